@@ -1,0 +1,28 @@
+# What comes from Debian, each behind a target of ours.
+find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 QUIET)
+find_package(Boost 1.74 REQUIRED)  # Boost.Graph is used header-only, in ir/*graph*.cpp
+
+add_library(tap_data_libraries INTERFACE)
+target_link_libraries(tap_data_libraries INTERFACE ZLIB::ZLIB nlohmann_json::nlohmann_json)
+
+# isl, statically and with its symbols kept to ourselves: libLLVM exports those of its own copy (Polly's), and they would
+# silently win. A test asks isl_version().
+find_library(TAP_ISL libisl.a REQUIRED)
+find_library(TAP_GMP gmp REQUIRED)
+add_library(tap_isl INTERFACE)
+target_link_libraries(tap_isl INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${TAP_ISL}>" ${TAP_GMP} LINKER:--exclude-libs,libisl.a)
+
+find_library(TAP_Z3 z3 REQUIRED)
+add_library(tap_z3 INTERFACE)
+target_link_libraries(tap_z3 INTERFACE ${TAP_Z3})
+
+if(TAP_BACKEND)
+  find_package(LLVM 22.1 REQUIRED CONFIG PATHS /usr/lib/llvm-22/lib/cmake/llvm NO_DEFAULT_PATH)
+  find_package(LLD QUIET CONFIG PATHS /usr/lib/llvm-22/lib/cmake/lld NO_DEFAULT_PATH)
+  add_library(tap_llvm INTERFACE)
+  target_include_directories(tap_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+  target_link_libraries(tap_llvm INTERFACE LLVM lldELF lldCommon)
+endif()

@@ -1,0 +1,25 @@
+# Compiler cache, fast linker, warnings, sanitizers.
+find_program(TAP_CCACHE ccache)
+if(TAP_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TAP_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${TAP_CCACHE})
+endif()
+
+find_program(TAP_MOLD mold)
+find_program(TAP_LLD ld.lld-22)
+if(TAP_MOLD)
+  add_link_options(-fuse-ld=mold)
+elseif(TAP_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_link_options(-fuse-ld=lld)
+endif()
+
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 warns wrongly about vectors and variants that it inlined.
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-free-nonheap-object -Wno-dangling-pointer)
+endif()
+
+if(TAP_SANITIZE)
+  add_compile_options(-fsanitize=${TAP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TAP_SANITIZE})
+endif()

@@ -1,0 +1,65 @@
+// Legality, proved with isl: every read inside its tensor (affine guards counted) or bounded; every cell of every value
+// written exactly once over all its writers. Verdicts are cached by structure; closed forms answer the common cases.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap {
+
+// Index point `point` of the operator (dims in order) reads `cell` of operand access `read`, outside of its tensor.
+struct ReadOutside {
+  std::uint32_t read = 0;
+  ir::Point point;
+  ir::Point cell;
+};
+// Two writers (numbers into the list given; possibly the same) write `cell`, at these points.
+struct WrittenTwice {
+  std::uint32_t first = 0, second = 0;
+  ir::Point first_point, second_point;
+  ir::Point cell;
+};
+struct WriteOutside {
+  std::uint32_t writer = 0;
+  ir::Point point;
+  ir::Point cell;
+};
+struct NeverWritten {
+  ir::Point cell;
+};
+using Violation = std::variant<ReadOutside, WrittenTwice, WriteOutside, NeverWritten>;
+
+// One writer of a value: an operator and the number of its write.
+struct Writer {
+  const ir::Operator* op;
+  std::uint32_t write;
+};
+
+class Legality {
+ public:
+  Legality();
+  ~Legality();
+  Legality(const Legality&) = delete;
+  Legality& operator=(const Legality&) = delete;
+
+  // The first read outside of its tensor, if any. Regions have no accesses and are legal by themselves.
+  std::optional<ReadOutside> check_reads(const ir::Operator& op);
+  // Every cell of `shape` exactly once over all writers (for every value of the counters).
+  std::optional<Violation> check_writes(const Shape& shape, const std::vector<Writer>& writers);
+  // Does any point of the operator's domain exist?
+  bool empty_domain(const ir::Operator& op);
+
+  struct Statistics { std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0; };
+  const Statistics& statistics() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tap

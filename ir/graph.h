@@ -1,0 +1,101 @@
+// The block-operation graph: values and the operations that write them. A Program is the unit that prints, parses and
+// compares: tables of monoids, operators and graphs that refer to each other by id.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/operator.h"
+#include "ir/sharding.h"
+
+namespace tap::ir {
+
+using ValueId = Id<struct ValueTag>;
+using OperationId = Id<struct OperationTag>;
+
+struct Value {
+  std::string name;  // for people
+  TensorType type;
+  bool is_const = false;              // a program's `const` input: given once, may be packed ahead
+  std::optional<Sharding> sharding;
+  bool operator==(const Value&) const = default;
+};
+
+struct Operation {
+  OperatorId op;
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;  // a value has one or more writers; their write images partition it
+  std::vector<std::optional<Sharding>> operand_shardings;  // X @ pod[…]: this use only; empty if none has one
+  bool operator==(const Operation&) const = default;
+};
+
+enum class BarrierKind : std::uint8_t { forward, backward, both };
+struct Barrier {
+  ValueId value;
+  BarrierKind kind = BarrierKind::both;
+  bool operator==(const Barrier&) const = default;
+};
+struct ShardingGroup {
+  std::vector<ValueId> values;
+  bool operator==(const ShardingGroup&) const = default;
+};
+enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis };
+struct SplitRequest {
+  OperationId operation;              // the operation whose index dim is cut …
+  std::uint32_t dim = 0;
+  std::vector<Range> blocks;          // … into these consecutive blocks
+  Placement placement = Placement::unspecified;
+  std::optional<AxisRef> axis;
+  bool operator==(const SplitRequest&) const = default;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Value> values;
+  std::vector<Operation> operations;  // in an order in which every value is written before it is read
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<ShardingGroup> groups;
+  std::vector<Barrier> barriers;
+  std::vector<SplitRequest> splits;
+
+  const Value& operator[](ValueId id) const { return values[id.index()]; }
+  const Operation& operator[](OperationId id) const { return operations[id.index()]; }
+  bool operator==(const Graph&) const = default;
+};
+
+// A production rule as it was written; matched and applied by later passes.
+struct RewriteRule {
+  std::string text;  // canonical source
+  bool operator==(const RewriteRule&) const = default;
+};
+
+struct Program {
+  std::vector<Monoid> monoids;
+  std::vector<Operator> operators;
+  std::vector<Graph> graphs;
+  std::vector<Mesh> meshes;
+  std::vector<RewriteRule> rewrites;
+  GraphId main;
+
+  const Monoid& operator[](MonoidId id) const { return monoids[id.index()]; }
+  const Operator& operator[](OperatorId id) const { return operators[id.index()]; }
+  const Graph& operator[](GraphId id) const { return graphs[id.index()]; }
+  bool operator==(const Program&) const = default;
+};
+
+// Adds operators and monoids to a program's tables, equal ones once.
+class Interner {
+ public:
+  explicit Interner(Program& program);
+  OperatorId add(Operator op);
+  MonoidId add(Monoid monoid);
+
+ private:
+  Program& program_;
+  std::unordered_multimap<std::size_t, OperatorId> operators_;
+};
+
+}  // namespace tap::ir

@@ -1,0 +1,57 @@
+// Monoids: identity and combination of a reduction, with the state of their laws. The built-in ones (sum, max, …) are
+// values of the same type as a user's: no pass asks for a monoid's name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/cell.h"
+
+namespace tap::ir {
+
+struct MonoidComponent {
+  std::string name;
+  ElementType type = ElementType::f32;
+  bool operator==(const MonoidComponent&) const = default;
+};
+
+// The fold of a whole block in terms of other reductions. In `exprs`, argument(k) is the k-th operand at the fold's index;
+// a node that depends on an argument not under a `reduce` depends on that index; the roots do not.
+struct Fold {
+  CellExprs exprs;
+  std::vector<CellId> roots;  // one per component
+  bool operator==(const Fold&) const = default;
+};
+
+enum class Law : std::uint8_t { unknown, proved, assumed, broken };
+struct MonoidLaws {
+  Law associative = Law::unknown;
+  Law identity = Law::unknown;
+  Law commutative = Law::unknown;  // broken is legal: then it is only split in order
+  Law fold = Law::unknown;         // where there is a fold
+  bool operator==(const MonoidLaws&) const = default;
+};
+
+struct Monoid {
+  std::string name;
+  std::vector<MonoidComponent> components;
+  CellExprs exprs;               // argument(k), k < n: component k of the earlier value; n <= k < 2n: of the later one
+  std::vector<CellId> identity;  // constants
+  std::vector<CellId> combine;
+  std::optional<Fold> fold;
+  MonoidLaws laws;
+
+  std::size_t arity() const { return components.size(); }
+  bool operator==(const Monoid&) const = default;
+};
+
+// sum, prod, max, min of a number type; any, all of bool. Empty if the type does not fit.
+std::optional<Monoid> builtin_monoid(std::string_view name, ElementType type);
+
+// For each component, the set of components (as a bool per component) that its combination depends on, transitively.
+std::vector<std::vector<bool>> component_dependence(const Monoid& monoid);
+// The monoid of just these components (a set closed under dependence), in order.
+Monoid restrict_to(const Monoid& monoid, const std::vector<bool>& keep);
+
+}  // namespace tap::ir

@@ -1,0 +1,121 @@
+// Operators: an index space, one projection per access, a body. All that a pass may know about what an operation does.
+// Sizes are concrete: the frontend specialises an `op` for the shapes, types and parameters of a call.
+//
+//   y[i, o] = sum[k] x[i, k] * w[k, o]
+//     dims   i: parallel 0..n,  o: parallel 0..m,  k: reduction 0..l
+//     reads  x at [i, k],  w at [k, o]
+//     writes y at [i, o]
+//     body   reduce by sum of read(0) * read(1)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/cell.h"
+#include "ir/monoid.h"
+#include "ir/projection.h"
+
+namespace tap::ir {
+
+using OperatorId = Id<struct OperatorTag>;
+using GraphId = Id<struct GraphTag>;
+
+struct TensorType {
+  ElementType element = ElementType::f32;
+  Shape shape;
+  bool operator==(const TensorType&) const = default;
+};
+std::string to_string(const TensorType& type);  // f32[2, 3]
+
+enum class DimRole : std::uint8_t {
+  parallel,
+  reduction,
+  counter,  // the counter of an enclosing iterate: its points are the trips, each application has exactly one
+};
+
+struct IndexDim {
+  std::string name;
+  Range range;
+  DimRole role = DimRole::parallel;
+  bool keep = false;         // must not be split (outside kernels)
+  std::uint32_t level = 0;   // counter only: 0 is the innermost enclosing iterate
+  bool operator==(const IndexDim&) const = default;
+};
+
+// One access to one tensor (a tensor that is read at two places has two).
+struct Access {
+  std::uint32_t tensor = 0;  // number of the operand (reads) or result (writes)
+  Projection projection;
+  // Reads only. Per axis, the coordinate's value where it is data-dependent: the projection then covers that whole axis
+  // (start 0, shape the extent). Empty if no axis is.
+  std::vector<std::optional<CellId>> coordinates;
+  // Reads only: the value (for an outside kernel a constant) that stands for cells outside of the tensor. Without it every
+  // read lies inside, proved; a data-dependent coordinate out of range is then a run-time error.
+  std::optional<CellId> fill;
+  // Writes only: parallel dims on which this result provably does not depend and that the projection does not use; the
+  // points that differ only there write one cell, with one value.
+  std::vector<std::uint32_t> invariant_dims;
+  bool operator==(const Access&) const = default;
+};
+
+struct MapBody {
+  std::vector<CellId> values;  // one per write
+  bool operator==(const MapBody&) const = default;
+};
+struct ReduceBody {
+  MonoidId monoid;
+  std::vector<CellId> operands;  // one per component; write k holds component k
+  bool operator==(const ReduceBody&) const = default;
+};
+struct KernelBody {  // an outside kernel
+  std::string symbol;
+  std::optional<std::int64_t> flops;    // per index point
+  std::optional<MonoidId> reduced_by;   // if there are reduction dims
+  bool operator==(const KernelBody&) const = default;
+};
+enum class RegionKind : std::uint8_t { call, iterate, group };
+// An inner graph. Its inputs are the operator's operands in order, its outputs the operator's results. Of an `iterate` the
+// first results.size() inputs are the state, the rest is captured unchanged; the counter runs over `trips`.
+// A `call` is a use of a named op that was kept for rewrites; its dims, reads and writes are empty, as are an iterate's.
+struct RegionBody {
+  RegionKind kind = RegionKind::call;
+  GraphId graph;
+  Range trips;
+  bool operator==(const RegionBody&) const = default;
+};
+using Body = std::variant<MapBody, ReduceBody, KernelBody, RegionBody>;
+
+struct Operator {
+  std::string name;  // for people; never asked by a pass
+  std::vector<IndexDim> dims;
+  std::vector<Constraint> constraints;  // on dims; the domain is the box of ranges cut by them
+  std::vector<TensorType> operands;
+  std::vector<TensorType> results;      // whole types of the values written, also where only a part is written
+  std::vector<Access> reads;
+  std::vector<Access> writes;
+  CellExprs exprs;
+  Body body;
+
+  Box box() const;
+  Domain domain() const { return {box(), constraints}; }
+  std::vector<std::string> dim_names() const;
+  const MapBody* map() const { return std::get_if<MapBody>(&body); }
+  const ReduceBody* reduce() const { return std::get_if<ReduceBody>(&body); }
+  const KernelBody* kernel() const { return std::get_if<KernelBody>(&body); }
+  const RegionBody* region() const { return std::get_if<RegionBody>(&body); }
+  bool operator==(const Operator&) const = default;
+};
+
+// A hash of everything but the names of the operator and its dims; equal_structure ignores the same.
+std::size_t structural_hash(const Operator& op);
+bool equal_structure(const Operator& a, const Operator& b);
+
+// If the cell is an affine function of the index dims, that function.
+std::optional<AffineExpr> as_affine(const Operator& op, CellId cell);
+// The constraints under which a boolean cell is true, if they are affine: a conjunction. With `negated`, under which it is
+// false. Empty optional: not affine, or not a conjunction.
+std::optional<std::vector<Constraint>> as_constraints(const Operator& op, CellId condition, bool negated);
+
+}  // namespace tap::ir

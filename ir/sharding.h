@@ -1,0 +1,49 @@
+// Meshes and shardings, as far as they are declared and kept; their algebra comes with propagation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tap::ir {
+
+struct MeshAxis {
+  std::string name;
+  std::int64_t size = 1;
+  bool operator==(const MeshAxis&) const = default;
+};
+struct Mesh {
+  std::string name;
+  std::vector<MeshAxis> axes;
+  std::vector<std::int64_t> devices;  // empty: 0, 1, 2, … in order
+  bool operator==(const Mesh&) const = default;
+};
+
+struct SubAxis {
+  std::int64_t pre_size = 1;
+  std::int64_t size = 1;
+  bool operator==(const SubAxis&) const = default;
+};
+struct AxisRef {
+  std::string name;
+  std::optional<SubAxis> sub;  // none: the full axis
+  bool operator==(const AxisRef&) const = default;
+};
+struct DimSharding {
+  std::vector<AxisRef> axes;  // major to minor
+  bool open = false;
+  std::optional<std::int64_t> priority;
+  bool operator==(const DimSharding&) const = default;
+};
+struct Sharding {
+  std::string mesh;
+  std::vector<DimSharding> dims;
+  std::vector<AxisRef> replicated;
+  std::vector<AxisRef> unreduced;
+  std::string unreduced_monoid;  // empty if `unreduced` is
+  bool operator==(const Sharding&) const = default;
+};
+std::string to_string(const Sharding& sharding);  // pod[{data}, {model, ?}p1; replicated {x}]
+
+}  // namespace tap::ir

@@ -1,0 +1,22 @@
+// The text form of a Program: prints, parses back, compares.  parse_program(print(p)) == p
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+std::string print(const Program& program);
+std::string print(const Program& program, const Graph& graph);
+std::string print(const Program& program, const Operator& op);  // readable: dims, reads, writes, body
+std::string print_cell(const Operator& op, CellId cell);        // max(x[i], 0)
+
+struct TextError {
+  std::size_t line = 0;
+  std::string message;
+};
+std::variant<Program, TextError> parse_program(std::string_view text);
+
+}  // namespace tap::ir

@@ -1,0 +1,104 @@
+// Diagnostics: what a user is told. A Diagnostic is a plain value; how it is shown (human text with carets, one JSON
+// object a line) is diagnostic_render.h. Codes stand in codes.def, one line each, and never change their meaning.
+//
+//   diagnostics.report(Diagnostic(Code::unknown_name, span, "`reul` is not defined")
+//                          .label(declared_at, "`relu` is declared here")
+//                          .help("did you mean `relu`?").fix(span, "relu"));
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/source.h"
+
+namespace tap {
+
+enum class Severity : std::uint8_t { error, warning, remark };
+
+enum class Code : std::uint16_t {
+#define TAP_CODE(name, id, severity, title) name,
+#include "support/codes.def"
+#undef TAP_CODE
+};
+
+struct CodeInfo {
+  std::string_view name;   // unknown_name
+  std::string_view id;     // T0201
+  Severity severity;
+  std::string_view title;  // one line for lists
+};
+const CodeInfo& info(Code code);
+const std::vector<Code>& all_codes();
+std::optional<Code> code_from_id(std::string_view id);
+
+struct Label {
+  Span span;
+  std::string text;
+  bool operator==(const Label&) const = default;
+};
+
+struct Fix {  // replacing `span` by `replacement` makes the program compile
+  Span span;
+  std::string replacement;
+  bool operator==(const Fix&) const = default;
+};
+
+struct Diagnostic {
+  Code code;
+  Span span;                     // invalid where there is no source (command line, data files)
+  std::string message;           // one sentence in the user's words, with numbers
+  std::string caret;             // short text beside the caret; may be empty
+  std::vector<Label> labels;     // second places: where the expectation arose
+  std::vector<std::string> notes;
+  std::string help_text;
+  std::vector<Fix> fixes;
+
+  Diagnostic(Code c, Span s, std::string m) : code(c), span(s), message(std::move(m)) {}
+  Diagnostic& at_caret(std::string t) & { caret = std::move(t); return *this; }
+  Diagnostic& label(Span s, std::string t) & { labels.push_back({s, std::move(t)}); return *this; }
+  Diagnostic& note(std::string t) & { notes.push_back(std::move(t)); return *this; }
+  Diagnostic& help(std::string t) & { help_text = std::move(t); return *this; }
+  Diagnostic& fix(Span s, std::string t) & { fixes.push_back({s, std::move(t)}); return *this; }
+  Diagnostic&& at_caret(std::string t) && { at_caret(std::move(t)); return std::move(*this); }
+  Diagnostic&& label(Span s, std::string t) && { label(s, std::move(t)); return std::move(*this); }
+  Diagnostic&& note(std::string t) && { note(std::move(t)); return std::move(*this); }
+  Diagnostic&& help(std::string t) && { help(std::move(t)); return std::move(*this); }
+  Diagnostic&& fix(Span s, std::string t) && { fix(s, std::move(t)); return std::move(*this); }
+
+  Severity severity() const { return info(code).severity; }
+  bool operator==(const Diagnostic&) const = default;
+};
+
+// Collects diagnostics in the order in which they were found. Past max_errors further errors are only counted, and one
+// line `too many errors` tells so. Identical diagnostics are reported once.
+class Diagnostics {
+ public:
+  static constexpr std::size_t max_errors = 20;
+
+  void report(Diagnostic diagnostic);
+  bool has_errors() const { return errors_ > 0; }
+  std::size_t error_count() const { return errors_; }
+  bool overflowed() const { return errors_ > max_errors; }
+  const std::vector<Diagnostic>& all() const { return all_; }
+
+ private:
+  std::vector<Diagnostic> all_;
+  std::size_t errors_ = 0;
+};
+
+// Thrown after a diagnostic was reported, where nothing sensible can follow in the current statement.
+struct Abandoned {};
+
+// A failure with its exit code already decided (bad data file, file system, command line), told by one diagnostic.
+struct Failure {
+  int exit_code;
+  Diagnostic diagnostic;
+};
+
+// The candidate nearest to `name` by edit distance, if near enough to be worth offering.
+std::optional<std::string> did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace tap

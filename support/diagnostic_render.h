@@ -1,0 +1,17 @@
+// How diagnostics look: for people (source line, carets, two labels, help) or one JSON object a line.
+#pragma once
+
+#include <string>
+
+#include "support/diagnostic.h"
+
+namespace tap {
+
+enum class MessageFormat : std::uint8_t { human, json };
+
+std::string render(const Diagnostic& diagnostic, const SourceMap& sources, MessageFormat format, bool colour);
+
+// All of them, and the `too many errors` line where it applies.
+std::string render(const Diagnostics& diagnostics, const SourceMap& sources, MessageFormat format, bool colour);
+
+}  // namespace tap
