@@ -14,6 +14,7 @@ elseif(TAP_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)  # no path of the build machine in what we ship
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns wrongly about vectors and variants that it inlined.
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-free-nonheap-object -Wno-dangling-pointer)

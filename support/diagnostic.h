@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "support/source.h"
@@ -73,7 +74,7 @@ struct Diagnostic {
 };
 
 // Collects diagnostics in the order in which they were found. Past max_errors further errors are only counted, and one
-// line `too many errors` tells so. Identical diagnostics are reported once.
+// line `too many errors` tells so. The same message at the same place is reported once.
 class Diagnostics {
  public:
   static constexpr std::size_t max_errors = 20;
@@ -87,6 +88,7 @@ class Diagnostics {
  private:
   std::vector<Diagnostic> all_;
   std::size_t errors_ = 0;
+  std::unordered_set<std::size_t> seen_;  // hashes of code, place and message
 };
 
 // Thrown after a diagnostic was reported, where nothing sensible can follow in the current statement.

@@ -1,0 +1,51 @@
+#include "support/diagnostic.h"
+
+#include <array>
+#include <functional>
+#include <string>
+
+namespace tap {
+namespace {
+
+constexpr auto codes = std::to_array<CodeInfo>({
+#define TAP_CODE(name, id, severity, title) {#name, id, Severity::severity, title},
+#include "support/codes.def"
+#undef TAP_CODE
+});
+
+std::size_t hash_of(const Diagnostic& d) {
+  std::size_t h = std::hash<std::string>()(d.message);
+  for (std::size_t part : {static_cast<std::size_t>(d.code), d.span.file.index(), static_cast<std::size_t>(d.span.begin),
+                           static_cast<std::size_t>(d.span.end)})
+    h = h * 0x9e3779b97f4a7c15u + part;
+  return h;
+}
+
+}  // namespace
+
+const CodeInfo& info(Code code) { return codes[static_cast<std::size_t>(code)]; }
+
+const std::vector<Code>& all_codes() {
+  static const std::vector<Code> all = [] {
+    std::vector<Code> list;
+    for (std::size_t i = 0; i < codes.size(); ++i) list.push_back(static_cast<Code>(i));
+    return list;
+  }();
+  return all;
+}
+
+std::optional<Code> code_from_id(std::string_view id) {
+  for (Code code : all_codes())
+    if (info(code).id == id) return code;
+  return std::nullopt;
+}
+
+// What differs only in labels or help says the same thing at the same place: one of them is enough.
+void Diagnostics::report(Diagnostic diagnostic) {
+  if (!seen_.insert(hash_of(diagnostic)).second) return;
+  bool is_error = diagnostic.severity() == Severity::error;
+  if (is_error && ++errors_ > max_errors) return;
+  all_.push_back(std::move(diagnostic));
+}
+
+}  // namespace tap

@@ -1,0 +1,32 @@
+// A line of source as a terminal shows it: tabs expanded, wide characters counted as two columns, control characters and
+// bidi overrides made harmless, and of a very long line only a window around the place that matters.
+//
+//   excerpt("\tH = reul(x)", 5, 9)    text "    H = reul(x)", first column 8, width 4
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tap {
+
+struct Excerpt {
+  std::string text;
+  std::size_t first = 0;  // display column at which the marked bytes begin, from 0
+  std::size_t width = 1;  // display columns that they cover, at least 1
+};
+
+// `begin` and `end` are bytes of `line`; the window is chosen around begin.
+Excerpt excerpt(std::string_view line, std::size_t begin, std::size_t end);
+
+// The text with control characters written as \xNN, for names and paths in messages. Newlines become spaces.
+std::string printable(std::string_view text);
+
+// One code point at text[at]: its value (U+FFFD where the bytes are not UTF-8) and how many bytes it takes.
+struct CodePoint {
+  char32_t value;
+  std::size_t bytes;
+};
+CodePoint decode_utf8(std::string_view text, std::size_t at);
+
+}  // namespace tap
