@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Scalar {
   static Scalar one(ElementType type);
   static Scalar least(ElementType type);     // T.min: -inf for floats, false for bool
   static Scalar greatest(ElementType type);  // T.max
-  bool operator==(const Scalar& other) const;  // bits: nan == nan, -0.0 != 0.0
+  bool operator==(const Scalar& other) const;  // bits, and any nan is the one nan: nan == nan, -0.0 != 0.0
 };
 std::string to_string(const Scalar& s);  // 0x1.8p+1 style is not used: shortest decimal that reads back exactly
 
@@ -82,5 +83,8 @@ class CellExprs {
   std::unordered_multimap<std::size_t, CellId> by_hash_;
 };
 std::size_t hash_of(const CellNode& node);
+
+// The roots and all that they depend on, each once, arguments before their users (the arena's order).
+std::vector<CellId> reachable_from(const CellExprs& exprs, const std::vector<CellId>& roots);
 
 }  // namespace tap::ir

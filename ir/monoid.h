@@ -49,7 +49,8 @@ struct Monoid {
 // sum, prod, max, min of a number type; any, all of bool. Empty if the type does not fit.
 std::optional<Monoid> builtin_monoid(std::string_view name, ElementType type);
 
-// For each component, the set of components (as a bool per component) that its combination depends on, transitively.
+// For each component, the set of components (as a bool per component) that its combination depends on, transitively; each
+// component counts as depending on itself.
 std::vector<std::vector<bool>> component_dependence(const Monoid& monoid);
 // The monoid of just these components (a set closed under dependence), in order.
 Monoid restrict_to(const Monoid& monoid, const std::vector<bool>& keep);

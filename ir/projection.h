@@ -12,6 +12,7 @@ struct Projection {
   std::size_t rank() const { return shape.size(); }
   Box image(const Point& p) const;     // the region of one index point, exact
   Box bounds(const Box& box) const;    // the tight box around the regions of all points of `box`; empty if `box` is
+                                       // (save in a 0-d tensor, whose only box is its one point)
   bool operator==(const Projection&) const = default;
 };
 
