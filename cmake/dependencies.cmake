@@ -2,7 +2,7 @@
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(CLI11 QUIET)
+find_package(CLI11 2.1 REQUIRED)
 find_package(Boost 1.74 REQUIRED)  # Boost.Graph is used header-only, in ir/*graph*.cpp
 
 add_library(tap_data_libraries INTERFACE)
@@ -13,7 +13,8 @@ target_link_libraries(tap_data_libraries INTERFACE ZLIB::ZLIB nlohmann_json::nlo
 find_library(TAP_ISL libisl.a REQUIRED)
 find_library(TAP_GMP gmp REQUIRED)
 add_library(tap_isl INTERFACE)
-target_link_libraries(tap_isl INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${TAP_ISL}>" ${TAP_GMP} LINKER:--exclude-libs,libisl.a)
+target_link_libraries(tap_isl INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${TAP_ISL}>" ${TAP_GMP})
+target_link_options(tap_isl INTERFACE LINKER:--exclude-libs,libisl.a)
 
 find_library(TAP_Z3 z3 REQUIRED)
 add_library(tap_z3 INTERFACE)

@@ -1,9 +1,20 @@
-# lib/std.tap becomes a string inside tapc, so that one file is all there is to install.
+# Texts that become part of tapc, so that one file is all there is to install: lib/std.tap and the pages of docs/codes.
 set(TAP_EMBED_DIR ${CMAKE_BINARY_DIR}/generated/embed)
 file(MAKE_DIRECTORY ${TAP_EMBED_DIR})
+
+if(EXISTS ${CMAKE_SOURCE_DIR}/lib/std.tap)
+  add_custom_command(
+    OUTPUT ${TAP_EMBED_DIR}/std_tap.cpp
+    COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/lib/std.tap -DOUT=${TAP_EMBED_DIR}/std_tap.cpp
+            -DSYMBOL=std_tap -P ${CMAKE_SOURCE_DIR}/cmake/embed_file.cmake
+    DEPENDS ${CMAKE_SOURCE_DIR}/lib/std.tap ${CMAKE_SOURCE_DIR}/cmake/embed_file.cmake)
+  target_sources(tap_driver PRIVATE ${TAP_EMBED_DIR}/std_tap.cpp)
+endif()
+
+file(GLOB code_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/codes/T????.md)
 add_custom_command(
-  OUTPUT ${TAP_EMBED_DIR}/std_tap.cpp
-  COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/lib/std.tap -DOUT=${TAP_EMBED_DIR}/std_tap.cpp
-          -DSYMBOL=std_tap -P ${CMAKE_SOURCE_DIR}/cmake/embed_file.cmake
-  DEPENDS ${CMAKE_SOURCE_DIR}/lib/std.tap ${CMAKE_SOURCE_DIR}/cmake/embed_file.cmake)
-target_sources(tap_driver PRIVATE ${TAP_EMBED_DIR}/std_tap.cpp)
+  OUTPUT ${TAP_EMBED_DIR}/explanations.cpp
+  COMMAND ${CMAKE_COMMAND} -DDIR=${CMAKE_SOURCE_DIR}/docs/codes -DOUT=${TAP_EMBED_DIR}/explanations.cpp
+          -P ${CMAKE_SOURCE_DIR}/cmake/embed_explanations.cmake
+  DEPENDS ${code_pages} ${CMAKE_SOURCE_DIR}/cmake/embed_explanations.cmake)
+target_sources(tap_driver PRIVATE ${TAP_EMBED_DIR}/explanations.cpp)

@@ -1,0 +1,18 @@
+// The pages docs/codes/T*.md, put into tapc when it is built (cmake/embed.cmake).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tap {
+
+struct Explanation {
+  std::string_view id;    // T0203
+  std::string_view text;  // Markdown
+};
+
+namespace embedded {
+std::span<const Explanation> explanations();
+}
+
+}  // namespace tap

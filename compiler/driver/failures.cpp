@@ -1,0 +1,66 @@
+#include "compiler/driver/failures.h"
+
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include <unistd.h>
+
+#include "compiler/driver/reproducer.h"
+#include "ir/interpret.h"
+#include "support/check.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+int fail(Session& session, int exit_code, Code code, const std::string& message) {
+  session.tell(Diagnostic(code, Span{}, message));
+  return exit_code;
+}
+
+int out_of_memory(Session& session) {
+  try {
+    return fail(session, exit_code::resource, Code::out_of_memory, "memory does not suffice for this program");
+  } catch (const std::bad_alloc&) {  // not even for the message
+    static constexpr char text[] = "tapc: error[T1202]: memory does not suffice for this program\n";
+    [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+    return exit_code::resource;
+  }
+}
+
+int our_bug(const char* what) {
+  const char* phase = Phase::of_failure();
+  char name[256];
+  write_reproducer(phase, what, name);
+  std::string line = std::string("tapc: internal error in ") + phase + ": " + what + "; ";
+  line += *name ? std::string("reproducer written to ") + name : "no reproducer could be written";
+  line += '\n';
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  return exit_code::internal;
+}
+
+}  // namespace
+
+int guarded(Session& session, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const Failure& failure) {
+    session.tell(failure.diagnostic);
+    return failure.exit_code;
+  } catch (const ir::EvaluationError& error) {
+    return fail(session, exit_code::run_time, Code::run_time, error.message);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(session);
+  } catch (const std::system_error& error) {  // a thread that could not start, for example
+    return fail(session, exit_code::resource, Code::out_of_memory, std::string("the system refused: ") + error.what());
+  } catch (const std::exception& error) {
+    return our_bug(error.what());
+  } catch (const Abandoned&) {
+    return our_bug("a statement was abandoned and nobody took it up");
+  } catch (...) {
+    return our_bug("an unknown exception");
+  }
+}
+
+}  // namespace tap::driver

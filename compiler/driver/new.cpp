@@ -1,0 +1,96 @@
+// tapc new DIR: a small project that works at once: a program, a README with the commands to try.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/driver/command.h"
+
+namespace tap::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ProjectFile {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr ProjectFile project_files[] = {
+    {"main.tap", R"tap(use std
+
+dim rows = 4, cols = 3
+
+/// Each row divided by its sum.
+op normalise(x: T[n, m]) -> (y: T[n, m]) where T: float {
+    s[i]    = sum[k] x[i, k]
+    y[i, j] = x[i, j] / s[i]
+}
+
+program main(X: f32[rows, cols]) -> (Y: f32[rows, cols]) {
+    Y = normalise(exp(X))
+}
+)tap"},
+    {"README.md", R"md(# A Tap project
+
+`main.tap` holds one operator, written as equations over cells, and one program.
+
+    tapc check main.tap                                  proves that every read and write is legal
+    tapc run main.tap -i X=iota                          runs it and prints the result
+    tapc run main.tap -i X=rand:42 -o Y=@y.npy           random input, result into a NumPy file
+    tapc run main.tap -i X=rand:42 --dim rows=1000       another size
+    tapc ops normalise --file main.tap                   what the operator reads, and how it can be sharded
+    tapc inspect main.tap --format svg -o main.svg       its graph as a picture
+)md"},
+    {".gitignore", "*.npy\n*.npz\n*.svg\n"},
+};
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  bool wrong = error == EEXIST || error == ENOTEMPTY || error == ENAMETOOLONG;
+  throw Failure{wrong ? exit_code::wrong_command_line : exit_code::resource,
+                Diagnostic(wrong ? Code::command_line : Code::cannot_write, Span{}, what + ": " + std::strerror(error))};
+}
+
+// Made beside its final place and renamed, so that a half project never has the name asked for.
+int make_project(Session& session, const std::string& directory) {
+  fs::path target = fs::path(directory).lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();
+  if (target.empty() || target == "." || target == "..") fail("`" + directory + "` cannot become a project", EEXIST);
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(target, ignored)) && !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))
+    fail("`" + directory + "` is not made", EEXIST);
+  std::string staging = (target.has_parent_path() ? target.parent_path() / ".tapc-new-XXXXXX" : fs::path(".tapc-new-XXXXXX")).string();
+  if (!::mkdtemp(staging.data())) fail("`" + directory + "` cannot be made", errno);
+  for (const ProjectFile& file : project_files) {
+    std::ofstream out(fs::path(staging) / file.name, std::ios::binary);
+    out << file.text << std::flush;
+    if (!out) {
+      int error = errno;
+      fs::remove_all(staging, ignored);
+      fail("`" + directory + "` cannot be filled", error);
+    }
+  }
+  fs::permissions(staging, fs::perms(0755), ignored);
+  std::error_code moved;
+  fs::rename(staging, target, moved);
+  if (moved) {
+    fs::remove_all(staging, ignored);
+    fail("`" + directory + "` cannot be made", moved.value());
+  }
+  session.print(fmt::format("{0} is ready. Try:\n\n  cd {0}\n  tapc run main.tap -i X=iota\n", directory));
+  return exit_code::done;
+}
+
+}  // namespace
+
+Action declare_new(CLI::App& app) {
+  auto directory = std::make_shared<std::string>();
+  app.add_option("DIR", *directory, "The folder to make; it must not exist, or be empty")->required();
+  return [directory](Session& session) { return make_project(session, *directory); };
+}
+
+}  // namespace tap::driver

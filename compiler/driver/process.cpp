@@ -1,0 +1,83 @@
+#include "compiler/driver/process.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "compiler/driver/reproducer.h"
+#include "support/exit_code.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+void (*cleanup_on_exit)() = [] {};
+
+void put(const char* text) { [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, std::strlen(text)); }
+
+void open_closed_descriptors() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    int direction = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;  // the wrong one
+    [[maybe_unused]] int opened = ::open("/dev/null", direction);      // gets the lowest free number: this one
+  }
+}
+
+// The user, or the reader of our output, wants no more.
+extern "C" void stop(int signal) {
+  cleanup_on_exit();
+  ::_exit(128 + signal);
+}
+
+// A bug of ours (or of a library) that surfaced as a signal. The handler runs on its own stack.
+extern "C" void fault(int signal) {
+  cleanup_on_exit();
+  const char* what = signal == SIGSEGV ? "segmentation fault" : signal == SIGFPE ? "arithmetic fault"
+                     : signal == SIGABRT ? "abort" : signal == SIGBUS ? "bus error" : "illegal instruction";
+  char name[256];
+  write_reproducer(Phase::of_failure(), what, name);
+  put("tapc: internal error in ");
+  put(Phase::of_failure());
+  put(": ");
+  put(what);
+  put(*name ? "; reproducer written to " : "; no reproducer could be written");
+  put(name);
+  put("\n");
+  ::_exit(exit_code::internal);
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction before {}, action {};
+  // Who started us with a signal ignored (nohup, a shell's background job) wants it ignored.
+  if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) return;
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+}
+
+void handle_faults() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have their own reports
+  static char stack[1 << 16];
+  stack_t alternate{};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof stack;
+  ::sigaltstack(&alternate, nullptr);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, fault, SA_ONSTACK | static_cast<int>(SA_RESETHAND));
+#endif
+}
+
+}  // namespace
+
+void prepare_process(void (*cleanup)()) {
+  cleanup_on_exit = cleanup;
+  open_closed_descriptors();
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);
+  handle_faults();
+}
+
+}  // namespace tap::driver

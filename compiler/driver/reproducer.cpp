@@ -1,0 +1,90 @@
+#include "compiler/driver/reproducer.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace tap::driver {
+namespace {
+
+constexpr std::size_t longest_kept = 16u << 20;  // a larger source is cut
+
+// Plain pointers into strings that are never freed, so that a signal handler finds them whole.
+const std::string* kept_arguments = nullptr;
+const std::string* kept_source = nullptr;
+const std::string* kept_directory = nullptr;
+
+void put(int file, const char* text, std::size_t size) {
+  while (size > 0) {
+    ssize_t written = ::write(file, text, size);
+    if (written <= 0) return;
+    text += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+void put(int file, const char* text) { put(file, text, std::strlen(text)); }
+void put(int file, const std::string* text) {
+  if (text) put(file, text->data(), text->size());
+}
+
+// DIRECTORY/tapc-reproducer-PID-N.txt. O_EXCL: never over a file or through a link that somebody left there.
+int create(char (&name)[256]) {
+  static constexpr char digits[] = "0123456789";
+  const char* directory = kept_directory ? kept_directory->c_str() : "/tmp";
+  for (char n = 0; n < 10; ++n) {
+    char number[24];
+    std::size_t length = 0;
+    for (auto pid = static_cast<unsigned long>(::getpid()); pid > 0; pid /= 10) number[length++] = digits[pid % 10];
+    if (std::strlen(directory) + 50 + length > sizeof name) return -1;
+    std::strcpy(name, directory);
+    std::strcat(name, "/tapc-reproducer-");
+    std::size_t end = std::strlen(name);
+    while (length > 0) name[end++] = number[--length];
+    name[end++] = '-';
+    name[end++] = digits[static_cast<int>(n)];
+    std::strcpy(name + end, ".txt");
+    int file = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0) return file;
+  }
+  return -1;
+}
+
+void keep(const std::string*& slot, std::string text) {
+  const std::string* old = slot;
+  slot = new std::string(std::move(text));
+  delete old;
+}
+
+}  // namespace
+
+void remember_for_reproducer(const std::vector<std::string>& arguments) {
+  std::string text = "command:";
+  for (const std::string& argument : arguments) text += " '" + argument + "'";
+  keep(kept_arguments, text + "\n");
+  const char* directory = std::getenv("TMPDIR");
+  keep(kept_directory, directory && *directory ? directory : "/tmp");
+}
+
+void remember_for_reproducer(const std::string& path, const std::string& source) {
+  keep(kept_source, "---- " + path + "\n" + source.substr(0, longest_kept));
+}
+
+void write_reproducer(const char* phase, const char* what, char (&name)[256]) {
+  int file = create(name);
+  if (file < 0) {
+    name[0] = 0;
+    return;
+  }
+  put(file, "tapc " TAP_VERSION "\nphase: ");
+  put(file, phase);
+  put(file, "\nwhat: ");
+  put(file, what);
+  put(file, "\n");
+  put(file, kept_arguments);
+  put(file, kept_source);
+  ::close(file);
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,16 @@
+// What is written when tapc itself is at fault: a file with everything that is needed to see the failure again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tap::driver {
+
+void remember_for_reproducer(const std::vector<std::string>& arguments);
+void remember_for_reproducer(const std::string& path, const std::string& source);
+
+// Writes it into TMPDIR (else /tmp) and gives its name in `name`, or an empty one if that was not possible. Usable in a
+// signal handler: allocates nothing.
+void write_reproducer(const char* phase, const char* what, char (&name)[256]);
+
+}  // namespace tap::driver

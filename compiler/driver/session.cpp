@@ -1,0 +1,47 @@
+#include "compiler/driver/session.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <unistd.h>
+
+namespace tap::driver {
+namespace {
+
+// 0, or the errno of the write that failed.
+int write_all(int file_descriptor, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = ::write(file_descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void Session::print(std::string_view text) const {
+  if (int error = write_all(STDOUT_FILENO, text))
+    throw Failure{exit_code::resource, Diagnostic(Code::cannot_write, Span{}, std::string("standard output cannot be written: ") + std::strerror(error))};
+}
+
+void Session::tell(const Diagnostic& diagnostic) const {
+  write_all(STDERR_FILENO, render(diagnostic, sources, message_format, colour));
+}
+
+void Session::tell(const Diagnostics& diagnostics) const {
+  write_all(STDERR_FILENO, render(diagnostics, sources, message_format, colour));
+}
+
+bool wants_colour(ColourChoice choice, int file_descriptor) {
+  if (choice != ColourChoice::automatic) return choice == ColourChoice::always;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  if (no_color && *no_color) return false;
+  if (!terminal || std::string_view(terminal) == "dumb") return false;
+  return ::isatty(file_descriptor) == 1;
+}
+
+}  // namespace tap::driver

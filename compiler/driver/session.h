@@ -1,0 +1,31 @@
+// What every subcommand has at hand: the sources read so far, how messages are shown, and checked output.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/diagnostic.h"
+#include "support/diagnostic_render.h"
+#include "support/exit_code.h"
+
+namespace tap::driver {
+
+struct Session {
+  SourceMap sources;
+  MessageFormat message_format = MessageFormat::human;
+  bool colour = false;                 // of messages, on standard error
+  std::vector<std::string> arguments;  // of the command line, for reproducers
+
+  // Standard output, all of it or a Failure with exit code 4.
+  void print(std::string_view text) const;
+  // Standard error. Nobody is left to be told if that fails.
+  void tell(const Diagnostic& diagnostic) const;
+  void tell(const Diagnostics& diagnostics) const;
+};
+
+enum class ColourChoice : std::uint8_t { automatic, always, never };
+// `automatic` is colour on a terminal, unless NO_COLOR is set or TERM is dumb.
+bool wants_colour(ColourChoice choice, int file_descriptor);
+
+}  // namespace tap::driver

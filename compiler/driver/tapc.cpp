@@ -1,0 +1,20 @@
+#include "compiler/driver/tapc.h"
+
+#include "compiler/driver/command_line.h"
+#include "compiler/driver/failures.h"
+#include "compiler/driver/process.h"
+#include "compiler/driver/reproducer.h"
+
+namespace tap::driver {
+
+int run_tapc(int argc, const char* const* argv) {
+  prepare_process([] {});
+  Session session;
+  return guarded(session, [&] {
+    session.arguments.assign(argv, argv + argc);
+    remember_for_reproducer(session.arguments);
+    return CommandLine().run(session, argc, argv);
+  });
+}
+
+}  // namespace tap::driver
