@@ -18,7 +18,8 @@ struct ReadOutside {
   ir::Point point;
   ir::Point cell;
 };
-// Two writers (numbers into the list given; possibly the same) write `cell`, at these points.
+// Two writers (numbers into the list given; possibly the same) write `cell`, at these points. In the points of writes,
+// reduction dims are at the begin of their range: a write does not range over them.
 struct WrittenTwice {
   std::uint32_t first = 0, second = 0;
   ir::Point first_point, second_point;
@@ -40,16 +41,22 @@ struct Writer {
   std::uint32_t write;
 };
 
+struct LegalityOptions {
+  bool closed_forms = true;  // off: everything is decided by isl, to test one against the other
+};
+
+// Overflow (support/checked.h) comes out of it where coordinates do not fit in 64 bits.
 class Legality {
  public:
-  Legality();
+  explicit Legality(LegalityOptions options = {});
   ~Legality();
   Legality(const Legality&) = delete;
   Legality& operator=(const Legality&) = delete;
 
   // The first read outside of its tensor, if any. Regions have no accesses and are legal by themselves.
   std::optional<ReadOutside> check_reads(const ir::Operator& op);
-  // Every cell of `shape` exactly once over all writers (for every value of the counters).
+  // Every cell of `shape` exactly once over all writers (for every value of the counters). Dims on which a result is
+  // invariant count once, whatever their range; reduction dims not at all, even where the reduction is over nothing.
   std::optional<Violation> check_writes(const Shape& shape, const std::vector<Writer>& writers);
   // Does any point of the operator's domain exist?
   bool empty_domain(const ir::Operator& op);

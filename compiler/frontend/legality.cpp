@@ -1,0 +1,185 @@
+#include "compiler/frontend/legality.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/frontend/legality_box.h"
+#include "compiler/frontend/legality_proof.h"
+#include "compiler/frontend/legality_reads.h"
+#include "compiler/frontend/legality_set.h"
+#include "ir/hash.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+// Too large, but quick: one box around each region (see legality_reads.h).
+class BoxAlgebra {
+ public:
+  using Region = std::optional<ir::Box>;  // empty optional: no point
+
+  explicit BoxAlgebra(const ir::Operator& op) : everywhere_(around(op.box(), op.constraints)) {}
+  Region everywhere() const { return everywhere_; }
+  Region satisfying(const std::vector<ir::Constraint>& all) const {
+    return everywhere_ ? around(*everywhere_, all) : std::nullopt;
+  }
+  Region unite(const Region& a, const Region& b) const { return a && b ? hull(*a, *b) : a ? a : b; }
+  Region intersect(const Region& a, const Region& b) const {
+    if (!a || !b) return std::nullopt;
+    ir::Box both = ir::intersect(*a, *b);
+    return both.empty() ? std::nullopt : std::optional(both);
+  }
+  Region outside(const Region& region, const ir::Access&, const Shape&) const { return region; }
+
+ private:
+  static Region around(const ir::Box& box, const std::vector<ir::Constraint>& constraints) {
+    try {
+      return tighten(box, constraints);
+    } catch (const Overflow&) {
+      return box;  // not narrowed, and still around the points
+    }
+  }
+  Region everywhere_;
+};
+
+const Shape& shape_of(const ir::Operator& op, const ir::Access& read) { return op.operands[read.tensor].shape; }
+
+// The unfilled reads that boxes cannot prove to be inside, first without the guards, then with them.
+std::vector<bool> unproved_reads(const ir::Operator& op) {
+  BoxAlgebra algebra(op);
+  std::vector<bool> unproved(op.reads.size(), false);
+  if (!algebra.everywhere()) return unproved;
+  for (std::size_t k = 0; k < op.reads.size(); ++k) {
+    const ir::Access& read = op.reads[k];
+    unproved[k] = !read.fill && !reads_inside(read, shape_of(op, read), *algebra.everywhere());
+  }
+  if (op.kernel() || std::count(unproved.begin(), unproved.end(), true) == 0) return unproved;
+  auto regions = ReadRegions<BoxAlgebra>(op, algebra).of(unproved);
+  for (std::size_t k = 0; k < op.reads.size(); ++k) {
+    if (!unproved[k]) continue;
+    bool evaluated = regions[k] && *regions[k];
+    unproved[k] = evaluated && !reads_inside(op.reads[k], shape_of(op, op.reads[k]), **regions[k]);
+  }
+  return unproved;
+}
+
+std::vector<bool> unfilled_reads(const ir::Operator& op) {
+  std::vector<bool> unfilled;
+  for (const ir::Access& read : op.reads) unfilled.push_back(!read.fill);
+  return unfilled;
+}
+
+// All that the proof about writes depends on.
+struct WriteQuestion {
+  Shape shape;
+  std::vector<WriteMap> maps;
+  bool operator==(const WriteQuestion&) const = default;
+};
+
+std::size_t mixed(std::size_t hash, std::int64_t value) { return ir::hash_combine(hash, static_cast<std::size_t>(value)); }
+std::size_t mixed(std::size_t hash, const ir::AffineExpr& e) {
+  for (std::int64_t c : e.coefficients) hash = mixed(hash, c);
+  return mixed(hash, e.offset);
+}
+
+std::size_t hash_of(const WriteQuestion& question) {
+  std::size_t hash = question.shape.size();
+  for (std::int64_t n : question.shape) hash = mixed(hash, n);
+  for (const WriteMap& map : question.maps) {
+    hash = ir::hash_combine(hash, map.dims.size());
+    for (const ir::Range& range : map.domain.box.dims) hash = mixed(mixed(hash, range.lo), range.hi);
+    for (const ir::Constraint& c : map.domain.constraints) hash = mixed(hash, c.expr);
+    for (const ir::AffineExpr& row : map.projection.start.rows) hash = mixed(hash, row);
+  }
+  return hash;
+}
+
+// Verdicts by question. Only what isl decided is kept: closed forms are as quick as a lookup. When full it starts anew.
+template <class Question, class Verdict>
+class Cache {
+ public:
+  template <class Same>
+  const Verdict* find(std::size_t hash, Same same) const {
+    auto [begin, end] = entries_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      if (same(it->second.first)) return &it->second.second;
+    }
+    return nullptr;
+  }
+  void add(std::size_t hash, Question question, Verdict verdict) {
+    if (entries_.size() >= 8192) entries_.clear();
+    entries_.emplace(hash, std::pair(std::move(question), std::move(verdict)));
+  }
+
+ private:
+  std::unordered_multimap<std::size_t, std::pair<Question, Verdict>> entries_;
+};
+
+// An iterate that makes no trip applies nothing.
+bool never_applied(const std::vector<WriteMap>& maps) {
+  for (const WriteMap& map : maps) {
+    for (std::size_t d = 0; d < map.dims.size(); ++d) {
+      if (map.dims[d].role == ir::DimRole::counter && map.domain.box.dims[d].empty()) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+struct Legality::State {
+  LegalityOptions options;
+  Statistics statistics;
+  IntegerSets sets;
+  Cache<ir::Operator, std::optional<ReadOutside>> reads;
+  Cache<WriteQuestion, std::optional<Violation>> writes;
+};
+
+Legality::Legality(LegalityOptions options) : state_(std::make_unique<State>()) { state_->options = options; }
+Legality::~Legality() = default;
+
+std::optional<ReadOutside> Legality::check_reads(const ir::Operator& op) {
+  State& s = *state_;
+  ++s.statistics.asked;
+  if (op.region() || op.reads.empty()) return ++s.statistics.closed_form, std::nullopt;
+  std::vector<bool> suspects = s.options.closed_forms ? unproved_reads(op) : unfilled_reads(op);
+  if (std::count(suspects.begin(), suspects.end(), true) == 0) return ++s.statistics.closed_form, std::nullopt;
+
+  std::size_t hash = structural_hash(op);
+  auto known = s.reads.find(hash, [&](const ir::Operator& other) { return equal_structure(op, other); });
+  if (known) return ++s.statistics.cached, *known;
+  ++s.statistics.by_isl;
+  std::optional<ReadOutside> verdict = find_read_outside(s.sets, op, suspects);
+  s.reads.add(hash, op, verdict);
+  return verdict;
+}
+
+std::optional<Violation> Legality::check_writes(const Shape& shape, const std::vector<Writer>& writers) {
+  State& s = *state_;
+  ++s.statistics.asked;
+  WriteQuestion question{shape, {}};
+  for (const Writer& writer : writers) question.maps.push_back(write_map(*writer.op, writer.write));
+  if (never_applied(question.maps) || (s.options.closed_forms && tiles_exactly(shape, question.maps))) {
+    return ++s.statistics.closed_form, std::nullopt;
+  }
+  std::size_t hash = hash_of(question);
+  auto known = s.writes.find(hash, [&](const WriteQuestion& other) { return question == other; });
+  if (known) return ++s.statistics.cached, *known;
+  ++s.statistics.by_isl;
+  std::optional<Violation> verdict = find_write_violation(s.sets, shape, writers, question.maps);
+  s.writes.add(hash, std::move(question), verdict);
+  return verdict;
+}
+
+bool Legality::empty_domain(const ir::Operator& op) {
+  State& s = *state_;
+  ir::Box box = op.box();
+  if (box.empty()) return true;
+  if (op.constraints.empty()) return false;
+  if (s.options.closed_forms && op.domain().contains(*first_point(box))) return false;
+  return s.sets.of(op.domain()).is_empty();
+}
+
+const Legality::Statistics& Legality::statistics() const { return state_->statistics; }
+
+}  // namespace tap

@@ -1,0 +1,22 @@
+// Legality, decided exactly with integer sets: for what closed forms cannot answer, and for the witness of every violation.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/frontend/legality.h"
+#include "compiler/frontend/legality_box.h"
+#include "compiler/frontend/legality_set.h"
+
+namespace tap {
+
+// The first access in order, of the suspects, that leaves its tensor, at its lexicographically smallest point.
+std::optional<ReadOutside> find_read_outside(const IntegerSets& sets, const ir::Operator& op,
+                                             const std::vector<bool>& suspects);
+
+// First by writer a write outside; else by pair of writers a cell written twice; else a cell never written. Each
+// lexicographically smallest: the point; the pair of points; the cell.
+std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
+                                              const std::vector<Writer>& writers, const std::vector<WriteMap>& maps);
+
+}  // namespace tap

@@ -1,0 +1,213 @@
+#include <algorithm>
+
+#include "compiler/frontend/legality_proof.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+using ir::AffineExpr;
+
+// The variables of a system are the dims of one or two writers, or counters and cells; this places an expression among them.
+AffineExpr placed(const AffineExpr& e, std::size_t dims, std::size_t at) {
+  AffineExpr result = AffineExpr::constant(dims, e.offset);
+  std::copy(e.coefficients.begin(), e.coefficients.end(), result.coefficients.begin() + static_cast<std::ptrdiff_t>(at));
+  return result;
+}
+void add_domain(System& system, const ir::Domain& domain, std::size_t at) {
+  for (std::size_t d = 0; d < domain.box.rank(); ++d) system.inside(at + d, domain.box.dims[d]);
+  for (const ir::Constraint& c : domain.constraints) {
+    system.constraints.push_back({placed(c.expr, system.dims, at), c.comparison});
+  }
+}
+AffineExpr difference(std::size_t dims, std::size_t a, std::size_t b) {
+  return AffineExpr::variable(dims, a) - AffineExpr::variable(dims, b);
+}
+
+bool writes_nothing(const WriteMap& map) {
+  return map.domain.box.empty() || std::count(map.projection.shape.begin(), map.projection.shape.end(), 0) != 0;
+}
+
+// The point in all of the operator's dims: reduction dims, over which the write does not range, at their begin.
+ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point& point, std::size_t at) {
+  ir::Point whole;
+  for (const ir::IndexDim& dim : writer.op->dims) whole.push_back(dim.range.lo);
+  for (std::size_t d = 0; d < map.dims.size(); ++d) whole[map.dims[d].dim] = point[at + d];
+  return whole;
+}
+
+std::optional<Violation> find_write_outside(const IntegerSets& sets, const Shape& shape, const Writer& writer,
+                                            const WriteMap& map, std::uint32_t number) {
+  std::size_t dims = map.dims.size();
+  std::optional<ir::Point> best;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    for (bool below : {true, false}) {
+      System system{dims, {}};
+      add_domain(system, map.domain, 0);
+      const AffineExpr& start = map.projection.start.rows[axis];
+      if (below) system.at_most(start, -1);
+      if (!below) system.at_least(start, checked::add(checked::sub(shape[axis], map.projection.shape[axis]), 1));
+      std::optional<ir::Point> point = sets.of(system).lexmin();
+      if (point && (!best || *point < *best)) best = std::move(point);
+    }
+  }
+  if (!best) return std::nullopt;
+  ir::Point cell = map.projection.start(*best);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    bool behind = checked::add(cell[axis], map.projection.shape[axis]) > shape[axis];
+    if (cell[axis] >= 0 && behind) cell[axis] = std::max(cell[axis], shape[axis]);
+  }
+  return WriteOutside{number, whole_point(writer, map, *best, 0), cell};
+}
+
+// The pairs of points, (p, q) of the two writers, in the same trip of every common iterate, whose regions meet.
+System meeting_pairs(const WriteMap& a, const WriteMap& b) {
+  std::size_t n = a.dims.size();
+  System system{n + b.dims.size(), {}};
+  add_domain(system, a.domain, 0);
+  add_domain(system, b.domain, n);
+  for (std::size_t p = 0; p < n; ++p) {
+    for (std::size_t q = 0; q < b.dims.size(); ++q) {
+      bool counters = a.dims[p].role == ir::DimRole::counter && b.dims[q].role == ir::DimRole::counter;
+      if (counters && a.dims[p].level == b.dims[q].level) system.equal(difference(system.dims, p, n + q), 0);
+    }
+  }
+  for (std::size_t axis = 0; axis < a.projection.rank(); ++axis) {
+    AffineExpr apart = placed(b.projection.start.rows[axis], system.dims, n) -
+                       placed(a.projection.start.rows[axis], system.dims, 0);
+    std::int64_t before = a.projection.shape[axis], behind = b.projection.shape[axis];
+    if (before == 1 && behind == 1) {
+      system.equal(apart, 0);
+    } else {
+      system.at_most(apart, before - 1);
+      system.at_least(apart, 1 - behind);
+    }
+  }
+  return system;
+}
+
+// Two different points of one writer: p before q in the order of the dims that tell points apart.
+std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const WriteMap& map) {
+  std::size_t n = map.dims.size();
+  System meeting = meeting_pairs(map, map);
+  std::optional<ir::Point> best;
+  for (std::size_t d = 0; d < n; ++d) {
+    if (map.dims[d].role == ir::DimRole::counter || map.dims[d].invariant) continue;
+    System system = meeting;
+    system.at_least(difference(system.dims, n + d, d), 1);
+    std::optional<ir::Point> pair = sets.of(system).lexmin();
+    if (pair && (!best || *pair < *best)) best = std::move(pair);
+    meeting.equal(difference(system.dims, n + d, d), 0);
+  }
+  return best;
+}
+
+WrittenTwice written_twice(const std::vector<Writer>& writers, const std::vector<WriteMap>& maps, std::uint32_t first,
+                           std::uint32_t second, const ir::Point& pair) {
+  std::size_t n = maps[first].dims.size();
+  ir::Point p(pair.begin(), pair.begin() + static_cast<std::ptrdiff_t>(n));
+  ir::Point q(pair.begin() + static_cast<std::ptrdiff_t>(n), pair.end());
+  ir::Box both = intersect(maps[first].projection.image(p), maps[second].projection.image(q));
+  return {first, second, whole_point(writers[first], maps[first], p, 0), whole_point(writers[second], maps[second], q, 0),
+          *first_point(both)};
+}
+
+std::optional<Violation> find_written_twice(const IntegerSets& sets, const std::vector<Writer>& writers,
+                                            const std::vector<WriteMap>& maps) {
+  std::vector<ir::Box> around;
+  for (const WriteMap& map : maps) around.push_back(map.projection.bounds(map.domain.box));
+  for (std::uint32_t a = 0; a < maps.size(); ++a) {
+    if (writes_nothing(maps[a])) continue;
+    for (std::uint32_t b = a; b < maps.size(); ++b) {
+      if (writes_nothing(maps[b]) || disjoint(around[a], around[b])) continue;
+      std::optional<ir::Point> pair =
+          a == b ? smallest_pair_within(sets, maps[a]) : sets.of(meeting_pairs(maps[a], maps[b])).lexmin();
+      if (pair) return written_twice(writers, maps, a, b, *pair);
+    }
+  }
+  return std::nullopt;
+}
+
+// Given that no cell is written twice or outside: do the points count up to the whole shape?
+bool counts_to_whole(const Shape& shape, const std::vector<WriteMap>& maps) {
+  try {
+    std::int64_t covered = 0;
+    for (const WriteMap& map : maps) {
+      if (writes_nothing(map)) continue;
+      if (!map.domain.constraints.empty()) return false;
+      std::int64_t cells = element_count(map.projection.shape);
+      for (std::size_t d = 0; d < map.dims.size(); ++d) {
+        bool tells_apart = map.dims[d].role != ir::DimRole::counter && !map.dims[d].invariant;
+        if (tells_apart) cells = checked::mul(cells, map.domain.box.dims[d].size());
+      }
+      covered = checked::add(covered, cells);
+    }
+    return covered == element_count(shape);
+  } catch (const Overflow&) {
+    return false;
+  }
+}
+
+// Counters by level, with the trips that they run over.
+std::vector<std::pair<std::uint32_t, ir::Range>> counters_of(const std::vector<WriteMap>& maps) {
+  std::vector<std::pair<std::uint32_t, ir::Range>> counters;
+  for (const WriteMap& map : maps) {
+    for (std::size_t d = 0; d < map.dims.size(); ++d) {
+      if (map.dims[d].role != ir::DimRole::counter) continue;
+      std::pair counter(map.dims[d].level, map.domain.box.dims[d]);
+      if (std::count(counters.begin(), counters.end(), counter) == 0) counters.push_back(counter);
+    }
+  }
+  return counters;
+}
+
+// The pairs (counter values, cell) of one writer. The variables at first: counters, cell, the writer's dims.
+IntegerSet written_cells(const IntegerSets& sets, const WriteMap& map,
+                         const std::vector<std::pair<std::uint32_t, ir::Range>>& counters) {
+  std::size_t rank = map.projection.rank(), at = counters.size() + rank;
+  System system{at + map.dims.size(), {}};
+  add_domain(system, map.domain, at);
+  for (std::size_t d = 0; d < map.dims.size(); ++d) {
+    for (std::size_t c = 0; c < counters.size(); ++c) {
+      bool same = map.dims[d].role == ir::DimRole::counter && map.dims[d].level == counters[c].first;
+      if (same) system.equal(difference(system.dims, c, at + d), 0);
+    }
+  }
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    AffineExpr into = AffineExpr::variable(system.dims, counters.size() + axis) -
+                      placed(map.projection.start.rows[axis], system.dims, at);
+    system.at_least(into, 0);
+    system.at_most(into, map.projection.shape[axis] - 1);
+  }
+  return sets.of(system).project_out(at, map.dims.size());
+}
+
+std::optional<Violation> find_never_written(const IntegerSets& sets, const Shape& shape,
+                                            const std::vector<WriteMap>& maps) {
+  auto counters = counters_of(maps);
+  System whole{counters.size() + shape.size(), {}};
+  for (std::size_t c = 0; c < counters.size(); ++c) whole.inside(c, counters[c].second);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) whole.inside(counters.size() + axis, {0, shape[axis]});
+  IntegerSet missing = sets.of(whole);
+  for (const WriteMap& map : maps) {
+    if (!writes_nothing(map)) missing = missing.subtract(written_cells(sets, map, counters));
+  }
+  std::optional<ir::Point> cell = missing.project_out(0, counters.size()).lexmin();
+  if (!cell) return std::nullopt;
+  return NeverWritten{*cell};
+}
+
+}  // namespace
+
+std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
+                                              const std::vector<Writer>& writers, const std::vector<WriteMap>& maps) {
+  for (std::uint32_t w = 0; w < maps.size(); ++w) {
+    if (writes_nothing(maps[w])) continue;
+    if (auto violation = find_write_outside(sets, shape, writers[w], maps[w], w)) return violation;
+  }
+  if (auto violation = find_written_twice(sets, writers, maps)) return violation;
+  if (counts_to_whole(shape, maps)) return std::nullopt;
+  return find_never_written(sets, shape, maps);
+}
+
+}  // namespace tap

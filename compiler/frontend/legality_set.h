@@ -1,0 +1,69 @@
+// Sets of integer points given by affine constraints: a value type over isl, just wide enough for the legality proofs.
+//
+//   IntegerSets sets;
+//   IntegerSet triangle = sets.of({box 0..4 x 0..4, {i - j >= 0}});
+//   triangle.lexmin()   // {0, 0}
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ir/affine.h"
+
+struct isl_ctx;
+struct isl_set;
+
+namespace tap {
+
+// Constraints over `dims` variables, built up before a set is made of them.
+struct System {
+  std::size_t dims = 0;
+  std::vector<ir::Constraint> constraints;
+
+  void at_least(ir::AffineExpr expr, std::int64_t bound);  // expr >= bound
+  void at_most(ir::AffineExpr expr, std::int64_t bound);   // expr <= bound
+  void equal(ir::AffineExpr expr, std::int64_t value);
+  void inside(std::size_t dim, ir::Range range);
+};
+
+class IntegerSet {
+ public:
+  IntegerSet(const IntegerSet& other);
+  IntegerSet(IntegerSet&& other) noexcept;
+  IntegerSet& operator=(IntegerSet other) noexcept;
+  ~IntegerSet();
+
+  bool is_empty() const;
+  IntegerSet unite(IntegerSet other) const;
+  IntegerSet intersect(IntegerSet other) const;
+  IntegerSet subtract(IntegerSet other) const;
+  // The points with the variables first … first + count - 1 left out.
+  IntegerSet project_out(std::size_t first, std::size_t count) const;
+  // The lexicographically smallest point; empty if the set is. Pre: bounded from below.
+  std::optional<ir::Point> lexmin() const;
+
+ private:
+  friend class IntegerSets;
+  explicit IntegerSet(isl_set* set);
+  isl_set* set_;
+};
+
+// Where sets come from: one isl context. Must outlive its sets.
+class IntegerSets {
+ public:
+  IntegerSets();
+  ~IntegerSets();
+  IntegerSets(const IntegerSets&) = delete;
+  IntegerSets& operator=(const IntegerSets&) = delete;
+
+  IntegerSet of(const System& system) const;
+  IntegerSet of(const ir::Domain& domain) const;
+  IntegerSet none(std::size_t dims) const;
+
+ private:
+  isl_ctx* ctx_;
+};
+
+}  // namespace tap
