@@ -18,6 +18,8 @@ struct EvaluationError {
 
 struct InterpretOptions {
   bool with_bounds = false;  // also compute, per cell, a bound on the rounding error of any order of evaluation
+  // Evaluate scans and scatters by their definition, in quadratic work: what the linear ways are tested against.
+  bool naive = false;
   // Outside kernels by symbol: reads the whole operands, writes the whole results. Without one, an EvaluationError.
   std::function<bool(const Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
 };

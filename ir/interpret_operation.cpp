@@ -1,0 +1,324 @@
+// The loops. A map: for every point of the domain, its values. A reduction: for every point of the parallel dims, the
+// combination over the reduction dims in lexicographic order, from the identity. Constraints that mention a reduction dim
+// bound the reduction only: over nothing it gives the identity.
+#include "ir/interpret_operation.h"
+
+#include <algorithm>
+
+#include "ir/interpret_bounds.h"
+#include "ir/interpret_domain.h"
+#include "ir/interpret_linear.h"
+#include "ir/interpret_reduce.h"
+#include "support/check.h"
+
+namespace tap::ir::oracle {
+namespace {
+
+using Dims = std::vector<std::uint32_t>;
+
+// One write access, ready to be followed.
+struct Writer {
+  Datum* datum;
+  std::vector<Reader::Axis> axes;
+  std::vector<bool> written;  // only with invariant dims: the first point of those writes
+};
+
+std::vector<Reader::Axis> axes_of(const Access& access, const Shape& shape) {
+  std::vector<std::int64_t> strides = row_major_strides(shape);
+  std::vector<Reader::Axis> axes;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    const AffineExpr& row = access.projection.start.rows[k];
+    Reader::Axis axis{{}, row.offset, shape[k], strides[k], {}};
+    for (std::uint32_t d = 0; d < row.coefficients.size(); ++d)
+      if (row.coefficients[d] != 0) axis.terms.push_back({d, row.coefficients[d]});
+    if (!access.coordinates.empty()) axis.coordinate = access.coordinates[k];
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+class CellOperation {
+ public:
+  CellOperation(const OperationInput& input, const std::vector<Datum*>& results);
+  void run();
+
+ private:
+  void run_map(const MapBody& body);
+  void run_reduce(const ReduceBody& body);
+  void reduce_each_cell();
+  void reduce_by_scan(const Scan& scan);
+  bool reduce_by_scatter(const Scatter& scatter);
+  enum class Term { added, not_taken, uncertain };
+  Term scatter_term(const Scatter& scatter, const std::vector<BlockId>& blocks, const std::vector<Constraint>& on_targets);
+  std::vector<BlockId> compile_guards(const Scatter& scatter);
+
+  void evaluate_operands();
+  void write(std::size_t number, const Cell& cell);
+  void write_state(const ComponentState* state);
+  ComponentState* state_at_targets(const Scatter& scatter);
+
+  Dims dims_with_role(DimRole role) const;
+  std::vector<Constraint> constraints_without(const Dims& dims) const;
+  std::vector<Constraint> constraints_on(const Dims& dims, const Dims& but_not) const;
+  std::string where() const;
+
+  const OperationInput& in_;
+  const Operator& op_;
+  Point point_;
+  Dims parallel_, reduced_;
+  CellEvaluator cells_;
+  std::vector<Writer> writers_;
+
+  // Reductions only.
+  std::optional<Combiner> combiner_;
+  BlockId operand_block_;
+  std::vector<Cell> operands_;
+  std::vector<ComponentState> states_;  // of one cell; of a scatter: of every cell of the targets' dims
+};
+
+CellOperation::CellOperation(const OperationInput& input, const std::vector<Datum*>& results)
+    : in_(input), op_(input.op), point_(op_.dims.size()), parallel_(dims_with_role(DimRole::parallel)),
+      reduced_(dims_with_role(DimRole::reduction)), cells_(op_.exprs, input.options.with_bounds) {
+  for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
+    const IndexDim& dim = op_.dims[d];
+    point_[d] = dim.range.lo;
+    if (dim.role != DimRole::counter) continue;
+    TAP_CHECK(dim.level < in_.counters.size(), "the counter `" + dim.name + "` has no enclosing iterate");
+    point_[d] = in_.counters[in_.counters.size() - 1 - dim.level];
+  }
+  std::vector<Reader> readers;
+  for (const Access& access : op_.reads) {
+    readers.push_back({in_.operands[access.tensor], in_.operand_names[access.tensor],
+                       axes_of(access, op_.operands[access.tensor].shape), access.fill});
+  }
+  cells_.bind(std::move(readers), &point_);
+  for (const Access& access : op_.writes) {
+    Writer writer{results[access.tensor], axes_of(access, op_.results[access.tensor].shape), {}};
+    if (!access.invariant_dims.empty()) writer.written.resize(static_cast<std::size_t>(writer.datum->value.size()));
+    writers_.push_back(std::move(writer));
+  }
+}
+
+Dims CellOperation::dims_with_role(DimRole role) const {
+  Dims dims;
+  for (std::uint32_t d = 0; d < op_.dims.size(); ++d)
+    if (op_.dims[d].role == role) dims.push_back(d);
+  return dims;
+}
+
+bool mentions_any(const Constraint& c, const Dims& dims) {
+  return std::any_of(dims.begin(), dims.end(), [&](std::uint32_t dim) { return mentions(c, dim); });
+}
+
+// The constraints that mention none of `dims`; those that mention some of `dims` and none of `but_not`.
+std::vector<Constraint> CellOperation::constraints_without(const Dims& dims) const {
+  std::vector<Constraint> result;
+  for (const Constraint& c : op_.constraints)
+    if (!mentions_any(c, dims)) result.push_back(c);
+  return result;
+}
+std::vector<Constraint> CellOperation::constraints_on(const Dims& dims, const Dims& but_not) const {
+  std::vector<Constraint> result;
+  for (const Constraint& c : op_.constraints)
+    if (mentions_any(c, dims) && !mentions_any(c, but_not)) result.push_back(c);
+  return result;
+}
+
+std::string CellOperation::where() const {
+  std::string text = " in `" + op_.name + "`";
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    text += (d == 0 ? " at " : ", ") + op_.dims[d].name + "=" + std::to_string(point_[d]);
+  return text;
+}
+
+void CellOperation::run() {
+  try {
+    if (const MapBody* map = op_.map()) run_map(*map);
+    if (const ReduceBody* reduce = op_.reduce()) run_reduce(*reduce);
+  } catch (const CellFailure& failure) {
+    throw EvaluationError{failure.what + where()};
+  }
+}
+
+void CellOperation::run_map(const MapBody& body) {
+  BlockId block = cells_.compile(body.values);
+  LoopNest nest(op_, parallel_, op_.constraints);
+  for (bool more = nest.first(point_); more; more = nest.next(point_)) {
+    cells_.begin_point();
+    cells_.run(block);
+    for (std::size_t k = 0; k < writers_.size(); ++k) write(k, cells_[body.values[k]]);
+  }
+}
+
+void CellOperation::run_reduce(const ReduceBody& body) {
+  const Monoid& monoid = in_.program[body.monoid];
+  combiner_.emplace(monoid, in_.options.with_bounds);
+  operands_.resize(combiner_->arity());
+  states_.resize(combiner_->arity());
+  operand_block_ = cells_.compile(body.operands);
+  if (!in_.options.naive) {
+    if (auto scan = find_scan(op_)) return reduce_by_scan(*scan);
+    auto scatter = find_scatter(op_, monoid);
+    if (scatter && reduce_by_scatter(*scatter)) return;
+  }
+  reduce_each_cell();
+}
+
+void CellOperation::evaluate_operands() {
+  cells_.begin_point();
+  cells_.run(operand_block_);
+  const std::vector<CellId>& roots = op_.reduce()->operands;
+  for (std::size_t k = 0; k < roots.size(); ++k) operands_[k] = cells_[roots[k]];
+}
+
+// The definition.
+void CellOperation::reduce_each_cell() {
+  LoopNest outer(op_, parallel_, constraints_without(reduced_));
+  LoopNest inner(op_, reduced_, constraints_on(reduced_, {}));
+  for (bool more = outer.first(point_); more; more = outer.next(point_)) {
+    combiner_->reset(states_.data());
+    for (bool term = inner.first(point_); term; term = inner.next(point_)) {
+      evaluate_operands();
+      combiner_->append(states_.data(), operands_.data());
+    }
+    write_state(states_.data());
+  }
+}
+
+// Goes along the dim in the direction in which the ranges grow; each cell combines only what its neighbour had not.
+void CellOperation::reduce_by_scan(const Scan& scan) {
+  Dims others;
+  std::copy_if(parallel_.begin(), parallel_.end(), std::back_inserter(others), [&](auto d) { return d != scan.along; });
+  LoopNest outer(op_, others, constraints_without({scan.along, scan.reduced}));
+  LoopNest along(op_, {scan.along}, constraints_on({scan.along}, {scan.reduced}));
+  LoopNest inner(op_, {scan.reduced}, constraints_on({scan.reduced}, {}));
+  for (bool more = outer.first(point_); more; more = outer.next(point_)) {
+    combiner_->reset(states_.data());
+    Range done{0, 0};
+    Range cells = along.range(point_);
+    for (std::int64_t n = 0; n < cells.size(); ++n) {
+      point_[scan.along] = scan.ascending ? cells.lo + n : cells.hi - 1 - n;
+      Range range = inner.range(point_);
+      if (!range.empty() && done.empty()) done = scan.at_the_right ? Range{range.lo, range.lo} : Range{range.hi, range.hi};
+      std::int64_t& k = point_[scan.reduced];
+      for (; !range.empty() && scan.at_the_right && done.hi < range.hi; ++done.hi) {
+        k = done.hi;
+        evaluate_operands();
+        combiner_->append(states_.data(), operands_.data());
+      }
+      for (; !range.empty() && !scan.at_the_right && done.lo > range.lo; --done.lo) {
+        k = done.lo - 1;
+        evaluate_operands();
+        combiner_->prepend(states_.data(), operands_.data());
+      }
+      write_state(states_.data());
+    }
+  }
+}
+
+std::vector<BlockId> CellOperation::compile_guards(const Scatter& scatter) {
+  std::vector<BlockId> blocks;
+  for (CellId condition : scatter.conditions) blocks.push_back(cells_.compile({condition}));
+  for (const Scatter::Target& target : scatter.targets) blocks.push_back(cells_.compile({target.selector}));
+  return blocks;
+}
+
+// One pass over the reduction dims for all cells of the targets' dims. False, before anything is written, if a selector is
+// not exact (it came out of floats), so that a bound must count every cell.
+bool CellOperation::reduce_by_scatter(const Scatter& scatter) {
+  Dims targets, others;
+  for (const Scatter::Target& t : scatter.targets) targets.push_back(t.dim);
+  for (std::uint32_t d : parallel_)
+    if (std::find(targets.begin(), targets.end(), d) == targets.end()) others.push_back(d);
+  Dims neither = targets;
+  neither.insert(neither.end(), reduced_.begin(), reduced_.end());
+  std::vector<Constraint> on_targets = constraints_on(targets, reduced_);
+  std::vector<BlockId> blocks = compile_guards(scatter);
+
+  LoopNest outer(op_, others, constraints_without(neither));
+  LoopNest inner(op_, reduced_, constraints_on(reduced_, {}));
+  LoopNest along(op_, targets, on_targets);
+  std::int64_t cells = 1;
+  for (std::uint32_t d : targets) cells *= op_.dims[d].range.size();
+  if (cells == 0) return true;
+  states_.resize(static_cast<std::size_t>(cells) * combiner_->arity());
+  for (bool more = outer.first(point_); more; more = outer.next(point_)) {
+    for (std::size_t s = 0; s < states_.size(); s += combiner_->arity()) combiner_->reset(&states_[s]);
+    for (std::uint32_t d : targets) point_[d] = op_.dims[d].range.lo;
+    for (bool term = inner.first(point_); term; term = inner.next(point_)) {
+      if (scatter_term(scatter, blocks, on_targets) == Term::uncertain) return false;
+    }
+    for (bool cell = along.first(point_); cell; cell = along.next(point_)) write_state(state_at_targets(scatter));
+  }
+  return true;
+}
+
+CellOperation::Term CellOperation::scatter_term(const Scatter& scatter, const std::vector<BlockId>& blocks,
+                                                const std::vector<Constraint>& on_targets) {
+  cells_.begin_point();
+  std::size_t block = 0;
+  for (CellId condition : scatter.conditions) {
+    cells_.run(blocks[block++]);
+    if (cells_[condition].error > 0) return Term::uncertain;
+    if (cells_[condition].value.i == 0) return Term::not_taken;
+  }
+  for (const Scatter::Target& target : scatter.targets) {
+    cells_.run(blocks[block++]);
+    if (cells_[target.selector].error > 0) return Term::uncertain;
+    point_[target.dim] = 0;
+    std::int64_t distance = 0;
+    bool far = __builtin_sub_overflow(cells_[target.selector].value.i, target.equals(point_), &distance);
+    Range range = op_.dims[target.dim].range;
+    bool hit = !far && distance != least_integer(ElementType::i64) && range.contains(target.sign * distance);
+    point_[target.dim] = hit ? target.sign * distance : range.lo;
+    if (!hit) return Term::not_taken;
+  }
+  for (const Constraint& c : on_targets)
+    if (!c.holds(point_)) return Term::not_taken;
+  evaluate_operands();
+  combiner_->append(state_at_targets(scatter), operands_.data());
+  return Term::added;
+}
+
+ComponentState* CellOperation::state_at_targets(const Scatter& scatter) {
+  std::int64_t at = 0;
+  for (const Scatter::Target& t : scatter.targets) {
+    Range range = op_.dims[t.dim].range;
+    at = at * range.size() + (point_[t.dim] - range.lo);
+  }
+  return &states_[static_cast<std::size_t>(at) * combiner_->arity()];
+}
+
+void CellOperation::write_state(const ComponentState* state) {
+  for (std::size_t k = 0; k < writers_.size(); ++k) write(k, combiner_->result(state, k));
+}
+
+void CellOperation::write(std::size_t number, const Cell& cell) {
+  Writer& writer = writers_[number];
+  std::int64_t position = 0;
+  for (const Reader::Axis& axis : writer.axes) {
+    std::int64_t at = axis.offset;
+    for (auto [dim, coefficient] : axis.terms) at += coefficient * point_[dim];
+    TAP_CHECK(at >= 0 && at < axis.extent, "`" + op_.name + "` writes outside of its result");
+    position += at * axis.stride;
+  }
+  if (!writer.written.empty()) {
+    if (writer.written[static_cast<std::size_t>(position)]) return;
+    writer.written[static_cast<std::size_t>(position)] = true;
+  }
+  ElementType type = writer.datum->value.type();
+  if (is_float(type)) {
+    writer.datum->value.store_f64(position, cell.value.f);
+  } else {
+    writer.datum->value.store_i64(position, cell.value.i);
+  }
+  if (in_.options.with_bounds) writer.datum->bound.store_f64(position, error_when_written(type, cell));
+}
+
+}  // namespace
+
+void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results) {
+  CellOperation(input, results).run();
+}
+
+}  // namespace tap::ir::oracle

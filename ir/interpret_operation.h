@@ -1,0 +1,24 @@
+// One operation with a body of cells (a map, or a reduction of a map), evaluated over its whole domain.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/interpret.h"
+#include "ir/interpret_cell.h"
+
+namespace tap::ir::oracle {
+
+struct OperationInput {
+  const Program& program;
+  const Operator& op;
+  const InterpretOptions& options;
+  const std::vector<std::int64_t>& counters;  // of the enclosing iterates, the innermost last
+  std::vector<const Datum*> operands;
+  std::vector<std::string> operand_names;
+};
+
+// Writes its part of each result, which has its full shape already. Throws EvaluationError.
+void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results);
+
+}  // namespace tap::ir::oracle
