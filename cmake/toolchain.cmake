@@ -24,3 +24,7 @@ if(TAP_SANITIZE)
   add_compile_options(-fsanitize=${TAP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TAP_SANITIZE})
 endif()
+
+if(TAP_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

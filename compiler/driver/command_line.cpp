@@ -40,6 +40,14 @@ std::optional<WrongChoice> as_wrong_choice(const std::string& text) {
   return result;
 }
 
+// CLI11 says `Could not convert: --threads = abc`.
+std::string as_wrong_number(const std::string& text) {
+  static constexpr std::string_view begin = "Could not convert: ";
+  auto equals = text.find(" = ");
+  if (!text.starts_with(begin) || equals == text.npos) return text;
+  return "`" + text.substr(equals + 3) + "` is no value of " + text.substr(begin.size(), equals - begin.size());
+}
+
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   return fmt::format("{}", fmt::join(words, separator));
 }
@@ -134,6 +142,8 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
       throw wrong("`" + choice->given + "` is no value of " + choice->option + "; it is one of " + join(choice->choices, ", "),
                   near ? "did you mean `" + *near + "`?" : "");
     }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(text.substr(0, text.find(':')) + " needs a value");
+    if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
     // An unknown option is the likely reason why something else is missing: it is told first.
     for (const std::string& argument : app_.remaining(true))
       if (argument.starts_with("-") && argument != "--") throw unexpected_argument(argument);

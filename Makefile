@@ -1,0 +1,49 @@
+# make demo | test | build | campaign | bench | format | lint | clean | install-deps
+#
+# Two variables: PRESET (release, dev, asan, tsan; see CMakePresets.json) and JOBS.
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BUILD := $(if $(filter asan tsan,$(PRESET)),build-$(PRESET),build)
+TAPC := $(BUILD)/bin/tapc
+
+.DEFAULT_GOAL := build
+.PHONY: build all test demo campaign bench format format-check lint clean install-deps configure
+
+install-deps:
+	@scripts/install-deps.sh
+
+configure: install-deps
+	@cmake --preset $(PRESET) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
+
+# The compiler alone, at build/bin/tapc.
+build: configure
+	cmake --build $(BUILD) -j $(JOBS) --target tapc
+
+# Everything that is tested: one full build.
+all: configure
+	cmake --build $(BUILD) -j $(JOBS)
+
+test: all
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+demo: build
+	@TAPC=$(TAPC) scripts/demo.sh
+
+# The long runs: thread sanitizer, long fuzzing, many random programs, benchmarks. Hours, not minutes.
+campaign: all
+	scripts/campaign.sh
+
+bench: build
+	@TAPC=$(TAPC) scripts/bench.sh
+
+format:
+	scripts/format.sh
+
+format-check:
+	scripts/format.sh --check
+
+lint:
+	/usr/bin/python3 scripts/lint_includes.py
+
+clean:
+	rm -rf build build-asan build-tsan *.configure.log out

@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+"""Checks the rules of the house that a compiler cannot: who may include whom, which library stays in which files, and
+that no pass knows an operator of lib/std.tap by its name.
+
+    scripts/lint_includes.py [ROOT]        exit 1 and one line per violation:  FILE:LINE: what
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# The folders whose headers a folder may include. Tests may include anything.
+ALLOWED = {
+    "support": {"support"},
+    "ir": {"support", "ir"},
+    "passes": {"support", "ir", "passes"},
+    "check": {"support", "ir", "check"},
+    "runtime": {"support", "runtime"},
+    "backend": {"support", "ir", "runtime", "backend"},
+    "compiler/frontend": {"support", "ir", "compiler/frontend"},
+    "compiler/driver": {"support", "ir", "passes", "check", "runtime", "backend", "compiler/frontend", "compiler/driver"},
+}
+
+# A library's headers, and the only files that may include them: (prefixes, pattern, in words).
+LIBRARIES = [
+    (("llvm/", "llvm-c/", "lld/"), r"backend/[^/]*\.cpp", "backend/*.cpp"),
+    (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)", "compiler/frontend/parse* and antlr*"),
+    (("boost/",), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
+    (("isl/",), r"(compiler/frontend/legality|check/)[^/]*\.(cpp|h)", "compiler/frontend/legality* and check/*"),
+    (("z3",), r"compiler/frontend/laws[^/]*\.cpp", "compiler/frontend/laws*.cpp"),
+    (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
+    (("CLI/",), r"compiler/driver/[^/]*\.(cpp|h)", "compiler/driver/*"),
+    (("nlohmann/",), r"(runtime|compiler/driver)/[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
+    (("zlib.h",), r"runtime/[^/]*\.cpp", "runtime/*.cpp"),
+]
+
+# Of ir/, the independent checker may use data types and the parser, never the code whose results it checks.
+CHECKER_MAY_NOT_INCLUDE = {"ir/graph_algorithms.h", "ir/interpret.h", "ir/verify.h"}
+
+NO_OPERATOR_NAMES_IN = ("ir", "passes", "check", "backend")
+NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their spelling with an operator
+GENERATED = re.compile(r"grammar/Tap(Lexer|Parser)\.h|embed/.*")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+OPERATOR = re.compile(r"^\s*(?:extern\s+)?op\s+([A-Za-z_]\w*)", re.M)
+
+
+def sources(root):
+    """Tracked and new files, not ignored ones; without git, every file."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.cpp", "*.h", "*.def"], cwd=root,
+                                capture_output=True, text=True, check=True).stdout.split("\n")
+        names = [n for n in listed if n]
+    except (OSError, subprocess.CalledProcessError):
+        names = [str(p.relative_to(root)) for p in root.rglob("*") if p.suffix in {".cpp", ".h", ".def"}]
+    return sorted(n for n in set(names) if (root / n).is_file())
+
+
+def folder_of(name):
+    parts = name.split("/")
+    return "/".join(parts[:2]) if parts[0] == "compiler" else parts[0]
+
+
+def check_include(root, name, quoted, header):
+    folder, target = folder_of(name), folder_of(header)
+    for prefixes, pattern, words in LIBRARIES:
+        if header.startswith(prefixes) and folder != "tests" and not re.fullmatch(pattern, name):
+            yield f"<{header}> belongs in {words} only"
+    if not quoted:
+        return
+    beside = folder == "tests" and (root / name).with_name(header).is_file()
+    if not GENERATED.fullmatch(header) and not (root / header).is_file() and not beside:
+        yield f'"{header}" is no file; includes are written from the root of the repository'
+    if folder in ALLOWED and target in ALLOWED and target not in ALLOWED[folder]:
+        yield f'{folder}/ may not include {target}/ ("{header}")'
+    if folder == "check" and header in CHECKER_MAY_NOT_INCLUDE:
+        yield f'the checker may not use "{header}", whose results it checks'
+
+
+def without_comments(line, in_comment):
+    """The code of a line, and whether a block comment is still open behind it. Strings are kept."""
+    out, i = "", 0
+    while i < len(line):
+        if in_comment:
+            end = line.find("*/", i)
+            if end < 0:
+                return out, True
+            i, in_comment = end + 2, False
+        elif line.startswith("//", i):
+            return out, False
+        elif line.startswith("/*", i):
+            i, in_comment = i + 2, True
+        elif match := STRING.match(line, i):
+            out, i = out + match.group(0), match.end()
+        else:
+            out, i = out + line[i], i + 1
+    return out, in_comment
+
+
+def operator_names(root):
+    library = root / "lib/std.tap"
+    return set(OPERATOR.findall(library.read_text(encoding="utf-8"))) if library.is_file() else set()
+
+
+def check_file(root, name, operators):
+    lines = (root / name).read_text(encoding="utf-8", errors="replace").split("\n")
+    if name.endswith(".h") and not any(l.strip() == "#pragma once" for l in lines):
+        yield 1, "a header begins with #pragma once"
+    named = folder_of(name) in NO_OPERATOR_NAMES_IN and name not in NOT_OPERATORS
+    in_comment = False
+    for number, line in enumerate(lines, 1):
+        code, in_comment = without_comments(line, in_comment)
+        if match := INCLUDE.match(code):
+            for problem in check_include(root, name, match.group(1) == '"', match.group(2)):
+                yield number, problem
+        elif named:
+            for text in STRING.findall(code):
+                if text in operators:
+                    yield number, f'"{text}" is an operator of lib/std.tap; a pass asks for facts, never for names'
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
+    operators = operator_names(root)
+    names = sources(root)
+    problems = [f"{name}:{line}: {what}" for name in names for line, what in check_file(root, name, operators)]
+    print("\n".join(problems + [f"{len(names)} files, {len(operators)} operator names, {len(problems)} violations"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""The include lint finds each kind of violation, and nothing else. Usage: lint_includes_test.py LINT"""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+LINT = Path(sys.argv.pop(1)).resolve()
+
+
+class LintTest(unittest.TestCase):
+    def lint(self, files):
+        with tempfile.TemporaryDirectory() as name:
+            for path, text in files.items():
+                target = Path(name) / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text)
+            result = subprocess.run([sys.executable, LINT, name], capture_output=True, text=True)
+            return result.returncode, result.stdout
+
+    def refused(self, files, *wanted):
+        code, out = self.lint(files)
+        self.assertEqual(code, 1, out)
+        for text in wanted:
+            self.assertIn(text, out)
+
+    def test_clean_tree(self):
+        code, out = self.lint({
+            "support/a.h": "#pragma once\n",
+            "ir/b.cpp": '#include "support/a.h"\n#include <vector>\n// "relu" in a comment\n/* "relu" */ int x;\n',
+            "ir/my_graph.cpp": "#include <boost/graph/adjacency_list.hpp>\n",
+            "backend/c.cpp": "#include <llvm/IR/Module.h>\n",
+            "compiler/driver/d.cpp": 'auto s = "relu";\n',
+            "tests/ir/t.cpp": "#include <nlohmann/json.hpp>\n",
+            "lib/std.tap": "op relu(x: T[d..]) -> (y: T[d..]) {}\n",
+        })
+        self.assertEqual(code, 0, out)
+        self.assertIn("6 files, 1 operator names, 0 violations", out)
+
+    def test_wrong_direction(self):
+        self.refused({"support/a.cpp": '#include "ir/b.h"\n', "ir/b.h": "#pragma once\n"}, "support/a.cpp:1: support/ may not include ir/")
+        self.refused({"check/a.cpp": '#include "passes/b.h"\n', "passes/b.h": "#pragma once\n"}, "check/ may not include passes/")
+        self.refused({"check/a.cpp": '#include "ir/interpret.h"\n', "ir/interpret.h": "#pragma once\n"}, "checker may not use")
+        self.refused({"compiler/frontend/a.cpp": '#include "runtime/b.h"\n', "runtime/b.h": "#pragma once\n"},
+                     "compiler/frontend/ may not include runtime/")
+
+    def test_libraries_stay_home(self):
+        for header, home in (("llvm/IR/Module.h", "backend/x.h"), ("antlr4-runtime.h", "compiler/frontend/resolve.cpp"),
+                             ("boost/graph/adjacency_list.hpp", "ir/box.cpp"), ("isl/set.h", "passes/split.cpp"),
+                             ("z3++.h", "compiler/frontend/legality.cpp"), ("mpi.h", "runtime/npy.cpp"), ("CLI/CLI.hpp", "ir/box.cpp")):
+            self.refused({home: f"#pragma once\n#include <{header}>\n"}, f"{home}:2: <{header}> belongs in")
+
+    def test_missing_file_and_pragma(self):
+        self.refused({"ir/a.h": '#include "b.h"\n'}, 'ir/a.h:1: "b.h" is no file', "#pragma once")
+
+    def test_operator_names(self):
+        library = "/// doc\nop relu(x: T[d..]) -> (y: T[d..]) {}\nextern op smooth(x: f32[n]) -> (y: f32[n]) {}\n"
+        for folder in ("ir", "passes", "check", "backend"):
+            self.refused({"lib/std.tap": library, f"{folder}/a.cpp": 'if (op.name == "relu") {}\n'}, f'{folder}/a.cpp:1: "relu" is an operator')
+        self.refused({"lib/std.tap": library, "ir/a.cpp": 'auto s = "smooth";\n'}, '"smooth" is an operator')
+
+
+if __name__ == "__main__":
+    unittest.main()
