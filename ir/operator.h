@@ -97,6 +97,9 @@ struct Operator {
   std::vector<Access> writes;
   CellExprs exprs;
   Body body;
+  // For people, as the name: x, w and y. Empty where there are none; else one per operand and per result.
+  std::vector<std::string> operand_names;
+  std::vector<std::string> result_names;
 
   Box box() const;
   Domain domain() const { return {box(), constraints}; }
@@ -108,7 +111,8 @@ struct Operator {
   bool operator==(const Operator&) const = default;
 };
 
-// A hash of everything but the names of the operator and its dims; equal_structure ignores the same.
+// A hash of everything but names (of the operator, its dims, operands and results), and of its cells only those that are
+// needed, whatever their order; equal_structure ignores the same.
 std::size_t structural_hash(const Operator& op);
 bool equal_structure(const Operator& a, const Operator& b);
 

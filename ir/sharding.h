@@ -46,4 +46,9 @@ struct Sharding {
 };
 std::string to_string(const Sharding& sharding);  // pod[{data}, {model, ?}p1; replicated {x}]
 
+
+// What is wrong with a sharding's form on its mesh, one sentence each: axes that are not there, sub-axes that are no part
+// of their axis, overlap or cannot stand together, neighbours that must be merged, a priority on an empty closed dim.
+std::vector<std::string> faults_of(const Sharding& sharding, const Mesh& mesh);
+
 }  // namespace tap::ir

@@ -1,0 +1,23 @@
+// Cells as people write them: infix, with no more parentheses than needed.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ir/operator.h"
+
+namespace tap::ir {
+
+// How leaves, and the monoids of a fold's reductions, are written.
+struct CellWords {
+  std::function<std::string(const CellNode& node, const std::function<std::string(CellId)>& show)> leaf;
+};
+
+// max(x[i], 0). Where writing shared cells out would get long, they are named by their numbers:
+// let %4 = exp(x[i]), %5 = %4 * %4 in %5 + %5
+std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& words);
+
+// x[i + u - 1, ids[n] else 0]
+CellWords words_of(const Operator& op);
+
+}  // namespace tap::ir

@@ -1,0 +1,27 @@
+// Names in the text form: as they are where they are identifiers, else quoted with escapes.
+//   i   "linear#1"   "a\nb"   ""
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/operator.h"
+
+namespace tap::ir {
+
+bool is_identifier(std::string_view name);
+std::string quoted(std::string_view text);
+std::string written_name(const std::string& name);
+
+// For affine expressions: a dim's name where it is an identifier and no other dim has it, else #3.
+std::vector<std::string> variable_names(const Operator& op);
+
+// What people are shown: the operator's own names, else x and y, or x0, x1, …
+std::string operand_name(const Operator& op, std::size_t operand);
+std::string result_name(const Operator& op, std::size_t result);
+
+// i, j, k
+std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
+
+}  // namespace tap::ir

@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "ir/verify_parts.h"
+
+namespace tap::ir::verifying {
+namespace {
+
+class GraphVerifier {
+ public:
+  GraphVerifier(Violations& out, const Program& program, const Graph& graph, const std::vector<bool>& sound)
+      : out_(out), program_(program), graph_(graph), sound_(sound), writers_left_(graph.values.size(), 0), written_(graph.values.size(), false), is_input_(graph.values.size(), false) {}
+
+  void run() {
+    if (!ids()) return;
+    values();
+    signature();
+    for (const Operation& operation : graph_.operations)
+      for (ValueId v : operation.results) ++writers_left_[v.index()];
+    for (std::size_t v = 0; v < graph_.values.size(); ++v) {
+      written_[v] = writers_left_[v] != 0;
+      if (is_input_[v]) out_.expect(!written_[v], "{} is an input and is written", name(ValueId(v)));
+      else out_.expect(written_[v], "{} has no writer", name(ValueId(v)));
+    }
+    for (std::size_t i = 0; i < graph_.operations.size(); ++i) operation(i);
+    for (std::size_t k = 0; k < graph_.splits.size(); ++k) split(graph_.splits[k], k);
+  }
+
+ private:
+  std::string name(ValueId id) const { return fmt::format("value {} ({})", id.index(), graph_[id].name); }
+
+  bool ids() {
+    std::size_t before = out_.count();
+    auto all = [this](const std::vector<ValueId>& list, std::string_view what) {
+      for (ValueId v : list)
+        if (!valid(v, graph_.values)) out_.expect(false, "{} name a value that is not there", what);
+    };
+    all(graph_.inputs, "the inputs");
+    all(graph_.outputs, "the outputs");
+    for (const Operation& operation : graph_.operations) {
+      all(operation.operands, "an operation's operands");
+      all(operation.results, "an operation's results");
+      out_.expect(valid(operation.op, program_.operators), "an operation's operator is not in the table");
+    }
+    for (const ShardingGroup& group : graph_.groups) all(group.values, "a group's members");
+    for (const Barrier& barrier : graph_.barriers) all({barrier.value}, "the barriers");
+    for (const SplitRequest& split : graph_.splits) out_.expect(valid(split.operation, graph_.operations), "a split names an operation that is not there");
+    return out_.count() == before;
+  }
+
+  void values() {
+    for (std::size_t v = 0; v < graph_.values.size(); ++v) {
+      const Value& value = graph_.values[v];
+      bool negative = std::any_of(value.type.shape.begin(), value.type.shape.end(), [](std::int64_t n) { return n < 0; });
+      out_.expect(!negative, "{} has a negative size: {}", name(ValueId(v)), to_string(value.type));
+      if (value.sharding) {
+        Violations::Scope at(out_, "{}", name(ValueId(v)));
+        verify_sharding(out_, program_, *value.sharding, value.type.shape.size());
+      }
+    }
+  }
+
+  void signature() {
+    for (ValueId v : graph_.inputs) {
+      out_.expect(!is_input_[v.index()], "{} is an input twice", name(v));
+      is_input_[v.index()] = true;
+    }
+    for (std::size_t v = 0; v < graph_.values.size(); ++v)
+      out_.expect(!graph_.values[v].is_const || is_input_[v], "{} is const and no input", name(ValueId(v)));
+  }
+
+  // In order: what it reads must have all its writers behind it.
+  void operation(std::size_t number) {
+    const Operation& operation = graph_.operations[number];
+    const Operator& op = program_[operation.op];
+    Violations::Scope at(out_, "operation {} ({})", number, op.name);
+    for (ValueId v : operation.operands)
+      out_.expect(writers_left_[v.index()] == 0, "{} is read before it is written", name(v));
+    types(operation.operands, op.operands, "operand");
+    types(operation.results, op.results, "result");
+    for (std::size_t a = 0; a < operation.results.size(); ++a) {
+      --writers_left_[operation.results[a].index()];
+      for (std::size_t b = 0; b < a; ++b)
+        out_.expect(operation.results[a] != operation.results[b], "{} is result {} and result {}", name(operation.results[a]), b, a);
+    }
+    if (operation.operand_shardings.empty()) return;
+    if (!out_.expect(operation.operand_shardings.size() == operation.operands.size(), "{} shardings for {} operands",
+                     operation.operand_shardings.size(), operation.operands.size()))
+      return;
+    for (std::size_t k = 0; k < operation.operands.size(); ++k)
+      if (const auto& sharding = operation.operand_shardings[k]) {
+        Violations::Scope use(out_, "operand {}", k);
+        verify_sharding(out_, program_, *sharding, graph_[operation.operands[k]].type.shape.size());
+      }
+  }
+
+  void types(const std::vector<ValueId>& values, const std::vector<TensorType>& types, std::string_view what) {
+    if (!out_.expect(values.size() == types.size(), "{} {}s, and its operator has {}", values.size(), what, types.size())) return;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const TensorType& found = graph_[values[k]].type;
+      if (found != types[k])
+        out_.expect(false, "{} {} is {} and its operator has {}", what, k, to_string(found), to_string(types[k]));
+    }
+  }
+
+  void split(const SplitRequest& split, std::size_t number) {
+    Violations::Scope at(out_, "split {}", number);
+    OperatorId op = graph_[split.operation].op;
+    if (!sound_[op.index()]) return;
+    const auto& dims = program_[op].dims;
+    if (!out_.expect(split.dim < dims.size(), "dim {} of {}", split.dim, dims.size())) return;
+    const IndexDim& dim = dims[split.dim];
+    out_.expect(!dim.keep, "the dim {} must not be split", dim.name);
+    out_.expect(dim.role != DimRole::counter, "the dim {} is a counter", dim.name);
+    std::int64_t reached = dim.range.lo;
+    bool tiles = true;
+    for (Range block : split.blocks) {
+      tiles &= block.lo == reached && block.lo <= block.hi;
+      reached = block.hi;
+    }
+    out_.expect(tiles && reached == dim.range.hi, "the blocks do not tile the range {} of {}", to_string(dim.range), dim.name);
+    out_.expect((split.placement == Placement::mesh_axis) == split.axis.has_value(), "a mesh axis and another placement, or none of both");
+    if (split.axis) out_.expect(declared(split.axis->name), "the axis {} is of no mesh", split.axis->name);
+  }
+
+  bool declared(const std::string& axis) const {
+    for (const Mesh& mesh : program_.meshes)
+      for (const MeshAxis& a : mesh.axes)
+        if (a.name == axis) return true;
+    return false;
+  }
+
+  Violations& out_;
+  const Program& program_;
+  const Graph& graph_;
+  const std::vector<bool>& sound_;
+  std::vector<std::size_t> writers_left_;  // by value, while walking through the operations
+  std::vector<bool> written_;
+  std::vector<bool> is_input_;
+};
+
+}  // namespace
+
+void verify_graph(Violations& out, const Program& program, const Graph& graph, const std::vector<bool>& sound) {
+  GraphVerifier(out, program, graph, sound).run();
+}
+
+}  // namespace tap::ir::verifying

@@ -1,0 +1,73 @@
+// The parts of the verifier, each about one table of a Program. Every part reports sentences that start with `where`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ir/graph.h"
+
+namespace tap::ir::verifying {
+
+class Violations {
+ public:
+  // Prefixes what is reported while it lives: `operator 3 (matmul): read 0: `.
+  class Scope {
+   public:
+    template <class... Args>
+    Scope(Violations& all, fmt::format_string<Args...> format, Args&&... args) : all_(all), before_(all.where_.size()) {
+      all.where_ += fmt::format(format, std::forward<Args>(args)...) + ": ";
+    }
+    ~Scope() { all_.where_.resize(before_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Violations& all_;
+    std::size_t before_;
+  };
+
+  // Reports unless `holds`; returns it, so that what depends on it can be skipped.
+  template <class... Args>
+  bool expect(bool holds, fmt::format_string<Args...> format, Args&&... args) {
+    if (!holds) found_.push_back(where_ + fmt::format(format, std::forward<Args>(args)...));
+    return holds;
+  }
+
+  std::size_t count() const { return found_.size(); }
+  std::vector<std::string> take() { return std::move(found_); }
+
+ private:
+  std::string where_;
+  std::vector<std::string> found_;
+};
+
+// Where a cell stands decides which leaves it may have.
+struct CellPlace {
+  const Operator* op = nullptr;                          // index and read
+  const std::vector<MonoidComponent>* arguments = nullptr;  // argument: component k % size …
+  std::size_t argument_count = 0;                        // … for k below this
+  bool may_reduce = false;
+};
+void verify_cells(Violations& out, const Program& program, const CellExprs& exprs, const CellPlace& place);
+
+void verify_monoids(Violations& out, const Program& program);
+void verify_operator(Violations& out, const Program& program, const Operator& op);
+void verify_meshes(Violations& out, const Program& program);
+void verify_sharding(Violations& out, const Program& program, const Sharding& sharding, std::size_t rank);
+// `sound` tells per operator whether it was found right.
+void verify_graph(Violations& out, const Program& program, const Graph& graph, const std::vector<bool>& sound);
+// Pre: all ids are in range.
+void verify_nesting(Violations& out, const Program& program);
+
+inline bool valid(CellId id, const CellExprs& exprs) { return id.valid() && id.index() < exprs.size(); }
+template <class Id, class T>
+bool valid(Id id, const std::vector<T>& table) {
+  return id.valid() && id.index() < table.size();
+}
+
+// Does a cell of type `cell` fit where `wanted` is stored? 16-bit floats are computed in f32 and rounded when stored.
+inline bool fits(ElementType cell, ElementType wanted) { return cell == wanted || cell == compute_type(wanted); }
+
+}  // namespace tap::ir::verifying
