@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""Runs every example at small sizes and compares it with NumPy; twice, and the two runs must give the same bytes.
+
+    run.py PATH/TO/tapc [EXAMPLES_FOLDER] [--only WORD]
+
+Fails for a file of the folder that has no entry here. Prints `N passed, N failed`.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import references
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+
+
+def run_once(tapc, source, example, folder, tag):
+    """The results by name as bytes and arrays, or an error text."""
+    data = os.path.join(folder, "in.npz")
+    np.savez(data, **example.inputs)
+    command = [tapc, "run", source, "-i", "@" + data]
+    if example.program:
+        command += ["--program", example.program]
+    for name, size in example.dims.items():
+        command += ["--dim", f"{name}={size}"]
+    for name in example.expected:
+        command += ["-o", f"{name}=@{os.path.join(folder, tag + name + '.npy')}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        return f"exit {done.returncode}: {done.stderr.strip()[:1500]}"
+    got = {}
+    for name in example.expected:
+        path = os.path.join(folder, tag + name + ".npy")
+        with open(path, "rb") as f:
+            got[name] = (f.read(), np.load(path))
+    return got
+
+
+def check(tapc, source, example):
+    if not example.expected:  # needs what tapc run does not have, such as a kernel in C
+        done = subprocess.run([tapc, "check", source], capture_output=True, text=True, timeout=300)
+        return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:1500]}"
+    with tempfile.TemporaryDirectory() as folder:
+        first = run_once(tapc, source, example, folder, "a_")
+        second = run_once(tapc, source, example, folder, "b_")
+    for got in (first, second):
+        if isinstance(got, str):
+            return got
+    for name, want in example.expected.items():
+        bits, have = first[name]
+        if bits != second[name][0]:
+            return f"{name} differs between two runs"
+        if have.shape != want.shape:
+            return f"{name}: wanted shape {want.shape}, got {have.shape}"
+        if not np.allclose(have, want, rtol=example.rtol, atol=example.atol, equal_nan=True):
+            return f"{name}: wanted {want.tolist()}, got {have.tolist()}"[:1500]
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tapc")
+    parser.add_argument("folder", nargs="?", default=FOLDER)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+
+    examples = references.all_examples()
+    passed = failed = 0
+    covered = {e.file for e in examples}
+    for name in sorted(os.listdir(options.folder)):
+        if name.endswith(".tap") and name not in covered:
+            failed += 1
+            print(f"FAILED {name}: no reference")
+    for e in examples:
+        if options.only not in e.file:
+            continue
+        error = check(options.tapc, os.path.join(options.folder, e.file), e)
+        if error is None:
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED {e.file} {e.program}: {error}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

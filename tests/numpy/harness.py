@@ -1,0 +1,127 @@
+"""Runs cases of the standard operators through tapc and compares them with NumPy.
+
+A case is one call of one operator: its parameters as text, its inputs, and what NumPy says the results are. Many cases
+become one program, so that few processes are started; when such a program fails, its cases run one by one.
+"""
+
+import os
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+TYPE_NAMES = {
+    np.dtype(np.float64): "f64", np.dtype(np.float32): "f32", np.dtype(np.float16): "f16",
+    np.dtype(np.int64): "i64", np.dtype(np.int32): "i32", np.dtype(np.int16): "i16", np.dtype(np.int8): "i8",
+    np.dtype(np.uint8): "u8", np.dtype(np.bool_): "bool",
+}
+
+# Relative and absolute error by element type of the result. Integers and bool must be equal.
+TOLERANCE = {"f64": (1e-10, 1e-11), "f32": (2e-6, 2e-6), "f16": (2e-3, 2e-3)}
+
+
+@dataclass
+class Case:
+    op: str
+    params: str
+    inputs: list
+    expected: list
+    loose: str = ""  # compare as this type, where an operator documents a state of less precision
+    rtol: float = 0.0
+    number: int = field(default=0)
+
+    def title(self):
+        shapes = ", ".join(type_text(a) for a in self.inputs)
+        return f"{self.op}{self.params}({shapes})"
+
+
+def type_text(a):
+    return f"{TYPE_NAMES[a.dtype]}[{', '.join(str(n) for n in a.shape)}]"
+
+
+class Table:
+    """The cases, in order. `add` takes one result or a tuple of them."""
+
+    def __init__(self):
+        self.cases = []
+
+    def add(self, op, params, inputs, expected, **options):
+        expected = list(expected) if isinstance(expected, tuple) else [expected]
+        inputs = [np.array(a, order="C") for a in inputs]  # ascontiguousarray would give a scalar an axis
+        expected = [np.array(a, order="C") for a in expected]
+        self.cases.append(Case(op, f"<{params}>" if params else "", inputs, expected, number=len(self.cases), **options))
+
+
+def program_of(cases):
+    """One program that calls all of them: the inputs of case 3 are A3_0, A3_1 …, its results Y3_0 …"""
+    inputs, results, body = [], [], []
+    for c in cases:
+        inputs += [f"A{c.number}_{k}: {type_text(a)}" for k, a in enumerate(c.inputs)]
+        results += [f"Y{c.number}_{k}: {type_text(a)}" for k, a in enumerate(c.expected)]
+        names = [f"Y{c.number}_{k}" for k in range(len(c.expected))]
+        left = names[0] if len(names) == 1 else f"({', '.join(names)})"
+        arguments = ", ".join(f"A{c.number}_{k}" for k in range(len(c.inputs)))
+        body.append(f"    {left} = {c.op}{c.params}({arguments})")
+    return "use std\nprogram cases({}) -> ({}) {{\n{}\n}}\n".format(
+        ",\n              ".join(inputs), ",\n              ".join(results), "\n".join(body))
+
+
+def run_program(tapc, cases, folder):
+    """Returns an error text, or the results by name."""
+    source = os.path.join(folder, "cases.tap")
+    with open(source, "w") as f:
+        f.write(program_of(cases))
+    command = [tapc, "run", source]
+    arrays = {f"A{c.number}_{k}": a for c in cases for k, a in enumerate(c.inputs)}
+    if arrays:
+        np.savez(os.path.join(folder, "in.npz"), **arrays)
+        command += ["-i", "@" + os.path.join(folder, "in.npz")]
+    names = [f"Y{c.number}_{k}" for c in cases for k in range(len(c.expected))]
+    for name in names:
+        command += ["-o", f"{name}=@{os.path.join(folder, name + '.npy')}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    if done.returncode != 0:
+        return f"exit {done.returncode}: {done.stderr.strip()[:1500]}"
+    return {name: np.load(os.path.join(folder, name + ".npy")) for name in names}
+
+
+def mismatch(case, got):
+    """What differs, or nothing."""
+    for k, want in enumerate(case.expected):
+        have = got[f"Y{case.number}_{k}"]
+        if have.dtype != want.dtype or have.shape != want.shape:
+            return f"result {k}: wanted {type_text(want)}, got {type_text(have)}"
+        name = TYPE_NAMES[want.dtype]
+        if name not in TOLERANCE:
+            if not np.array_equal(have, want):
+                return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"
+            continue
+        rtol, atol = TOLERANCE[case.loose or name]
+        rtol = case.rtol or rtol
+        if not np.allclose(have.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=max(atol, 0), equal_nan=True):
+            return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"[:1500]
+    return None
+
+
+def run_batch(tapc, cases):
+    """Returns (case, error or None) for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        got = run_program(tapc, cases, folder)
+    if isinstance(got, dict):
+        return [(c, mismatch(c, got)) for c in cases]
+    if len(cases) == 1:
+        return [(cases[0], got)]
+    half = len(cases) // 2
+    return run_batch(tapc, cases[:half]) + run_batch(tapc, cases[half:])
+
+
+def run_all(tapc, cases, jobs=2, batch=24):
+    batches = [cases[i:i + batch] for i in range(0, len(cases), batch)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for outcome in pool.map(lambda b: run_batch(tapc, b), batches):
+            yield from outcome
