@@ -1,0 +1,196 @@
+#include "backend/emit_arithmetic.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Module.h>
+
+#include "support/check.h"
+
+namespace tap::backend {
+namespace {
+
+using ir::CellOp;
+using llvm::IRBuilderBase;
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+bool is_signed(ElementType type) { return !is_bool(type) && info(type).is_signed; }
+
+// A function of the C library, known to have no effect. Float types up to f32 call the `f` form.
+Value* call_library(IRBuilderBase& b, const std::string& name, const std::vector<Value*>& args) {
+  llvm::Type* type = args[0]->getType();
+  llvm::Module* module = b.GetInsertBlock()->getModule();
+  std::vector<llvm::Type*> parameters(args.size(), type);
+  auto* signature = llvm::FunctionType::get(type, parameters, false);
+  auto callee = module->getOrInsertFunction(name + (type->isFloatTy() ? "f" : ""), signature);
+  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    function->setDoesNotAccessMemory();
+    function->setDoesNotThrow();
+    function->setWillReturn();
+  }
+  return b.CreateCall(callee, args);
+}
+
+Value* sigmoid(IRBuilderBase& b, Value* x) {
+  Value* one = llvm::ConstantFP::get(x->getType(), 1.0);
+  Value* e = call_library(b, "exp", {b.CreateFNeg(b.CreateUnaryIntrinsic(Intrinsic::fabs, x))});  // never overflows
+  Value* numerator = b.CreateSelect(b.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0.0)), one, e);
+  return b.CreateFDiv(numerator, b.CreateFAdd(one, e));
+}
+
+Value* float_sign(IRBuilderBase& b, Value* x) {
+  Value* zero = llvm::ConstantFP::get(x->getType(), 0.0);
+  Value* one = llvm::ConstantFP::get(x->getType(), 1.0);
+  Value* minus = llvm::ConstantFP::get(x->getType(), -1.0);
+  Value* rest = b.CreateSelect(b.CreateFCmpUNO(x, x), x, zero);
+  return b.CreateSelect(b.CreateFCmpOGT(x, zero), one, b.CreateSelect(b.CreateFCmpOLT(x, zero), minus, rest));
+}
+
+// The remainder of floor division: zero or of the divisor's sign.
+Value* float_mod(IRBuilderBase& b, Value* x, Value* y) {
+  Value* zero = llvm::ConstantFP::get(x->getType(), 0.0);
+  Value* r = b.CreateFRem(x, y);
+  Value* differ = b.CreateXor(b.CreateFCmpOLT(r, zero), b.CreateFCmpOLT(y, zero));
+  Value* moved = b.CreateSelect(differ, b.CreateFAdd(r, y), r);
+  return b.CreateSelect(b.CreateFCmpOEQ(r, zero), b.CreateBinaryIntrinsic(Intrinsic::copysign, zero, y), moved);
+}
+
+Value* is_infinite(IRBuilderBase& b, Value* x) {
+  return b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(Intrinsic::fabs, x), llvm::ConstantFP::getInfinity(x->getType()));
+}
+
+std::string library_name(CellOp op) { return std::string(ir::info(op).name); }
+
+Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& args) {
+  Value* x = args[0];
+  Value* y = args.size() > 1 ? args[1] : nullptr;
+  switch (op) {
+    case CellOp::neg: return b.CreateFNeg(x);
+    case CellOp::add: return b.CreateFAdd(x, y);
+    case CellOp::sub: return b.CreateFSub(x, y);
+    case CellOp::mul: return b.CreateFMul(x, y);
+    case CellOp::div: return b.CreateFDiv(x, y);
+    case CellOp::mod: return float_mod(b, x, y);
+    case CellOp::min: return b.CreateBinaryIntrinsic(Intrinsic::minimum, x, y);
+    case CellOp::max: return b.CreateBinaryIntrinsic(Intrinsic::maximum, x, y);
+    case CellOp::abs: return b.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+    case CellOp::sign: return float_sign(b, x);
+    case CellOp::equal: return b.CreateFCmpOEQ(x, y);
+    case CellOp::not_equal: return b.CreateFCmpUNE(x, y);
+    case CellOp::less: return b.CreateFCmpOLT(x, y);
+    case CellOp::less_equal: return b.CreateFCmpOLE(x, y);
+    case CellOp::isnan: return b.CreateFCmpUNO(x, x);
+    case CellOp::isinf: return is_infinite(b, x);
+    case CellOp::sqrt: return b.CreateUnaryIntrinsic(Intrinsic::sqrt, x);
+    case CellOp::rsqrt:
+      return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), b.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
+    case CellOp::floor: return b.CreateUnaryIntrinsic(Intrinsic::floor, x);
+    case CellOp::ceil: return b.CreateUnaryIntrinsic(Intrinsic::ceil, x);
+    case CellOp::round: return b.CreateUnaryIntrinsic(Intrinsic::roundeven, x);
+    case CellOp::sigmoid: return sigmoid(b, x);
+    case CellOp::exp: case CellOp::log: case CellOp::log1p: case CellOp::expm1: case CellOp::sin: case CellOp::cos:
+    case CellOp::tan: case CellOp::asin: case CellOp::acos: case CellOp::atan: case CellOp::sinh: case CellOp::cosh:
+    case CellOp::tanh: case CellOp::asinh: case CellOp::acosh: case CellOp::atanh: case CellOp::erf: case CellOp::pow:
+      return call_library(b, library_name(op), args);
+    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::logical_not:
+    case CellOp::logical_and: case CellOp::logical_or: case CellOp::select: case CellOp::bitand_: case CellOp::bitor_:
+    case CellOp::bitxor_: case CellOp::bitnot: case CellOp::shl: case CellOp::shr: case CellOp::cast: case CellOp::reduce:
+      break;
+  }
+  TAP_UNREACHABLE("`" + library_name(op) + "` is no operation on floats");
+}
+
+Value* number(Value* like, std::int64_t value) { return llvm::ConstantInt::getSigned(like->getType(), value); }
+
+// Quotient and remainder that round towards minus infinity. A divisor of -1 is kept away from sdiv, which may not see the
+// least number divided by it.
+Value* floor_division(IRBuilderBase& b, bool quotient, bool is_signed, Value* x, Value* y) {
+  if (!is_signed) return quotient ? b.CreateUDiv(x, y) : b.CreateURem(x, y);
+  Value* minus_one = b.CreateICmpEQ(y, number(y, -1));
+  Value* divisor = b.CreateSelect(minus_one, number(y, 1), y);
+  Value* r = b.CreateSRem(x, divisor);
+  Value* differ = b.CreateICmpSLT(b.CreateXor(r, divisor), number(y, 0));
+  Value* adjust = b.CreateAnd(b.CreateICmpNE(r, number(y, 0)), differ);
+  if (!quotient) {
+    Value* moved = b.CreateAdd(r, b.CreateSelect(adjust, divisor, number(y, 0)));
+    return b.CreateSelect(minus_one, number(y, 0), moved);
+  }
+  Value* q = b.CreateSub(b.CreateSDiv(x, divisor), b.CreateZExt(adjust, x->getType()));
+  return b.CreateSelect(minus_one, b.CreateNeg(x), q);
+}
+
+// Shifts by the width or more are defined: nothing is left but the sign.
+Value* shift(IRBuilderBase& b, CellOp op, bool is_signed, Value* x, Value* by) {
+  std::int64_t width = x->getType()->getIntegerBitWidth();
+  Value* fits = b.CreateICmpULT(by, number(by, width));
+  Value* amount = b.CreateSelect(fits, by, number(by, 0));
+  if (op == CellOp::shl) return b.CreateSelect(fits, b.CreateShl(x, amount), number(x, 0));
+  if (!is_signed) return b.CreateSelect(fits, b.CreateLShr(x, amount), number(x, 0));
+  return b.CreateAShr(x, b.CreateSelect(fits, by, number(by, width - 1)));
+}
+
+Value* integer_sign(IRBuilderBase& b, bool is_signed, Value* x) {
+  Value* positive = b.CreateZExt(is_signed ? b.CreateICmpSGT(x, number(x, 0)) : b.CreateICmpNE(x, number(x, 0)), x->getType());
+  if (!is_signed) return positive;
+  return b.CreateSub(positive, b.CreateZExt(b.CreateICmpSLT(x, number(x, 0)), x->getType()));
+}
+
+Value* integer_operation(IRBuilderBase& b, CellOp op, ElementType type, const std::vector<Value*>& args) {
+  Value* x = args[0];
+  Value* y = args.size() > 1 ? args[1] : nullptr;
+  bool has_sign = is_signed(type);
+  switch (op) {
+    case CellOp::neg: return b.CreateNeg(x);
+    case CellOp::add: return b.CreateAdd(x, y);
+    case CellOp::sub: return b.CreateSub(x, y);
+    case CellOp::mul: return b.CreateMul(x, y);
+    case CellOp::div: case CellOp::mod: return floor_division(b, op == CellOp::div, has_sign, x, y);
+    case CellOp::min: return b.CreateBinaryIntrinsic(has_sign ? Intrinsic::smin : Intrinsic::umin, x, y);
+    case CellOp::max: return b.CreateBinaryIntrinsic(has_sign ? Intrinsic::smax : Intrinsic::umax, x, y);
+    case CellOp::abs: return has_sign ? b.CreateIntrinsic(Intrinsic::abs, {x->getType()}, {x, b.getFalse()}) : x;
+    case CellOp::sign: return integer_sign(b, has_sign, x);
+    case CellOp::equal: return b.CreateICmpEQ(x, y);
+    case CellOp::not_equal: return b.CreateICmpNE(x, y);
+    case CellOp::less: return has_sign ? b.CreateICmpSLT(x, y) : b.CreateICmpULT(x, y);
+    case CellOp::less_equal: return has_sign ? b.CreateICmpSLE(x, y) : b.CreateICmpULE(x, y);
+    case CellOp::isnan: case CellOp::isinf: return b.getFalse();
+    case CellOp::logical_not: case CellOp::bitnot: return b.CreateNot(x);
+    case CellOp::bitand_: return b.CreateAnd(x, y);
+    case CellOp::bitor_: return b.CreateOr(x, y);
+    case CellOp::bitxor_: return b.CreateXor(x, y);
+    case CellOp::shl: case CellOp::shr: return shift(b, op, has_sign, x, y);
+    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::logical_and:
+    case CellOp::logical_or: case CellOp::select: case CellOp::exp: case CellOp::log: case CellOp::log1p:
+    case CellOp::expm1: case CellOp::sqrt: case CellOp::rsqrt: case CellOp::floor: case CellOp::ceil: case CellOp::round:
+    case CellOp::sin: case CellOp::cos: case CellOp::tan: case CellOp::asin: case CellOp::acos: case CellOp::atan:
+    case CellOp::sinh: case CellOp::cosh: case CellOp::tanh: case CellOp::asinh: case CellOp::acosh: case CellOp::atanh:
+    case CellOp::erf: case CellOp::sigmoid: case CellOp::pow: case CellOp::cast: case CellOp::reduce:
+      break;
+  }
+  TAP_UNREACHABLE("`" + library_name(op) + "` is no operation on integers");
+}
+
+}  // namespace
+
+bool operation_may_fail(CellOp op, ElementType type, const ir::Scalar* second) {
+  if (is_float(type)) return false;
+  if (op == CellOp::div || op == CellOp::mod) return !second || second->i == 0;
+  if (op == CellOp::shl || op == CellOp::shr) return is_signed(type) && (!second || second->i < 0);
+  return false;
+}
+
+Value* emit_operation(IRBuilderBase& b, CellOp op, ElementType type, const std::vector<Value*>& args, const FailIf& fail_if) {
+  if (is_float(type)) return float_operation(b, op, args);
+  auto* constant = args.size() > 1 ? llvm::dyn_cast<llvm::ConstantInt>(args[1]) : nullptr;
+  ir::Scalar second{type, constant ? constant->getSExtValue() : 0, 0};
+  if (operation_may_fail(op, type, constant ? &second : nullptr)) {
+    Value* by = args[1];
+    if (op == CellOp::div) fail_if(b.CreateICmpEQ(by, number(by, 0)), KernelFailure::division_by_zero, by);
+    if (op == CellOp::mod) fail_if(b.CreateICmpEQ(by, number(by, 0)), KernelFailure::remainder_by_zero, by);
+    if (op == CellOp::shl || op == CellOp::shr)
+      fail_if(b.CreateICmpSLT(by, number(by, 0)), KernelFailure::negative_shift, by);
+  }
+  return integer_operation(b, op, type, args);
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,121 @@
+// Types in registers and memory, constants, conversions.
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "backend/emit_arithmetic.h"
+#include "support/check.h"
+
+namespace tap::backend {
+namespace {
+
+using llvm::IRBuilderBase;
+using llvm::Value;
+
+// double → float such that a later rounding to a narrower float is as if it had been done at once: what is lost shows in
+// the lowest bit (round to odd).
+Value* round_to_odd(IRBuilderBase& b, Value* wide) {
+  Value* narrow = b.CreateFPTrunc(wide, b.getFloatTy());
+  Value* back = b.CreateFPExt(narrow, b.getDoubleTy());
+  Value* bits = b.CreateBitCast(narrow, b.getInt32Ty());
+  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, 1), b.getInt32(0));
+  Value* adjust = b.CreateAnd(b.CreateFCmpONE(back, wide), even);
+  Value* grew = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
+                                b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide));
+  Value* odd = b.CreateAdd(bits, b.CreateSelect(grew, b.getInt32(-1), b.getInt32(1)));
+  return b.CreateBitCast(b.CreateSelect(adjust, odd, bits), b.getFloatTy());
+}
+
+Value* bf16_bits(IRBuilderBase& b, Value* value) {
+  Value* bits = b.CreateBitCast(value, b.getInt32Ty());
+  Value* high = b.CreateLShr(bits, 16);
+  Value* rounding = b.CreateAdd(b.CreateAnd(high, 1), b.getInt32(0x7fff));
+  Value* rounded = b.CreateLShr(b.CreateAdd(bits, rounding), 16);
+  Value* quiet = b.CreateOr(high, 0x40);
+  return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded), b.getInt16Ty());
+}
+
+Value* float_from_bf16(IRBuilderBase& b, Value* bits) {
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), b.getFloatTy());
+}
+
+// A float or double rounded to the type's precision, in the type's register form.
+Value* round_float(IRBuilderBase& b, Value* value, ElementType to) {
+  bool wide = value->getType()->isDoubleTy();
+  switch (to) {
+    case ElementType::f64: return wide ? value : b.CreateFPExt(value, b.getDoubleTy());
+    case ElementType::f32: return wide ? b.CreateFPTrunc(value, b.getFloatTy()) : value;
+    case ElementType::f16:
+    case ElementType::bf16:
+      if (wide) value = round_to_odd(b, value);
+      return from_memory(b, to_memory(b, value, to), to);
+    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8: case ElementType::u8:
+    case ElementType::boolean: break;
+  }
+  TAP_UNREACHABLE("not a float type");
+}
+
+Value* float_to_integer(IRBuilderBase& b, Value* value, ElementType to) {
+  auto id = info(to).is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  return b.CreateIntrinsic(id, {register_type(b.getContext(), to), value->getType()}, {value});
+}
+
+Value* integer_to_float(IRBuilderBase& b, Value* value, ElementType from, ElementType to) {
+  bool narrow = to == ElementType::f32;
+  llvm::Type* type = narrow ? b.getFloatTy() : b.getDoubleTy();
+  Value* exact = info(from).is_signed && !is_bool(from) ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
+  return narrow ? exact : round_float(b, exact, to);
+}
+
+}  // namespace
+
+llvm::Type* register_type(llvm::LLVMContext& context, ElementType type) {
+  switch (type) {
+    case ElementType::f64: return llvm::Type::getDoubleTy(context);
+    case ElementType::f32: case ElementType::f16: case ElementType::bf16: return llvm::Type::getFloatTy(context);
+    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8: case ElementType::u8:
+      return llvm::Type::getIntNTy(context, static_cast<unsigned>(8 * size_of(type)));
+    case ElementType::boolean: return llvm::Type::getInt1Ty(context);
+  }
+  TAP_UNREACHABLE("an unknown element type");
+}
+
+llvm::Type* memory_type(llvm::LLVMContext& context, ElementType type) {
+  if (type == ElementType::f16) return llvm::Type::getHalfTy(context);
+  if (type == ElementType::bf16) return llvm::Type::getInt16Ty(context);
+  if (is_bool(type)) return llvm::Type::getInt8Ty(context);
+  return register_type(context, type);
+}
+
+Value* from_memory(IRBuilderBase& b, Value* value, ElementType type) {
+  if (type == ElementType::f16) return b.CreateFPExt(value, b.getFloatTy());
+  if (type == ElementType::bf16) return float_from_bf16(b, value);
+  if (is_bool(type)) return b.CreateICmpNE(value, b.getInt8(0));
+  return value;
+}
+
+Value* to_memory(IRBuilderBase& b, Value* value, ElementType type) {
+  if (type == ElementType::f16) return b.CreateFPTrunc(value, llvm::Type::getHalfTy(b.getContext()));
+  if (type == ElementType::bf16) return bf16_bits(b, value);
+  if (is_bool(type)) return b.CreateZExt(value, b.getInt8Ty());
+  return value;
+}
+
+Value* emit_constant(llvm::LLVMContext& context, const ir::Scalar& value) {
+  llvm::Type* type = register_type(context, value.type);
+  if (is_float(value.type)) return llvm::ConstantFP::get(type, value.f);
+  return llvm::ConstantInt::get(type, static_cast<std::uint64_t>(value.i) & (is_bool(value.type) ? 1u : ~std::uint64_t{0}),
+                                false, true);
+}
+
+Value* emit_cast(IRBuilderBase& b, Value* value, ElementType from, ElementType to) {
+  if (from == to) return value;
+  if (is_bool(to)) {
+    Value* zero = llvm::Constant::getNullValue(value->getType());
+    return is_float(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
+  }
+  if (is_float(from)) return is_float(to) ? round_float(b, value, to) : float_to_integer(b, value, to);
+  if (is_float(to)) return integer_to_float(b, value, from, to);
+  return b.CreateIntCast(value, register_type(b.getContext(), to), info(from).is_signed && !is_bool(from));
+}
+
+}  // namespace tap::backend

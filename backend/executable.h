@@ -1,0 +1,37 @@
+// A program compiled for this machine: the block graph of each of its graphs, and one native kernel per distinct operator.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ir/block_graph.h"
+#include "support/tensor.h"
+
+namespace tap::backend {
+
+struct ExecuteOptions {
+  std::size_t threads = 1;
+  std::size_t blocks = 0;  // into how many blocks execute() cuts an operation; 0: as many as threads
+  // Outside kernels by symbol, as in ir::InterpretOptions.
+  std::function<bool(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
+};
+
+class Executable {
+ public:
+  // Pre: made from a verified and legal program. Runs its main graph.
+  Executable(ir::BlockProgram program, const ExecuteOptions& options);
+  ~Executable();
+  Executable(Executable&&) noexcept;
+
+  // Inputs match the graph's, in order. Throws ir::EvaluationError. Calls of one Executable must not overlap.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  std::size_t kernel_count() const;   // distinct ones
+  std::string print_kernels() const;  // their loops
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tap::backend

@@ -1,0 +1,68 @@
+// Native code against the oracle, bit by bit, under several numbers of threads and blocks.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/cut.h"
+#include "backend/execute.h"
+#include "tests/ir/build.h"
+
+namespace tap::backend::test {
+
+using namespace tap::ir;
+using namespace tap::ir::test;
+
+inline void expect_same_bits(const std::vector<Tensor>& native, const std::vector<Tensor>& oracle, const std::string& where) {
+  ASSERT_EQ(native.size(), oracle.size()) << where;
+  for (std::size_t k = 0; k < native.size(); ++k) {
+    ASSERT_EQ(native[k].type(), oracle[k].type()) << where;
+    ASSERT_EQ(native[k].shape(), oracle[k].shape()) << where;
+    if (std::memcmp(native[k].data(), oracle[k].data(), native[k].byte_size()) == 0) continue;
+    for (std::int64_t c = 0; c < native[k].size(); ++c) {
+      double a = native[k].load_f64(c), b = oracle[k].load_f64(c);
+      ASSERT_TRUE(a == b || (a != a && b != b)) << where << ": output " << k << " cell " << c << " is " << a << ", not " << b;
+    }
+  }
+}
+
+inline void expect_native_is_oracle(const Program& program, GraphId graph, const std::vector<Tensor>& inputs,
+                                    const InterpretOptions& oracle_options = {}) {
+  auto expected = interpret(program, graph, inputs, oracle_options).outputs;
+  struct Way {
+    std::size_t threads, blocks;
+  };
+  for (Way way : {Way{1, 1}, Way{2, 3}, Way{8, 8}, Way{1, 4}}) {
+    ExecuteOptions options;
+    options.threads = way.threads;
+    options.blocks = way.blocks;
+    options.kernel = oracle_options.kernel;
+    auto where = std::to_string(way.threads) + " threads, " + std::to_string(way.blocks) + " blocks";
+    expect_same_bits(execute(program, graph, inputs, options), expected, where);
+  }
+}
+
+// A program of one operation.
+inline void expect_native_is_oracle(Program program, const Operator& op, const std::vector<Tensor>& inputs) {
+  BuildGraph g{program, {}};
+  std::vector<ValueId> operands;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    operands.push_back(g.input("in" + std::to_string(k), op.operands[k].element, op.operands[k].shape));
+  GraphId main = g.finish(g.add(op, operands));
+  program.main = main;
+  expect_native_is_oracle(program, main, inputs);
+}
+
+// Small whole numbers that repeat with a period of 11: …, -2, -1, 0, 1, …
+inline Tensor whole_numbers(ElementType type, const Shape& shape, std::int64_t start = 0) {
+  Tensor t(type, shape);
+  for (std::int64_t c = 0; c < t.size(); ++c) {
+    std::int64_t value = (start + 7 * c) % 11 - (type == ElementType::u8 ? 0 : 5);
+    if (is_bool(type)) t.store_i64(c, value > 0);
+    else t.store_i64(c, value);
+  }
+  return t;
+}
+
+}  // namespace tap::backend::test

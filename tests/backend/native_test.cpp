@@ -1,0 +1,216 @@
+// Every form of operator, native against the oracle.
+#include "tests/backend/compare.h"
+
+namespace tap::backend::test {
+namespace {
+
+TEST(Native, MapOfTwoOperands) {
+  Build b("y");
+  auto i = b.parallel("i", 7), j = b.parallel("j", 13);
+  auto x = b.operand(f32, {7, 13}), v = b.operand(f32, {13});
+  b.result(f32, {7, 13}, {b[i], b[j]});
+  auto sum = b.apply(CellOp::add, {b.read(x, {b[i], b[j]}), b.read(v, {b[j]})});
+  expect_native_is_oracle({}, b.map({b.apply(CellOp::max, {sum, b.literal(f32, 0)})}),
+                          {whole_numbers(f32, {7, 13}), whole_numbers(f32, {13})});
+}
+
+TEST(Native, Scalars) {
+  Build b("s");
+  auto x = b.operand(f64, {});
+  b.result(f64, {}, {});
+  expect_native_is_oracle({}, b.map({b.apply(CellOp::neg, {b.read(x, {})})}), {tensor(f64, {}, {3})});
+}
+
+TEST(Native, MatrixProduct) {
+  Program program;
+  Build b("c");
+  auto i = b.parallel("i", 5), j = b.parallel("j", 9), k = b.reduction("k", 17);
+  auto x = b.operand(f32, {5, 17}), w = b.operand(f32, {17, 9});
+  b.result(f32, {5, 9}, {b[i], b[j]});
+  auto product = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(w, {b[k], b[j]})});
+  auto op = b.reduce(add_monoid(program, "sum", f32), {product});
+  expect_native_is_oracle(program, op, {whole_numbers(f32, {5, 17}), whole_numbers(f32, {17, 9}, 3)});
+}
+
+TEST(Native, EmptyDomainsAndReductions) {
+  for (Shape shape : {Shape{0, 4}, Shape{3, 0}, Shape{0, 0}}) {
+    Program program;
+    Build b("m");
+    auto i = b.parallel("i", shape[0]), k = b.reduction("k", shape[1]);
+    auto x = b.operand(f32, shape);
+    b.result(f32, {shape[0]}, {b[i]});
+    auto op = b.reduce(add_monoid(program, "max", f32), {b.read(x, {b[i], b[k]})});
+    expect_native_is_oracle(program, op, {Tensor(f32, shape)});
+  }
+}
+
+TEST(Native, WindowWithFillAndReverse) {
+  Program program;
+  Build b("y");
+  auto i = b.parallel("i", 10), u = b.reduction("u", 3);
+  auto x = b.operand(i32, {10}), z = b.operand(i32, {10});
+  b.result(i32, {10}, {b[i]});
+  auto window = b.read(x, {b[i] + b[u] - 1}, b.literal(i32, -7));
+  auto reversed = b.read(z, {at_constant(9) - b[i]});
+  auto op = b.reduce(add_monoid(program, "sum", i32), {b.apply(CellOp::mul, {window, reversed})});
+  expect_native_is_oracle(program, op, {whole_numbers(i32, {10}), whole_numbers(i32, {10}, 2)});
+}
+
+TEST(Native, GuardedReadIsNotSpeculated) {
+  Build b("y");
+  auto i = b.parallel("i", 6);
+  auto x = b.operand(f32, {6});
+  b.result(f32, {6}, {b[i]});
+  auto inside = b.apply(CellOp::less, {b.literal(i64, 0), b.index(i)});
+  auto value = b.apply(CellOp::select, {inside, b.read(x, {b[i] - 1}), b.literal(f32, 100)});
+  expect_native_is_oracle({}, b.map({value}), {whole_numbers(f32, {6})});
+}
+
+TEST(Native, LazyAndOrKeepDivisionAway) {
+  Build b("y");
+  auto i = b.parallel("i", 11);
+  auto x = b.operand(i32, {11});
+  b.result(boolean, {11}, {b[i]});
+  b.result(boolean, {11}, {b[i]});
+  auto v = b.read(x, {b[i]});
+  auto zero = b.apply(CellOp::equal, {v, b.literal(i32, 0)});
+  auto positive = b.apply(CellOp::less, {b.literal(i32, 1), b.apply(CellOp::div, {b.literal(i32, 6), v})});
+  auto both = b.apply(CellOp::logical_and, {b.apply(CellOp::not_equal, {v, b.literal(i32, 0)}), positive});
+  auto either = b.apply(CellOp::logical_or, {zero, positive});
+  expect_native_is_oracle({}, b.map({both, either}), {whole_numbers(i32, {11})});
+}
+
+TEST(Native, GatherWithFill) {
+  Build b("y");
+  auto n = b.parallel("n", 8), d = b.parallel("d", 3);
+  auto table = b.operand(f32, {5, 3}), ids = b.operand(i64, {8});
+  b.result(f32, {8, 3}, {b[n], b[d]});
+  auto id = b.read(ids, {b[n]});
+  expect_native_is_oracle({}, b.map({b.gather(table, id, {b[d]}, b.literal(f32, -1))}),
+                          {whole_numbers(f32, {5, 3}), tensor(i64, {8}, {4, 0, -1, 5, 2, 2, 1000000, 3})});
+}
+
+TEST(Native, PrefixAndSuffixScans) {
+  for (bool suffix : {false, true}) {
+    Program program;
+    Build b("y");
+    auto r = b.parallel("r", 3), i = b.parallel("i", 9), k = b.reduction("k", 9);
+    auto x = b.operand(i64, {3, 9});
+    b.result(i64, {3, 9}, {b[r], b[i]});
+    b.require_at_least_zero(suffix ? b[k] - b[i] : b[i] - b[k] - 1);
+    auto op = b.reduce(add_monoid(program, "sum", i64), {b.read(x, {b[r], b[k]})});
+    expect_native_is_oracle(program, op, {whole_numbers(i64, {3, 9})});
+  }
+}
+
+TEST(Native, ConstraintsThatAreNoScan) {
+  Program program;
+  Build b("y");  // a band: |i - k| <= 2, and 2k <= i + 9
+  auto i = b.parallel("i", 12), k = b.reduction("k", 12);
+  auto x = b.operand(i64, {12});
+  b.result(i64, {12}, {b[i]});
+  b.require_at_least_zero(b[i] - b[k] + 2);
+  b.require_at_least_zero(b[k] - b[i] + 2);
+  b.require_at_least_zero(b[i] - 2 * b[k] + 9);
+  auto op = b.reduce(add_monoid(program, "sum", i64), {b.read(x, {b[k]})});
+  expect_native_is_oracle(program, op, {whole_numbers(i64, {12})});
+}
+
+TEST(Native, ScatterInOnePass) {
+  Program program;
+  Build b("g");
+  auto v = b.parallel("v", 5), d = b.parallel("d", 3), t = b.reduction("t", 9);
+  auto ids = b.operand(i64, {9}), x = b.operand(f32, {9, 3});
+  b.result(f32, {5, 3}, {b[v], b[d]});
+  auto hit = b.apply(CellOp::equal, {b.read(ids, {b[t]}), b.index(v)});
+  auto term = b.apply(CellOp::select, {hit, b.read(x, {b[t], b[d]}), b.literal(f32, 0)});
+  auto op = b.reduce(add_monoid(program, "sum", f32), {term});
+  expect_native_is_oracle(program, op, {tensor(i64, {9}, {0, 4, 4, -2, 7, 1, 1, 1, 3}), whole_numbers(f32, {9, 3})});
+}
+
+// argmax with ties to the earlier index.
+MonoidId add_argmax(Program& program) {
+  Monoid m;
+  m.name = "argmax";
+  m.components = {{"v", f32}, {"at", i64}};
+  m.identity = {m.exprs.constant(Scalar::least(f32)), m.exprs.constant(Scalar::greatest(i64))};
+  auto av = m.exprs.argument(0, f32), aa = m.exprs.argument(1, i64), bv = m.exprs.argument(2, f32), ba = m.exprs.argument(3, i64);
+  auto better = m.exprs.apply(CellOp::less, boolean, {av, bv});
+  auto equal = m.exprs.apply(CellOp::equal, boolean, {av, bv});
+  auto tie = m.exprs.apply(CellOp::logical_and, boolean, {equal, m.exprs.apply(CellOp::less, boolean, {ba, aa})});
+  auto later = m.exprs.apply(CellOp::logical_or, boolean, {better, tie});
+  m.combine = {m.exprs.apply(CellOp::select, f32, {later, bv, av}), m.exprs.apply(CellOp::select, i64, {later, ba, aa})};
+  program.monoids.push_back(std::move(m));
+  return MonoidId{program.monoids.size() - 1};
+}
+
+TEST(Native, TupleMonoidWithAnInvariantComponent) {
+  Program program;
+  Build b("top");
+  auto i = b.parallel("i", 6), c = b.parallel("c", 4), k = b.reduction("k", 10);
+  auto x = b.operand(f32, {6, 10});
+  b.result(f32, {6}, {b[i]}, {c});
+  b.result(i64, {6, 4}, {b[i], b[c]});
+  auto op = b.reduce(add_argmax(program), {b.read(x, {b[i], b[k]}), b.index(k)});
+  expect_native_is_oracle(program, op, {whole_numbers(f32, {6, 10})});
+}
+
+TEST(Native, SeveralWritersOfOneValue) {
+  Program program;
+  BuildGraph g{program, {}};
+  auto a = g.input("a", f32, {3}), z = g.input("z", f32, {4});
+  auto y = g.value("y", {f32, {7}});
+  for (int part = 0; part < 2; ++part) {
+    Build b("y");
+    std::int64_t n = part == 0 ? 3 : 4;
+    auto i = b.parallel("i", n);
+    auto x = b.operand(f32, {n});
+    b.result(f32, {7}, {b[i] + (part == 0 ? 0 : 3)});
+    g.write(b.map({b.read(x, {b[i]})}), {part == 0 ? a : z}, {y});
+  }
+  GraphId main = g.finish({y, a, y});
+  expect_native_is_oracle(program, main, {tensor(f32, {3}, {1, 2, 3}), tensor(f32, {4}, {4, 5, 6, 7})});
+}
+
+TEST(Native, IterateWithCounterAndCapture) {
+  Program program;
+  BuildGraph body{program, {}};
+  auto state = body.input("v", i64, {5}), other = body.input("w", i64, {5});
+  Build b("next");  // v[i] + t * w[i], and the other state swapped in
+  auto i = b.parallel("i", 5), t = b.counter("t", {2, 6});
+  auto v = b.operand(i64, {5}), w = b.operand(i64, {5});
+  b.result(i64, {5}, {b[i]});
+  auto step = b.apply(CellOp::mul, {b.index(t), b.read(w, {b[i]})});
+  auto next = body.add(b.map({b.apply(CellOp::add, {b.read(v, {b[i]}), step})}), {state, other});
+  GraphId inner = body.finish({next[0], state});
+
+  BuildGraph g{program, {}};
+  auto x = g.input("x", i64, {5}), y = g.input("y", i64, {5});
+  Operator iterate;
+  iterate.name = "iterate";
+  iterate.operands = iterate.results = {{i64, {5}}, {i64, {5}}};
+  iterate.body = RegionBody{RegionKind::iterate, inner, {2, 6}};
+  GraphId main = g.finish(g.add(iterate, {x, y}));
+  expect_native_is_oracle(program, main, {whole_numbers(i64, {5}), whole_numbers(i64, {5}, 4)});
+}
+
+TEST(Native, OutsideKernel) {
+  Program program;
+  BuildGraph g{program, {}};
+  auto x = g.input("x", f32, {4});
+  Operator op;
+  op.name = "twice";
+  op.operands = op.results = {{f32, {4}}};
+  op.body = KernelBody{"twice", {}, {}};
+  GraphId main = g.finish(g.add(op, {x}));
+  InterpretOptions options;
+  EXPECT_THROW(execute(program, main, {whole_numbers(f32, {4})}), EvaluationError);
+  options.kernel = [](const Operator& o, const std::vector<Tensor>& in, std::vector<Tensor>& out) {
+    for (std::int64_t c = 0; c < in[0].size(); ++c) out[0].store_f64(c, 2 * in[0].load_f64(c));
+    return o.kernel()->symbol == "twice";
+  };
+  expect_native_is_oracle(program, main, {whole_numbers(f32, {4})}, options);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
