@@ -1,0 +1,267 @@
+#include "passes/inline_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// Names of one graph's values, kept unique.
+class Names {
+ public:
+  void take(const std::string& name) { taken_.insert(name); }
+  std::string fresh(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 2; !taken_.insert(name).second; ++n) name = fmt::format("{}#{}", wanted, n);
+    return name;
+  }
+
+ private:
+  std::unordered_set<std::string> taken_;
+};
+
+// Every mention of a value in a graph.
+template <class Visit>
+void for_each_value(Graph& graph, Visit visit) {
+  for (ValueId& v : graph.inputs) visit(v);
+  for (ValueId& v : graph.outputs) visit(v);
+  for (Operation& operation : graph.operations) {
+    for (ValueId& v : operation.operands) visit(v);
+    for (ValueId& v : operation.results) visit(v);
+  }
+  for (ShardingGroup& group : graph.groups)
+    for (ValueId& v : group.values) visit(v);
+  for (Barrier& barrier : graph.barriers) visit(barrier.value);
+}
+
+// Rewrites one graph: operations are appended to `out_`, calls by appending what their graphs hold.
+class Inliner {
+ public:
+  explicit Inliner(const Program& program) : program_(program) {}
+  Graph run(const Graph& graph);
+
+ private:
+  // How values and operations of one (original) graph are called in `out_`.
+  struct Frame {
+    const Graph& graph;
+    std::vector<ValueId> values;
+    std::vector<std::optional<Sharding>> input_use;  // by value: the sharding of this use, of a call's operand
+    std::vector<OperationId> operations;             // of calls: invalid
+  };
+
+  void copy_operations(Frame& frame);
+  void copy_operation(Frame& frame, const Operation& operation);
+  void copy_call(Frame& frame, const Operation& call, GraphId callee);
+  void copy_notes(const Frame& frame);
+  void drop_unused_values();
+  bool has_notes(const Frame& frame, ValueId value) const;
+  void keep_apart(Frame& frame, ValueId result, ValueId source);
+  OperatorId identity_operator(const TensorType& type);
+
+  const Program& program_;
+  Graph out_;
+  Names names_;
+
+ public:
+  std::vector<Operator> added;  // operators beyond those of the program
+};
+
+Graph Inliner::run(const Graph& graph) {
+  out_ = {};
+  names_ = {};
+  out_.name = graph.name;
+  out_.values = graph.values;
+  out_.inputs = graph.inputs;
+  for (const Value& v : graph.values) names_.take(v.name);
+  Frame frame{graph, {}, {}, {}};
+  for (std::size_t v = 0; v < graph.values.size(); ++v) frame.values.push_back(ValueId{v});
+  frame.input_use.resize(graph.values.size());
+  copy_operations(frame);
+  for (ValueId v : graph.outputs) out_.outputs.push_back(frame.values[v.index()]);
+  drop_unused_values();
+  return std::move(out_);
+}
+
+// Values that only were another name for one, and those without any use.
+void Inliner::drop_unused_values() {
+  std::vector<bool> used(out_.values.size(), false);
+  for_each_value(out_, [&](ValueId& v) { used[v.index()] = true; });
+  std::vector<ValueId> place(out_.values.size());
+  std::vector<Value> kept;
+  for (std::size_t v = 0; v < used.size(); ++v) {
+    if (!used[v]) continue;
+    place[v] = ValueId{kept.size()};
+    kept.push_back(std::move(out_.values[v]));
+  }
+  out_.values = std::move(kept);
+  for_each_value(out_, [&](ValueId& v) { v = place[v.index()]; });
+}
+
+void Inliner::copy_operations(Frame& frame) {
+  for (const Operation& operation : frame.graph.operations) {
+    const RegionBody* region = program_[operation.op].region();
+    if (region && region->kind == RegionKind::call) {
+      frame.operations.push_back(OperationId{});
+      copy_call(frame, operation, region->graph);
+    } else {
+      copy_operation(frame, operation);
+    }
+  }
+  copy_notes(frame);
+}
+
+void Inliner::copy_operation(Frame& frame, const Operation& operation) {
+  Operation copy = operation;
+  bool annotated = !operation.operand_shardings.empty();
+  copy.operand_shardings.resize(operation.operands.size());
+  for (std::size_t k = 0; k < operation.operands.size(); ++k) {
+    ValueId v = operation.operands[k];
+    copy.operands[k] = frame.values[v.index()];
+    if (!copy.operand_shardings[k]) copy.operand_shardings[k] = frame.input_use[v.index()];
+    annotated = annotated || copy.operand_shardings[k];
+  }
+  if (!annotated) copy.operand_shardings.clear();
+  for (ValueId& v : copy.results) v = frame.values[v.index()];
+  frame.operations.push_back(OperationId{out_.operations.size()});
+  out_.operations.push_back(std::move(copy));
+}
+
+void Inliner::copy_call(Frame& frame, const Operation& call, GraphId callee) {
+  const Graph& graph = program_[callee];
+  Frame inner{graph, std::vector<ValueId>(graph.values.size()), {}, {}};
+  inner.input_use.resize(graph.values.size());
+  for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+    std::size_t v = graph.inputs[k].index();
+    inner.values[v] = frame.values[call.operands[k].index()];
+    if (!call.operand_shardings.empty()) inner.input_use[v] = call.operand_shardings[k];
+    if (!inner.input_use[v]) inner.input_use[v] = frame.input_use[call.operands[k].index()];
+  }
+  // A result takes the place of the value at the call, unless that place is taken: an operand, or a second result.
+  for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
+    ValueId& place = inner.values[graph.outputs[k].index()];
+    if (place.valid()) continue;
+    place = frame.values[call.results[k].index()];
+    Value& value = out_.values[place.index()];
+    if (!value.sharding) value.sharding = graph[graph.outputs[k]].sharding;
+  }
+  std::string prefix = call.results.empty() ? graph.name : frame.graph[call.results[0]].name;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    if (inner.values[v].valid()) continue;
+    inner.values[v] = ValueId{out_.values.size()};
+    Value copy = graph.values[v];
+    copy.name = names_.fresh(prefix + "." + copy.name);
+    out_.values.push_back(std::move(copy));
+  }
+  copy_operations(inner);
+  for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
+    ValueId source = inner.values[graph.outputs[k].index()];
+    if (source != frame.values[call.results[k].index()]) keep_apart(frame, call.results[k], source);
+  }
+}
+
+// The result is the source under another name. Where something is said of the result alone, it must stay a value of its
+// own: then the source is copied.
+void Inliner::keep_apart(Frame& frame, ValueId result, ValueId source) {
+  ValueId own = frame.values[result.index()];
+  if (!has_notes(frame, result)) {
+    frame.values[result.index()] = source;
+    return;
+  }
+  out_.operations.push_back({identity_operator(out_[own].type), {source}, {own}, {}});
+}
+
+bool Inliner::has_notes(const Frame& frame, ValueId value) const {
+  const Graph& graph = frame.graph;
+  auto is_value = [&](ValueId v) { return v == value; };
+  if (out_[frame.values[value.index()]].sharding) return true;
+  for (const Barrier& b : graph.barriers)
+    if (is_value(b.value)) return true;
+  for (const ShardingGroup& g : graph.groups)
+    if (std::any_of(g.values.begin(), g.values.end(), is_value)) return true;
+  return false;
+}
+
+OperatorId Inliner::identity_operator(const TensorType& type) {
+  Operator op;
+  op.name = "copy";
+  const std::size_t rank = type.shape.size();
+  for (std::size_t d = 0; d < rank; ++d) op.dims.push_back({fmt::format("i{}", d), {0, type.shape[d]}});
+  Access access;
+  access.projection = {AffineMap::identity(rank), Shape(rank, 1)};
+  op.operands = op.results = {type};
+  op.reads = op.writes = {access};
+  op.body = MapBody{{op.exprs.read(0, type.element)}};
+  added.push_back(std::move(op));
+  return OperatorId{program_.operators.size() + added.size() - 1};
+}
+
+// What is said about values and operations of the graph, of those of `out_`.
+void Inliner::copy_notes(const Frame& frame) {
+  auto mapped = [&](ValueId v) { return frame.values[v.index()]; };
+  for (ShardingGroup group : frame.graph.groups) {
+    for (ValueId& v : group.values) v = mapped(v);
+    out_.groups.push_back(std::move(group));
+  }
+  for (const Barrier& b : frame.graph.barriers) out_.barriers.push_back({mapped(b.value), b.kind});
+  for (SplitRequest split : frame.graph.splits) {
+    split.operation = frame.operations[split.operation.index()];
+    TAP_CHECK(split.operation.valid(), "a split names a call, which has no index dims");
+    out_.splits.push_back(std::move(split));
+  }
+}
+
+// Keeps the graphs and operators that main reaches, in the order in which it does.
+class Gatherer {
+ public:
+  explicit Gatherer(const Program& program) : program_(program), inliner_(program) {}
+
+  Program run() {
+    result_.monoids = program_.monoids;
+    result_.meshes = program_.meshes;
+    result_.rewrites = program_.rewrites;
+    result_.main = add(program_.main);
+    return std::move(result_);
+  }
+
+ private:
+  GraphId add(GraphId id) {
+    if (auto it = graphs_.find(id); it != graphs_.end()) return it->second;
+    GraphId place{result_.graphs.size()};
+    graphs_.emplace(id, place);
+    result_.graphs.emplace_back();
+    Graph graph = inliner_.run(program_[id]);
+    for (Operation& operation : graph.operations) operation.op = add(operation.op);
+    result_.graphs[place.index()] = std::move(graph);
+    return place;
+  }
+
+  OperatorId add(OperatorId id) {
+    if (auto it = operators_.find(id); it != operators_.end()) return it->second;
+    const std::size_t own = program_.operators.size();
+    Operator op = id.index() < own ? program_[id] : inliner_.added[id.index() - own];
+    if (auto* region = std::get_if<RegionBody>(&op.body)) region->graph = add(region->graph);
+    OperatorId place{result_.operators.size()};
+    operators_.emplace(id, place);
+    result_.operators.push_back(std::move(op));
+    return place;
+  }
+
+  const Program& program_;
+  Inliner inliner_;
+  Program result_;
+  std::unordered_map<GraphId, GraphId> graphs_;
+  std::unordered_map<OperatorId, OperatorId> operators_;
+};
+
+}  // namespace
+
+Program inline_calls(const Program& program) { return Gatherer(program).run(); }
+
+}  // namespace tap::passes

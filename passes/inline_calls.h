@@ -1,0 +1,16 @@
+// Calls disappear: the graph of every `call` region is copied into the graph that applies it, also inside of iterates.
+//
+//   H = relu(X)   with relu's graph  y = max(x, 0)   becomes   H = max(X, 0)
+//
+// A callee's result takes the name (and sharding, where there is one) of the value at the call; its locals are named
+// `H.m`, made unique by a number. A result that is an operand of the call just becomes another name for it.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+// Post: no operation of a graph that main reaches is a call; graphs and operators that main does not reach are gone.
+ir::Program inline_calls(const ir::Program& program);
+
+}  // namespace tap::passes
