@@ -1,0 +1,210 @@
+// Runs the lexer that ANTLR made of grammar/Tap.g4 and keeps what it finds in 12 bytes a token.
+//
+// The lexer sees bytes, not code points: outside comments and strings Tap is ASCII, and check_bytes has seen to it that
+// the rest is UTF-8. Every byte above 0x7F looks like 0x7F to it, which keeps its tables small.
+#include <antlr4-runtime.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "compiler/frontend/tokens.h"
+#include "grammar/TapLexer.h"
+#include "grammar/TapParser.h"
+
+namespace tap {
+
+namespace {
+
+using grammar::TapLexer;
+using grammar::TapParser;  // lexer and parser share the numbers of tokens; the retyped ones stand here only
+
+constexpr auto kind_of_type = [] {
+  std::array<TokenKind, 128> table{};
+#define TAP_TOKEN(name, grammar, shown) table[TapParser::grammar] = TokenKind::name;
+#include "compiler/frontend/tokens.def"
+#undef TAP_TOKEN
+  return table;
+}();
+
+class Bytes final : public antlr4::CharStream {
+ public:
+  explicit Bytes(std::string_view text) : text_(text) {}
+
+  void consume() override { ++at_; }
+  std::size_t LA(ssize_t i) override {
+    std::size_t at = i > 0 ? at_ + static_cast<std::size_t>(i) - 1 : at_ - static_cast<std::size_t>(-i);
+    if (i == 0 || at >= text_.size()) return antlr4::IntStream::EOF;
+    return std::min<std::size_t>(static_cast<unsigned char>(text_[at]), 0x7F);
+  }
+  ssize_t mark() override { return -1; }
+  void release(ssize_t) override {}
+  std::size_t index() override { return at_; }
+  void seek(std::size_t index) override { at_ = index; }
+  std::size_t size() override { return text_.size(); }
+  std::string getSourceName() const override { return {}; }
+  std::string getText(const antlr4::misc::Interval&) override { return {}; }
+  std::string toString() const override { return {}; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+// The value of a hexadecimal number or one with `_`, where that is what the user meant.
+std::string plain_number(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    std::uint64_t value = 0;
+    for (char c : text.substr(2)) {
+      bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+      if (!digit || value >> 59 != 0) return {};
+      value = value * 16 + static_cast<std::uint64_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return text.size() > 2 ? std::to_string(value) : std::string();
+  }
+  std::string digits;
+  for (char c : text) {
+    if (c == '_') continue;
+    if ((c < '0' || c > '9') && c != '.') return {};
+    digits += c;
+  }
+  return digits;
+}
+
+std::string excerpt(std::string_view text) {
+  return text.size() <= 40 ? std::string(text) : std::string(text.substr(0, 37)) + "...";
+}
+
+class LexicalProblems {
+ public:
+  LexicalProblems(const TokenList& list, Diagnostics& diagnostics) : list_(list), diagnostics_(diagnostics) {}
+
+  // Reports the token if it is none; false if so.
+  bool check(const Token& t) {
+    switch (t.kind) {
+      case TokenKind::bad_number: bad_number(t); return false;
+      case TokenKind::bad: stray(t); return false;
+      case TokenKind::open_string:
+        report(Code::unterminated, t, "this string is not closed", "close it with `\"` on its own line");
+        return false;
+      case TokenKind::open_comment:
+        diagnostics_.report(Diagnostic(Code::unterminated, Span{list_.file, t.begin, t.begin + 2}, "this comment is not closed")
+                                .help("close it with `*/`"));
+        return false;
+      default: return true;
+    }
+  }
+
+ private:
+  void report(Code code, const Token& t, std::string message, std::string help) {
+    diagnostics_.report(Diagnostic(code, Span{list_.file, t.begin, t.end}, std::move(message)).help(std::move(help)));
+  }
+
+  void bad_number(const Token& t) {
+    std::string_view text = list_.text_of(t);
+    Diagnostic d(Code::literal_form, Span{list_.file, t.begin, t.end}, fmt::format("`{}` is not a number of Tap", excerpt(text)));
+    if (std::string plain = plain_number(text); !plain.empty()) {
+      d.help(fmt::format("write `{}`", plain)).fix(d.span, plain);
+    } else {
+      d.help("numbers are decimal, as in `16`, `0.5` or `1e-3`, and a name does not start with a digit");
+    }
+    diagnostics_.report(std::move(d));
+  }
+
+  void stray(const Token& t) {
+    std::string_view text = list_.text_of(t);
+    unsigned char c = static_cast<unsigned char>(text[0]);
+    if (c >= 0x80) {
+      report(Code::not_ascii_name, t, fmt::format("`{}` is not ASCII; names and operators are, only comments and strings need not be", excerpt(text)),
+             "spell it in ASCII letters");
+      return;
+    }
+    if (c < 0x20 || c == 0x7F) {
+      report(Code::syntax, t, fmt::format("the control character 0x{:02x} has no meaning here", c), "remove it");
+      return;
+    }
+    std::string help;
+    if (c == '&') help = "both conditions: `a and b`; bits of integers: `bitand(a, b)`";
+    if (c == '|') help = "either condition: `a or b`; bits of integers: `bitor(a, b)`";
+    if (c == '!') help = "the opposite of a condition is `not a`";
+    if (c == '^') help = "a power is `pow(a, b)`; bits of integers: `bitxor(a, b)`";
+    if (c == '\'') help = "strings are written in double quotes";
+    report(Code::syntax, t, fmt::format("the character `{}` has no meaning in Tap", static_cast<char>(c)), std::move(help));
+  }
+
+  const TokenList& list_;
+  Diagnostics& diagnostics_;
+};
+
+CommentKind comment_kind(TokenKind kind, std::string_view text) {
+  if (kind == TokenKind::block_comment) return CommentKind::block;
+  return kind == TokenKind::doc && !text.starts_with("////") ? CommentKind::doc : CommentKind::line;
+}
+
+// `1.` and `.5`: the lexer sees a whole number and a dot.
+bool check_dots(const TokenList& list, Diagnostics& diagnostics) {
+  bool good = true;
+  for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
+    if (list.kind(i) != TokenKind::dot) continue;
+    bool after_number = i > 0 && list.kind(i - 1) == TokenKind::integer && list.tokens[i - 1].end == list.tokens[i].begin;
+    bool before_number = list.kind(i + 1) == TokenKind::integer && list.tokens[i + 1].begin == list.tokens[i].end;
+    if (!after_number && !before_number) continue;
+    Span span = join(list.span(after_number ? i - 1 : i), list.span(before_number ? i + 1 : i));
+    std::string_view text = list.text.substr(span.begin, span.end - span.begin);
+    std::string wanted = after_number ? std::string(text) + "0" : "0" + std::string(text);
+    diagnostics.report(Diagnostic(Code::literal_form, span, fmt::format("`{}` is not a number of Tap: digits stand on both sides of the dot", excerpt(text)))
+                           .help(fmt::format("write `{}`", excerpt(wanted)))
+                           .fix(span, wanted));
+    good = false;
+  }
+  return good;
+}
+
+}  // namespace
+
+bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diagnostics) {
+  list.file = part.file;
+  list.text = sources.file(part.file).text();
+  list.tokens.reserve((part.end - part.begin) / 3 + 1);
+  Bytes bytes(list.text.substr(0, part.end));
+  bytes.seek(part.begin);
+  TapLexer lexer(&bytes);
+  lexer.removeErrorListeners();
+  auto* match = lexer.getInterpreter<antlr4::atn::LexerATNSimulator>();
+  LexicalProblems problems(list, diagnostics);
+  bool good = true;
+  bool first_on_line = true;
+  while (true) {
+    Token t;
+    t.begin = static_cast<std::uint32_t>(bytes.index());
+    std::size_t type = match->match(&bytes, antlr4::Lexer::DEFAULT_MODE);
+    t.end = static_cast<std::uint32_t>(bytes.index());
+    t.first_on_line = first_on_line;
+    if (type == antlr4::Token::EOF) {
+      t.end = t.begin;
+      list.tokens.push_back(t);
+      break;
+    }
+    t.kind = kind_of_type[type];
+    switch (t.kind) {
+      case TokenKind::space:
+        first_on_line |= list.text_of(t).find_first_of("\r\n") != std::string_view::npos;
+        continue;
+      case TokenKind::doc: case TokenKind::line_comment: case TokenKind::block_comment:
+        list.comments.push_back({t.begin, t.end, comment_kind(t.kind, list.text_of(t))});
+        first_on_line |= list.text_of(t).find_first_of("\r\n") != std::string_view::npos;
+        continue;
+      case TokenKind::bad:  // the whole of a run of non-ASCII bytes at once
+        while (bytes.LA(1) == 0x7F && static_cast<unsigned char>(list.text[t.begin]) >= 0x80) bytes.consume();
+        t.end = static_cast<std::uint32_t>(bytes.index());
+        break;
+      default: break;
+    }
+    first_on_line = false;
+    if (!problems.check(t)) good = false;
+    if (t.kind == TokenKind::open_comment) bytes.seek(part.end);
+    list.tokens.push_back(t);
+  }
+  return check_dots(list, diagnostics) && good;
+}
+
+}  // namespace tap

@@ -1,0 +1,329 @@
+// Drives the parser that ANTLR made of grammar/Tap.g4, one declaration or statement at a time: each becomes syntax tree
+// and its parse tree is dropped, so memory does not grow with the length of a body. An error ends its statement only;
+// parsing goes on at the next one.
+#include <fmt/format.h>
+
+#include "compiler/frontend/antlr_support.h"
+#include "support/check.h"
+
+namespace tap {
+
+namespace {
+
+constexpr std::int64_t language_version = 1;
+
+constexpr std::size_t type_of_kind[] = {
+    antlr4::Token::EOF,
+#define TAP_TOKEN(name, grammar, shown) TapParser::grammar,
+#include "compiler/frontend/tokens.def"
+#undef TAP_TOKEN
+};
+
+SyntaxProblem::Construct construct_of(std::size_t rule, TokenKind start) {
+  using C = SyntaxProblem::Construct;
+  switch (rule) {
+    case TapParser::RuleExpr: case TapParser::RuleUnnamed: case TapParser::RuleArg: return C::expression;
+    case TapParser::RuleNamed: return C::call_or_cell;
+    case TapParser::RuleLowForm:
+      if (start == TokenKind::if_) return C::conditional;
+      if (start == TokenKind::let) return C::let;
+      return start == TokenKind::iterate ? C::iterate : C::reduction;
+    case TapParser::RuleLetBinding: return C::let;
+    case TapParser::RuleRangeVar: return C::reduction;
+    case TapParser::RuleStateBinding: return C::iterate;
+    case TapParser::RuleSignature: return C::signature;
+    case TapParser::RuleTensor: return C::tensor;
+    case TapParser::RuleOpHead: return C::op_head;
+    case TapParser::RuleProgramHead: return C::program_head;
+    case TapParser::RuleDims: case TapParser::RuleDimDefault: return C::dim;
+    case TapParser::RuleMesh: case TapParser::RuleMeshAxis: case TapParser::RuleDeviceList: return C::mesh;
+    case TapParser::RuleMonoid: case TapParser::RuleMonoidClause: case TapParser::RuleComponent: return C::monoid;
+    case TapParser::RuleExternOperator: case TapParser::RuleExternClause: case TapParser::RuleExternIndex: return C::outside_kernel;
+    case TapParser::RuleRewriteRule: return C::rewrite;
+    case TapParser::RuleStatement: case TapParser::RuleEquation: return C::statement;
+    case TapParser::RuleBarrierStatement: return C::barrier;
+    case TapParser::RuleSplitStatement: case TapParser::RuleBlock: return C::split;
+    case TapParser::RuleGroupStatement: return C::group;
+    case TapParser::RuleSharding: case TapParser::RuleDimSharding: case TapParser::RuleAxisItem: case TapParser::RuleAxisRef:
+    case TapParser::RuleShardingClause: return C::sharding;
+    case TapParser::RuleParamList: case TapParser::RuleParam: case TapParser::RuleParamArg: return C::parameters;
+    default: return C::other;
+  }
+}
+
+// Never repairs anything: the first token that does not fit ends the statement.
+class Strict final : public antlr4::ANTLRErrorStrategy {
+ public:
+  explicit Strict(const TokenList& list) : list_(list) {}
+  void reset(antlr4::Parser*) override {}
+  antlr4::Token* recoverInline(antlr4::Parser* parser) override { stop(parser); }
+  void recover(antlr4::Parser* parser, std::exception_ptr) override { stop(parser); }
+  void sync(antlr4::Parser*) override {}
+  bool inErrorRecoveryMode(antlr4::Parser*) override { return false; }
+  void reportMatch(antlr4::Parser*) override {}
+  void reportError(antlr4::Parser* parser, const antlr4::RecognitionException&) override { stop(parser); }
+
+ private:
+  [[noreturn]] void stop(antlr4::Parser* parser) {
+    SyntaxProblem problem;
+    problem.token = parser->getCurrentToken()->getTokenIndex();
+    antlr4::ParserRuleContext* context = parser->getContext();
+    problem.start = context->start->getTokenIndex();
+    problem.construct = construct_of(context->getRuleIndex(), list_.kind(problem.start));
+    antlr4::misc::IntervalSet wanted = parser->getExpectedTokens();
+    for (std::size_t k = 0; k < std::size(type_of_kind); ++k)
+      if (wanted.contains(type_of_kind[k])) problem.wanted.set(k);
+    throw SyntaxError{problem};
+  }
+  const TokenList& list_;
+};
+
+}  // namespace
+
+// ---- the token window
+
+void TokenWindow::restart(std::size_t index) {
+  objects_.clear();
+  at_ = index;
+  base_ = index > 0 ? index - 1 : 0;
+}
+
+antlr4::Token* TokenWindow::get(std::size_t index) const {
+  index = std::min(index, list_.tokens.size() - 1);
+  TAP_CHECK(index >= base_, "a token before the statement was asked for");
+  while (base_ + objects_.size() <= index) {
+    std::size_t next = base_ + objects_.size();
+    objects_.emplace_back(type_of_kind[static_cast<std::size_t>(list_.kind(next))], next);
+  }
+  return &objects_[index - base_];
+}
+
+antlr4::Token* TokenWindow::LT(ssize_t k) { return get(k > 0 ? at_ + static_cast<std::size_t>(k) - 1 : at_ - static_cast<std::size_t>(-k)); }
+
+// ---- the parser with limits
+
+LimitedParser::LimitedParser(TokenWindow& window, std::size_t max_depth) : TapParser(&window), window_(window), max_depth_(max_depth) {
+  removeErrorListeners();
+  setBuildParseTree(false);
+}
+
+void LimitedParser::restart(std::size_t index) {
+  getTreeTracker().reset();
+  chain_.clear();
+  setContext(nullptr);
+  window_.restart(index);
+}
+
+void LimitedParser::enterRule(antlr4::ParserRuleContext* context, std::size_t state, std::size_t rule) {
+  TapParser::enterRule(context, state, rule);
+  while (!chain_.empty() && chain_.back() != context->parent) chain_.pop_back();
+  chain_.push_back(context);
+  if (chain_.size() <= max_depth_) return;
+  SyntaxProblem problem;
+  problem.token = context->start->getTokenIndex();
+  problem.too_deep = true;
+  throw SyntaxError{problem};
+}
+
+// ---- a file
+
+namespace {
+
+class FileParser {
+ public:
+  FileParser(const TokenList& list, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics)
+      : list_(list), limits_(limits), module_(module), diagnostics_(diagnostics), window_(list), parser_(window_, 8 * limits.max_nesting),
+        builder_(list, limits, module, diagnostics) {
+    parser_.setErrorHandler(std::make_shared<Strict>(list));
+  }
+
+  void version_line() {
+    if (list_.kind(0) != TokenKind::tap) return;
+    at_ = list_.kind(2) == TokenKind::semicolon ? 3 : 2;
+    std::string_view number = list_.text_of(1);
+    if (number == "1") {
+      module_.version = language_version;
+      return;
+    }
+    diagnostics_.report(Diagnostic(Code::version_too_new, list_.span(1),
+                                   fmt::format("the file asks for version {} of Tap; this compiler knows version {}", number, language_version))
+                            .help("write `tap 1`, or use a newer compiler")
+                            .fix(list_.span(1), "1"));
+  }
+
+  void declarations() {
+    while (list_.kind(at_) != TokenKind::end) declaration();
+  }
+
+ private:
+  // Runs `work` from token at_; on an error reports it and returns false. Afterwards at_ is where it stopped.
+  template <class Work>
+  bool attempt(Work work) {
+    parser_.restart(at_);
+    bool good = false;
+    try {
+      work();
+      good = true;
+    } catch (const SyntaxError& e) {
+      diagnostics_.report(syntax_message(list_, e.problem, limits_));
+    } catch (const Abandoned&) {
+    }
+    at_ = window_.index();
+    return good;
+  }
+
+  void declaration() {
+    std::size_t start = at_;
+    bool good = false;
+    switch (list_.kind(at_)) {
+      case TokenKind::op: good = body_of(&FileParser::op_head); break;
+      case TokenKind::program: good = body_of(&FileParser::program_head); break;
+      case TokenKind::use: case TokenKind::dim: case TokenKind::mesh: case TokenKind::monoid: case TokenKind::extern_: case TokenKind::rewrite:
+        good = attempt([&] { builder_.declaration(parser_.declaration(), doc_before(start), module_.declarations); });
+        break;
+      default:
+        diagnostics_.report(not_a_declaration(list_, at_));
+    }
+    if (!good) at_ = next_declaration(start);
+  }
+
+  bool op_head() {
+    std::size_t start = at_;
+    return attempt([&] {
+      auto* c = parser_.opHead();
+      module_.declarations.push_back({list_.span(start), builder_.op_head(c, doc_before(start))});
+    });
+  }
+  bool program_head() {
+    std::size_t start = at_;
+    return attempt([&] {
+      auto* c = parser_.programHead();
+      module_.declarations.push_back({list_.span(start), builder_.program_head(c, doc_before(start))});
+    });
+  }
+
+  // A head up to its `{`, then statements up to its `}`.
+  bool body_of(bool (FileParser::*head)()) {
+    if (!(this->*head)()) return false;
+    std::size_t close = list_.partner[at_ - 1];
+    std::vector<ast::Statement> body;
+    while (at_ < close) {
+      std::size_t start = at_;
+      if (!attempt([&] { body.push_back(builder_.statement(parser_.statement())); })) at_ = next_statement(start, at_, close);
+    }
+    ast::Declaration& decl = module_.declarations.back();
+    decl.span = join(decl.span, list_.span(close));
+    if (auto* op = std::get_if<ast::OpDecl>(&decl.node)) op->body = std::move(body);
+    if (auto* program = std::get_if<ast::ProgramDecl>(&decl.node)) program->body = std::move(body);
+    at_ = close + 1;
+    while (list_.kind(at_) == TokenKind::semicolon) ++at_;
+    return true;
+  }
+
+  std::size_t step_over(std::size_t i) const {
+    bool opener = opens(list_.kind(i)) && list_.partner[i] != TokenList::none;
+    return (opener ? list_.partner[i] : i) + 1;
+  }
+
+  std::size_t next_declaration(std::size_t start) const {
+    std::size_t i = step_over(start);
+    for (; list_.kind(i) != TokenKind::end; i = step_over(i)) {
+      switch (list_.kind(i)) {
+        case TokenKind::op: case TokenKind::use: case TokenKind::dim: case TokenKind::mesh: case TokenKind::monoid: case TokenKind::rewrite:
+        case TokenKind::program: case TokenKind::extern_:
+          return list_.kind(i) == TokenKind::op && list_.kind(i - 1) == TokenKind::extern_ ? step_over(i) : i;
+        default: break;
+      }
+    }
+    return i;
+  }
+
+  // The first token behind the error that may start a statement: one behind `;`, or the first of its line that looks like
+  // the left side of an equation.
+  std::size_t next_statement(std::size_t start, std::size_t error, std::size_t close) const {
+    for (std::size_t i = start; i < close; i = step_over(i)) {
+      if (i <= start || i < error) continue;
+      if (list_.kind(i - 1) == TokenKind::semicolon) return i;
+      if (list_.tokens[i].first_on_line && looks_like_statement(i)) return i;
+    }
+    return close;
+  }
+
+  bool looks_like_statement(std::size_t i) const {
+    switch (list_.kind(i)) {
+      case TokenKind::group: case TokenKind::barrier: case TokenKind::split: case TokenKind::lp_left: return true;
+      case TokenKind::name: {
+        std::size_t after = list_.kind(i + 1) == TokenKind::lbracket ? step_over(i + 1) : i + 1;
+        return list_.kind(after) == TokenKind::assign;
+      }
+      default: return false;
+    }
+  }
+
+  // The text of the /// lines directly before a token.
+  std::string doc_before(std::size_t token) {
+    std::uint32_t from = token > 0 ? list_.tokens[token - 1].end : 0;
+    std::uint32_t to = list_.tokens[token].begin;
+    auto first = std::lower_bound(list_.comments.begin(), list_.comments.end(), from, [](const Comment& c, std::uint32_t at) { return c.begin < at; });
+    std::string doc;
+    for (auto c = first; c != list_.comments.end() && c->begin < to; ++c) {
+      if (c->kind != CommentKind::doc) continue;
+      std::string_view line = list_.text.substr(c->begin + 3, c->end - c->begin - 3);
+      if (line.starts_with(' ')) line.remove_prefix(1);
+      while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+      if (!doc.empty()) doc += '\n';
+      doc += line;
+    }
+    return doc;
+  }
+
+  const TokenList& list_;
+  const ParseLimits& limits_;
+  ast::Module& module_;
+  Diagnostics& diagnostics_;
+  TokenWindow window_;
+  LimitedParser parser_;
+  AstBuilder builder_;
+  std::size_t at_ = 0;
+};
+
+// The tokens of a part, ready for the parser; nothing if they cannot be.
+std::optional<TokenList> prepare(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics) {
+  TokenList list;
+  if (!check_bytes(sources, part, limits, diagnostics)) return std::nullopt;
+  bool lexed = lex(sources, part, list, diagnostics);
+  if (!check_brackets(list, limits, diagnostics) || !lexed) return std::nullopt;
+  retype(list);
+  return list;
+}
+
+}  // namespace
+
+std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
+  std::size_t before = diagnostics.error_count();
+  auto list = prepare(sources, whole_file(sources, file), limits, diagnostics);
+  if (!list) return std::nullopt;
+  ast::Module module;
+  module.file = file;
+  FileParser parser(*list, limits, module, diagnostics);
+  parser.version_line();
+  parser.declarations();
+  if (diagnostics.error_count() != before) return std::nullopt;
+  if (module.declarations.empty()) {
+    std::uint32_t end = static_cast<std::uint32_t>(list->text.size());
+    diagnostics.report(Diagnostic(Code::nothing_declared, Span{file, end, end}, "nothing declared: the file holds no operator and no program")
+                           .help("the shortest program is `program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }`"));
+    return std::nullopt;
+  }
+  return module;
+}
+
+bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics) {
+  std::size_t before = diagnostics.error_count();
+  auto list = prepare(sources, part, limits, diagnostics);
+  if (!list) return false;
+  FileParser(*list, limits, module, diagnostics).declarations();
+  return diagnostics.error_count() == before;
+}
+
+}  // namespace tap

@@ -1,0 +1,70 @@
+// Facts about kinds of tokens.
+#include "compiler/frontend/tokens.h"
+
+#include <array>
+
+namespace tap {
+
+namespace {
+constexpr std::string_view shown_kinds[] = {
+    "the end of the file",
+#define TAP_TOKEN(name, grammar, shown) shown,
+#include "compiler/frontend/tokens.def"
+#undef TAP_TOKEN
+};
+}  // namespace
+
+std::string_view shown(TokenKind kind) { return shown_kinds[static_cast<std::size_t>(kind)]; }
+
+bool ends_operand(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::name:
+    case TokenKind::integer:
+    case TokenKind::float_:
+    case TokenKind::string:
+    case TokenKind::true_:
+    case TokenKind::false_:
+    case TokenKind::inf:
+    case TokenKind::nan:
+    case TokenKind::rparen:
+    case TokenKind::rbracket:
+    case TokenKind::rbrace:
+    case TokenKind::pack:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool starts_operand(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::name:
+    case TokenKind::reduction:
+    case TokenKind::user_reduction:
+    case TokenKind::iterate:
+    case TokenKind::integer:
+    case TokenKind::float_:
+    case TokenKind::string:
+    case TokenKind::true_:
+    case TokenKind::false_:
+    case TokenKind::inf:
+    case TokenKind::nan:
+    case TokenKind::if_:
+    case TokenKind::let:
+    case TokenKind::not_:
+    case TokenKind::minus:
+    case TokenKind::lparen:
+    case TokenKind::lp_left:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Span whole_file(const SourceMap& sources, FileId file) {
+  const std::string& text = sources.file(file).text();
+  std::uint32_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  return {file, begin, static_cast<std::uint32_t>(text.size())};
+}
+
+}  // namespace tap
