@@ -22,7 +22,7 @@ def permutations(table):
         for shape in [(2, 3), (4, 2, 3), (2, 0, 3), (2, 2, 1, 3)]:
             x = draw(dtype, *shape)
             table.add("transpose_last", "", [x], np.swapaxes(x, -1, -2))
-        for a, b in [(-3, -1), (-2, -1), (-3, -2), (-4, -1), (-4, -3)]:
+        for a, b in [(-3, -1), (-2, -1), (-3, -2), (-4, -1), (-4, -3), (0, 1), (1, 3), (0, -1)]:
             x = draw(dtype, 2, 3, 4, 5)
             table.add("swap_axes", f"{a}, {b}", [x], np.swapaxes(x, a, b))
         for count in range(4):
@@ -59,9 +59,9 @@ def shapes(table):
 
 
 def along_axis(table):
-    for dtype in TYPES:
-        for shape in SHAPES:
-            for axis in range(-len(shape), 0):
+    for n, dtype in enumerate(TYPES):
+        for shape in SHAPES if n < 2 else SHAPES[n:n + 2]:
+            for axis in (range(-len(shape), 0) if n else range(len(shape))):
                 on_axis(table, draw(dtype, *shape), axis)
         for m, n in [((2, 3), (2, 1)), ((2, 0), (2, 3)), ((0, 2), (0, 2))]:
             x, z = draw(dtype, *m), draw(dtype, *n)
