@@ -91,13 +91,21 @@ bool each_dim_moves_one_axis(const WriteMap& writer, const Box& points) {
   return true;
 }
 
+// A constraint may say that a writer takes part in some trips of an iterate only.
+bool in_every_trip(const WriteMap& writer, const Box& points) {
+  for (std::size_t d = 0; d < points.rank(); ++d) {
+    if (writer.dims[d].role == ir::DimRole::counter && points.dims[d] != writer.domain.box.dims[d]) return false;
+  }
+  return true;
+}
+
 std::optional<Tile> tile_of(const WriteMap& writer) {
   std::optional<Box> points = tighten(writer.domain.box, writer.domain.constraints);
   bool is_box = std::all_of(writer.domain.constraints.begin(), writer.domain.constraints.end(),
                             [](const ir::Constraint& c) { return variables_of(c.expr) <= 1; });
   const Shape& region = writer.projection.shape;
   if (!points || std::count(region.begin(), region.end(), 0) != 0) return Tile{true, {}};
-  if (!is_box || !each_dim_moves_one_axis(writer, *points)) return std::nullopt;
+  if (!is_box || !in_every_trip(writer, *points) || !each_dim_moves_one_axis(writer, *points)) return std::nullopt;
   for (std::size_t axis = 0; axis < region.size(); ++axis) {
     if (!is_mixed_radix(writer.projection.start.rows[axis], *points, region[axis])) return std::nullopt;
   }

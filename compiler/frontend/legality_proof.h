@@ -15,7 +15,7 @@ std::optional<ReadOutside> find_read_outside(const IntegerSets& sets, const ir::
                                              const std::vector<bool>& suspects);
 
 // First by writer a write outside; else by pair of writers a cell written twice; else a cell never written. Each
-// lexicographically smallest: the point; the pair of points; the cell.
+// lexicographically smallest: the point; the pair of points (for one writer over a box, their difference); the cell.
 std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
                                               const std::vector<Writer>& writers, const std::vector<WriteMap>& maps);
 

@@ -86,13 +86,15 @@ System meeting_pairs(const WriteMap& a, const WriteMap& b) {
   return system;
 }
 
+bool tells_apart(const WriteDim& dim) { return dim.role != ir::DimRole::counter && !dim.invariant; }
+
 // Two different points of one writer: p before q in the order of the dims that tell points apart.
 std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const WriteMap& map) {
   std::size_t n = map.dims.size();
   System meeting = meeting_pairs(map, map);
   std::optional<ir::Point> best;
   for (std::size_t d = 0; d < n; ++d) {
-    if (map.dims[d].role == ir::DimRole::counter || map.dims[d].invariant) continue;
+    if (!tells_apart(map.dims[d])) continue;
     System system = meeting;
     system.at_least(difference(system.dims, n + d, d), 1);
     std::optional<ir::Point> pair = sets.of(system).lexmin();
@@ -100,6 +102,51 @@ std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const Wri
     meeting.equal(difference(system.dims, n + d, d), 0);
   }
   return best;
+}
+
+// The differences q - p of two points of a box whose regions meet: half as many variables as pairs have.
+System meeting_differences(const WriteMap& map) {
+  System system{map.dims.size(), {}};
+  for (std::size_t d = 0; d < system.dims; ++d) {
+    std::int64_t n = tells_apart(map.dims[d]) ? map.domain.box.dims[d].size() : 1;
+    system.inside(d, {1 - n, n});
+  }
+  for (std::size_t axis = 0; axis < map.projection.rank(); ++axis) {
+    AffineExpr apart = map.projection.start.rows[axis];
+    apart.offset = 0;
+    std::int64_t extent = map.projection.shape[axis];
+    if (extent == 1) {
+      system.equal(apart, 0);
+    } else {
+      system.at_most(apart, extent - 1);
+      system.at_least(apart, 1 - extent);
+    }
+  }
+  return system;
+}
+
+// The pair whose difference is the smallest after 0, at the first place of the box where it fits.
+std::optional<ir::Point> closest_pair_within_box(const IntegerSets& sets, const WriteMap& map) {
+  std::size_t n = map.dims.size();
+  System meeting = meeting_differences(map);
+  for (std::size_t leading = n; leading-- > 0;) {  // the first difference that is not 0
+    if (!tells_apart(map.dims[leading])) continue;
+    System system = meeting;
+    for (std::size_t d = 0; d < leading; ++d) system.equal(AffineExpr::variable(n, d), 0);
+    system.at_least(AffineExpr::variable(n, leading), 1);
+    std::optional<ir::Point> step = sets.of(system).lexmin();
+    if (!step) continue;
+    ir::Point pair;
+    for (std::size_t d = 0; d < n; ++d) pair.push_back(map.domain.box.dims[d].lo + std::max<std::int64_t>(0, -(*step)[d]));
+    for (std::size_t d = 0; d < n; ++d) pair.push_back(pair[d] + (*step)[d]);
+    return pair;
+  }
+  return std::nullopt;
+}
+
+std::optional<ir::Point> find_pair(const IntegerSets& sets, const WriteMap& a, const WriteMap& b, bool same_writer) {
+  if (!same_writer) return sets.of(meeting_pairs(a, b)).lexmin();
+  return a.domain.constraints.empty() ? closest_pair_within_box(sets, a) : smallest_pair_within(sets, a);
 }
 
 WrittenTwice written_twice(const std::vector<Writer>& writers, const std::vector<WriteMap>& maps, std::uint32_t first,
@@ -120,9 +167,7 @@ std::optional<Violation> find_written_twice(const IntegerSets& sets, const std::
     if (writes_nothing(maps[a])) continue;
     for (std::uint32_t b = a; b < maps.size(); ++b) {
       if (writes_nothing(maps[b]) || disjoint(around[a], around[b])) continue;
-      std::optional<ir::Point> pair =
-          a == b ? smallest_pair_within(sets, maps[a]) : sets.of(meeting_pairs(maps[a], maps[b])).lexmin();
-      if (pair) return written_twice(writers, maps, a, b, *pair);
+      if (auto pair = find_pair(sets, maps[a], maps[b], a == b)) return written_twice(writers, maps, a, b, *pair);
     }
   }
   return std::nullopt;
@@ -137,8 +182,7 @@ bool counts_to_whole(const Shape& shape, const std::vector<WriteMap>& maps) {
       if (!map.domain.constraints.empty()) return false;
       std::int64_t cells = element_count(map.projection.shape);
       for (std::size_t d = 0; d < map.dims.size(); ++d) {
-        bool tells_apart = map.dims[d].role != ir::DimRole::counter && !map.dims[d].invariant;
-        if (tells_apart) cells = checked::mul(cells, map.domain.box.dims[d].size());
+        if (tells_apart(map.dims[d])) cells = checked::mul(cells, map.domain.box.dims[d].size());
       }
       covered = checked::add(covered, cells);
     }

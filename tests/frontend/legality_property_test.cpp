@@ -1,0 +1,445 @@
+// Legality on random small operators, against enumeration of every point: verdict and witness, with closed forms and by isl
+// alone. Values of conditions that are not affine are unknown: both branches count.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "compiler/frontend/legality.h"
+#include "tests/frontend/build_operator.h"
+
+namespace tap {
+namespace {
+
+using testing::OperatorBuilder;
+using B = OperatorBuilder;
+using ir::CellId;
+using ir::CellOp;
+using ir::Point;
+
+// Of the whole range from the first case on.
+std::int64_t number(std::int64_t lo, std::int64_t hi) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(lo, hi + 1));
+}
+
+std::vector<Point> points_of(const ir::Box& box) {
+  std::vector<Point> points;
+  auto p = first_point(box);
+  if (!p) return points;
+  do points.push_back(*p);
+  while (next_point(box, *p));
+  return points;
+}
+
+ir::AffineExpr random_affine(std::uint32_t dims, std::int64_t most = 3) {
+  ir::AffineExpr e = ir::AffineExpr::constant(dims, number(-4, 4));
+  for (std::int64_t& c : e.coefficients) c = number(0, 2) == 0 ? 0 : number(-most, most);
+  return e;
+}
+void random_constraints(B& b, std::uint32_t dims) {
+  for (std::int64_t n = number(0, 2); n > 0; --n) {
+    if (number(0, 5) == 0) {
+      b.equal_zero(random_affine(dims));
+    } else {
+      b.at_least_zero(random_affine(dims));
+    }
+  }
+}
+
+// ---- Reads: expressions of guards over a few reads, and where enumeration evaluates them.
+
+struct Sources {
+  B& b;
+  std::uint32_t dims;
+  std::vector<CellId> reads;
+  CellId unknown;  // a condition that depends on data
+};
+
+CellId random_condition(Sources& s, int depth) {
+  switch (depth == 0 ? number(0, 3) : number(0, 7)) {
+    case 0: return s.b.less(s.b.number(random_affine(s.dims)), s.b.number(random_affine(s.dims)));
+    case 1: return s.b.condition(CellOp::equal, {s.b.number(random_affine(s.dims, 1)), s.b.number(0)});
+    case 2: return s.b.condition(CellOp::not_equal, {s.b.number(random_affine(s.dims, 1)), s.b.number(0)});
+    case 3: return s.unknown;
+    case 4: return s.b.opposite(random_condition(s, depth - 1));
+    case 5: return s.b.both(random_condition(s, depth - 1), random_condition(s, depth - 1));
+    case 6: return s.b.either(random_condition(s, depth - 1), random_condition(s, depth - 1));
+    default: {
+      CellId c = random_condition(s, depth - 1), t = random_condition(s, depth - 1);
+      return s.b.choose(c, t, random_condition(s, depth - 1));
+    }
+  }
+}
+CellId random_value(Sources& s, int depth) {
+  switch (depth == 0 ? number(0, 1) : number(0, 4)) {
+    case 0: return s.b.zero();
+    case 1: return s.reads[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(s.reads.size()) - 1))];
+    case 2: return s.b.plus(random_value(s, depth - 1), random_value(s, depth - 1));
+    default: {
+      CellId c = random_condition(s, 2), t = random_value(s, depth - 1);
+      return s.b.choose(c, t, random_value(s, depth - 1));
+    }
+  }
+}
+
+// Mostly legal over the box: the extent fits the coordinates, give or take one.
+void add_random_read(Sources& s, const ir::Box& box) {
+  Shape shape;
+  std::vector<ir::AffineExpr> start;
+  for (std::int64_t axes = number(0, 2); axes > 0; --axes) {
+    ir::AffineExpr e = random_affine(s.dims);
+    ir::Range range = e.bounds(box);
+    e.offset -= range.lo + (number(0, 3) == 0 ? number(-1, 1) : 0);
+    shape.push_back(std::max<std::int64_t>(0, range.size() + (number(0, 3) == 0 ? number(-1, 1) : 0)));
+    start.push_back(e);
+  }
+  std::optional<CellId> fill;
+  if (!s.reads.empty() && number(0, 4) == 0) fill = s.reads.back();
+  s.reads.push_back(s.b.read(shape, start));
+  s.b.last_read().fill = fill;
+}
+
+ir::Operator random_reader() {
+  B b;
+  std::uint32_t dims = static_cast<std::uint32_t>(number(1, 3));
+  ir::Box box;
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    std::int64_t lo = number(-2, 2);
+    box.dims.push_back({lo, lo + number(d == 0 ? 1 : 0, 5)});
+    b.parallel(lo, box.dims.back().hi);
+  }
+  random_constraints(b, dims);
+  Sources s{b, dims, {}, {}};
+  s.unknown = b.less(b.read({}, {}), b.zero());
+  for (std::int64_t n = number(1, 3); n > 0; --n) add_random_read(s, box);
+  b.value(random_value(s, 3));
+  return b.build();
+}
+
+// All that may be evaluated at one point. May a condition be true, may it be false?
+class PointWalk {
+ public:
+  PointWalk(const ir::Operator& op, const Point& p) : op_(op), p_(p), read_(op.reads.size(), false) {
+    for (CellId root : op.map()->values) walk(root);
+  }
+  bool reads(std::size_t access) const { return read_[access]; }
+  bool is_outside(const ir::Access& access) const {
+    const Shape& shape = op_.operands[access.tensor].shape;
+    return !ir::Box::of_shape(shape).contains(access.projection.start(p_));
+  }
+
+ private:
+  struct May {
+    bool be_true, be_false;
+  };
+  std::int64_t integer(CellId cell) const {
+    const ir::CellNode& n = op_.exprs[cell];
+    if (n.op == CellOp::constant) return n.value.i;
+    if (n.op == CellOp::index) return p_[n.attribute];
+    std::int64_t a = integer(n.args[0]), b = integer(n.args[1]);
+    return n.op == CellOp::add ? a + b : a * b;
+  }
+  May may(CellId cell) const {
+    const ir::CellNode& n = op_.exprs[cell];
+    if (n.op == CellOp::logical_not) return {may(n.args[0]).be_false, may(n.args[0]).be_true};
+    if (n.op == CellOp::select) {
+      May c = may(n.args[0]), t = may(n.args[1]), f = may(n.args[2]);
+      return {(c.be_true && t.be_true) || (c.be_false && f.be_true), (c.be_true && t.be_false) || (c.be_false && f.be_false)};
+    }
+    if (n.op == CellOp::logical_and || n.op == CellOp::logical_or) {
+      May a = may(n.args[0]), b = may(n.args[1]);
+      if (n.op == CellOp::logical_and) return {a.be_true && b.be_true, a.be_false || b.be_false};
+      return {a.be_true || b.be_true, a.be_false && b.be_false};
+    }
+    if (op_.exprs[n.args[0]].type != ElementType::i64) return {true, true};
+    std::int64_t a = integer(n.args[0]), b = integer(n.args[1]);
+    bool holds = n.op == CellOp::less ? a < b : n.op == CellOp::equal ? a == b : a != b;
+    return {holds, !holds};
+  }
+  void walk(CellId cell) {
+    const ir::CellNode& n = op_.exprs[cell];
+    if (n.op == CellOp::read) {
+      read_[n.attribute] = true;
+      const ir::Access& access = op_.reads[n.attribute];
+      if (access.fill && is_outside(access)) walk(*access.fill);
+      return;
+    }
+    for (std::size_t k = 0; k < n.args.size(); ++k) {
+      bool taken = true;
+      if (k > 0 && n.op == CellOp::select) taken = k == 1 ? may(n.args[0]).be_true : may(n.args[0]).be_false;
+      if (k > 0 && n.op == CellOp::logical_and) taken = may(n.args[0]).be_true;
+      if (k > 0 && n.op == CellOp::logical_or) taken = may(n.args[0]).be_false;
+      if (taken) walk(n.args[k]);
+    }
+  }
+  const ir::Operator& op_;
+  const Point& p_;
+  std::vector<bool> read_;
+};
+
+std::optional<ReadOutside> enumerate_reads(const ir::Operator& op) {
+  for (std::uint32_t read = 0; read < op.reads.size(); ++read) {
+    if (op.reads[read].fill) continue;
+    for (const Point& p : points_of(op.box())) {
+      if (!op.domain().contains(p)) continue;
+      PointWalk walk(op, p);
+      if (walk.reads(read) && walk.is_outside(op.reads[read])) return ReadOutside{read, p, op.reads[read].projection.start(p)};
+    }
+  }
+  return std::nullopt;
+}
+
+RC_GTEST_PROP(LegalityProperty, ReadsAreJudgedAsByEnumeration, ()) {
+  ir::Operator op = random_reader();
+  std::optional<ReadOutside> expected = enumerate_reads(op);
+  RC_TAG(expected ? "outside" : "inside");
+  for (bool closed_forms : {true, false}) {
+    std::optional<ReadOutside> found = Legality({closed_forms}).check_reads(op);
+    RC_ASSERT(found.has_value() == expected.has_value());
+    if (!found) continue;
+    RC_ASSERT(found->read == expected->read);
+    RC_ASSERT(found->point == expected->point);
+    RC_ASSERT(found->cell == expected->cell);
+  }
+}
+
+// ---- Writes.
+
+struct Written {
+  std::vector<ir::Operator> ops;
+  Shape shape;
+};
+
+// Starts as a partition of one axis (or of a triangle), in one of several ways; then some numbers are changed.
+Written random_partition() {
+  Written w;
+  std::int64_t n = number(1, 4), m = number(1, 4);
+  auto add = [&](std::vector<ir::Range> dims, std::vector<ir::AffineExpr> start) {
+    B b;
+    for (ir::Range r : dims) b.parallel(r.lo, r.hi);
+    b.write({}, start);
+    w.ops.push_back(b.build());
+  };
+  switch (number(0, 4)) {
+    case 0:  // concatenation, the second part reversed
+      w.shape = {n + m};
+      add({{0, n}}, {B::at({{0, 1}})});
+      add({{0, m}}, {B::at({{0, -1}}, n + m - 1)});
+      break;
+    case 1:  // mixed radix, in either order
+      w.shape = {n * m};
+      add({{0, n}, {0, m}}, {number(0, 1) ? B::at({{0, m}, {1, 1}}) : B::at({{0, 1}, {1, n}})});
+      break;
+    case 2:  // interleaved
+      w.shape = {n * m};
+      for (std::int64_t r = 0; r < n; ++r) add({{0, m}}, {B::at({{0, n}}, r)});
+      break;
+    case 3:  // transposed or skewed
+      w.shape = {m, n};
+      add({{0, n}, {0, m}}, {B::at({{1, 1}}), B::at({{0, 1}})});
+      break;
+    default:  // two triangles
+      w.shape = {n, n};
+      add({{0, n}, {0, n}}, {B::at({{0, 1}}), B::at({{1, 1}})});
+      add({{0, n}, {0, n}}, {B::at({{0, 1}}), B::at({{1, 1}})});
+      w.ops[0].constraints = {{B::at({{0, 1}, {1, -1}}), ir::Comparison::at_least_zero}};
+      w.ops[1].constraints = {{B::at({{0, -1}, {1, 1}}, -1), ir::Comparison::at_least_zero}};
+  }
+  return w;
+}
+
+void mutate(Written& w) {
+  ir::Operator& op = w.ops[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(w.ops.size()) - 1))];
+  auto& rows = op.writes[0].projection.start.rows;
+  ir::AffineExpr& row = rows[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(rows.size()) - 1))];
+  std::size_t d = static_cast<std::size_t>(number(0, static_cast<std::int64_t>(op.dims.size()) - 1));
+  switch (number(0, 5)) {
+    case 0: row.offset += number(-1, 1); break;
+    case 1: row.coefficients[d] += number(-1, 1); break;
+    case 2: op.dims[d].range.hi += number(-1, 1); break;
+    case 3: op.dims[d].range.lo += number(-1, 1); break;
+    case 4: w.shape[0] += number(-1, 1); break;
+    default: op.constraints.push_back({random_affine(static_cast<std::uint32_t>(op.dims.size())), ir::Comparison::at_least_zero});
+  }
+}
+
+// Any dims, roles, coefficients and regions.
+Written random_writers() {
+  Written w;
+  for (std::int64_t rank = number(0, 2); rank > 0; --rank) w.shape.push_back(number(0, 5));
+  for (std::int64_t n = number(1, 2); n > 0; --n) {
+    B b;
+    std::uint32_t dims = static_cast<std::uint32_t>(number(0, 3));
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      std::int64_t lo = number(-1, 1), hi = lo + number(0, 3);
+      std::int64_t role = number(0, 5);
+      if (role == 0) b.counter(0, 2, static_cast<std::uint32_t>(number(0, 1)));
+      if (role == 1) b.reduction(lo, hi);
+      if (role > 1) b.parallel(lo, hi);
+    }
+    random_constraints(b, dims);
+    std::vector<ir::AffineExpr> start;
+    Shape region;
+    for (std::size_t axis = 0; axis < w.shape.size(); ++axis) {
+      start.push_back(random_affine(dims));
+      region.push_back(number(0, 3) == 0 ? number(0, 3) : 1);
+    }
+    b.write({}, start, region);
+    ir::Operator op = b.build();
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      ir::AffineExpr none = ir::AffineExpr::constant(dims, 0);
+      for (ir::AffineExpr& row : op.writes[0].projection.start.rows) {
+        if (op.dims[d].role == ir::DimRole::reduction) row.coefficients[d] = 0;
+      }
+      bool used = false;
+      for (ir::AffineExpr& row : op.writes[0].projection.start.rows) used = used || row.coefficients[d] != 0;
+      bool may = op.dims[d].role == ir::DimRole::parallel && !used;
+      if (may && number(0, 1)) op.writes[0].invariant_dims.push_back(d);
+    }
+    w.ops.push_back(op);
+  }
+  return w;
+}
+
+// The points that write: reduction dims at their begin, and the constraints that they take part in left out.
+std::vector<Point> writing_points(const ir::Operator& op) {
+  ir::Domain domain = op.domain();
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (op.dims[d].role != ir::DimRole::reduction) continue;
+    domain.box.dims[d] = {op.dims[d].range.lo, op.dims[d].range.lo + 1};
+    std::erase_if(domain.constraints, [&](const ir::Constraint& c) { return c.expr.coefficients[d] != 0; });
+  }
+  std::vector<Point> points;
+  for (const Point& p : points_of(domain.box)) {
+    if (domain.contains(p)) points.push_back(p);
+  }
+  return points;
+}
+
+using Trips = std::map<std::uint32_t, ir::Range>;
+std::vector<std::map<std::uint32_t, std::int64_t>> all_trips(const Written& w) {
+  Trips ranges;
+  for (const ir::Operator& op : w.ops) {
+    for (const ir::IndexDim& d : op.dims) {
+      if (d.role == ir::DimRole::counter) ranges[d.level] = d.range;
+    }
+  }
+  ir::Box box;
+  for (auto& [level, range] : ranges) box.dims.push_back(range);
+  std::vector<std::map<std::uint32_t, std::int64_t>> result;
+  for (const Point& p : points_of(box)) {
+    std::map<std::uint32_t, std::int64_t> trip;
+    std::size_t k = 0;
+    for (auto& [level, range] : ranges) trip[level] = p[k++];
+    result.push_back(trip);
+  }
+  return result;
+}
+bool in_trip(const ir::Operator& op, const Point& p, const std::map<std::uint32_t, std::int64_t>& trip) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (op.dims[d].role == ir::DimRole::counter && trip.at(op.dims[d].level) != p[d]) return false;
+  }
+  return true;
+}
+// Which index point it is, as far as that matters for what it writes: without the invariant dims.
+Point identity_of(const ir::Operator& op, Point p) {
+  for (std::uint32_t d : op.writes[0].invariant_dims) p[d] = 0;
+  return p;
+}
+
+enum class Fault { none, outside, twice, never };
+
+Fault enumerate_writes(const Written& w, std::optional<Point>& cell) {
+  ir::Box whole = ir::Box::of_shape(w.shape);
+  for (const ir::Operator& op : w.ops) {
+    for (const Point& p : writing_points(op)) {
+      ir::Box image = op.writes[0].projection.image(p);
+      if (!image.empty() && !whole.contains(image)) return Fault::outside;
+    }
+  }
+  bool never = false;
+  for (const auto& trip : all_trips(w)) {
+    std::map<Point, std::set<std::pair<std::size_t, Point>>> by_cell;
+    for (std::size_t k = 0; k < w.ops.size(); ++k) {
+      for (const Point& p : writing_points(w.ops[k])) {
+        if (!in_trip(w.ops[k], p, trip)) continue;
+        for (const Point& c : points_of(w.ops[k].writes[0].projection.image(p))) {
+          by_cell[c].insert({k, identity_of(w.ops[k], p)});
+        }
+      }
+    }
+    for (const auto& [c, by] : by_cell) {
+      if (by.size() > 1) return Fault::twice;
+    }
+    for (const Point& c : points_of(whole)) {
+      if (by_cell.count(c)) continue;
+      if (!never || c < *cell) cell = c;
+      never = true;
+    }
+  }
+  return never ? Fault::never : Fault::none;
+}
+
+bool is_writing_point(const ir::Operator& op, const Point& p) {
+  std::vector<Point> points = writing_points(op);
+  return std::find(points.begin(), points.end(), p) != points.end();
+}
+bool in_one_trip(const ir::Operator& a, const Point& p, const ir::Operator& b, const Point& q) {
+  for (std::size_t d = 0; d < a.dims.size(); ++d) {
+    for (std::size_t e = 0; e < b.dims.size(); ++e) {
+      bool same = a.dims[d].role == ir::DimRole::counter && b.dims[e].role == ir::DimRole::counter &&
+                  a.dims[d].level == b.dims[e].level;
+      if (same && p[d] != q[e]) return false;
+    }
+  }
+  return true;
+}
+
+void expect_witness(const Written& w, const Violation& v, Fault fault, const std::optional<Point>& unwritten) {
+  if (auto* bad = std::get_if<WriteOutside>(&v)) {
+    RC_ASSERT(fault == Fault::outside);
+    RC_ASSERT(is_writing_point(w.ops[bad->writer], bad->point));
+    RC_ASSERT(w.ops[bad->writer].writes[0].projection.image(bad->point).contains(bad->cell));
+    RC_ASSERT(!ir::Box::of_shape(w.shape).contains(bad->cell));
+  } else if (auto* twice = std::get_if<WrittenTwice>(&v)) {
+    RC_ASSERT(fault == Fault::twice);
+    const ir::Operator &a = w.ops[twice->first], &b = w.ops[twice->second];
+    RC_ASSERT(is_writing_point(a, twice->first_point) && is_writing_point(b, twice->second_point));
+    RC_ASSERT(in_one_trip(a, twice->first_point, b, twice->second_point));
+    RC_ASSERT(a.writes[0].projection.image(twice->first_point).contains(twice->cell));
+    RC_ASSERT(b.writes[0].projection.image(twice->second_point).contains(twice->cell));
+    bool same = twice->first == twice->second;
+    RC_ASSERT(!same || identity_of(a, twice->first_point) != identity_of(b, twice->second_point));
+  } else {
+    RC_ASSERT(fault == Fault::never);
+    RC_ASSERT(std::get<NeverWritten>(v).cell == *unwritten);
+  }
+}
+
+void judge(const Written& w) {
+  std::optional<Point> unwritten;
+  Fault fault = enumerate_writes(w, unwritten);
+  constexpr const char* names[] = {"none", "outside", "twice", "never"};
+  RC_TAG(names[static_cast<int>(fault)]);
+  std::vector<Writer> writers;
+  for (const ir::Operator& op : w.ops) writers.push_back({&op, 0});
+  for (bool closed_forms : {true, false}) {
+    std::optional<Violation> found = Legality({closed_forms}).check_writes(w.shape, writers);
+    RC_ASSERT(found.has_value() == (fault != Fault::none));
+    if (found) expect_witness(w, *found, fault, unwritten);
+  }
+}
+
+RC_GTEST_PROP(LegalityProperty, PartitionsAndNearPartitionsAreJudgedAsByEnumeration, ()) {
+  Written w = random_partition();
+  for (std::int64_t changes = number(0, 2); changes > 0; --changes) mutate(w);
+  for (std::int64_t& n : w.shape) n = std::max<std::int64_t>(n, 0);
+  judge(w);
+}
+
+RC_GTEST_PROP(LegalityProperty, AnyWritersAreJudgedAsByEnumeration, ()) { judge(random_writers()); }
+
+}  // namespace
+}  // namespace tap
