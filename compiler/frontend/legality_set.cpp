@@ -1,10 +1,11 @@
 #include "compiler/frontend/legality_set.h"
 
+#include <isl/aff.h>
 #include <isl/ctx.h>
 #include <isl/ilp.h>
+#include <isl/local_space.h>
 #include <isl/mat.h>
 #include <isl/options.h>
-#include <isl/point.h>
 #include <isl/set.h>
 #include <isl/space.h>
 #include <isl/val.h>
@@ -46,27 +47,34 @@ isl_space* space_of(isl_ctx* ctx, std::size_t dims) {
   return made(isl_space_set_alloc(ctx, 0, static_cast<unsigned>(dims)));
 }
 
-std::int64_t coordinate(isl_point* point, std::size_t dim) {
-  isl_val* value = made(isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(dim)));
-  bool fits = isl_val_n_abs_num_chunks(value, sizeof(std::int64_t)) <= 1;
+std::int64_t int64_of(isl_val* value) {  // takes `value`
+  bool fits = isl_val_is_int(value) == isl_bool_true && isl_val_n_abs_num_chunks(value, sizeof(std::int64_t)) <= 1;
   std::int64_t result = fits ? isl_val_get_num_si(value) : 0;
   isl_val_free(value);
   if (!fits) throw Overflow();
   return result;
 }
 
-std::optional<ir::Point> only_point(isl_set* set) {  // takes `set`, which has at most one point
-  bool empty = isl_set_is_empty(set) == isl_bool_true;
-  if (empty) {
-    isl_set_free(set);
+// Coordinate by coordinate: the least value, then all points with that value. isl's own lexmin is for parametric problems
+// and may take minutes on ten variables with arbitrary coefficients; emptiness and minima by basis reduction do not.
+std::optional<ir::Point> lexmin_of(isl_ctx* ctx, isl_basic_set* part) {  // takes `part`
+  int dims = isl_basic_set_dim(part, isl_dim_set);
+  if (isl_basic_set_is_empty(part) == isl_bool_true) {
+    isl_basic_set_free(part);
     return std::nullopt;
   }
-  std::size_t dims = static_cast<std::size_t>(isl_set_dim(set, isl_dim_set));
-  isl_point* point = made(isl_set_sample_point(set));
-  ir::Point result(dims);
-  for (std::size_t d = 0; d < dims; ++d) result[d] = coordinate(point, d);
-  isl_point_free(point);
-  return result;
+  isl_local_space* space = isl_local_space_from_space(isl_basic_set_get_space(part));
+  ir::Point point;
+  for (int d = 0; d < dims; ++d) {
+    isl_aff* x = isl_aff_var_on_domain(isl_local_space_copy(space), isl_dim_set, static_cast<unsigned>(d));
+    isl_aff* minus_x = made(isl_aff_neg(x));
+    point.push_back(int64_of(made(isl_val_neg(isl_basic_set_max_val(part, minus_x)))));
+    isl_aff_free(minus_x);
+    part = made(isl_basic_set_fix_val(part, isl_dim_set, static_cast<unsigned>(d), value_of(ctx, point.back())));
+  }
+  isl_local_space_free(space);
+  isl_basic_set_free(part);
+  return point;
 }
 
 }  // namespace
@@ -120,13 +128,11 @@ IntegerSet IntegerSet::project_out(std::size_t first, std::size_t count) const {
                                         static_cast<unsigned>(count)));
 }
 
-// The smallest over the convex parts: cheaper than isl_set_lexmin, which orders the parts by cutting them up.
 std::optional<ir::Point> IntegerSet::lexmin() const {
   std::optional<ir::Point> best;
   isl_basic_set_list* parts = made(isl_set_get_basic_set_list(set_));
   for (int i = 0; i < isl_basic_set_list_n_basic_set(parts); ++i) {
-    isl_basic_set* part = isl_basic_set_list_get_basic_set(parts, i);
-    std::optional<ir::Point> point = only_point(made(isl_basic_set_lexmin(part)));
+    std::optional<ir::Point> point = lexmin_of(isl_set_get_ctx(set_), isl_basic_set_list_get_basic_set(parts, i));
     if (point && (!best || *point < *best)) best = std::move(point);
   }
   isl_basic_set_list_free(parts);
