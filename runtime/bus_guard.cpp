@@ -1,0 +1,87 @@
+#include "runtime/bus_guard.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <mutex>
+
+namespace tap {
+
+// A free slot has end 0. `begin` is written before `end` and read between two equal reads of `end`, so a slot that is
+// changing hands never matches by half. The slot of the faulting access is stable: its mapping is in use.
+struct GuardedRange {
+  std::atomic<std::uintptr_t> begin{0};
+  std::atomic<std::uintptr_t> end{0};
+  std::atomic<bool> taken{false};
+  std::atomic<bool> broken{false};
+};
+
+namespace {
+
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+std::array<GuardedRange, 1024> ranges;
+std::uintptr_t page_size = 4096;
+
+GuardedRange* range_of(std::uintptr_t address) {
+  for (GuardedRange& range : ranges) {
+    std::uintptr_t end = range.end.load();
+    if (end != 0 && address < end && address >= range.begin.load() && range.end.load() == end) return &range;
+  }
+  return nullptr;
+}
+
+void on_bus_error(int, siginfo_t* info, void*) {
+  int saved = errno;
+  auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  GuardedRange* range = range_of(address);
+  if (range != nullptr) {
+    range->broken.store(true);
+    auto* page = reinterpret_cast<void*>(address & ~(page_size - 1));  // mmap is a plain system call here
+    if (mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {
+      errno = saved;
+      return;
+    }
+  }
+  signal(SIGBUS, SIG_DFL);  // not ours: the access happens again and has its usual end
+  errno = saved;
+}
+
+void install() {
+  page_size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace
+
+GuardedRange* guard_range(const void* begin, std::size_t size) {
+  static std::once_flag once;
+  std::call_once(once, install);
+  for (GuardedRange& range : ranges) {
+    if (range.taken.exchange(true)) continue;
+    range.broken.store(false);
+    range.begin.store(reinterpret_cast<std::uintptr_t>(begin));
+    range.end.store(reinterpret_cast<std::uintptr_t>(begin) + size);
+    return &range;
+  }
+  return nullptr;
+}
+
+void release_range(GuardedRange* range) {
+  range->end.store(0);
+  range->begin.store(0);
+  range->taken.store(false);
+}
+
+bool was_broken(const GuardedRange* range) { return range->broken.load(); }
+
+}  // namespace tap

@@ -1,0 +1,26 @@
+// How the data files' code fails: by throwing a Failure that holds one diagnostic and the exit code it means.
+//
+//   throw wrong_data(Code::data_malformed, quoted(path) + " is cut off in its header: 118 bytes were wanted, 60 found");
+//   error: `x.npy` is cut off in its header: 118 bytes were wanted, 60 found                                   (exit 3)
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "support/diagnostic.h"
+
+namespace tap {
+
+Failure wrong_data(Code code, std::string message, std::string help = {});      // exit 3
+Failure wrong_command(Code code, std::string message, std::string help = {});   // exit 2
+Failure resource_failure(Code code, std::string message, std::string help = {});  // exit 4
+
+// A name from outside as it may stand in a message: in backquotes, control bytes escaped, long ones shortened.
+std::string quoted(std::string_view name);
+
+// What the system says about an errno value, for example "No space left on device".
+std::string system_reason(int error_number);
+
+std::string plural(std::uint64_t count, std::string_view noun);  // "1 byte", "3 bytes"
+
+}  // namespace tap

@@ -1,0 +1,28 @@
+// What a data file may ask of us. Every size that a file or a specification states is held against these before anything
+// is allocated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "support/tensor.h"
+
+namespace tap {
+
+struct DataLimits {
+  std::uint64_t bytes = std::uint64_t{1} << 40;  // of one tensor, and of all entries of an archive together
+  std::uint64_t ratio = 1000;                    // unpacked size over packed size; asked of entries above 1 MiB
+  std::uint64_t entries = 10000;                 // of an archive
+  std::size_t dims = 64;                         // of one tensor, as in NumPy
+};
+
+// The bytes of a tensor whose shape `who` states. Throws Failure, exit 3: too many dims, or a count that overflows.
+std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who, const DataLimits& limits = {});
+
+// A tensor of zeros. Throws Failure, exit 4, where this machine's memory cannot hold it.
+Tensor make_tensor(ElementType type, Shape shape, const std::string& who);
+
+// "f32 [2, 3]"
+std::string describe(ElementType type, const Shape& shape);
+
+}  // namespace tap

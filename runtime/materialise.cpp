@@ -1,0 +1,83 @@
+// From an input specification to the tensor.
+#include <algorithm>
+
+#include "runtime/failure.h"
+#include "runtime/input_spec.h"
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+std::string wanted(ElementType type, const std::optional<Shape>& shape) {
+  return shape ? describe(type, *shape) : std::string(name_of(type));
+}
+
+std::string who(const InputSpec& spec) {
+  return spec.name.empty() ? quoted(spec.text) : "the input " + quoted(spec.name);
+}
+
+void require_declared(const InputSpec& spec, ElementType found, const Shape& found_shape, const std::string& source,
+                      ElementType type, const std::optional<Shape>& shape) {
+  std::string message = who(spec) + " is declared as " + wanted(type, shape) + ", and " + source + " holds " +
+                        describe(found, found_shape);
+  if (found != type) throw wrong_data(Code::data_type, message, "types are not converted silently");
+  if (shape && *shape != found_shape) throw wrong_data(Code::data_shape, message);
+}
+
+Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& files) {
+  if (!is_archive(*format_of(file.path))) return files.load(file.path);
+  std::string entry = file.entry;
+  if (entry.empty()) {
+    std::vector<std::string> all = files.entries(file.path);
+    entry = all.size() == 1 ? all[0] : spec.name;
+    if (std::find(all.begin(), all.end(), entry) == all.end()) {
+      std::string help = all.empty() ? "it has no entries"
+                                     : "write for example " + spec.name + "=@" + file.path + ":" + all[0];
+      throw wrong_data(Code::data_missing, quoted(file.path) + " has " + std::to_string(all.size()) + " entries and none is called " +
+                                               quoted(spec.name), help);
+    }
+  }
+  return files.load(file.path, entry);
+}
+
+Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, const std::optional<Shape>& shape) {
+  if (!spec.own && !shape) {
+    throw wrong_command(Code::data_spec, quoted(spec.text) + " does not say the shape, which the program leaves open",
+                        "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
+  }
+  Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, who(spec));
+  fill(tensor, maker, spec.text);
+  return tensor;
+}
+
+Tensor from_literal(const InputSpec& spec, const Literal& literal, ElementType type) {
+  Tensor tensor = make_tensor(type, literal.shape, who(spec));
+  for (std::size_t i = 0; i < literal.elements.size(); ++i) {
+    store(tensor, static_cast<std::int64_t>(i), literal.elements[i], spec.text);
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files) {
+  std::string source = quoted(spec.text);
+  if (spec.own) require_declared(spec, spec.own->type, spec.own->shape, source, type, shape);
+  if (const auto* file = std::get_if<FileValue>(&spec.value)) {
+    Tensor tensor = from_file(spec, *file, files);
+    std::string entry = file->entry.empty() ? "" : ":" + file->entry;
+    require_declared(spec, tensor.type(), tensor.shape(), quoted(file->path + entry), type, shape);
+    return tensor;
+  }
+  if (const auto* maker = std::get_if<Maker>(&spec.value)) return from_maker(spec, *maker, type, shape);
+  const Literal& literal = std::get<Literal>(spec.value);
+  std::optional<Shape> demanded = spec.own ? std::optional<Shape>(spec.own->shape) : shape;
+  if (demanded && literal.shape != *demanded) {
+    throw wrong_data(Code::data_shape, who(spec) + " is declared as " + describe(type, *demanded) + ", and " + source +
+                                           " has the shape " + to_string(literal.shape),
+                     literal.shape.empty() ? "const:VALUE fills a whole tensor" : "");
+  }
+  return from_literal(spec, literal, type);
+}
+
+}  // namespace tap

@@ -1,0 +1,37 @@
+// NumPy's .npy files, versions 1.0, 2.0 and 3.0, read strictly: the header is exactly a dict literal with the keys
+// 'descr', 'fortran_order' and 'shape', nothing in it is evaluated and nothing is unpickled.
+//
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//
+// Types: f8 f4 f2 i8 i4 i2 i1 u1 b1. Little-endian row-major data are used where they lie; big-endian and Fortran-ordered
+// data are converted. NumPy has no bf16 (libraries write it as `<V2`, which says nothing about its meaning): such a file
+// is refused, and .safetensors is the format for it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "runtime/limits.h"
+#include "runtime/shared_bytes.h"
+#include "support/tensor.h"
+
+namespace tap {
+
+struct NpyHeader {
+  ElementType type = ElementType::f32;
+  bool big_endian = false;
+  bool fortran_order = false;
+  Shape shape;
+  std::size_t data_offset = 0;
+  bool operator==(const NpyHeader&) const = default;
+};
+
+// `who` names the file in messages, already quoted. All throw Failure.
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& who, const DataLimits& limits = {});
+Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLimits& limits = {});
+
+bool npy_can_hold(ElementType type);
+// What stands before the data, a multiple of 64 bytes. Pre: npy_can_hold(type).
+std::string npy_header(ElementType type, const Shape& shape);
+
+}  // namespace tap

@@ -1,0 +1,21 @@
+// The 'descr' of a .npy header: `<f4`, `>i8`, `|b1`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "support/element_type.h"
+
+namespace tap {
+
+struct NpyType {
+  ElementType type;
+  bool big_endian;
+};
+
+// Throws Failure, exit 3, that names what the type is and why it cannot be read.
+NpyType parse_npy_type(std::string_view descr, const std::string& who);
+// Null where NumPy has no such type.
+const char* npy_type_of(ElementType type);
+
+}  // namespace tap

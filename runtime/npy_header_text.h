@@ -1,0 +1,24 @@
+// The dict literal in a .npy header, by a strict grammar; blanks may stand between tokens:
+//
+//   header = '{' [entry {',' entry} [',']] '}'        each key exactly once, in any order
+//   entry  = key ':' (string | 'True' | 'False' | tuple)
+//   tuple  = '(' ')' | '(' int ',' ')' | '(' int ',' int {',' int} [','] ')'
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "support/tensor.h"
+
+namespace tap {
+
+struct NpyHeaderText {
+  std::string descr;
+  bool fortran_order = false;
+  Shape shape;
+};
+
+// Linear in the text's length; throws Failure, exit 3, that says at which byte of the header what was wanted.
+NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& who, std::size_t most_dims);
+
+}  // namespace tap

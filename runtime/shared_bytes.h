@@ -1,0 +1,57 @@
+// A range of bytes together with whoever keeps them alive: a mapped file, a buffer, or (for tests and fuzzers) nobody.
+// Tensors made of a file's bytes share them, so the file stays mapped as long as one of its tensors lives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+
+#include "support/check.h"
+
+namespace tap {
+
+class SharedBytes {
+ public:
+  SharedBytes() = default;
+  SharedBytes(std::shared_ptr<const std::byte> data, std::size_t size) : data_(std::move(data)), size_(size) {}
+
+  // Bytes that outlive every use.
+  static SharedBytes borrowed(std::span<const std::byte> bytes) {
+    return {std::shared_ptr<const std::byte>(bytes.data(), [](const std::byte*) {}), bytes.size()};
+  }
+
+  const std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::span<const std::byte> span() const { return {data_.get(), size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_.get()), size_}; }
+  const std::shared_ptr<const std::byte>& owner() const { return data_; }
+
+  SharedBytes slice(std::size_t offset, std::size_t size) const {
+    TAP_CHECK(offset <= size_ && size <= size_ - offset, "a slice leaves its bytes");
+    return {std::shared_ptr<const std::byte>(data_, data_.get() + offset), size};
+  }
+
+ private:
+  std::shared_ptr<const std::byte> data_;
+  std::size_t size_ = 0;
+};
+
+// Uninitialised memory, aligned to 64 bytes as a Tensor's is. Throws std::bad_alloc.
+inline std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
+  constexpr std::align_val_t alignment{64};
+  auto* memory = static_cast<std::byte*>(::operator new(size == 0 ? 1 : size, alignment));
+  return {memory, [](std::byte* p) { ::operator delete(p, std::align_val_t{64}); }};
+}
+
+// Little-endian numbers of any alignment. Pre: the bytes are there.
+template <class T>
+T load_little(const std::byte* at) {
+  T value = 0;
+  for (std::size_t i = sizeof(T); i-- > 0;) value = static_cast<T>((value << 8) | static_cast<T>(at[i]));
+  return value;
+}
+
+}  // namespace tap

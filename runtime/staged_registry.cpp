@@ -1,0 +1,89 @@
+#include "runtime/staged_registry.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tap {
+
+// Places are linked into a list that only ever grows; a place whose path is null is free to be used again. Whoever
+// exchanges a path for null owns it: the handler leaks it (it may not call free), forget_staged frees it.
+struct StagedPath {
+  std::atomic<char*> path{nullptr};
+  StagedPath* next = nullptr;
+};
+
+namespace {
+
+static_assert(std::atomic<char*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+std::atomic<StagedPath*> places{nullptr};
+std::atomic<int> committing{0};
+std::atomic<int> pending_signal{0};
+
+void end_by(int signal) noexcept {
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+void on_signal(int signal) {
+  int saved = errno;
+  if (remove_staged_files(signal)) end_by(signal);
+  errno = saved;
+}
+
+}  // namespace
+
+StagedPath* note_staged(const std::string& path) {
+  char* copy = strdup(path.c_str());
+  if (copy == nullptr) throw std::bad_alloc();
+  for (StagedPath* p = places.load(); p != nullptr; p = p->next) {
+    char* free_place = nullptr;
+    if (p->path.compare_exchange_strong(free_place, copy)) return p;
+  }
+  auto* place = new StagedPath;
+  place->path.store(copy);
+  place->next = places.load();
+  while (!places.compare_exchange_weak(place->next, place)) {
+  }
+  return place;
+}
+
+void forget_staged(StagedPath* staged) { std::free(staged->path.exchange(nullptr)); }
+
+bool remove_staged_files(int signal) noexcept {
+  if (committing.load() > 0) {
+    pending_signal.store(signal);
+    // The last commit may have ended between the two lines and not seen the signal: then it is ours after all.
+    if (committing.load() > 0 || pending_signal.exchange(0) == 0) return false;
+  }
+  for (StagedPath* p = places.load(); p != nullptr; p = p->next) {
+    if (char* path = p->path.exchange(nullptr)) unlink(path);
+  }
+  return true;
+}
+
+void install_cleanup_on_signals() {
+  for (int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;  // nohup, a shell's background
+    action = {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+CommitSection::CommitSection() { committing.fetch_add(1); }
+
+CommitSection::~CommitSection() {
+  if (committing.fetch_sub(1) != 1) return;
+  if (int signal = pending_signal.exchange(0)) raise(signal);
+}
+
+}  // namespace tap

@@ -1,0 +1,22 @@
+// From the bytes of a file to a tensor: used where they lie if they already are what a Tensor holds (row-major,
+// little-endian, aligned to 64 bytes), else converted. Bool is always copied, and checked to be 0 or 1: generated code
+// relies on it, and a mapped file might change.
+#pragma once
+
+#include <string>
+
+#include "runtime/shared_bytes.h"
+#include "support/tensor.h"
+
+namespace tap {
+
+struct Packing {
+  ElementType type = ElementType::f32;
+  bool big_endian = false;
+  bool fortran_order = false;  // the first index runs fastest
+};
+
+// Pre: bytes.size() is what type and shape take. Throws Failure: a bool that is neither 0 nor 1, or no memory.
+Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& who);
+
+}  // namespace tap

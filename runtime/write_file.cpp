@@ -1,0 +1,187 @@
+#include "runtime/write_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/staged_registry.h"
+#include "runtime/temporary_name.h"
+
+namespace tap {
+namespace {
+
+Failure cannot_write(const std::string& path, const std::string& why) {
+  return resource_failure(Code::cannot_write, quoted(path) + " cannot be written: " + why);
+}
+Failure cannot_write(const std::string& path, int error) { return cannot_write(path, system_reason(error)); }
+
+std::string folder_of(const std::string& path) {
+  auto slash = path.rfind('/');
+  return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Looks before anything is written: a device or folder must not be replaced by a file. The mode of an earlier file.
+std::optional<mode_t> mode_for(const std::string& path) {
+  if (path.empty() || path.back() == '/') throw cannot_write(path, "the name of a file is wanted");
+  struct stat itself {}, target {};
+  if (lstat(path.c_str(), &itself) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw cannot_write(path, errno);
+  }
+  if (stat(path.c_str(), &target) != 0) return std::nullopt;  // a link to nowhere; it is replaced
+  if (S_ISDIR(target.st_mode)) throw cannot_write(path, "it is a folder");
+  if (!S_ISREG(target.st_mode)) throw cannot_write(path, "it is a device, pipe or socket, and a regular file is wanted");
+  return S_ISREG(itself.st_mode) ? std::optional<mode_t>(itself.st_mode & 07777) : std::nullopt;
+}
+
+void write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    ssize_t n = write(fd, bytes.data(), std::min<std::size_t>(bytes.size(), 1u << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw cannot_write(path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void write_content(int fd, const Content& content, std::optional<mode_t> mode, const std::string& path) {
+  try {
+    for (const auto& piece : content) write_all(fd, bytes_of(piece), path);
+    if (mode && fchmod(fd, *mode) != 0) throw cannot_write(path, errno);
+    if (fsync(fd) != 0 && errno != EINVAL) throw cannot_write(path, errno);  // EINVAL: a file system without sync
+  } catch (...) {
+    close(fd);
+    throw;
+  }
+  if (close(fd) != 0) throw cannot_write(path, errno);  // some file systems tell of a failed write only now
+}
+
+void sync_folder(const std::string& folder) {
+  int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;  // a folder that one may write to but not read: its entries are safe after the next sync
+  fsync(fd);
+  close(fd);
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0;
+}
+
+}  // namespace
+
+StagedFile::StagedFile(std::string path, const Content& content) : path_(std::move(path)) {
+  std::optional<mode_t> mode = mode_for(path_);
+  std::string folder = folder_of(path_);
+  int fd = -1;
+  do {  // a leftover of an earlier process with our id may have the name: take the next
+    if (noted_ != nullptr) forget_staged(noted_);
+    temporary_ = folder + "/" + temporary_name();
+    noted_ = note_staged(temporary_);
+    fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EEXIST);
+  if (fd < 0) {
+    int error = errno;
+    forget_staged(noted_);
+    throw cannot_write(path_, error);
+  }
+  try {
+    write_content(fd, content, mode, path_);
+  } catch (...) {
+    unlink(temporary_.c_str());
+    forget_staged(noted_);
+    throw;
+  }
+}
+
+StagedFile::StagedFile(StagedFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), earlier_(std::move(other.earlier_)),
+      noted_(std::exchange(other.noted_, nullptr)), noted_link_(std::exchange(other.noted_link_, nullptr)) {}
+
+StagedFile::~StagedFile() {
+  if (noted_link_ != nullptr) {
+    unlink(earlier_.c_str());
+    forget_staged(noted_link_);
+  }
+  if (noted_ == nullptr) return;
+  unlink(temporary_.c_str());  // staged and not published, or what publish() replaced; else there is none
+  forget_staged(noted_);
+}
+
+// The temporary's name and the final one change places, so the earlier file stays until it is no longer needed.
+bool StagedFile::exchange() {
+  if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    earlier_ = temporary_;
+    return true;
+  }
+  if (errno != EINVAL && errno != ENOSYS) throw cannot_write(path_, errno);
+  return false;
+}
+
+// For file systems that cannot exchange (NFS): a second name for the earlier file.
+void StagedFile::keep_link() {
+  earlier_ = folder_of(path_) + "/" + temporary_name();
+  noted_link_ = note_staged(earlier_);
+  if (link(path_.c_str(), earlier_.c_str()) != 0) throw cannot_write(path_, errno);
+}
+
+void StagedFile::publish() {
+  if (exists(path_)) {
+    if (exchange()) return;
+    keep_link();
+  }
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) throw cannot_write(path_, errno);
+}
+
+void StagedFile::undo() noexcept {
+  if (earlier_.empty()) {
+    unlink(path_.c_str());
+  } else {
+    rename(earlier_.c_str(), path_.c_str());
+  }
+}
+
+void write_files(const std::vector<OutputFile>& files) {
+  std::set<std::string> folders;
+  for (const OutputFile& file : files) folders.insert(folder_of(file.path));
+  for (const std::string& folder : folders) remove_leftovers(folder);
+  std::vector<StagedFile> staged;
+  staged.reserve(files.size());
+  for (const OutputFile& file : files) staged.emplace_back(file.path, file.content);
+  {
+    CommitSection undivided;
+    std::size_t done = 0;
+    try {
+      for (; done < staged.size(); ++done) staged[done].publish();
+    } catch (...) {
+      while (done-- > 0) staged[done].undo();
+      throw;
+    }
+    for (const std::string& folder : folders) sync_folder(folder);
+    staged.clear();
+  }
+}
+
+int remove_leftovers(const std::string& folder) {
+  DIR* listing = opendir(folder.c_str());
+  if (listing == nullptr) return 0;
+  int removed = 0;
+  while (const dirent* entry = readdir(listing)) {
+    auto process = process_of_temporary(entry->d_name);
+    if (!process || kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH) continue;
+    if (unlinkat(dirfd(listing), entry->d_name, 0) == 0) ++removed;
+  }
+  closedir(listing);
+  return removed;
+}
+
+}  // namespace tap

@@ -1,0 +1,51 @@
+// Writing outputs so that they are either all old or all new.
+//
+// Every file is first written completely beside its final place, under a name like `.tapc-1f3a09c2-4711-0.tmp` (a hash of
+// host and process-id namespace, the process, a counter), and synced. Only when all are staged are they renamed, one
+// after another; if a rename fails, those before it are undone. So a failure leaves the earlier files byte-identical.
+// A symbolic link at the final place is replaced, not followed. What a killed process left behind is removed by the next
+// run that writes into the same folder, once that process is gone.
+//
+//   write_files({{"y.npy", encode_npy(y)}, {"z.npy", encode_npy(z)}});
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/content.h"
+
+namespace tap {
+
+struct OutputFile {
+  std::string path;
+  Content content;
+};
+
+// Throws Failure (exit 4, the system's reason); then nothing has changed.
+void write_files(const std::vector<OutputFile>& files);
+
+class StagedFile {
+ public:
+  // Writes and syncs the temporary. Throws Failure.
+  StagedFile(std::string path, const Content& content);
+  ~StagedFile();
+  StagedFile(StagedFile&& other) noexcept;
+  StagedFile& operator=(StagedFile&&) = delete;
+
+  void publish();        // renames to the final name; what stood there is kept until the StagedFile goes
+  void undo() noexcept;  // after publish: what stood there before is there again
+
+ private:
+  bool exchange();
+  void keep_link();
+
+  std::string path_, temporary_;
+  std::string earlier_;  // after publish: where the earlier file is kept; empty if there was none
+  struct StagedPath* noted_ = nullptr;
+  struct StagedPath* noted_link_ = nullptr;
+};
+
+// Removes temporaries in `folder` whose process is gone. Returns how many.
+int remove_leftovers(const std::string& folder);
+
+}  // namespace tap
