@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -21,6 +22,28 @@ struct Name {
   std::string text;
   Span span;
   bool operator==(const Name&) const = default;
+};
+
+// An optional that lies on the heap: for what few nodes have and all would otherwise carry the size of.
+template <class T>
+class Rare {
+ public:
+  Rare() = default;
+  Rare(std::nullopt_t) {}
+  Rare(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Rare(const Rare& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
+  Rare(Rare&&) noexcept = default;
+  Rare& operator=(Rare other) noexcept { value_ = std::move(other.value_); return *this; }
+
+  bool has_value() const { return value_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return value_.get(); }
+  const T* operator->() const { return value_.get(); }
+
+ private:
+  std::unique_ptr<T> value_;
 };
 
 enum class UnaryOp : std::uint8_t { negate, logical_not };
@@ -77,7 +100,7 @@ struct Sharding {  // pod[{data}, {model, ?}p1; replicated {x}; unreduced {model
 
 struct Arg {
   ExprId value;
-  std::optional<Sharding> sharding;  // X @ pod[…]: this use only
+  Rare<Sharding> sharding;  // X @ pod[…]: this use only
 };
 
 // exp(x)   linear(X, W, b)   conv2d<stride = 2>(x, w)   std.linear(…)   i32(x)   m[k] (…) is a Reduce instead
@@ -117,7 +140,7 @@ struct IterateState { Name name; ExprId initial; };
 struct Statement;
 // iterate 50 (v = u0) { … }      iterate t in 0..n (x = x0, …) { …; (x2, r2) }
 struct Iterate {
-  std::optional<Name> counter;
+  Rare<Name> counter;
   ExprId lo, hi;                  // `iterate 50` has lo = literal 0
   std::vector<IterateState> states;
   std::vector<Statement> body;    // the statements before the result
@@ -151,7 +174,7 @@ struct Binding {
   std::vector<Name> left;
   bool tuple = false;
   ExprId right;
-  std::optional<Sharding> sharding;  // H = … @ pod[…]
+  Rare<Sharding> sharding;  // H = … @ pod[…]
 };
 struct GroupStatement { std::vector<Name> values; };
 enum class BarrierKind : std::uint8_t { forward, backward, both };
@@ -166,7 +189,7 @@ struct SplitStatement {
   std::optional<ExprId> count;        // `into 4`
   std::vector<std::pair<ExprId, ExprId>> blocks;  // `into [a..b, …]`
   Placement placement = Placement::unspecified;   // over threads | sequential | an axis
-  std::optional<AxisRef> axis_ref;
+  Rare<AxisRef> axis_ref;
 };
 
 struct Statement {
