@@ -42,12 +42,16 @@ struct ShardingGroup {
   bool operator==(const ShardingGroup&) const = default;
 };
 enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis };
+// A split that the user asked for: of an operation's index dim, told by an axis of a value that it writes or by the index
+// variable's name (of a call: in the operations inside it). The blocks tile that range in order.
 struct SplitRequest {
-  OperationId operation;              // the operation whose index dim is cut …
-  std::uint32_t dim = 0;
-  std::vector<Range> blocks;          // … into these consecutive blocks
+  OperationId operation;
+  std::optional<ValueId> value;
+  std::uint32_t axis = 0;   // with `value`
+  std::string dim;          // without
+  std::vector<Range> blocks;
   Placement placement = Placement::unspecified;
-  std::optional<AxisRef> axis;
+  std::optional<AxisRef> mesh_axis;
   bool operator==(const SplitRequest&) const = default;
 };
 

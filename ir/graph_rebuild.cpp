@@ -54,6 +54,7 @@ class Rebuild {
       if (!operation.valid()) continue;
       to_.splits.push_back(split);
       to_.splits.back().operation = operation;
+      if (split.value) to_.splits.back().value = now(*split.value);
     }
   }
 

@@ -72,14 +72,13 @@ class GraphPrinter {
   }
 
   std::string line(const SplitRequest& split) const {
-    const Operator& op = program_[graph_[split.operation].op];
     std::vector<std::string> blocks;
     for (Range block : split.blocks) blocks.push_back(to_string(block));
-    std::string dim = split.dim < op.dims.size() ? variable_names(op)[split.dim] : fmt::format("#{}", split.dim);
-    std::string text = fmt::format("split {} on {} into [{}]", list(graph_[split.operation].results), dim, joined(blocks));
+    std::string where = split.value ? fmt::format("axis {}", split.axis) : split.dim;
+    std::string text = fmt::format("split {} on {} into [{}]", list(graph_[split.operation].results), where, joined(blocks));
     if (split.placement == Placement::threads) text += " over threads";
     if (split.placement == Placement::sequential) text += " in sequence";
-    if (split.axis) text += " over axis " + split.axis->name;
+    if (split.mesh_axis) text += " over axis " + split.mesh_axis->name;
     return text;
   }
 

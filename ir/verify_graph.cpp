@@ -104,22 +104,39 @@ class GraphVerifier {
 
   void split(const SplitRequest& split, std::size_t number) {
     Violations::Scope at(out_, "split {}", number);
-    OperatorId op = graph_[split.operation].op;
-    if (!sound_[op.index()]) return;
-    const auto& dims = program_[op].dims;
-    if (!out_.expect(split.dim < dims.size(), "dim {} of {}", split.dim, dims.size())) return;
-    const IndexDim& dim = dims[split.dim];
-    out_.expect(!dim.keep, "the dim {} must not be split", dim.name);
-    out_.expect(dim.role != DimRole::counter, "the dim {} is a counter", dim.name);
-    std::int64_t reached = dim.range.lo;
+    const Operation& operation = graph_[split.operation];
+    if (!sound_[operation.op.index()]) return;
+    std::optional<Range> range = split.value ? axis_range(operation, split) : dim_range(program_[operation.op], split.dim);
+    if (!range) return;
+    std::int64_t reached = range->lo;
     bool tiles = true;
     for (Range block : split.blocks) {
       tiles &= block.lo == reached && block.lo <= block.hi;
       reached = block.hi;
     }
-    out_.expect(tiles && reached == dim.range.hi, "the blocks do not tile the range {} of {}", to_string(dim.range), dim.name);
-    out_.expect((split.placement == Placement::mesh_axis) == split.axis.has_value(), "a mesh axis and another placement, or none of both");
-    if (split.axis) out_.expect(declared(split.axis->name), "the axis {} is of no mesh", split.axis->name);
+    out_.expect(tiles && reached == range->hi, "the blocks do not tile the range {}", to_string(*range));
+    out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(), "a mesh axis and another placement, or none of both");
+    if (split.mesh_axis) out_.expect(declared(split.mesh_axis->name), "the axis {} is of no mesh", split.mesh_axis->name);
+  }
+
+  std::optional<Range> axis_range(const Operation& operation, const SplitRequest& split) {
+    bool written = std::find(operation.results.begin(), operation.results.end(), *split.value) != operation.results.end();
+    if (!out_.expect(written, "it names a value that its operation does not write")) return std::nullopt;
+    const Shape& shape = graph_[*split.value].type.shape;
+    if (!out_.expect(split.axis < shape.size(), "axis {} of {}", split.axis, shape.size())) return std::nullopt;
+    return Range{0, shape[split.axis]};
+  }
+
+  // Of a call, the index dims of the operations inside it; inner graphs are sound only if their operators are.
+  std::optional<Range> dim_range(const Operator& op, const std::string& name) {
+    for (const IndexDim& dim : op.dims) {
+      if (dim.name != name) continue;
+      out_.expect(!dim.keep, "the dim {} must not be split", dim.name);
+      out_.expect(dim.role != DimRole::counter, "the dim {} is a counter", dim.name);
+      return dim.range;
+    }
+    if (!op.region()) out_.expect(false, "there is no dim {}", name);
+    return std::nullopt;
   }
 
   bool declared(const std::string& axis) const {

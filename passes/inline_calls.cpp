@@ -212,7 +212,8 @@ void Inliner::copy_notes(const Frame& frame) {
   for (const Barrier& b : frame.graph.barriers) out_.barriers.push_back({mapped(b.value), b.kind});
   for (SplitRequest split : frame.graph.splits) {
     split.operation = frame.operations[split.operation.index()];
-    TAP_CHECK(split.operation.valid(), "a split names a call, which has no index dims");
+    TAP_CHECK(split.operation.valid(), "a split of a call is realised before calls are inlined");
+    if (split.value) split.value = mapped(*split.value);
     out_.splits.push_back(std::move(split));
   }
 }

@@ -25,4 +25,7 @@ struct LawOptions {
 };
 LawVerdict check_laws(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options = {});
 
+// A user's monoid of one float that equals the built-in max or min except on NaN (and the sign of zero).
+bool differs_from_builtin_only_on_nan(const ir::Monoid& monoid);
+
 }  // namespace tap

@@ -88,7 +88,7 @@ TEST(GraphAlgorithms, DeadCodeGoesAndAnnotationsFollow) {
   b.graph().outputs = {y};
   b.graph().groups = {{{dead, y}}, {{dead}}};
   b.graph().barriers = {{dead, BarrierKind::both}, {y, BarrierKind::forward}};
-  b.graph().splits = {{OperationId(0), 0, {{0, 4}}}, {OperationId(2), 0, {{0, 1}, {1, 4}}}};
+  b.graph().splits = {{OperationId(0), std::nullopt, 0, "i", {{0, 4}}}, {OperationId(2), std::nullopt, 0, "i", {{0, 1}, {1, 4}}}};
   Graph g = without_dead_code(b.graph());
   ASSERT_EQ(g.operations.size(), 1u);
   ASSERT_EQ(g.values.size(), 3u);
@@ -180,7 +180,7 @@ TEST(CommonSubexpressions, AnnotatedValuesStay) {
   g.groups = {{{p, x}}};
   EXPECT_TRUE(unchanged(g));
   g = plain;
-  g.splits = {{OperationId(1), 0, {{0, 4}}}};
+  g.splits = {{OperationId(1), std::nullopt, 0, "i", {{0, 4}}}};
   EXPECT_TRUE(unchanged(g));
   g = plain;
   g.values[q.index()].sharding = Sharding{"pod", {{}}};

@@ -1,0 +1,313 @@
+#include "compiler/frontend/body.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/equation.h"
+#include "compiler/frontend/names_used.h"
+#include "compiler/frontend/prove.h"
+#include "compiler/frontend/sizes.h"
+#include "support/checked.h"
+#include "support/check.h"
+
+namespace tap {
+
+// ---- values and operations ------------------------------------------------------------------------------------------
+
+ir::ValueId BodyBuilder::add_value(std::string name, ir::TensorType type, Span span) {
+  graph_.values.push_back({std::move(name), std::move(type), false, std::nullopt});
+  provenance_.values.push_back(span);
+  return ir::ValueId(graph_.values.size() - 1);
+}
+
+ir::ValueId BodyBuilder::local_value(const TensorEntity& tensor) {
+  if (tensor.owner == this) return tensor.value;
+  TAP_CHECK(outer_, "a tensor of another body");
+  ir::ValueId outside = outer_->local_value(tensor);
+  if (auto known = captured_.find(outside); known != captured_.end()) return known->second;
+  const ir::Value& value = outer_->graph_[outside];
+  ir::ValueId inside = add_value(value.name, value.type, tensor.span);
+  graph_.inputs.push_back(inside);
+  captured_[outside] = inside;
+  captures_.push_back(outside);
+  return inside;
+}
+
+void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::vector<ir::ValueId> results, Span span) {
+  finished.op.body = std::move(body);
+  for (std::size_t i = 0; i < results.size(); ++i) finished.op.results[i].shape = graph_[results[i]].type.shape;
+  ir::OperatorId op = session_.interner.add(std::move(finished.op));
+  prove_reads(session_, op, finished.read_spans, span);
+  add_operation(op, std::move(finished.operands), std::move(results), span);
+}
+
+void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results, Span span) {
+  graph_.operations.push_back({op, std::move(operands), std::move(results), {}});
+  provenance_.operations.push_back(span);
+}
+
+void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const) {
+  check_binder(name);
+  ir::ValueId value = add_value(name.text, type, name.span);
+  graph_.values.back().is_const = is_const;
+  graph_.inputs.push_back(value);
+  TensorEntity entity{value, std::move(type), std::move(pattern), name.span, this};
+  if (auto found = env_.names.find(name.text); found != env_.names.end()) {
+    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
+    if (auto* other = std::get_if<TensorEntity>(&found->second)) d.label(other->span, "first declared here");
+    session_.fail(std::move(d));
+  }
+  env_.names[name.text] = std::move(entity);
+}
+
+void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern) {
+  check_binder(name);
+  if (auto found = env_.names.find(name.text); found != env_.names.end()) {
+    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
+    if (auto* other = std::get_if<TensorEntity>(&found->second)) d.label(other->span, "first declared here");
+    session_.fail(std::move(d));
+  }
+  TensorEntity entity{{}, std::move(type), std::move(pattern), name.span, this};
+  entity.complete = false;
+  env_.names[name.text] = std::move(entity);
+  targets_[name.text].declared = true;
+  results_.push_back({name, {}, false});
+}
+
+void BodyBuilder::check_binder(const ast::Name& name) {
+  if (is_reserved(name.text))
+    session_.fail(Diagnostic(Code::reserved_name, name.span, quoted(name.text) + " is a built-in name and cannot name a tensor")
+                      .help("choose another name, for example " + quoted(name.text + "_")));
+}
+
+// ---- statements -----------------------------------------------------------------------------------------------------
+
+void BodyBuilder::scan_targets(const std::vector<ast::Statement>& statements) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    if (auto* equation = std::get_if<ast::Equation>(&statements[i].node)) {
+      for (const auto& cell : equation->left) {
+        auto& writers = targets_[cell.base.text].writers;
+        if (writers.empty() || writers.back() != i) writers.push_back(i);
+      }
+    } else if (auto* binding = std::get_if<ast::Binding>(&statements[i].node)) {
+      for (const auto& name : binding->left) binders_[name.text].push_back(i);
+    }
+  }
+  for (auto& result : results_) {
+    Target& target = targets_[result.name.text];
+    if (target.writers.empty()) continue;
+    auto& entity = std::get<TensorEntity>(env_.names[result.name.text]);
+    target.value = add_value(result.name.text, entity.type, result.name.span);
+    target.has_shape = true;
+    entity.value = target.value;
+  }
+}
+
+void BodyBuilder::build(const std::vector<ast::Statement>& statements) {
+  statements_ = &statements;
+  scan_targets(statements);
+  for (current_ = 0; current_ < statements.size(); ++current_) {
+    const ast::Statement& statement = statements[current_];
+    try {
+      use_before_definition(statement);
+      if (auto* e = std::get_if<ast::Equation>(&statement.node)) equation(*e, statement.span);
+      if (auto* b = std::get_if<ast::Binding>(&statement.node)) binding(*b, statement.span);
+    } catch (const Abandoned&) {
+      poison(statement);
+    } catch (const Overflow& overflow) {
+      session_.report(Diagnostic(Code::overflow, statement.span, std::string("an index or size of this statement: ") + overflow.what()));
+      poison(statement);
+    }
+    if (session_.diagnostics->overflowed()) throw Abandoned{};
+  }
+  statements_ = nullptr;
+}
+
+void BodyBuilder::poison(const ast::Statement& statement) {
+  auto mark = [&](const ast::Name& name) {
+    auto found = env_.names.find(name.text);
+    if (found == env_.names.end()) {
+      TensorEntity entity{{}, {}, {}, name.span, this};
+      entity.poisoned = true;
+      env_.names[name.text] = entity;
+    } else if (auto* entity = std::get_if<TensorEntity>(&found->second)) {
+      entity->poisoned = true;
+    }
+    targets_[name.text].poisoned = true;
+  };
+  if (auto* e = std::get_if<ast::Equation>(&statement.node))
+    for (const auto& cell : e->left) mark(cell.base);
+  if (auto* b = std::get_if<ast::Binding>(&statement.node))
+    for (const auto& name : b->left) mark(name);
+}
+
+void BodyBuilder::equation(const ast::Equation& equation, Span span) {
+  for (const auto& cell : equation.left) {
+    check_binder(cell.base);
+    if (auto binder = binders_.find(cell.base.text); binder != binders_.end())
+      session_.fail(Diagnostic(Code::duplicate_name, cell.base.span, quoted(cell.base.text) + " is written by an equation and bound as a whole")
+                        .label((*statements_)[binder->second.front()].span, "bound here"));
+  }
+  EquationBuilder(session_, *this, equation, span).build();
+  std::vector<std::string> names;
+  for (const auto& cell : equation.left)
+    if (std::find(names.begin(), names.end(), cell.base.text) == names.end()) names.push_back(cell.base.text);
+  for (const auto& name : names) ++targets_[name].done;
+  flush_pending();
+}
+
+// Operations whose results have all their writers get their final shapes, in order.
+void BodyBuilder::flush_pending() {
+  auto ready = [&](const Pending& pending) {
+    return std::all_of(pending.results.begin(), pending.results.end(), [&](ir::ValueId value) {
+      const Target& target = targets_[graph_[value].name];
+      return target.done == target.writers.size();
+    });
+  };
+  std::vector<Pending> waiting;
+  std::vector<std::string> finished;
+  for (auto& pending : pending_) {
+    if (!ready(pending)) {
+      waiting.push_back(std::move(pending));
+      continue;
+    }
+    auto results = pending.results;
+    add_operation(std::move(pending.finished), std::move(pending.body), results, pending.span);
+    ir::OperatorId op = graph_.operations.back().op;
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      const std::string& name = graph_[results[k]].name;
+      targets_[name].writes.emplace_back(op, static_cast<std::uint32_t>(k));
+      if (std::find(finished.begin(), finished.end(), name) == finished.end()) finished.push_back(name);
+    }
+  }
+  pending_ = std::move(waiting);
+  for (const auto& name : finished) {
+    bool open = std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
+      return std::any_of(pending.results.begin(), pending.results.end(), [&](ir::ValueId value) { return graph_[value].name == name; });
+    });
+    if (!open) complete(name);
+  }
+}
+
+void BodyBuilder::complete(const std::string& name) {
+  Target& target = targets_[name];
+  if (target.poisoned) return;
+  if (!target.declared) {
+    TensorEntity entity{target.value, graph_[target.value].type, {}, provenance_.values[target.value.index()], this};
+    env_.names[name] = std::move(entity);
+  }
+  std::vector<WriterAt> writers;
+  for (std::size_t i = 0; i < target.writes.size(); ++i) writers.push_back({target.writes[i].first, target.writes[i].second, target.write_spans[i]});
+  Span declared = target.declared ? std::get<TensorEntity>(env_.names[name]).span : Span{};
+  prove_writes(session_, name, declared, graph_[target.value].type.shape, writers);
+  if (target.declared) {
+    std::get<TensorEntity>(env_.names[name]).complete = true;
+    for (auto& result : results_)
+      if (result.name.text == name) result.value = target.value, result.bound = true;
+  }
+}
+
+void BodyBuilder::binding(const ast::Binding& binding, Span span) {
+  std::vector<std::string> names;
+  for (const auto& name : binding.left) {
+    check_binder(name);
+    names.push_back(name.text);
+    const auto& binders = binders_[name.text];
+    if (binders.front() != current_)
+      session_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
+                        .label((*statements_)[binders.front()].span, "first bound here")
+                        .help("values do not change; choose another name"));
+  }
+  std::vector<Bound> values = whole(binding.right, names);
+  if (values.size() != names.size())
+    session_.fail(Diagnostic(Code::wrong_argument_count, span, std::to_string(names.size()) + (names.size() == 1 ? " name is" : " names are") + " bound; the right side has " +
+                                                                   std::to_string(values.size()) + (values.size() == 1 ? " result" : " results")));
+  for (std::size_t i = 0; i < names.size(); ++i) bind_name(binding.left[i], values[i]);
+}
+
+void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
+  auto found = env_.names.find(name.text);
+  if (found == env_.names.end()) {
+    if (auto* outer = env_.find_as<TensorEntity>(name.text); outer && outer->owner == this)
+      session_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice").label(outer->span, "first bound here"));
+    env_.names[name.text] = TensorEntity{bound.value, bound.type, {}, name.span, this};
+    return;
+  }
+  auto* entity = std::get_if<TensorEntity>(&found->second);
+  if (!entity || entity->complete) {
+    if (entity && entity->poisoned) throw Abandoned{};
+    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " already stands for something here");
+    if (entity) d.label(entity->span, "defined here");
+    session_.fail(std::move(d));
+  }
+  if (entity->type != bound.type) {
+    bool element = entity->type.element != bound.type.element;
+    session_.fail(Diagnostic(element ? Code::type_mismatch : Code::shape_mismatch, name.span,
+                             "the result " + quoted(name.text) + " is declared " + to_string(entity->type) + "; got " + to_string(bound.type))
+                      .label(entity->span, "declared here"));
+  }
+  entity->value = bound.value;
+  entity->complete = true;
+  for (auto& result : results_)
+    if (result.name.text == name.text) result.value = bound.value, result.bound = true;
+}
+
+// A name that some later statement defines is used too early; one that depends on this statement closes a cycle.
+void BodyBuilder::use_before_definition(const ast::Statement& statement) {
+  auto definers = [&](const std::string& name) -> const std::vector<std::size_t>* {
+    if (auto target = targets_.find(name); target != targets_.end() && !target->second.writers.empty()) return &target->second.writers;
+    if (auto binder = binders_.find(name); binder != binders_.end()) return &binder->second;
+    return nullptr;
+  };
+  for (const auto& use : names_used(*env_.module, statement)) {
+    const auto* by = definers(use.name);
+    if (!by || by->back() < current_) continue;
+    if (auto* known = env_.find_as<TensorEntity>(use.name); known && known->complete && known->owner != this && by->front() > current_) continue;
+    // Walk from the definition back through what it uses; reaching this statement makes a cycle.
+    std::vector<std::string> path;
+    std::vector<bool> seen(statements_->size(), false);
+    std::function<bool(std::size_t)> reaches = [&](std::size_t at) {
+      if (at == current_) return true;
+      if (seen[at]) return false;
+      seen[at] = true;
+      for (const auto& next : names_used(*env_.module, (*statements_)[at])) {
+        const auto* next_by = definers(next.name);
+        if (!next_by) continue;
+        path.push_back(next.name);
+        for (std::size_t other : *next_by)
+          if (reaches(other)) return true;
+        path.pop_back();
+      }
+      return false;
+    };
+    bool cycle = reaches(by->back());
+    if (!cycle) {
+      session_.fail(Diagnostic(Code::used_before_definition, use.span, quoted(use.name) + " is used before it is " + (by->front() < current_ ? "complete" : "defined"))
+                        .label((*statements_)[by->back()].span, by->front() < current_ ? "this also writes it" : "it is defined here")
+                        .help("move the definition before its use"));
+    }
+    std::string text = use.name;
+    for (const auto& step : path) text += " -> " + step;
+    if (path.empty() || path.back() != use.name) text += path.empty() ? " -> " + use.name : "";
+    Diagnostic d(Code::cyclic_definition, use.span, "the definition of " + quoted(use.name) + " depends on itself: " + text);
+    if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
+    session_.fail(std::move(d).help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`"));
+  }
+}
+
+void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {
+  for (const auto& result : results_) {
+    if (result.bound) {
+      graph_.outputs.push_back(result.value);
+      continue;
+    }
+    if (targets_[result.name.text].poisoned) continue;
+    auto* entity = env_.find_as<TensorEntity>(result.name.text);
+    if (entity && entity->poisoned) continue;
+    session_.report(Diagnostic(Code::result_not_defined, result.name.span, "the result " + quoted(result.name.text) + " is never defined")
+                        .help("write it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …")));
+  }
+}
+
+}  // namespace tap

@@ -1,0 +1,118 @@
+// The body of a program, an operator or an iterate becomes a Graph: statements in order, locals by name, calls kept.
+#pragma once
+
+#include <deque>
+
+#include "compiler/frontend/frame.h"
+#include "compiler/frontend/session.h"
+
+namespace tap {
+
+class BodyBuilder {
+ public:
+  BodyBuilder(Session& session, std::string name, BodyBuilder* outer = nullptr) : session_(session), outer_(outer) {
+    graph_.name = std::move(name);
+  }
+
+  Env& env() { return env_; }
+  ir::Graph& graph() { return graph_; }
+  std::uint32_t counter_depth() const { return counter_depth_; }
+
+  ir::ValueId add_value(std::string name, ir::TensorType type, Span span);
+  // The value of a tensor in this graph: one of an outer body is captured as an input.
+  ir::ValueId local_value(const TensorEntity& tensor);
+  void add_operation(Frame::Finished finished, ir::Body body, std::vector<ir::ValueId> results, Span span);
+  void add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results, Span span);
+
+  void declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const);
+  void declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern);
+  // All statements; then every result must have been written. Errors are reported per statement.
+  void build(const std::vector<ast::Statement>& statements);
+  void finish_results(const std::vector<ast::TensorParam>& results);
+
+  // Shardings, groups, barriers and splits, once all values are there.
+  void annotate(const std::vector<ast::TensorParam>& inputs, const std::vector<ast::TensorParam>& results,
+                const std::vector<ast::Statement>& statements);
+
+  struct Bound {  // a whole tensor that an expression gives
+    ir::ValueId value;
+    ir::TensorType type;
+  };
+  std::vector<Bound> whole(ast::ExprId expr, const std::vector<std::string>& names);
+
+ private:
+  friend class EquationBuilder;
+  friend class AnnotationBuilder;
+
+  struct Result {
+    ast::Name name;
+    ir::ValueId value;
+    bool bound = false;
+  };
+  // An equation whose result's shape waits for the other equations that write it.
+  struct Pending {
+    Frame::Finished finished;
+    ir::Body body;
+    std::vector<ir::ValueId> results;
+    Span span;
+  };
+  // A name that equations of this body write.
+  struct Target {
+    std::vector<std::size_t> writers;  // statements
+    std::size_t done = 0;
+    ir::ValueId value;
+    bool declared = false;
+    bool has_shape = false;
+    bool poisoned = false;
+    std::vector<std::pair<ir::OperatorId, std::uint32_t>> writes;
+    std::vector<Span> write_spans;
+  };
+
+  void scan_targets(const std::vector<ast::Statement>& statements);
+  void equation(const ast::Equation& equation, Span span);
+  void binding(const ast::Binding& binding, Span span);
+  void complete(const std::string& name);
+  void flush_pending();
+  void poison(const ast::Statement& statement);
+  void bind_name(const ast::Name& name, Bound bound);
+  void check_binder(const ast::Name& name);
+  void use_before_definition(const ast::Statement& statement);
+
+  std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
+  std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
+  std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
+  Bound literal_tensor(ast::ExprId id, const ir::TensorType& type);
+  [[noreturn]] void arithmetic_on_tensors(ast::ExprId id);
+  bool is_literal(ast::ExprId id) const;
+  void annotate_arguments(const ast::Call& call);
+  ir::ValueId annotated_value(const ast::Name& name);
+  void request_split(const ast::SplitStatement& split, Span span);
+  ir::Range split_range(const ir::Operator& op, const ast::Name& dim, const std::string& what);
+
+  Session& session_;
+  BodyBuilder* outer_;
+  Env env_;
+  ir::Graph graph_;
+  GraphProvenance provenance_;
+  std::uint32_t counter_depth_ = 0;
+  std::map<ir::ValueId, ir::ValueId> captured_;  // outer value → input here
+  std::vector<ir::ValueId> captures_;            // outer values, in order
+  std::vector<Result> results_;
+  std::map<std::string, Target> targets_;
+  std::map<std::string, std::vector<std::size_t>> binders_;  // whole-tensor bindings by name
+  std::vector<Pending> pending_;
+  const std::vector<ast::Statement>* statements_ = nullptr;
+  std::size_t current_ = 0;
+  std::map<std::string, std::size_t> instance_count_;  // operator#n
+  std::vector<std::pair<std::string, ir::OperationId>> instances_;
+
+ public:
+  const std::vector<ir::ValueId>& captures() const { return captures_; }
+  GraphProvenance& provenance() { return provenance_; }
+};
+
+// The specialised operator for a call with these arguments.
+Instance instantiate(Session& session, const Definition& definition, const Env& caller, const std::vector<ast::ParamArg>& params,
+                     const std::vector<struct GivenTensor>& given, Span call_span);
+
+}  // namespace tap

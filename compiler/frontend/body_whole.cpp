@@ -1,0 +1,274 @@
+// Whole tensors: names, calls, built-in functions over all cells, literals where a 0-d tensor is wanted, iterate.
+#include <algorithm>
+
+#include "compiler/frontend/body.h"
+#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/cells.h"
+#include "compiler/frontend/signature.h"
+#include "compiler/frontend/sizes.h"
+#include "support/check.h"
+
+namespace tap {
+
+using Bound = BodyBuilder::Bound;
+
+bool BodyBuilder::is_literal(ast::ExprId id) const {
+  const ast::Expr& expr = env_[id];
+  if (auto* unary = std::get_if<ast::Unary>(&expr.node)) return is_literal(unary->operand);
+  if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
+    const Entity* entity = env_.find(name->name);
+    return entity && (std::holds_alternative<DimEntity>(*entity) || std::holds_alternative<IntEntity>(*entity) ||
+                      std::holds_alternative<FloatEntity>(*entity) || std::holds_alternative<BoolEntity>(*entity) ||
+                      std::holds_alternative<CounterEntity>(*entity));
+  }
+  if (std::holds_alternative<ast::Member>(expr.node)) return true;
+  return std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node) ||
+         std::holds_alternative<ast::BoolLiteral>(expr.node);
+}
+
+void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
+  Span span = env_[id].span;
+  std::string source = source_of(session_, span);
+  session_.fail(Diagnostic(Code::whole_tensor_arithmetic, span, quoted(source) + " is arithmetic on whole tensors; an equation says which cells meet")
+                    .help("write the equation, for example `Y[i..] = A[i..] + B[i..]`, or call an operator, for example `add(A, B)`"));
+}
+
+std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::string>& names) {
+  const ast::Expr& expr = env_[id];
+  std::string first = names.empty() ? "t" : names.front();
+  if (auto* name = std::get_if<ast::NameRef>(&expr.node); name && !is_literal(id)) {
+    auto* tensor = env_.find_as<TensorEntity>(name->name);
+    if (!tensor) {
+      std::vector<std::string> known;
+      for (const Env* e = &env_; e; e = e->parent)
+        for (const auto& [other, entity] : e->names)
+          if (std::holds_alternative<TensorEntity>(entity)) known.push_back(other);
+      std::sort(known.begin(), known.end());
+      Diagnostic d(Code::unknown_name, expr.span, quoted(name->name) + " is not defined");
+      if (auto near = did_you_mean(name->name, known)) d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
+      session_.fail(std::move(d));
+    }
+    if (tensor->poisoned) throw Abandoned{};
+    return {{local_value(*tensor), tensor->type}};
+  }
+  if (auto* c = std::get_if<ast::Call>(&expr.node)) {
+    bool plain = c->callee.size() == 1 && !c->has_params;
+    if (plain && (builtin_function(c->callee[0].text) || try_type(env_, c->callee[0].text))) return map_call(*c, id, first);
+    return call(*c, id, names);
+  }
+  if (auto* repetition = std::get_if<ast::Iterate>(&expr.node)) return iterate(*repetition, id, names);
+  if (auto* tuple = std::get_if<ast::Tuple>(&expr.node)) {
+    std::vector<Bound> all;
+    for (std::size_t i = 0; i < tuple->items.size(); ++i) {
+      auto one = whole(tuple->items[i], {i < names.size() ? names[i] : first});
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+  if (std::holds_alternative<ast::Unary>(expr.node) || std::holds_alternative<ast::Binary>(expr.node) || std::holds_alternative<ast::If>(expr.node)) {
+    if (!is_literal(id)) arithmetic_on_tensors(id);
+  }
+  if (auto* index = std::get_if<ast::Index>(&expr.node))
+    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(source_of(session_, expr.span)) + " is a cell of " + quoted(index->base.text) +
+                                                                      "; a whole tensor is wanted here")
+                      .help("bind what is meant with an equation first, for example " + quoted("row[j] = " + index->base.text + "[t, j]")));
+  if (auto* reduce = std::get_if<ast::Reduce>(&expr.node))
+    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, "a reduction by " + quoted(reduce->monoid.text) + " gives cells; a whole tensor is wanted here")
+                      .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
+  if (is_literal(id)) {
+    Span span = expr.span;
+    session_.fail(Diagnostic(Code::needs_cast, span, "the type of " + quoted(source_of(session_, span)) + " does not follow from its context")
+                      .help("say which: " + quoted("f32(" + source_of(session_, span) + ")"))
+                      .fix(span, "f32(" + source_of(session_, span) + ")"));
+  }
+  session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(source_of(session_, expr.span)) + " is not a whole tensor"));
+}
+
+// A literal stands for a tensor without dims.
+Bound BodyBuilder::literal_tensor(ast::ExprId id, const ir::TensorType& type) {
+  IndexSpace space(session_);
+  CellElaborator cells(session_, this, space, "constant");
+  Frame frame(space);
+  std::vector<ir::CellId> roots{cells.of_type(env_, id, frame, type.element, {}, "")};
+  roots[0] = frame.cells.cast(roots[0], type.element);
+  FrameWrite write;
+  write.element = type.element;
+  ir::ValueId value = add_value("constant", type, env_[id].span);
+  auto finished = frame.finish("constant", {}, {}, {write}, roots, counter_depth_);
+  add_operation(std::move(finished), ir::MapBody{roots}, {value}, env_[id].span);
+  return {value, type};
+}
+
+// exp(X), max(A, B), f16(X): the map over the cells of tensors of one shape.
+std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, const std::string& name) {
+  Span span = env_[id].span;
+  const BuiltinFunction* f = builtin_function(call.callee[0].text);
+  auto arity = static_cast<std::size_t>(f ? f->arity : 1);
+  if (call.args.size() != arity)
+    session_.fail(Diagnostic(Code::wrong_argument_count, span, quoted(call.callee[0].text) + " takes " + std::to_string(arity) + (arity == 1 ? " argument" : " arguments") +
+                                                                   "; got " + std::to_string(call.args.size())));
+  std::vector<std::optional<Bound>> given;
+  std::optional<ir::TensorType> shape;
+  for (const auto& arg : call.args) {
+    if (is_literal(arg.value)) {
+      given.push_back(std::nullopt);
+      continue;
+    }
+    auto values = whole(arg.value, {});
+    given.push_back(values.at(0));
+    if (!shape) shape = values[0].type;
+    if (shape->shape != values[0].type.shape)
+      session_.fail(Diagnostic(Code::shape_mismatch, span, quoted(call.callee[0].text) + " takes tensors of one shape; got " + to_string(shape->shape) + " and " +
+                                                               to_string(values[0].type.shape)));
+  }
+  std::optional<ElementType> to = f ? std::nullopt : try_type(env_, call.callee[0].text);
+  if (!shape) {
+    if (to) return {literal_tensor(call.args[0].value, {*to, {}})};
+    shape = ir::TensorType{ElementType::f32, {}};
+  }
+  IndexSpace space(session_);
+  std::vector<VarId> vars = space.over_shape(shape->shape, span);
+  CellElaborator cells(session_, this, space, name);
+  Frame frame(space);
+  FrameWrite write;
+  for (VarId var : vars) write.start.push_back({{{var, 1}}, 0});
+  std::vector<Cell> args;
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < arity; ++i) {
+    spans.push_back(env_[call.args[i].value].span);
+    if (!given[i]) {
+      args.push_back({Cell::Kind::typed, cells.of_type(env_, call.args[i].value, frame, shape->element, span, ""), shape->element});
+      continue;
+    }
+    FrameRead read{given[i]->value, given[i]->type, write.start, {}, std::nullopt, spans.back()};
+    ElementType type = given[i]->type.element;
+    args.push_back({Cell::Kind::typed, frame.cells.cast(frame.read(std::move(read)), compute_type(type)), type});
+    if (args.back().type != args.front().type)
+      session_.fail(Diagnostic(Code::type_mismatch, span, quoted(call.callee[0].text) + " takes tensors of one type; got " + std::string(name_of(args.front().type)) +
+                                                              " and " + std::string(name_of(type))));
+  }
+  Cell result = f ? cells.apply(*f, args, spans, frame) : cells.convert(args[0], *to, frame);
+  write.element = result.type;
+  write.result_shape = shape->shape;
+  std::vector<ir::CellId> roots{frame.cells.cast(result.id, result.type)};
+  ir::ValueId value = add_value(name, {result.type, shape->shape}, span);
+  auto finished = frame.finish(call.callee[0].text, vars, {}, {write}, roots, counter_depth_);
+  add_operation(std::move(finished), ir::MapBody{roots}, {value}, span);
+  return {{value, {result.type, shape->shape}}};
+}
+
+std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names) {
+  Span span = env_[id].span;
+  const std::string& callee = call.callee.back().text;
+  const Definition* definition = call.callee.size() == 2
+                                     ? session_.definitions.find_qualified(*env_.scope, Sort::op, call.callee[0].text, callee)
+                                     : session_.definitions.find(*env_.scope, Sort::op, callee);
+  if (!definition) {
+    auto known = session_.definitions.names(*env_.scope, Sort::op);
+    for (auto& builtin : builtin_function_names()) known.push_back(builtin);
+    std::sort(known.begin(), known.end());
+    Span at = call.callee.back().span;
+    Diagnostic d(Code::unknown_name, at, "there is no operator or function " + quoted(callee));
+    if (auto near = did_you_mean(callee, known)) d.help("did you mean " + quoted(*near) + "?").fix(at, *near);
+    else if (env_.scope->uses.empty()) d.help("the standard operators come with `use std` at the top of the file");
+    session_.fail(std::move(d));
+  }
+  Signature signature = signature_of(*definition);
+  if (call.args.size() != signature.inputs.size())
+    session_.fail(Diagnostic(Code::wrong_argument_count, span, quoted(callee) + " takes " + std::to_string(signature.inputs.size()) + " arguments; got " +
+                                                                   std::to_string(call.args.size()))
+                      .label(definition->name_span, "declared here"));
+  std::vector<std::optional<Bound>> given(call.args.size());
+  std::map<std::string, ElementType> generics;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (is_literal(call.args[i].value)) continue;
+    auto values = whole(call.args[i].value, {});
+    if (values.size() != 1)
+      session_.fail(Diagnostic(Code::wrong_argument_count, env_[call.args[i].value].span, "one tensor is wanted here; this has " + std::to_string(values.size()) + " results"));
+    given[i] = values[0];
+    generics.emplace(signature.inputs[i].type.element.text, values[0].type.element);
+  }
+  std::vector<GivenTensor> tensors;
+  std::vector<ir::ValueId> operands;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (!given[i]) {
+      const std::string& element = signature.inputs[i].type.element.text;
+      auto type = element_type_named(element);
+      if (!type && generics.count(element)) type = generics[element];
+      if (!type) whole(call.args[i].value, {});  // reports that a type must be said
+      given[i] = literal_tensor(call.args[i].value, {*type, {}});
+    }
+    tensors.push_back({given[i]->type, env_[call.args[i].value].span});
+    operands.push_back(given[i]->value);
+  }
+  Instance instance = instantiate(session_, *definition, env_, call.params, tensors, span);
+  std::vector<Bound> results;
+  std::vector<ir::ValueId> values;
+  for (std::size_t k = 0; k < instance.results.size(); ++k) {
+    std::string name = k < names.size() ? names[k] : names.empty() ? callee : instance.result_names[k];
+    values.push_back(add_value(name, instance.results[k], span));
+    results.push_back({values.back(), instance.results[k]});
+  }
+  add_operation(instance.op, std::move(operands), std::move(values), span);
+  instances_.emplace_back(callee + "#" + std::to_string(++instance_count_[callee]), ir::OperationId(graph_.operations.size() - 1));
+  annotate_arguments(call);
+  return results;
+}
+
+std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::ExprId id, const std::vector<std::string>& names) {
+  Span span = env_[id].span;
+  ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
+  if (repetition.results.size() != repetition.states.size())
+    session_.fail(Diagnostic(Code::wrong_argument_count, span, "the body of `iterate` ends with one result per state: " + std::to_string(repetition.states.size()) +
+                                                                   " wanted; got " + std::to_string(repetition.results.size())));
+  BodyBuilder inner(session_, graph_.name + ".iterate", this);
+  inner.env_ = Env::inside(env_);
+  inner.counter_depth_ = counter_depth_ + 1;
+  if (repetition.counter) inner.env_.names[repetition.counter->text] = CounterEntity{counter_depth_, trips, repetition.counter->span};
+
+  std::vector<Bound> states;
+  for (const auto& state : repetition.states) {
+    auto initial = whole(state.initial, {state.name.text});
+    if (initial.size() != 1)
+      session_.fail(Diagnostic(Code::wrong_argument_count, env_[state.initial].span, "a state starts from one tensor; this has " + std::to_string(initial.size()) + " results"));
+    states.push_back(initial[0]);
+    inner.declare_input(state.name, initial[0].type, {}, false);
+  }
+  std::size_t errors = session_.diagnostics->error_count();
+  inner.build(repetition.body);
+  std::vector<ir::ValueId> after;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    auto value = inner.whole(repetition.results[i], {repetition.states[i].name.text});
+    if (value.size() != 1)
+      session_.fail(Diagnostic(Code::wrong_argument_count, env_[repetition.results[i]].span, "one tensor is wanted here; this has " + std::to_string(value.size()) + " results"));
+    if (value[0].type != states[i].type)
+      session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span, "the state " + quoted(repetition.states[i].name.text) + " starts as " +
+                                                                                           to_string(states[i].type) + " and becomes " + to_string(value[0].type) +
+                                                                                           "; a state keeps its type and shape")
+                        .label(repetition.states[i].name.span, "it starts here"));
+    after.push_back(value[0].value);
+  }
+  if (session_.diagnostics->error_count() > errors) throw Abandoned{};
+  inner.graph_.outputs = after;
+
+  ir::Operator op;
+  op.name = "iterate";
+  std::vector<ir::ValueId> operands;
+  for (const auto& state : states) operands.push_back(state.value), op.operands.push_back(state.type), op.results.push_back(state.type);
+  for (ir::ValueId outside : inner.captures_) operands.push_back(outside), op.operands.push_back(graph_[outside].type);
+  session_.program.graphs.push_back(std::move(inner.graph_));
+  session_.provenance.graphs.push_back(std::move(inner.provenance_));
+  op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(session_.program.graphs.size() - 1), trips};
+  ir::OperatorId op_id = session_.interner.add(std::move(op));
+
+  std::vector<Bound> results;
+  std::vector<ir::ValueId> values;
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    values.push_back(add_value(k < names.size() ? names[k] : repetition.states[k].name.text, states[k].type, span));
+    results.push_back({values.back(), states[k].type});
+  }
+  add_operation(op_id, std::move(operands), std::move(values), span);
+  return results;
+}
+
+}  // namespace tap

@@ -1,0 +1,26 @@
+// Names that the language reserves: types, functions of cells, reductions, keywords.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ir/cell.h"
+
+namespace tap {
+
+// The cell operation that a built-in function's name stands for, and what it takes.
+enum class FunctionClass : std::uint8_t { float_only, number, float_to_bool, integer_only };
+struct BuiltinFunction {
+  std::string_view name;
+  ir::CellOp op;
+  int arity;
+  FunctionClass takes;
+};
+const BuiltinFunction* builtin_function(std::string_view name);
+bool is_builtin_reduction(std::string_view name);  // sum prod max min any all
+bool is_reserved(std::string_view name);           // of any of these sorts, or a keyword
+std::vector<std::string> builtin_function_names();
+std::vector<std::string> type_names();
+
+}  // namespace tap

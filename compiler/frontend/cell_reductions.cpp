@@ -1,0 +1,155 @@
+// Reductions inside cell expressions: each becomes an operation of its own, whose result is read in its place.
+#include "compiler/frontend/body.h"
+#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/cells.h"
+#include "compiler/frontend/monoids.h"
+#include "compiler/frontend/sizes.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap {
+
+using ir::CellId;
+using ir::CellOp;
+
+const Env& CellElaborator::reduction_scope(const Env& env, ast::ExprId id) {
+  if (!space_.inner_scope(env, id)) {
+    space_.walk(env, id);
+    space_.solve();
+  }
+  const Env* scope = space_.inner_scope(env, id);
+  TAP_CHECK(scope, "a reduction without a scope");
+  return *scope;
+}
+
+ir::MonoidId CellElaborator::reduction_monoid(const Env& env, const ast::Reduce& reduce, ElementType type) {
+  const std::string& name = reduce.monoid.text;
+  if (is_builtin_reduction(name)) {
+    if (auto id = builtin_monoid_of(session_, name, type)) return *id;
+    bool logical = name == "any" || name == "all";
+    Diagnostic d(Code::type_mismatch, reduce.monoid.span, quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
+    d.help(logical ? "compare first, for example `any[k] x[k] != 0`" : "convert first, for example `sum[k] i32(x[k])`");
+    session_.fail(std::move(d));
+  }
+  const Definition* definition = session_.definitions.find(*env.scope, Sort::monoid, name);
+  if (!definition) {
+    auto known = session_.definitions.names(*env.scope, Sort::monoid);
+    for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
+    Diagnostic d(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name));
+    if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(reduce.monoid.span, *near);
+    session_.fail(std::move(d));
+  }
+  return monoid_of(session_, *definition);
+}
+
+Cell CellElaborator::read_hoisted(const Hoisted& hoisted, Frame& frame) {
+  FrameRead read;
+  read.value = hoisted.value;
+  read.type = hoisted.stored;
+  for (VarId var : hoisted.vars) read.start.push_back(VarAffine{{{var, 1}}, checked::sub(0, space_[var].range.lo)});
+  return {Cell::Kind::typed, frame.read(std::move(read)), hoisted.type};
+}
+
+// What lazy conditions around the reduction keep from being evaluated must not be evaluated in its operation either: the
+// operand becomes `if condition then operand else identity`.
+CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inner, const std::vector<VarId>& parallel) {
+  ElementType type = inner.cells[operand].type;
+  for (std::size_t n = guards_.size(); n-- > 0;) {
+    const Guard guard = guards_[n];
+    // A condition is itself evaluated under the conditions around it.
+    auto guards = std::vector<Guard>(guards_.begin(), guards_.begin() + static_cast<std::ptrdiff_t>(n));
+    auto ids = std::vector<std::uint32_t>(guard_ids_.begin(), guard_ids_.begin() + static_cast<std::ptrdiff_t>(n + 1));
+    std::swap(guards, guards_);
+    std::swap(ids, guard_ids_);
+    CellId condition = of_type(*guard.env, guard.condition, inner, ElementType::boolean, {}, "");
+    std::swap(guards, guards_);
+    std::swap(ids, guard_ids_);
+    if (guard.negated) condition = inner.cells.apply(CellOp::logical_not, ElementType::boolean, {condition});
+    operand = inner.cells.apply(CellOp::select, type, {condition, operand, identity});
+  }
+  for (VarId var : parallel)
+    for (const VarAffine& constraint : std::vector<VarAffine>(space_[var].constraints)) {
+      CellId zero = inner.cells.constant(ir::Scalar::integer(ElementType::i64, 0));
+      CellId inside = inner.cells.apply(CellOp::less_equal, ElementType::boolean, {zero, inner.affine(constraint)});
+      operand = inner.cells.apply(CellOp::select, type, {inside, operand, identity});
+    }
+  return operand;
+}
+
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame, std::optional<ElementType> expected) {
+  if (!body_) return fold_reduce(env, id, reduce, frame, expected);
+  auto& known = hoisted_[{id.index(), &env}];
+  for (const Hoisted& hoisted : known)
+    if (!hoisted.guarded || hoisted.guards == guard_ids_.back()) return read_hoisted(hoisted, frame);
+
+  const Env& scope = reduction_scope(env, id);
+  const std::vector<VarId> reduction = space_.reduction_vars(env, id);
+  Frame inner(space_);
+  bool builtin = is_builtin_reduction(reduce.monoid.text);
+  CellId operand;
+  ElementType type;
+  ir::MonoidId monoid;
+  if (reduce.operands.size() != 1)
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a reduction of several components stands alone on the right of `(…) = …`; here one value is wanted"));
+  if (builtin) {
+    Cell cell = elaborate(scope, reduce.operands[0], inner, std::nullopt);
+    if (cell.is_literal()) cell = typed(scope, reduce.operands[0], inner, expected);
+    operand = cell.id;
+    type = cell.type;
+    monoid = reduction_monoid(env, reduce, type);
+  } else {
+    monoid = reduction_monoid(env, reduce, ElementType::f32);
+    const ir::Monoid& m = session_.program[monoid];
+    if (m.arity() != 1)
+      session_.fail(Diagnostic(Code::bad_monoid, env[id].span, quoted(m.name) + " has " + std::to_string(m.arity()) + " components; its reduction stands alone on the right of `(…) = …`"));
+    type = m.components[0].type;
+    operand = of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
+  }
+  for (VarId var : reduction)
+    for (const VarAffine& constraint : std::vector<VarAffine>(space_[var].constraints)) inner.use(constraint);
+
+  std::vector<VarId> parallel, stored_by;
+  auto collect = [&] {
+    parallel.clear();
+    for (VarId var : inner.used())
+      if (space_[var].role != VarRole::counter && std::find(reduction.begin(), reduction.end(), var) == reduction.end()) parallel.push_back(var);
+  };
+  collect();
+  Hoisted hoisted{{}, {}, type, {}, inner.can_fail(), guard_ids_.back()};
+  if (hoisted.guarded) {
+    const ir::Monoid& m = session_.program[monoid];
+    CellId identity = inner.cells.constant(m.exprs[m.identity[0]].value);
+    operand = guard_operand(operand, identity, inner, parallel);
+    collect();
+  }
+  FrameWrite write;
+  for (VarId var : parallel) {
+    write.start.push_back(VarAffine{{{var, 1}}, checked::sub(0, space_[var].range.lo)});
+    write.result_shape.push_back(space_[var].range.size());
+  }
+  write.element = compute_type(type);
+  hoisted.stored = {write.element, write.result_shape};
+  hoisted.vars = parallel;
+  hoisted.value = body_->add_value(label_ + "." + reduce.monoid.text, hoisted.stored, env[id].span);
+  std::vector<CellId> roots{operand};
+  auto finished = inner.finish(label_ + "." + reduce.monoid.text, parallel, reduction, {write}, roots, body_->counter_depth(), true);
+  body_->add_operation(std::move(finished), ir::ReduceBody{monoid, roots}, {hoisted.value}, env[id].span);
+  hoisted_[{id.index(), &env}].push_back(hoisted);
+  return read_hoisted(hoisted, frame);
+}
+
+Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame, std::optional<ElementType> expected) {
+  if (fold_index_.empty())
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a monoid's `combine` takes two values; a reduction belongs into its `fold`"));
+  if (reduce.vars.size() != 1 || reduce.vars[0].name.text != fold_index_ || reduce.operands.size() != 1)
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "inside a fold, reductions run over the fold's index: " + quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
+  Cell operand = elaborate(env, reduce.operands[0], frame, std::nullopt);
+  if (operand.is_literal()) operand = typed(env, reduce.operands[0], frame, expected);
+  ir::MonoidId monoid = reduction_monoid(env, reduce, operand.type);
+  if (session_.program[monoid].arity() != 1)
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold is made of reductions with one component"));
+  CellId cell = frame.cells.add({CellOp::reduce, compute_type(operand.type), static_cast<std::uint32_t>(monoid.index()), {}, {operand.id}});
+  return {Cell::Kind::typed, cell, operand.type};
+}
+
+}  // namespace tap

@@ -1,0 +1,66 @@
+#include "compiler/frontend/compile.h"
+
+#include "compiler/frontend/annotations.h"
+#include "compiler/frontend/program.h"
+#include "compiler/frontend/session.h"
+
+namespace tap {
+namespace {
+
+const Definition* choose_program(Session& session, const ModuleScope& scope, const std::vector<const Definition*>& programs) {
+  const std::string& wanted = session.options.program;
+  std::vector<std::string> names;
+  for (const Definition* p : programs) names.push_back(p->name);
+  if (!wanted.empty()) {
+    for (const Definition* p : programs)
+      if (p->name == wanted) return p;
+    Diagnostic d(Code::no_program, {}, "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
+    if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
+    session.fail(std::move(d));
+  }
+  if (programs.size() > 1) {
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + list).help("choose one with `--program " + names.front() + "`"));
+  }
+  return programs.empty() ? nullptr : programs.front();
+}
+
+}  // namespace
+
+std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options, Diagnostics& diagnostics) {
+  Session session(sources, options, diagnostics);
+  Compiled compiled;
+  try {
+    ModuleScope* scope = session.definitions.load(file);
+    if (!scope) return std::nullopt;
+    std::vector<const Definition*> programs;
+    for (const Definition* d : scope->in_order)
+      if (d->sort == Sort::program) programs.push_back(d), compiled.program_names.push_back(d->name);
+    if (diagnostics.has_errors() && !options.check_only) return std::nullopt;
+    declare_meshes(session, *scope);
+    check_rewrites(session, *scope);
+    if (options.check_only && options.program.empty()) {
+      for (const Definition* p : programs) {
+        try {
+          session.program.main = build_program(session, *p);
+          compiled.has_program = true;
+          compiled.name = p->name;
+        } catch (const Abandoned&) {
+        }
+      }
+    } else if (const Definition* p = choose_program(session, *scope, programs)) {
+      session.program.main = build_program(session, *p);
+      compiled.has_program = true;
+      compiled.name = p->name;
+    }
+    if (options.check_only) check_uncalled_operators(session, *scope);
+  } catch (const Abandoned&) {
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+  compiled.program = std::move(session.program);
+  compiled.provenance = std::move(session.provenance);
+  return compiled;
+}
+
+}  // namespace tap

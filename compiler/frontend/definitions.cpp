@@ -1,0 +1,197 @@
+#include "compiler/frontend/definitions.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/frontend/builtins.h"
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+constexpr std::uintmax_t max_module_bytes = 64u << 20;
+
+std::optional<Sort> sort_of_keyword(std::string_view keyword) {
+  if (keyword == "op" || keyword == "extern") return Sort::op;
+  if (keyword == "monoid") return Sort::monoid;
+  if (keyword == "dim") return Sort::dim;
+  if (keyword == "mesh") return Sort::mesh;
+  if (keyword == "program") return Sort::program;
+  return std::nullopt;
+}
+
+std::string_view noun(Sort sort) {
+  switch (sort) {
+    case Sort::op: return "operator";
+    case Sort::monoid: return "monoid";
+    case Sort::dim: return "dim";
+    case Sort::mesh: return "mesh";
+    case Sort::program: return "program";
+  }
+  TAP_UNREACHABLE("sort");
+}
+
+}  // namespace
+
+Definitions::Definitions(SourceMap& sources, Diagnostics& diagnostics, std::string_view standard_library)
+    : sources_(sources), diagnostics_(diagnostics), standard_library_(standard_library) {}
+Definitions::~Definitions() = default;
+
+ModuleScope* Definitions::load(FileId file) {
+  auto module = parse(sources_, file, {}, diagnostics_);
+  if (!module) return nullptr;
+  scopes_.push_back(std::make_unique<ModuleScope>());
+  ModuleScope& scope = *scopes_.back();
+  scope.file = file;
+  std::filesystem::path path(sources_.file(file).path());
+  scope.name = path.stem().string();
+  by_path_.emplace_back(path.lexically_normal().string(), nullptr);
+  modules_.push_back(std::make_unique<ast::Module>(std::move(*module)));
+  const ast::Module& tree = *modules_.back();
+  for (const auto& declaration : tree.declarations) declare(scope, tree, declaration);
+  for (auto& [loaded, target] : by_path_)
+    if (loaded == path.lexically_normal().string()) target = &scope;
+  return &scope;
+}
+
+void Definitions::declare(ModuleScope& scope, const ast::Module& module, const ast::Declaration& declaration) {
+  auto named = [&](Sort sort, const ast::Name& name) {
+    add(scope, {sort, name.text, &scope, name.span, declaration.span, &module, &declaration});
+  };
+  if (auto* use = std::get_if<ast::UseDecl>(&declaration.node)) {
+    if (ModuleScope* used = load_used(*use, scope)) scope.uses.push_back(used);
+  } else if (auto* dim = std::get_if<ast::DimDecl>(&declaration.node)) {
+    named(Sort::dim, dim->name);
+  } else if (auto* mesh = std::get_if<ast::MeshDecl>(&declaration.node)) {
+    named(Sort::mesh, mesh->name);
+  } else if (auto* monoid = std::get_if<ast::MonoidDecl>(&declaration.node)) {
+    named(Sort::monoid, monoid->name);
+  } else if (auto* op = std::get_if<ast::OpDecl>(&declaration.node)) {
+    named(Sort::op, op->name);
+  } else if (auto* outside = std::get_if<ast::ExternDecl>(&declaration.node)) {
+    named(Sort::op, outside->name);
+  } else if (auto* program = std::get_if<ast::ProgramDecl>(&declaration.node)) {
+    named(Sort::program, program->name);
+  } else {
+    scope.rewrites.emplace_back(&module, &declaration);
+  }
+}
+
+void Definitions::add(ModuleScope& scope, Definition definition) {
+  // Programs are not named in expressions, so theirs may be any name.
+  if (definition.sort != Sort::program && is_reserved(definition.name)) {
+    diagnostics_.report(Diagnostic(Code::reserved_name, definition.name_span,
+                                   "`" + definition.name + "` is a built-in name and cannot be declared as a " +
+                                       std::string(noun(definition.sort)))
+                            .help("choose another name, for example `" + definition.name + "_`"));
+    return;
+  }
+  auto& table = scope.own[static_cast<std::size_t>(definition.sort)];
+  if (auto found = table.find(definition.name); found != table.end()) {
+    diagnostics_.report(Diagnostic(Code::duplicate_name, definition.name_span,
+                                   "the " + std::string(noun(definition.sort)) + " `" + definition.name + "` is declared twice")
+                            .at_caret("declared again here")
+                            .label(found->second->name_span, "first declared here"));
+    return;
+  }
+  definitions_.push_back(std::make_unique<Definition>(std::move(definition)));
+  Definition* added = definitions_.back().get();
+  table.emplace(added->name, added);
+  scope.in_order.push_back(added);
+}
+
+ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& from) {
+  const std::string& name = use.module.text;
+  std::filesystem::path importer(sources_.file(from.file).path());
+  std::string key = name == "std" ? std::string("std") : (importer.parent_path() / (name + ".tap")).lexically_normal().string();
+  for (auto& [path, scope] : by_path_) {
+    if (path != key) continue;
+    if (scope) return scope;
+    std::string cycle;
+    for (auto& [other, open] : by_path_)
+      if (!open) cycle += other + " uses ";
+    diagnostics_.report(Diagnostic(Code::bad_use, use.module.span, "the modules use each other in a cycle: " + cycle + key));
+    return nullptr;
+  }
+  if (name == "std") return load_library("std", sources_.add("std.tap", std::string(standard_library_)));
+
+  auto refuse = [&](const std::string& why) {
+    diagnostics_.report(Diagnostic(Code::bad_use, use.module.span, "module `" + name + "` cannot be used: " + key + " " + why)
+                            .help("`use " + name + "` reads `" + name + ".tap` beside the file that says it; the standard operators are `use std`"));
+    return nullptr;
+  };
+  std::error_code error;
+  auto status = std::filesystem::status(key, error);
+  if (error || !std::filesystem::exists(status)) return refuse("does not exist");
+  if (!std::filesystem::is_regular_file(status)) return refuse("is not a regular file");
+  if (std::filesystem::file_size(key, error) > max_module_bytes || error) return refuse("is larger than 64 MiB");
+  std::ifstream stream(key, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) return refuse("cannot be read");
+  return load(sources_.add(key, text.str()));
+}
+
+ModuleScope* Definitions::load_library(std::string name, FileId file) {
+  scopes_.push_back(std::make_unique<ModuleScope>());
+  ModuleScope& scope = *scopes_.back();
+  scope.name = name;
+  scope.file = file;
+  scope.library = true;
+  by_path_.emplace_back(name, &scope);
+  for (auto& item : outline(sources_, file).items)
+    if (auto sort = sort_of_keyword(item.keyword)) add(scope, {*sort, item.name, &scope, item.span, item.span});
+  return &scope;
+}
+
+const Definition* Definitions::parsed(Definition& definition) {
+  if (definition.declaration) return &definition;
+  auto module = std::make_unique<ast::Module>();
+  module->file = definition.part.file;
+  if (!parse_part(sources_, definition.part, {}, *module, diagnostics_) || module->declarations.empty()) throw Abandoned{};
+  definition.module = module.get();
+  definition.declaration = &module->declarations.front();
+  modules_.push_back(std::move(module));
+  if (auto* op = definition.as<ast::OpDecl>()) definition.name_span = op->name.span;
+  if (auto* outside = definition.as<ast::ExternDecl>()) definition.name_span = outside->name.span;
+  if (auto* monoid = definition.as<ast::MonoidDecl>()) definition.name_span = monoid->name.span;
+  return &definition;
+}
+
+Definition* Definitions::own_of(const ModuleScope& scope, Sort sort, std::string_view name) const {
+  const auto& table = scope.own[static_cast<std::size_t>(sort)];
+  auto found = table.find(std::string(name));
+  return found == table.end() ? nullptr : found->second;
+}
+
+const Definition* Definitions::find(const ModuleScope& scope, Sort sort, std::string_view name) {
+  if (Definition* own = own_of(scope, sort, name)) return parsed(*own);
+  for (const ModuleScope* used : scope.uses)
+    if (Definition* definition = own_of(*used, sort, name)) return parsed(*definition);
+  return nullptr;
+}
+
+const Definition* Definitions::find_qualified(const ModuleScope& scope, Sort sort, std::string_view module, std::string_view name) {
+  for (const ModuleScope* used : scope.uses)
+    if (used->name == module)
+      if (Definition* definition = own_of(*used, sort, name)) return parsed(*definition);
+  if (scope.name == module)
+    if (Definition* own = own_of(scope, sort, name)) return parsed(*own);
+  return nullptr;
+}
+
+std::vector<std::string> Definitions::names(const ModuleScope& scope, Sort sort) const {
+  std::vector<std::string> all;
+  auto collect = [&](const ModuleScope& from) {
+    for (const auto& [name, definition] : from.own[static_cast<std::size_t>(sort)]) all.push_back(name);
+  };
+  collect(scope);
+  for (const ModuleScope* used : scope.uses) collect(*used);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+}  // namespace tap

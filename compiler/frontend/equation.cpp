@@ -1,0 +1,263 @@
+#include "compiler/frontend/equation.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/sizes.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap {
+
+using ir::CellId;
+
+EquationBuilder::EquationBuilder(Session& session, BodyBuilder& body, const ast::Equation& equation, Span span)
+    : session_(session),
+      body_(body),
+      equation_(equation),
+      span_(span),
+      space_(session),
+      env_(space_.new_scope(body.env())),
+      cells_(session, &body, space_, equation.left.front().base.text),
+      frame_(space_) {}
+
+BodyBuilder::Target& EquationBuilder::target(std::size_t i) { return body_.targets_.at(equation_.left[i].base.text); }
+
+std::optional<ElementType> EquationBuilder::declared_type(std::size_t i) const {
+  const auto& target = body_.targets_.at(equation_.left[i].base.text);
+  if (!target.value.valid()) return std::nullopt;
+  return body_.graph_[target.value].type.element;
+}
+
+void EquationBuilder::build() {
+  for (const auto& cell : equation_.left) {
+    if (auto* entity = body_.env().find(cell.base.text)) {
+      auto* tensor = std::get_if<TensorEntity>(entity);
+      if (tensor && tensor->poisoned) throw Abandoned{};
+      if (tensor && !body_.targets_.at(cell.base.text).declared && tensor->value != body_.targets_.at(cell.base.text).value)
+        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span, quoted(cell.base.text) + " is an input or was bound before; it cannot be written")
+                          .label(tensor->span, "defined here"));
+      if (!tensor && !std::holds_alternative<VarEntity>(*entity))
+        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span, quoted(cell.base.text) + " already stands for something else here"));
+    }
+  }
+  space_.bind_left(env_, equation_.left, equation_.ranges);
+  for (const auto& cell : equation_.left) {
+    const auto& target = body_.targets_.at(cell.base.text);
+    const auto* declared = target.declared ? body_.env().find_as<TensorEntity>(cell.base.text) : nullptr;
+    space_.add_left(env_, cell, declared);
+  }
+  space_.walk(env_, equation_.right);
+  space_.solve();
+
+  const auto* reduce = std::get_if<ast::Reduce>(&env_[equation_.right].node);
+  if (equation_.tuple && equation_.left.size() > 1 && reduce) return reduce_tuple(*reduce);
+  if (equation_.left.size() == 1 && reduce) return reduce_root(*reduce);
+  map_values();
+}
+
+// What is written, and the right sides' cells, become one map.
+void EquationBuilder::map_values() {
+  std::vector<ast::ExprId> values{equation_.right};
+  if (equation_.left.size() > 1) {
+    auto* tuple = std::get_if<ast::Tuple>(&env_[equation_.right].node);
+    if (!tuple || tuple->items.size() != equation_.left.size())
+      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span, std::to_string(equation_.left.size()) + " cells are written; got " +
+                                                                                    (tuple ? std::to_string(tuple->items.size()) : "1") + " value"));
+    values = tuple->items;
+  }
+  std::vector<CellId> roots;
+  std::vector<ElementType> types;
+  std::vector<std::size_t> targets;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Cell cell = cells_.typed(env_, values[i], frame_, declared_type(i));
+    types.push_back(require_type(i, cell.type, values[i]));
+    roots.push_back(frame_.cells.cast(cell.id, types.back()));
+    targets.push_back(i);
+  }
+  auto written = writes(types);
+  ir::MapBody body{roots};
+  emit(roots, body, space_.left_vars(), {}, written, targets, frame_);
+}
+
+ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast::ExprId value) {
+  auto declared = declared_type(i);
+  if (!declared || *declared == actual) return actual;
+  Span span = env_[value].span;
+  std::string source = source_of(session_, span);
+  const auto& cell = equation_.left[i];
+  Diagnostic d(Code::needs_cast, span, quoted(cell.base.text) + " holds " + std::string(name_of(*declared)) + "; got " + std::string(name_of(actual)));
+  d.at_caret("this is " + std::string(name_of(actual)));
+  if (auto* tensor = body_.env().find_as<TensorEntity>(cell.base.text)) d.label(tensor->span, quoted(cell.base.text) + " is declared here");
+  if (!is_bool(*declared) && !is_bool(actual)) {
+    d.help("convert it: " + quoted(std::string(name_of(*declared)) + "(" + source + ")"));
+    if (source == session_.sources.text(span)) d.fix(span, std::string(name_of(*declared)) + "(" + source + ")");
+  }
+  session_.fail(std::move(d));
+}
+
+// y[i] = sum[k] …: the equation is the reduction itself, unless it rounds to 16 bits, which is a map of the sum.
+void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
+  auto declared = declared_type(0);
+  bool builtin = is_builtin_reduction(reduce.monoid.text);
+  if (reduce.operands.size() != 1 || (declared && compute_type(*declared) != *declared)) return map_values();
+  const Env& scope = cells_.reduction_scope(env_, equation_.right);
+  const auto reduction = space_.reduction_vars(env_, equation_.right);
+  Frame frame(space_);
+  ir::MonoidId monoid;
+  CellId operand;
+  ElementType type;
+  if (builtin) {
+    Cell cell = cells_.typed(scope, reduce.operands[0], frame, declared);
+    if (compute_type(cell.type) != cell.type) return map_values();  // the sum of 16-bit floats is rounded once, by a map
+    type = require_type(0, cell.type, equation_.right);
+    operand = cell.id;
+    monoid = cells_.reduction_monoid(env_, reduce, type);
+  } else {
+    monoid = cells_.reduction_monoid(env_, reduce, ElementType::f32);
+    const ir::Monoid& m = session_.program[monoid];
+    if (m.arity() != 1)
+      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span, quoted(m.name) + " has " + std::to_string(m.arity()) +
+                                                                                    " components; write " + quoted("(a[…], b[…]) = " + m.name + "[…] (…)")));
+    type = m.components[0].type;
+    operand = cells_.of_type(scope, reduce.operands[0], frame, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
+    require_type(0, type, equation_.right);
+    if (compute_type(type) != type) return map_values();
+  }
+  std::vector<CellId> roots{operand};
+  emit(roots, ir::ReduceBody{monoid, roots}, space_.left_vars(), reduction, writes({type}), {0}, frame);
+}
+
+// (mx[i], s[i], o[i, c]) = online[j] (…): components may lack indices that they provably do not depend on.
+void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
+  ir::MonoidId id = cells_.reduction_monoid(env_, reduce, ElementType::f32);
+  const ir::Monoid monoid = session_.program[id];
+  std::size_t n = monoid.arity();
+  if (equation_.left.size() != n || reduce.operands.size() != n)
+    session_.fail(Diagnostic(Code::type_mismatch, span_, quoted(monoid.name) + " has " + std::to_string(n) + " components; got " + std::to_string(equation_.left.size()) +
+                                                             " cells on the left and " + std::to_string(reduce.operands.size()) + " operands"));
+  const Env& scope = cells_.reduction_scope(env_, equation_.right);
+  const auto reduction = space_.reduction_vars(env_, equation_.right);
+
+  std::vector<CellId> operands;
+  std::vector<ElementType> types;
+  std::vector<std::set<VarId>> operand_vars;
+  for (std::size_t i = 0; i < n; ++i) {
+    ElementType type = monoid.components[i].type;
+    Frame alone(space_);  // which variables this component's operand uses
+    cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span, quoted(monoid.components[i].name) + " is " + std::string(name_of(type)));
+    operand_vars.push_back(alone.used());
+    operands.push_back(cells_.of_type(scope, reduce.operands[i], frame_, type, reduce.monoid.span, ""));
+    types.push_back(require_type(i, type, reduce.operands[i]));
+    if (compute_type(type) != type)
+      session_.fail(Diagnostic(Code::bad_monoid, reduce.monoid.span, "components of 16-bit floats are not rounded inside a reduction; declare them f32"));
+  }
+  auto written = writes(types);
+  auto dependence = ir::component_dependence(monoid);
+  const std::vector<VarId> all = space_.left_vars();
+  std::vector<std::size_t> targets;
+  std::vector<bool> keep(n, true);
+  for (std::size_t i = 0; i < n; ++i) {
+    targets.push_back(i);
+    for (VarId var : all) {
+      bool has = false;
+      for (const auto& row : written[i].start)
+        for (const auto& [other, coefficient] : row.terms) has |= other == var;
+      if (has) continue;
+      for (std::size_t j = 0; j < n; ++j)
+        if ((dependence[i][j] || i == j) && operand_vars[j].count(var))
+          session_.fail(Diagnostic(Code::component_index, equation_.left[i].span, quoted(equation_.left[i].base.text) + " lacks the index " +
+                                                                                      quoted(space_[var].name) + ", and its component " + quoted(monoid.components[i].name) +
+                                                                                      " depends on it" + (i == j ? "" : " through " + quoted(monoid.components[j].name)))
+                            .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));
+      written[i].invariant.push_back(var);
+    }
+  }
+  // Where an index that some components lack has no values, those components still have theirs: an operation without the rest.
+  std::set<VarId> empty;
+  for (const auto& write : written)
+    for (VarId var : write.invariant)
+      if (space_[var].range.empty()) empty.insert(var);
+  if (!empty.empty()) {
+    std::vector<CellId> kept_operands;
+    std::vector<FrameWrite> kept_writes;
+    std::vector<std::size_t> kept;
+    std::vector<VarId> parallel;
+    for (VarId var : all)
+      if (!empty.count(var)) parallel.push_back(var);
+    for (std::size_t i = 0; i < n; ++i) {
+      keep[i] = std::all_of(empty.begin(), empty.end(), [&](VarId var) {
+        return std::find(written[i].invariant.begin(), written[i].invariant.end(), var) != written[i].invariant.end();
+      });
+      if (!keep[i]) continue;
+      kept.push_back(i);
+      kept_operands.push_back(operands[i]);
+      kept_writes.push_back(written[i]);
+      std::erase_if(kept_writes.back().invariant, [&](VarId var) { return empty.count(var) > 0; });
+    }
+    ir::MonoidId restricted = session_.interner.add(ir::restrict_to(monoid, keep));
+    emit(kept_operands, ir::ReduceBody{restricted, kept_operands}, parallel, reduction, kept_writes, kept, frame_);
+    // The others have no cells at all; an operation with an empty domain says so.
+    std::vector<CellId> zeros;
+    std::vector<FrameWrite> rest_writes;
+    std::vector<std::size_t> rest;
+    for (std::size_t i = 0; i < n; ++i)
+      if (!keep[i]) {
+        rest.push_back(i);
+        rest_writes.push_back(written[i]);
+        zeros.push_back(frame_.cells.constant(ir::Scalar::zero(types[i])));
+      }
+    emit(zeros, ir::MapBody{zeros}, all, {}, rest_writes, rest, frame_);
+    return;
+  }
+  emit(operands, ir::ReduceBody{id, operands}, all, reduction, written, targets, frame_);
+}
+
+std::vector<FrameWrite> EquationBuilder::writes(const std::vector<ElementType>& types) {
+  std::vector<FrameWrite> result;
+  for (std::size_t i = 0; i < equation_.left.size(); ++i) {
+    const ast::Cell& cell = equation_.left[i];
+    BodyBuilder::Target& t = target(i);
+    const Shape* declared = t.declared ? &body_.graph_[t.value].type.shape : nullptr;
+    IndexedAt at{&env_, &cell.indices, cell.span, cell.base.text, declared, nullptr, true};
+    FrameWrite write;
+    write.element = types[i];
+    for (const AxisIndex& axis : space_.expand(at)) write.start.push_back(space_.affine_or_fail(env_, axis));
+    result.push_back(std::move(write));
+  }
+  return result;
+}
+
+void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::vector<VarId>& parallel, const std::vector<VarId>& reduction,
+                           const std::vector<FrameWrite>& writes, const std::vector<std::size_t>& targets, Frame& frame) {
+  std::size_t dims = parallel.size() + reduction.size();
+  if (dims > session_.options.max_dims)
+    session_.fail(Diagnostic(Code::too_many_dims, span_, "the index space has " + std::to_string(dims) + " dims; the limit is " + std::to_string(session_.options.max_dims)));
+  std::vector<ir::ValueId> results;
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    const ast::Cell& cell = equation_.left[targets[k]];
+    BodyBuilder::Target& t = target(targets[k]);
+    if (!t.value.valid()) t.value = body_.add_value(cell.base.text, {writes[k].element, {}}, cell.base.span);
+    if (!t.declared) {
+      // A local's size per axis is one more than the largest index written.
+      Shape& shape = body_.graph_.values[t.value.index()].type.shape;
+      if (t.has_shape && shape.size() != writes[k].start.size())
+        session_.fail(Diagnostic(Code::rank_mismatch, cell.span, quoted(cell.base.text) + " is written with " + std::to_string(shape.size()) +
+                                                                     " coordinates elsewhere; got " + std::to_string(writes[k].start.size())));
+      if (!t.has_shape) shape.assign(writes[k].start.size(), 0);
+      t.has_shape = true;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        ir::Range range = space_.bounds(writes[k].start[axis]);
+        if (!range.empty()) shape[axis] = std::max(shape[axis], range.hi);
+      }
+    }
+    results.push_back(t.value);
+    t.write_spans.push_back(cell.span);
+  }
+  auto finished = frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
+  if (auto* map = std::get_if<ir::MapBody>(&body)) map->values = roots;
+  if (auto* reduce = std::get_if<ir::ReduceBody>(&body)) reduce->operands = roots;
+  body_.pending_.push_back({std::move(finished), std::move(body), std::move(results), span_});
+}
+
+}  // namespace tap

@@ -1,0 +1,37 @@
+// One equation becomes one block operation (a map, or one reduction of a map), after the operations of the reductions
+// inside it.
+#pragma once
+
+#include "compiler/frontend/body.h"
+#include "compiler/frontend/cells.h"
+
+namespace tap {
+
+class EquationBuilder {
+ public:
+  EquationBuilder(Session& session, BodyBuilder& body, const ast::Equation& equation, Span span);
+  // Appends to the body's pending writers.
+  void build();
+
+ private:
+  void map_values();
+  void reduce_root(const ast::Reduce& reduce);
+  void reduce_tuple(const ast::Reduce& reduce);
+  std::vector<FrameWrite> writes(const std::vector<ElementType>& types);
+  std::optional<ElementType> declared_type(std::size_t i) const;
+  ElementType require_type(std::size_t i, ElementType actual, ast::ExprId value);
+  void emit(std::vector<ir::CellId> roots, ir::Body body, const std::vector<VarId>& parallel, const std::vector<VarId>& reduction,
+            const std::vector<FrameWrite>& writes, const std::vector<std::size_t>& targets, Frame& frame);
+  BodyBuilder::Target& target(std::size_t i);
+
+  Session& session_;
+  BodyBuilder& body_;
+  const ast::Equation& equation_;
+  Span span_;
+  IndexSpace space_;
+  Env& env_;
+  CellElaborator cells_;
+  Frame frame_;
+};
+
+}  // namespace tap

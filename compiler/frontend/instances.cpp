@@ -1,0 +1,96 @@
+// Operators specialised for a call: one inner graph per distinct binding of types, sizes and parameters.
+#include <algorithm>
+
+#include "compiler/frontend/body.h"
+#include "compiler/frontend/externs.h"
+#include "compiler/frontend/signature.h"
+#include "compiler/frontend/sizes.h"
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+std::string key_of(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given) {
+  std::string key;
+  for (const auto& param : signature.params) {
+    const Entity& entity = callee.names.at(param.name.text);
+    if (auto* i = std::get_if<IntEntity>(&entity)) key += std::to_string(i->value);
+    if (auto* f = std::get_if<FloatEntity>(&entity)) key += to_string(ir::Scalar::floating(ElementType::f64, f->value));
+    if (auto* b = std::get_if<BoolEntity>(&entity)) key += b->value ? "true" : "false";
+    if (auto* t = std::get_if<TypeEntity>(&entity)) key += name_of(t->type);
+    if (auto* p = std::get_if<PackEntity>(&entity)) key += to_string(p->sizes);
+    key += ';';
+  }
+  for (const auto& tensor : given) key += to_string(tensor.type) + ';';
+  return key;
+}
+
+Instance build_instance(Session& session, const Definition& definition, const Signature& signature, Env callee,
+                        const std::vector<GivenTensor>& given) {
+  const auto* op = definition.as<ast::OpDecl>();
+  BodyBuilder body(session, op->name.text);
+  body.env() = std::move(callee);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    ShapeAndPattern shape = eval_shape(session, body.env(), signature.inputs[i].type);
+    body.declare_input(signature.inputs[i].name, given[i].type, std::move(shape.pattern), false);
+  }
+  Instance instance;
+  ir::Operator call;
+  for (const auto& result : signature.results) {
+    ShapeAndPattern shape = eval_shape(session, body.env(), result.type);
+    ir::TensorType type{eval_type(session, body.env(), result.type.element), shape.shape};
+    body.declare_result(result.name, type, std::move(shape.pattern));
+    instance.results.push_back(type);
+    instance.result_names.push_back(result.name.text);
+    call.results.push_back(type);
+  }
+  std::size_t errors = session.diagnostics->error_count();
+  body.build(op->body);
+  body.finish_results(signature.results);
+  if (session.diagnostics->error_count() > errors) throw Abandoned{};
+  session.program.graphs.push_back(std::move(body.graph()));
+  session.provenance.graphs.push_back(std::move(body.provenance()));
+  call.name = op->name.text;
+  for (const auto& tensor : given) call.operands.push_back(tensor.type);
+  call.body = ir::RegionBody{ir::RegionKind::call, ir::GraphId(session.program.graphs.size() - 1), {0, 1}};
+  instance.op = session.interner.add(std::move(call));
+  return instance;
+}
+
+}  // namespace
+
+Instance instantiate(Session& session, const Definition& definition, const Env& caller, const std::vector<ast::ParamArg>& params,
+                     const std::vector<GivenTensor>& given, Span call_span) {
+  Signature signature = signature_of(definition);
+  Env callee;
+  callee.module = definition.module;
+  callee.scope = definition.scope;
+  bind_signature(session, callee, signature, caller, params, given, call_span);
+
+  auto key = std::pair(definition.declaration, key_of(callee, signature, given));
+  if (auto known = session.instances.find(key); known != session.instances.end()) {
+    if (!known->second) throw Abandoned{};
+    return *known->second;
+  }
+  if (std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration) != session.instantiating.end())
+    session.fail(Diagnostic(Code::recursion, call_span, quoted(signature.name.text) + " is called within its own definition")
+                     .label(definition.name_span, "declared here")
+                     .help("repetition is written with `iterate`"));
+  session.instances[key] = std::nullopt;
+  session.instantiating.push_back(definition.declaration);
+  session.call_sites.push_back({signature.name.text, call_span});
+  session.instantiated.insert(definition.declaration);
+  struct Leave {
+    Session& session;
+    ~Leave() {
+      session.instantiating.pop_back();
+      session.call_sites.pop_back();
+    }
+  } leave{session};
+  Instance instance = definition.as<ast::OpDecl>() ? build_instance(session, definition, signature, std::move(callee), given)
+                                                   : build_extern(session, definition, callee, given);
+  session.instances[key] = instance;
+  return instance;
+}
+
+}  // namespace tap

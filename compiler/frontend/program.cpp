@@ -1,0 +1,106 @@
+#include "compiler/frontend/program.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/annotations.h"
+#include "compiler/frontend/body.h"
+#include "compiler/frontend/signature.h"
+#include "compiler/frontend/sizes.h"
+
+namespace tap {
+namespace {
+
+// The names that stand alone as sizes in the program's types.
+std::set<std::string> free_dims(const Definition& definition, const ast::ProgramDecl& program) {
+  std::set<std::string> names;
+  std::function<void(ast::ExprId)> collect = [&](ast::ExprId id) {
+    const ast::Expr& expr = (*definition.module)[id];
+    if (auto* name = std::get_if<ast::NameRef>(&expr.node)) names.insert(name->name);
+    if (auto* unary = std::get_if<ast::Unary>(&expr.node)) collect(unary->operand);
+    if (auto* binary = std::get_if<ast::Binary>(&expr.node)) collect(binary->left), collect(binary->right);
+  };
+  for (const auto* list : {&program.inputs, &program.results})
+    for (const auto& tensor : *list)
+      for (const auto& item : tensor.type.dims) collect(item.size);
+  return names;
+}
+
+// --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
+void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
+  std::set<std::string> known = free_dims(definition, program);
+  std::vector<std::pair<std::string, const Definition*>> declared;
+  for (const Definition* d : definition.scope->in_order)
+    if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.insert(d->name);
+  for (const auto& [name, size] : session.options.dims) {
+    if (!known.count(name)) {
+      Diagnostic d(Code::command_line, {}, "--dim " + name + "=" + std::to_string(size) + ": the program " + quoted(program.name.text) + " has no dim " + quoted(name));
+      if (auto near = did_you_mean(name, {known.begin(), known.end()})) d.help("did you mean " + quoted(*near) + "?");
+      session.fail(std::move(d));
+    }
+    if (size < 0) session.fail(Diagnostic(Code::bad_size, {}, "--dim " + name + "=" + std::to_string(size) + ": sizes are 0 or more"));
+    env.names[name] = DimEntity{size, {}};
+  }
+  std::vector<ShapeEquation> equations;
+  for (const auto& input : program.inputs)
+    if (auto given = session.options.input_shapes.find(input.name.text); given != session.options.input_shapes.end())
+      equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span});
+  unify_shapes(session, env, std::move(equations), {}, program.name.text);
+
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    for (const auto& [name, d] : declared) {
+      if (env.names.count(name)) continue;
+      auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
+      if (auto* n = std::get_if<std::int64_t>(&size)) {
+        if (*n < 0) session.fail(Diagnostic(Code::bad_size, d->name_span, "the dim " + quoted(name) + " is " + std::to_string(*n) + "; sizes are 0 or more"));
+        env.names[name] = DimEntity{*n, d->name_span};
+        progress = true;
+      }
+    }
+  }
+  for (const auto& [name, d] : declared) {
+    if (env.names.count(name)) continue;
+    auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
+    const Unbound& unbound = std::get<Unbound>(size);
+    bool cyclic = std::any_of(declared.begin(), declared.end(), [&](const auto& other) { return other.first == unbound.name; });
+    if (cyclic) session.fail(Diagnostic(Code::cyclic_definition, d->name_span, "the dim " + quoted(name) + " depends on itself through " + quoted(unbound.name)));
+    eval_size(session, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
+  }
+  for (const auto& input : program.inputs) {
+    auto shape = try_shape(session, env, input.type);
+    if (auto* unbound = std::get_if<Unbound>(&shape))
+      session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
+                       .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " + unbound->name + "=16`, or give an input whose shape says it")
+                       .fix({definition.part.file, definition.part.begin, definition.part.begin}, "dim " + unbound->name + " = 16\n"));
+  }
+}
+
+}  // namespace
+
+ir::GraphId build_program(Session& session, const Definition& definition) {
+  const auto& program = *definition.as<ast::ProgramDecl>();
+  BodyBuilder body(session, program.name.text);
+  body.env().module = definition.module;
+  body.env().scope = definition.scope;
+  bind_dims(session, body.env(), definition, program);
+  auto refuse_generic = [&](const ast::TensorParam& tensor) { return eval_type(session, body.env(), tensor.type.element); };
+  std::size_t errors = session.diagnostics->error_count();
+  for (const auto& input : program.inputs) {
+    ShapeAndPattern shape = eval_shape(session, body.env(), input.type);
+    body.declare_input(input.name, {refuse_generic(input), shape.shape}, std::move(shape.pattern), input.is_const);
+  }
+  for (const auto& result : program.results) {
+    ShapeAndPattern shape = eval_shape(session, body.env(), result.type);
+    body.declare_result(result.name, {refuse_generic(result), shape.shape}, std::move(shape.pattern));
+  }
+  body.build(program.body);
+  body.finish_results(program.results);
+  if (session.diagnostics->error_count() == errors) body.annotate(program.inputs, program.results, program.body);
+  if (session.diagnostics->error_count() > errors) throw Abandoned{};
+  session.program.graphs.push_back(std::move(body.graph()));
+  session.provenance.graphs.push_back(std::move(body.provenance()));
+  return ir::GraphId(session.program.graphs.size() - 1);
+}
+
+}  // namespace tap

@@ -1,0 +1,18 @@
+// Asks for the legality of accesses and turns a violation into a message with its witness.
+#pragma once
+
+#include "compiler/frontend/session.h"
+
+namespace tap {
+
+struct WriterAt {
+  ir::OperatorId op;
+  std::uint32_t write;
+  Span span;
+};
+
+// Throws Abandoned after reporting. `spans` are those of the operator's reads.
+void prove_reads(Session& session, ir::OperatorId op, const std::vector<Span>& spans, Span statement);
+void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape, const std::vector<WriterAt>& writers);
+
+}  // namespace tap

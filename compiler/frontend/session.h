@@ -1,0 +1,62 @@
+// Everything that one run of the front end shares: sources, diagnostics, definitions, the program being built, caches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "compiler/frontend/compile.h"
+#include "compiler/frontend/definitions.h"
+#include "compiler/frontend/environment.h"
+#include "compiler/frontend/legality.h"
+#include "ir/graph.h"
+#include "support/diagnostic.h"
+
+namespace tap {
+
+// A specialised operator: what a call of it needs.
+struct Instance {
+  ir::OperatorId op;
+  std::vector<ir::TensorType> results;
+  std::vector<std::string> result_names;
+};
+
+struct Session {
+  Session(SourceMap& s, const CompileOptions& o, Diagnostics& d)
+      : sources(s), options(o), diagnostics(&d), definitions(s, d, o.standard_library), interner(program) {}
+
+  SourceMap& sources;
+  const CompileOptions& options;
+  Diagnostics* diagnostics;  // replaced while samples are tried
+  Definitions definitions;
+  ir::Program program;
+  ir::Interner interner;
+  Provenance provenance;
+  Legality legality;
+
+  // By declaration and binding; none: it had errors, which were reported.
+  std::map<std::pair<const ast::Declaration*, std::string>, std::optional<Instance>> instances;
+  std::vector<const ast::Declaration*> instantiating;                             // the chain of calls being specialised
+  std::map<const ast::Declaration*, std::optional<ir::MonoidId>> monoids;            // none: it had errors
+  std::map<std::pair<std::string, ElementType>, ir::MonoidId> builtin_monoids;
+  std::set<const ast::Declaration*> instantiated;
+  std::vector<bool> reads_proved;                                   // by OperatorId
+  std::map<std::pair<ir::OperatorId, std::uint32_t>, bool> write_proved;  // sole writers
+
+  // Calls being specialised, outermost first: a problem inside an operator also shows the call.
+  struct CallSite { std::string callee; Span span; };
+  std::vector<CallSite> call_sites;
+
+  void report(Diagnostic d) {
+    if (!call_sites.empty()) d.label(call_sites.back().span, "in this call of `" + call_sites.back().callee + "`");
+    diagnostics->report(std::move(d));
+  }
+  [[noreturn]] void fail(Diagnostic d) {
+    report(std::move(d));
+    throw Abandoned{};
+  }
+};
+
+inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+}  // namespace tap

@@ -1,0 +1,38 @@
+// Binding a call to an operator's signature: parameters, generics, dims and packs get their values from what is given.
+#pragma once
+
+#include "compiler/frontend/session.h"
+
+namespace tap {
+
+// What an op and an outside kernel have in common.
+struct Signature {
+  const ast::Name& name;
+  const std::vector<ast::Param>& params;
+  const std::vector<ast::TensorParam>& inputs;
+  const std::vector<ast::TensorParam>& results;
+  const std::vector<ast::WhereClause>& where;
+};
+Signature signature_of(const Definition& definition);
+
+struct GivenTensor {
+  ir::TensorType type;
+  Span span;
+};
+
+// Unifies types with shapes: binds the dims and packs that occur in them into `env`. Each given shape stands against one
+// type; what cannot be decided by the shapes alone is decided by the conditions.
+struct ShapeEquation {
+  const ast::TypeExpr* type;
+  Shape shape;
+  std::string what;  // argument `x`
+  Span span;         // where the shape comes from
+};
+void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations, const std::vector<ast::WhereClause>& where,
+                  const std::string& callee);
+
+// The callee's environment with everything bound, or a diagnostic and Abandoned.
+void bind_signature(Session& session, Env& callee, const Signature& signature, const Env& caller,
+                    const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span);
+
+}  // namespace tap

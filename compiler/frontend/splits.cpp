@@ -1,0 +1,116 @@
+// Explicit splits: the request is resolved to an operation and one of its index dims, its blocks checked, and kept.
+#include <algorithm>
+
+#include "compiler/frontend/annotations.h"
+#include "compiler/frontend/body.h"
+#include "compiler/frontend/sizes.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+constexpr std::int64_t max_blocks = 1 << 20;
+
+std::vector<ir::Range> even_blocks(ir::Range range, std::int64_t count) {
+  // Balanced: the first `rest` blocks are one longer.
+  std::vector<ir::Range> blocks;
+  std::int64_t size = range.size(), at = range.lo;
+  for (std::int64_t b = 0; b < count; ++b) {
+    std::int64_t length = size / count + (b < size % count ? 1 : 0);
+    blocks.push_back({at, at + length});
+    at += length;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
+  ir::SplitRequest request;
+  auto refuse = [&](Span at, const std::string& why) { session_.fail(Diagnostic(Code::bad_split, at, why)); };
+  std::string what = split.target.text + (split.instance ? "#" + std::to_string(*split.instance) : "");
+  if (split.instance) {
+    auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& i) { return i.first == what; });
+    if (found == instances_.end()) refuse(split.target.span, "this program has no operation " + quoted(what));
+    request.operation = found->second;
+  } else {
+    ir::ValueId value = annotated_value(split.target);
+    std::optional<ir::OperationId> writer;
+    for (std::size_t i = 0; i < graph_.operations.size(); ++i)
+      for (ir::ValueId result : graph_.operations[i].results)
+        if (result == value) writer = ir::OperationId(i);
+    if (!writer) refuse(split.target.span, quoted(what) + " is an input: it has no operation to split");
+    request.operation = *writer;
+    if (split.axis) {
+      const Shape& shape = graph_[value].type.shape;
+      if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
+        refuse(span, quoted(what) + " has " + std::to_string(shape.size()) + " axes; there is no axis " + std::to_string(*split.axis));
+      request.value = value;
+      request.axis = static_cast<std::uint32_t>(*split.axis);
+    }
+  }
+  ir::Range range;
+  if (request.value) {
+    range = {0, graph_[*request.value].type.shape[request.axis]};
+  } else if (split.dim) {
+    request.dim = split.dim->text;
+    range = split_range(session_.program[graph_[request.operation].op], *split.dim, what);
+  } else {
+    refuse(span, "a split says where: `on axis 0` of a value or `on k`, an index variable");
+  }
+  if (split.count) {
+    std::int64_t count = eval_size(session_, env_, *split.count);
+    if (count < 1 || count > max_blocks)
+      refuse(env_[*split.count].span, "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
+    if (count > std::max<std::int64_t>(range.size(), 1))
+      refuse(env_[*split.count].span, quoted(what) + " has " + std::to_string(range.size()) + " indices there; got " + std::to_string(count) + " blocks");
+    request.blocks = even_blocks(range, count);
+  } else {
+    std::int64_t at = range.lo;
+    for (const auto& [lo_id, hi_id] : split.blocks) {
+      ir::Range block{eval_size(session_, env_, lo_id), eval_size(session_, env_, hi_id)};
+      if (block.lo != at || block.hi < block.lo)
+        refuse(join(env_[lo_id].span, env_[hi_id].span), "blocks follow each other: wanted one that starts at " + std::to_string(at) + "; got " + to_string(block));
+      at = block.hi;
+      request.blocks.push_back(block);
+    }
+    if (at != range.hi) refuse(span, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
+  }
+  request.placement = static_cast<ir::Placement>(split.placement);
+  if (split.axis_ref) {
+    bool known = false;
+    for (const auto& mesh : session_.program.meshes)
+      for (const auto& axis : mesh.axes) known |= axis.name == split.axis_ref->name.text;
+    if (!known) session_.fail(Diagnostic(Code::unknown_axis, split.axis_ref->span, "no mesh has an axis " + quoted(split.axis_ref->name.text)));
+    request.mesh_axis = ir::AxisRef{split.axis_ref->name.text, std::nullopt};
+    if (split.axis_ref->sub) request.mesh_axis->sub = ir::SubAxis{split.axis_ref->sub->first, split.axis_ref->sub->second};
+  }
+  graph_.splits.push_back(std::move(request));
+}
+
+// The range of an index variable of an operation; of a call, of the operations inside it.
+ir::Range BodyBuilder::split_range(const ir::Operator& op, const ast::Name& dim, const std::string& what) {
+  std::vector<std::string> names;
+  std::optional<ir::Range> found;
+  std::vector<const ir::Operator*> open{&op};
+  while (!open.empty()) {
+    const ir::Operator& at = *open.back();
+    open.pop_back();
+    for (const auto& d : at.dims) {
+      names.push_back(d.name);
+      if (d.name != dim.text) continue;
+      if (d.keep) session_.fail(Diagnostic(Code::bad_split, dim.span, "the dim " + quoted(dim.text) + " of " + quoted(what) + " is declared `keep`: it must not be split"));
+      if (d.role == ir::DimRole::counter) session_.fail(Diagnostic(Code::bad_split, dim.span, quoted(dim.text) + " counts the steps of an iterate: it is sequential"));
+      found = d.range;
+    }
+    if (auto* region = at.region())
+      for (const auto& operation : session_.program[region->graph].operations) open.push_back(&session_.program[operation.op]);
+  }
+  if (found) return *found;
+  std::sort(names.begin(), names.end());
+  Diagnostic d(Code::bad_split, dim.span, quoted(what) + " has no index variable " + quoted(dim.text));
+  if (auto near = did_you_mean(dim.text, names)) d.help("did you mean " + quoted(*near) + "?").fix(dim.span, *near);
+  session_.fail(std::move(d));
+}
+
+}  // namespace tap
