@@ -1,5 +1,12 @@
-// The oracle: evaluates any graph cell by cell, slowly and obviously. Floats are computed in f64 and rounded when a cell
-// of a value is written; integers are exact (wrapping). Prefix reductions and scatters run in linear work.
+// The oracle: evaluates any graph cell by cell, slowly and obviously.
+//
+// - Floats are computed in f64 and rounded to the value's type when a cell is written. Within an expression only a cast
+//   rounds, f32(x) with x an f64 for example, since the program asks for it there; arithmetic on narrow floats does not.
+// - Integers are exact and wrap at each node's type.
+// - Reductions combine in increasing lexicographic order from the identity. Constraints that mention a reduction dim bound
+//   the reduction and not the cells that are written: over nothing it gives the identity.
+// - Scans and scatters run in linear work (interpret_linear.h), with the same result; only where the lower end of a range
+//   moves are the terms associated from the right, which a float sum may show in the last bit of its f64.
 #pragma once
 
 #include <functional>
@@ -29,6 +36,9 @@ struct InterpretResult {
   std::vector<Tensor> bounds;  // f64, same shapes; empty unless asked for
 };
 
+// Bounds hold for every evaluation that a compiler may choose: see interpret_bounds.h. They are 0 for what is exact, and
+// infinite where nothing can be said.
+//
 // Pre: verified, legal, inputs match graph.inputs. Throws EvaluationError.
 InterpretResult interpret(const Program& program, GraphId graph, const std::vector<Tensor>& inputs,
                           const InterpretOptions& options = {});

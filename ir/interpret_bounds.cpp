@@ -23,28 +23,40 @@ double greatest_finite(ElementType type) {
   }
 }
 
+// Zeros of different sign are equal, but not exactly: their reciprocals differ.
+constexpr double signed_zeros = std::numeric_limits<double>::min();
+
+// The greater of two errors; one that is NaN says nothing, and so is infinite. (std::max would drop it.)
+double greater(double a, double b) { return std::isnan(a) || std::isnan(b) ? infinity : std::max(a, b); }
+
 // An operand's error propagated through a function that is monotone on [a - e, a + e]: exact at the ends.
 template <class F>
 double spread(F f, Cell a) {
   if (a.error == 0) return 0;
-  double at = f(a.value.f);
-  return std::max(std::fabs(f(a.value.f + a.error) - at), std::fabs(f(a.value.f - a.error) - at));
+  double low = f(a.value.f - a.error), at = f(a.value.f), high = f(a.value.f + a.error);
+  if (low == 0 && high == 0 && std::signbit(low) != std::signbit(high)) return signed_zeros;
+  return greater(std::fabs(high - at), std::fabs(low - at));
 }
 double spread(CellOp op, Cell a) {
   return spread([op](double x) { return apply_float(op, number(x), number(0)).f; }, a);
 }
 
-double error_of_remainder(Cell a, Cell b, double r, double u) {
-  double x = a.value.f, y = b.value.f, q = std::floor(x / y);
-  double error = a.error + std::fabs(q) * b.error + 4 * u * std::fabs(x);
-  bool may_jump = std::fabs(r) <= error || std::fabs(y - r) <= error;  // near a multiple of y
-  return may_jump ? error + std::fabs(y) + b.error : error;
+// x - floor(x / y)·y: smooth while the floor stays, else anywhere between 0 and y.
+double error_of_remainder(Cell a, Cell b, double u) {
+  double x = a.value.f, y = b.value.f, floor = std::floor(x / y);
+  if (std::fabs(y) <= b.error) return infinity;
+  if (std::isinf(y)) return std::fabs(x) <= a.error ? infinity : a.error;  // of a negative x it is y
+  for (double over : {x - a.error, x + a.error})
+    for (double under : {y - b.error, y + b.error})
+      for (double slack : {1 - 4 * u, 1 + 4 * u})
+        if (std::floor(over / under * slack) != floor) return std::fabs(y) + b.error;
+  return a.error + std::fabs(floor) * b.error + 4 * u * std::fabs(x);
 }
 
 // Even functions turn at 0, tan has poles, sine and cosine are bounded with slope at most 1.
 double error_of_cosh(Cell a) {
   double turning = std::fabs(a.value.f) <= a.error ? std::cosh(a.value.f) - 1 : 0;
-  return std::max(spread(CellOp::cosh, a), turning);
+  return greater(spread(CellOp::cosh, a), turning);
 }
 double error_of_tan(Cell a) {
   constexpr double pi = 3.14159265358979323846;
@@ -62,7 +74,7 @@ double error_of_pow(Cell a, Cell b, double r) {
   if ((x - a.error <= 0 && !whole) || (straddles && y - b.error <= 0)) return infinity;
   double error = straddles ? std::fabs(r) : 0;
   for (double base : {x - a.error, x + a.error})
-    for (double exponent : {y - b.error, y + b.error}) error = std::max(error, std::fabs(std::pow(base, exponent) - r));
+    for (double exponent : {y - b.error, y + b.error}) error = greater(error, std::fabs(std::pow(base, exponent) - r));
   return error;
 }
 
@@ -88,7 +100,7 @@ Rule rule_of(CellOp op, Cell a, Cell b, double r, double u) {
       return {ofa + ofb, arithmetic};
     }
     case CellOp::div: return {error_of_quotient(a, b, r), quotient};
-    case CellOp::mod: return {error_of_remainder(a, b, r, u), arithmetic};
+    case CellOp::mod: return {error_of_remainder(a, b, u), arithmetic};
     case CellOp::min: case CellOp::max: return {std::max(a.error, b.error), exact};
     case CellOp::sign: case CellOp::floor: case CellOp::ceil: case CellOp::round: return {spread(op, a), exact};
     case CellOp::exp: case CellOp::log: case CellOp::log1p: case CellOp::expm1: case CellOp::sqrt: case CellOp::rsqrt:
@@ -139,6 +151,9 @@ double error_of_integers(CellOp op, ElementType type, Cell a, Cell b, Number res
 
 bool has_second_operand(CellOp op) { return info(op).arity == 2; }
 
+// A little more, so that the ends of an interval stay its ends when they are computed in f64.
+Cell widened(Cell a) { return {a.value, a.error * (1 + 0x1p-40)}; }
+
 }  // namespace
 
 double unit_roundoff(ElementType type) {
@@ -150,7 +165,8 @@ double smallest_normal(ElementType type) {
 }
 
 double error_of(CellOp op, ElementType type, Cell a, Cell b, Number result) {
-  if (!has_second_operand(op)) b = {};
+  a = widened(a);
+  b = has_second_operand(op) ? widened(b) : Cell{};
   CellKind kind = info(op).kind;
   if (kind == CellKind::comparison || op == CellOp::logical_not) return error_of_comparison(op, type, a, b);
   if (!is_float(type)) return error_of_integers(op, type, a, b, result);
@@ -166,6 +182,7 @@ double error_of(CellOp op, ElementType type, Cell a, Cell b, Number result) {
 
 double error_of_cast(ElementType from, ElementType to, Cell a, Number result) {
   if (a.error == 0) return 0;
+  a = widened(a);
   if (is_bool(to)) return is_float(from) ? (std::fabs(a.value.f) <= a.error ? 1 : 0) : 1;
   if (is_float(to)) {
     return error_when_written(to, {is_float(from) ? a.value : number(static_cast<double>(a.value.i)), a.error});
@@ -187,7 +204,8 @@ double error_when_written(ElementType type, Cell cell) {
 
 double distance(ElementType type, Number a, Number b) {
   if (!is_float(type)) return std::fabs(static_cast<double>(a.i) - static_cast<double>(b.i));
-  if (a.f == b.f || (std::isnan(a.f) && std::isnan(b.f))) return 0;
+  if (a.f == b.f) return std::signbit(a.f) == std::signbit(b.f) ? 0 : signed_zeros;
+  if (std::isnan(a.f) && std::isnan(b.f)) return 0;
   double d = std::fabs(a.f - b.f);
   return std::isnan(d) ? infinity : d;
 }
