@@ -24,7 +24,7 @@ std::string shortest_half(double value, ElementType type) {
     auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits);
     double back = 0;
     std::from_chars(text, end, back);
-    if (round_to(back, type) == value) return {text, end};
+    if (round_to(back, type) == value) return characters(back);  // 65500 rather than 6.55e+04
   }
   return characters(value);
 }

@@ -155,6 +155,7 @@ class Reader {
     }
     std::uint32_t code = unit();
     if (code >= 0xD800 && code < 0xDC00) {
+      if (text_.substr(at_, 2) != "\\u") fail("the second half of a surrogate pair");
       std::uint32_t low = unit();
       if (low < 0xDC00 || low > 0xDFFF) fail("the second half of a surrogate pair");
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);

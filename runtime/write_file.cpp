@@ -135,6 +135,7 @@ void StagedFile::keep_link() {
 }
 
 void StagedFile::publish() {
+  mode_for(path_);  // once more: names would also be exchanged with a folder that has appeared since
   if (exists(path_)) {
     if (exchange()) return;
     keep_link();
