@@ -11,8 +11,8 @@
 
 namespace tap {
 
-Failure wrong_data(Code code, std::string message, std::string help = {});      // exit 3
-Failure wrong_command(Code code, std::string message, std::string help = {});   // exit 2
+Failure wrong_data(Code code, std::string message, std::string help = {});        // exit 3
+Failure wrong_command(Code code, std::string message, std::string help = {});     // exit 2
 Failure resource_failure(Code code, std::string message, std::string help = {});  // exit 4
 
 // A name from outside as it may stand in a message: in backquotes, control bytes escaped, long ones shortened.

@@ -22,7 +22,7 @@ namespace tap {
 struct Maker {
   enum class Kind : std::uint8_t { zeros, ones, iota, constant, rand, randn };
   Kind kind = Kind::zeros;
-  std::uint64_t seed = 0;            // of rand, randn
+  std::uint64_t seed = 0;             // of rand, randn
   Number constant = std::int64_t{0};  // of constant
   bool operator==(const Maker&) const = default;
 };

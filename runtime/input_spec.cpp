@@ -18,8 +18,8 @@ struct MakerName {
   bool has_value;
 };
 constexpr MakerName makers[] = {
-    {"zeros", Maker::Kind::zeros, false},      {"ones", Maker::Kind::ones, false}, {"iota", Maker::Kind::iota, false},
-    {"const", Maker::Kind::constant, true},    {"rand", Maker::Kind::rand, true},  {"randn", Maker::Kind::randn, true},
+    {"zeros", Maker::Kind::zeros, false},   {"ones", Maker::Kind::ones, false}, {"iota", Maker::Kind::iota, false},
+    {"const", Maker::Kind::constant, true}, {"rand", Maker::Kind::rand, true},  {"randn", Maker::Kind::randn, true},
 };
 
 Failure malformed(std::string_view spec, const std::string& why) {
@@ -151,7 +151,8 @@ std::vector<InputSpec> match_inputs(const std::vector<InputSpec>& specs, const s
     }
     auto second = std::find_if(first + 1, specs.end(), matches);
     if (second != specs.end()) {
-      throw fail("the input " + quoted(input.name) + " is given twice, by " + quoted(first->text) + " and by " + quoted(second->text));
+      throw fail("the input " + quoted(input.name) + " is given twice, by " + quoted(first->text) + " and by " +
+                 quoted(second->text));
     }
     ordered.push_back(*first);
   }

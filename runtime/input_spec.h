@@ -39,9 +39,9 @@ struct TypedShape {
 };
 
 struct InputSpec {
-  std::string text;                // as the user wrote it, for messages
-  std::string name;                // empty: every entry of the file, by name
-  std::optional<TypedShape> own;   // `f32[4, 8]`
+  std::string text;               // as the user wrote it, for messages
+  std::string name;               // empty: every entry of the file, by name
+  std::optional<TypedShape> own;  // `f32[4, 8]`
   std::variant<FileValue, Maker, Literal> value;
 };
 

@@ -11,14 +11,15 @@ namespace tap {
 namespace {
 
 std::uint64_t physical_memory() {
-  static const std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                                     static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  static const std::uint64_t bytes =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
 
 }  // namespace
 
-std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who, const DataLimits& limits) {
+std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who,
+                                const DataLimits& limits) {
   if (shape.size() > limits.dims) {
     throw wrong_data(Code::data_limit, who + " has " + plural(shape.size(), "dim") + ", and at most " +
                                            std::to_string(limits.dims) + " are supported");
@@ -27,11 +28,13 @@ std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std:
   try {
     bytes = checked::mul(element_count(shape), static_cast<std::int64_t>(size_of(type)));
   } catch (const Overflow&) {
-    throw wrong_data(Code::data_shape, who + " has the shape " + to_string(shape) + ", whose size does not fit in 64 bits");
+    throw wrong_data(Code::data_shape,
+                     who + " has the shape " + to_string(shape) + ", whose size does not fit in 64 bits");
   }
   if (static_cast<std::uint64_t>(bytes) > limits.bytes) {
-    throw resource_failure(Code::data_limit, who + " is " + describe(type, shape) + " of " + plural(static_cast<std::uint64_t>(bytes), "byte") +
-                                                 ", and at most " + std::to_string(limits.bytes) + " are allowed");
+    throw resource_failure(Code::data_limit, who + " is " + describe(type, shape) + " of " +
+                                                 plural(static_cast<std::uint64_t>(bytes), "byte") + ", and at most " +
+                                                 std::to_string(limits.bytes) + " are allowed");
   }
   return static_cast<std::uint64_t>(bytes);
 }
@@ -43,12 +46,14 @@ Tensor make_tensor(ElementType type, Shape shape, const std::string& who) {
   if (bytes <= physical_memory()) {
     try {
       return Tensor(type, std::move(shape));
-    } catch (const std::bad_alloc&) {
-    }
+    } catch (const std::bad_alloc&) {}
   }
-  throw resource_failure(Code::out_of_memory, who + " is " + what + ": its " + plural(bytes, "byte") + " do not fit in memory");
+  throw resource_failure(Code::out_of_memory,
+                         who + " is " + what + ": its " + plural(bytes, "byte") + " do not fit in memory");
 }
 
-std::string describe(ElementType type, const Shape& shape) { return std::string(name_of(type)) + " " + to_string(shape); }
+std::string describe(ElementType type, const Shape& shape) {
+  return std::string(name_of(type)) + " " + to_string(shape);
+}
 
 }  // namespace tap

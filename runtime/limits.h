@@ -17,7 +17,8 @@ struct DataLimits {
 };
 
 // The bytes of a tensor whose shape `who` states. Throws Failure, exit 3: too many dims, or a count that overflows.
-std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who, const DataLimits& limits = {});
+std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who,
+                                const DataLimits& limits = {});
 
 // A tensor of zeros. Throws Failure, exit 4, where this machine's memory cannot hold it.
 Tensor make_tensor(ElementType type, Shape shape, const std::string& who);

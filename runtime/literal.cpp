@@ -42,7 +42,8 @@ class Reader {
       if (!after_value()) break;
     }
     skip_blanks();
-    if (at_ < text_.size()) throw malformed(spec_, "nothing was wanted after byte " + std::to_string(at_) + " of its value");
+    if (at_ < text_.size())
+      throw malformed(spec_, "nothing was wanted after byte " + std::to_string(at_) + " of its value");
     for (auto& extent : result_.shape) extent = extent < 0 ? 0 : extent;
     return std::move(result_);
   }
@@ -92,7 +93,8 @@ class Reader {
 
   std::string_view word() {
     std::size_t begin = at_;
-    while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != '[' && text_[at_] != ']') ++at_;
+    while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != '[' && text_[at_] != ']')
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
   bool accept(char c) {
@@ -137,14 +139,16 @@ Number parse_number(std::string_view text, std::string_view spec) {
   if (plain && value_end == end && value_error == std::errc::result_out_of_range) {
     throw malformed(spec, "the number " + quoted(text) + " is out of range");
   }
-  if (plain && only_digits && value_end == end) throw malformed(spec, "the number " + quoted(text) + " does not fit in 64 bits");
+  if (plain && only_digits && value_end == end)
+    throw malformed(spec, "the number " + quoted(text) + " does not fit in 64 bits");
   throw malformed(spec, quoted(text) + " is not a number");
 }
 
 void store(Tensor& tensor, std::int64_t at, const Number& value, std::string_view spec) {
   ElementType type = tensor.type();
   auto refuse = [&](const std::string& what) {
-    return wrong_command(Code::data_spec, quoted(spec) + " gives " + what + " to a tensor of " + std::string(name_of(type)));
+    return wrong_command(Code::data_spec,
+                         quoted(spec) + " gives " + what + " to a tensor of " + std::string(name_of(type)));
   };
   if (const auto* truth = std::get_if<bool>(&value)) {
     if (!is_bool(type)) throw refuse(*truth ? "true" : "false");
@@ -152,7 +156,8 @@ void store(Tensor& tensor, std::int64_t at, const Number& value, std::string_vie
   }
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     if (is_float(type)) return tensor.store_i64(at, *whole);
-    if (*whole < least_integer(type) || *whole > greatest_integer(type)) throw refuse("the number " + std::to_string(*whole));
+    if (*whole < least_integer(type) || *whole > greatest_integer(type))
+      throw refuse("the number " + std::to_string(*whole));
     return tensor.store_i64(at, *whole);
   }
   double real = std::get<double>(value);

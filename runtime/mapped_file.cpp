@@ -18,7 +18,9 @@ struct Descriptor {
   explicit Descriptor(int f) : fd(f) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { if (fd >= 0) close(fd); }
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
 };
 
 // A mapping with its place in the handler's table.
@@ -55,7 +57,7 @@ void require_regular(const std::string& path, const struct stat& status) {
 
 Failure shrank(const std::string& path, std::uint64_t wanted, std::uint64_t got) {
   return wrong_data(Code::data_changed, quoted(path) + " changed while it was read: " + plural(wanted, "byte") +
-                                              " were there at first, " + std::to_string(got) + " later");
+                                            " were there at first, " + std::to_string(got) + " later");
 }
 
 SharedBytes read_all(int fd, const std::string& path, std::size_t size) {
@@ -143,7 +145,8 @@ void MappedFile::require_intact() const {
 }
 
 bool same_file(const std::string& a, const std::string& b) {
-  struct stat first {}, second {};
+  struct stat first {
+  }, second{};
   if (stat(a.c_str(), &first) != 0 || stat(b.c_str(), &second) != 0) return false;
   return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }

@@ -33,8 +33,10 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
     if (std::find(all.begin(), all.end(), entry) == all.end()) {
       std::string help = all.empty() ? "it has no entries"
                                      : "write for example " + spec.name + "=@" + file.path + ":" + all[0];
-      throw wrong_data(Code::data_missing, quoted(file.path) + " has " + std::to_string(all.size()) + " entries and none is called " +
-                                               quoted(spec.name), help);
+      throw wrong_data(
+          Code::data_missing,
+          quoted(file.path) + " has " + std::to_string(all.size()) + " entries and none is called " + quoted(spec.name),
+          help);
     }
   }
   return files.load(file.path, entry);
@@ -42,8 +44,9 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
 
 Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, const std::optional<Shape>& shape) {
   if (!spec.own && !shape) {
-    throw wrong_command(Code::data_spec, quoted(spec.text) + " does not say the shape, which the program leaves open",
-                        "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
+    throw wrong_command(
+        Code::data_spec, quoted(spec.text) + " does not say the shape, which the program leaves open",
+        "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
   }
   Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, who(spec));
   fill(tensor, maker, spec.text);
@@ -73,8 +76,9 @@ Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<
   const Literal& literal = std::get<Literal>(spec.value);
   std::optional<Shape> demanded = spec.own ? std::optional<Shape>(spec.own->shape) : shape;
   if (demanded && literal.shape != *demanded) {
-    throw wrong_data(Code::data_shape, who(spec) + " is declared as " + describe(type, *demanded) + ", and " + source +
-                                           " has the shape " + to_string(literal.shape),
+    throw wrong_data(Code::data_shape,
+                     who(spec) + " is declared as " + describe(type, *demanded) + ", and " + source +
+                         " has the shape " + to_string(literal.shape),
                      literal.shape.empty() ? "const:VALUE fills a whole tensor" : "");
   }
   return from_literal(spec, literal, type);

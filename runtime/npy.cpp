@@ -15,7 +15,8 @@ constexpr std::size_t preamble_2 = 12;  // the same with a 32-bit one
 
 Failure cut_off(const std::string& who, std::string_view part, std::uint64_t wanted, std::uint64_t found) {
   return wrong_data(Code::data_malformed, who + " is cut off in its " + std::string(part) + ": " +
-                                              plural(wanted, "byte") + " were wanted, " + std::to_string(found) + " found");
+                                              plural(wanted, "byte") + " were wanted, " + std::to_string(found) +
+                                              " found");
 }
 
 std::string version_text(std::byte major, std::byte minor) {
@@ -34,8 +35,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
   if (text.size() < magic.size() + 2) throw cut_off(who, "version", magic.size() + 2, text.size());
   std::byte major = bytes[6], minor = bytes[7];
   if (minor != std::byte{0} || major < std::byte{1} || major > std::byte{3}) {
-    throw wrong_data(Code::data_malformed,
-                     who + " has version " + version_text(major, minor) + " of the .npy format; 1.0, 2.0 and 3.0 are known");
+    throw wrong_data(Code::data_malformed, who + " has version " + version_text(major, minor) +
+                                               " of the .npy format; 1.0, 2.0 and 3.0 are known");
   }
   std::size_t preamble = major == std::byte{1} ? preamble_1 : preamble_2;
   if (text.size() < preamble) throw cut_off(who, "header length", preamble, text.size());
@@ -53,9 +54,10 @@ Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLim
   std::uint64_t wanted = checked_byte_size(header.type, header.shape, who, limits);
   std::uint64_t found = bytes.size() - header.data_offset;
   if (found != wanted) {
-    throw wrong_data(Code::data_malformed, who + (found < wanted ? " is cut off in its data: " : " goes on after its data: ") +
-                                               describe(header.type, header.shape) + " takes " + plural(wanted, "byte") +
-                                               ", and " + std::to_string(found) + " follow the header");
+    throw wrong_data(Code::data_malformed,
+                     who + (found < wanted ? " is cut off in its data: " : " goes on after its data: ") +
+                         describe(header.type, header.shape) + " takes " + plural(wanted, "byte") + ", and " +
+                         std::to_string(found) + " follow the header");
   }
   return unpack(bytes.slice(header.data_offset, wanted), {header.type, header.big_endian, header.fortran_order},
                 std::move(header.shape), who);

@@ -49,11 +49,13 @@ NpyType parse_npy_type(std::string_view descr, const std::string& who) {
     for (const Refused& r : refused) {
       if (code.empty() || r.kind != code[0]) continue;
       std::string help = r.kind == 'V' ? "bf16 data come in .safetensors files; NumPy's own types: " : "";
-      throw wrong_data(Code::data_type, who + " holds elements of type " + quoted(descr) + ": " + std::string(r.meaning),
+      throw wrong_data(Code::data_type,
+                       who + " holds elements of type " + quoted(descr) + ": " + std::string(r.meaning),
                        help + std::string(readable));
     }
   }
-  throw wrong_data(Code::data_type, who + " holds elements of the unknown type " + quoted(descr), std::string(readable));
+  throw wrong_data(Code::data_type, who + " holds elements of the unknown type " + quoted(descr),
+                   std::string(readable));
 }
 
 const char* npy_type_of(ElementType type) {

@@ -50,7 +50,8 @@ class Reader {
       case 0:
         skip_blanks();
         if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
-          throw wrong_data(Code::data_type, who_ + " holds structured elements (records), and numbers or bool are wanted");
+          throw wrong_data(Code::data_type,
+                           who_ + " holds structured elements (records), and numbers or bool are wanted");
         }
         result_.descr = string("a type in quotes");
         return;
@@ -105,8 +106,8 @@ class Reader {
   std::int64_t extent() {
     skip_blanks();
     if (at_ < text_.size() && text_[at_] == '-') {
-      throw wrong_data(Code::data_shape, who_ + " has a negative extent in its shape, at byte " + std::to_string(at_) +
-                                             " of its header");
+      throw wrong_data(Code::data_shape,
+                       who_ + " has a negative extent in its shape, at byte " + std::to_string(at_) + " of its header");
     }
     std::size_t begin = at_;
     std::int64_t value = 0;

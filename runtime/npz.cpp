@@ -18,7 +18,9 @@ std::string_view array_name(const ZipEntry& entry) {
 }  // namespace
 
 NpzFile::NpzFile(SharedBytes bytes, std::string who, const DataLimits& limits)
-    : bytes_(std::move(bytes)), who_(std::move(who)), limits_(limits),
+    : bytes_(std::move(bytes)),
+      who_(std::move(who)),
+      limits_(limits),
       entries_(read_zip_directory(bytes_.span(), who_, limits)) {
   for (const ZipEntry& entry : entries_) {
     if (!entry.name.ends_with(suffix) || entry.name.size() == suffix.size()) {

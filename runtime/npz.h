@@ -25,7 +25,8 @@ struct ZipEntry {
 };
 
 // All throw Failure. `who` names the archive in messages, already quoted.
-std::vector<ZipEntry> read_zip_directory(std::span<const std::byte> bytes, const std::string& who, const DataLimits& limits);
+std::vector<ZipEntry> read_zip_directory(std::span<const std::byte> bytes, const std::string& who,
+                                         const DataLimits& limits);
 SharedBytes read_zip_entry(const SharedBytes& bytes, const ZipEntry& entry, const std::string& who);
 
 class NpzFile {

@@ -10,7 +10,8 @@ namespace tap {
 namespace {
 
 Failure malformed(std::string_view spec, const std::string& why) {
-  return wrong_command(Code::output_spec, quoted(spec) + " is no output: " + why, "write Y=@y.npy, @all.npz, @all.safetensors or Y=-");
+  return wrong_command(Code::output_spec, quoted(spec) + " is no output: " + why,
+                       "write Y=@y.npy, @all.npz, @all.safetensors or Y=-");
 }
 
 // The results that a spec speaks of.
@@ -27,7 +28,8 @@ void require_results(const OutputSpec& spec, const std::vector<DeclaredOutput>& 
   if (spec.name.empty() || !chosen(spec, declared).empty()) return;
   std::string names;
   for (const DeclaredOutput& d : declared) names += (names.empty() ? "" : ", ") + quoted(d.name);
-  throw wrong_command(Code::output_spec, quoted(spec.name) + ", asked for by " + quoted(spec.text) + ", is not a result of the program",
+  throw wrong_command(Code::output_spec,
+                      quoted(spec.name) + ", asked for by " + quoted(spec.text) + ", is not a result of the program",
                       "its results are " + names);
 }
 
@@ -35,8 +37,9 @@ void require_types(const OutputSpec& spec, const std::vector<DeclaredOutput>& de
   if (*format_of(spec.path) == FileFormat::safetensors) return;
   for (const DeclaredOutput* output : chosen(spec, declared)) {
     if (npy_can_hold(output->type)) continue;
-    throw wrong_command(Code::data_type, quoted(spec.path) + " cannot hold the result " + quoted(output->name) + ": NumPy has no " +
-                                             std::string(name_of(output->type)),
+    throw wrong_command(Code::data_type,
+                        quoted(spec.path) + " cannot hold the result " + quoted(output->name) + ": NumPy has no " +
+                            std::string(name_of(output->type)),
                         "write " + output->name + "=@" + output->name + ".safetensors");
   }
 }
@@ -45,15 +48,18 @@ void require_once(const OutputSpec& spec, const OutputSpec& earlier, const std::
   bool same = spec.path == earlier.path || same_file(spec.path, earlier.path);
   if (!same) return;
   if (spec.path != earlier.path) {
-    throw wrong_command(Code::output_spec, quoted(spec.path) + " and " + quoted(earlier.path) + " are one file, given for two outputs");
+    throw wrong_command(Code::output_spec,
+                        quoted(spec.path) + " and " + quoted(earlier.path) + " are one file, given for two outputs");
   }
   if (!is_archive(*format_of(spec.path))) {
-    throw wrong_command(Code::output_spec, quoted(spec.path) + " is given for two outputs, and a .npy file holds one tensor",
+    throw wrong_command(Code::output_spec,
+                        quoted(spec.path) + " is given for two outputs, and a .npy file holds one tensor",
                         "an .npz or .safetensors file holds several");
   }
   for (const DeclaredOutput* output : chosen(spec, declared)) {
     if (!earlier.name.empty() && earlier.name != output->name) continue;
-    throw wrong_command(Code::output_spec, "the result " + quoted(output->name) + " is written into " + quoted(spec.path) + " twice");
+    throw wrong_command(Code::output_spec,
+                        "the result " + quoted(output->name) + " is written into " + quoted(spec.path) + " twice");
   }
 }
 
@@ -73,7 +79,8 @@ OutputSpec parse_output_spec(std::string_view text) {
   if (!value.starts_with('@')) throw malformed(text, "`@` and a file's name, or `-`, are wanted");
   spec.path = value.substr(1);
   auto format = format_of(spec.path);
-  if (!format) throw malformed(text, "the name of the file " + quoted(spec.path) + " does not end in .npy, .npz or .safetensors");
+  if (!format)
+    throw malformed(text, "the name of the file " + quoted(spec.path) + " does not end in .npy, .npz or .safetensors");
   if (spec.path.find('\0') != spec.path.npos) throw malformed(text, "the file's name holds a NUL byte");
   if (spec.name.empty() && !is_archive(*format)) throw malformed(text, "it does not say which result the file is for");
   return spec;
@@ -91,8 +98,10 @@ void check_outputs(const std::vector<OutputSpec>& specs, const std::vector<Decla
     }
     for (const std::string& input : input_paths) {
       if (!same_file(spec.path, input)) continue;
-      throw wrong_data(Code::data_aliases, quoted(spec.path) + ", asked for by " + quoted(spec.text) + ", is the same file as the input " +
-                                               quoted(input), "write to another file");
+      throw wrong_data(Code::data_aliases,
+                       quoted(spec.path) + ", asked for by " + quoted(spec.text) + ", is the same file as the input " +
+                           quoted(input),
+                       "write to another file");
     }
   }
 }

@@ -38,7 +38,7 @@ void check_outputs(const std::vector<OutputSpec>& specs, const std::vector<Decla
                    const std::vector<std::string>& input_paths);
 
 struct PlannedOutputs {
-  std::vector<OutputFile> files;      // in the order of their first mention
+  std::vector<OutputFile> files;  // in the order of their first mention
   std::vector<NamedTensor> printed;
 };
 // Pre: check_outputs passed for these results.

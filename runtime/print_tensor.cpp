@@ -32,11 +32,13 @@ std::string shortest_half(double value, ElementType type) {
 class Printer {
  public:
   Printer(const Tensor& tensor, const PrintOptions& options)
-      : tensor_(tensor), edge_(tensor.size() > options.most_elements ? std::max<std::int64_t>(options.edge, 1) : tensor.size()),
+      : tensor_(tensor),
+        edge_(tensor.size() > options.most_elements ? std::max<std::int64_t>(options.edge, 1) : tensor.size()),
         strides_(row_major_strides(tensor.shape())) {}
 
   std::string print() {
-    if (tensor_.size() == 0) return tensor_.shape().size() == 1 ? "[]" : "[] of the shape " + to_string(tensor_.shape());
+    if (tensor_.size() == 0)
+      return tensor_.shape().size() == 1 ? "[]" : "[] of the shape " + to_string(tensor_.shape());
     walk(0, 0, [&](std::int64_t at) { width_ = std::max(width_, print_element(tensor_, at).size()); });
     text_.clear();
     walk(0, 0, [&](std::int64_t at) {

@@ -23,8 +23,8 @@ void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::stri
     std::string tensor = quoted(e.name) + " in " + who;
     std::uint64_t wanted = checked_byte_size(e.type, e.shape, tensor, limits);
     if (e.begin > e.end || e.end - e.begin != wanted) {
-      throw malformed(tensor, " is " + describe(e.type, e.shape) + " of " + plural(wanted, "byte") + ", and its offsets are " +
-                                  std::to_string(e.begin) + " to " + std::to_string(e.end));
+      throw malformed(tensor, " is " + describe(e.type, e.shape) + " of " + plural(wanted, "byte") +
+                                  ", and its offsets are " + std::to_string(e.begin) + " to " + std::to_string(e.end));
     }
   }
 }
@@ -33,7 +33,8 @@ void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::stri
 void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t size, const std::string& who) {
   std::vector<const SafetensorsEntry*> sorted;
   for (const SafetensorsEntry& e : entries) sorted.push_back(&e);
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return std::pair(a->begin, a->end) < std::pair(b->begin, b->end); });
+  std::sort(sorted.begin(), sorted.end(),
+            [](auto* a, auto* b) { return std::pair(a->begin, a->end) < std::pair(b->begin, b->end); });
   std::uint64_t covered = 0;
   for (const SafetensorsEntry* e : sorted) {
     if (e->begin != covered) {
@@ -44,15 +45,16 @@ void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t s
     covered = e->end;
   }
   if (covered == size) return;
-  throw malformed(who, (size < covered ? " is cut off in its data: " : " goes on after its data: ") + plural(covered, "byte") +
-                           " are wanted, and " + std::to_string(size) + " follow the header");
+  throw malformed(who, (size < covered ? " is cut off in its data: " : " goes on after its data: ") +
+                           plural(covered, "byte") + " are wanted, and " + std::to_string(size) + " follow the header");
 }
 
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string who, const DataLimits& limits) : who_(std::move(who)) {
   if (bytes.size() < length_size) {
-    throw malformed(who_, " is cut off in its header's length: 8 bytes were wanted, " + std::to_string(bytes.size()) + " found");
+    throw malformed(
+        who_, " is cut off in its header's length: 8 bytes were wanted, " + std::to_string(bytes.size()) + " found");
   }
   auto length = load_little<std::uint64_t>(bytes.data());
   if (length > longest_header) {
@@ -81,7 +83,8 @@ bool SafetensorsFile::has(std::string_view name) const {
 
 Tensor SafetensorsFile::load(std::string_view name) const {
   for (const SafetensorsEntry& e : entries_) {
-    if (e.name == name) return unpack(data_.slice(e.begin, e.end - e.begin), {e.type}, e.shape, quoted(name) + " in " + who_);
+    if (e.name == name)
+      return unpack(data_.slice(e.begin, e.end - e.begin), {e.type}, e.shape, quoted(name) + " in " + who_);
   }
   TAP_UNREACHABLE("an entry that the file lacks was asked for");
 }
@@ -96,8 +99,10 @@ Content encode_safetensors(const std::vector<NamedTensor>& tensors) {
   for (const NamedTensor* t : sorted) {
     std::uint64_t end = offset + t->tensor.byte_size();
     if (header.size() > 1) header += ',';
-    header += json_string(t->name) + ":{\"dtype\":\"" + std::string(safetensors_type(t->tensor.type())) + "\",\"shape\":[";
-    for (std::size_t i = 0; i < t->tensor.shape().size(); ++i) header += (i == 0 ? "" : ",") + std::to_string(t->tensor.shape()[i]);
+    header +=
+        json_string(t->name) + ":{\"dtype\":\"" + std::string(safetensors_type(t->tensor.type())) + "\",\"shape\":[";
+    for (std::size_t i = 0; i < t->tensor.shape().size(); ++i)
+      header += (i == 0 ? "" : ",") + std::to_string(t->tensor.shape()[i]);
     header += "],\"data_offsets\":[" + std::to_string(offset) + "," + std::to_string(end) + "]}";
     offset = end;
   }

@@ -11,7 +11,8 @@ namespace tap {
 namespace {
 
 // In the order of ElementType.
-constexpr std::string_view types[element_type_count] = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"};
+constexpr std::string_view types[element_type_count] = {"F64", "F32", "F16", "BF16", "I64",
+                                                        "I32", "I16", "I8",  "U8",   "BOOL"};
 
 class Reader {
  public:
@@ -170,7 +171,10 @@ class Reader {
     bool sound = text_.substr(at_, 2) == "\\u" && at_ + 6 <= text_.size();
     for (std::size_t i = 2; sound && i < 6; ++i) {
       char c = text_[at_ + i];
-      int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      int digit = c >= '0' && c <= '9'   ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : -1;
       sound = digit >= 0;
       code = code << 4 | static_cast<std::uint32_t>(digit & 15);
     }

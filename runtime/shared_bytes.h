@@ -43,7 +43,7 @@ class SharedBytes {
 inline std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
   constexpr std::align_val_t alignment{64};
   auto* memory = static_cast<std::byte*>(::operator new(size == 0 ? 1 : size, alignment));
-  return {memory, [](std::byte* p) { ::operator delete(p, std::align_val_t{64}); }};
+  return {memory, [](std::byte* p) { ::operator delete (p, std::align_val_t{64}); }};
 }
 
 // Little-endian numbers of any alignment. Pre: the bytes are there.

@@ -17,7 +17,8 @@ inline std::string_view trimmed(std::string_view text) {
 inline bool is_identifier(std::string_view text) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
 }
 
 // `all.npz:entry` → {`all.npz`, `entry`}. A path may hold colons itself: only one after an archive's ending splits.

@@ -49,8 +49,7 @@ StagedPath* note_staged(const std::string& path) {
   auto* place = new StagedPath;
   place->path.store(copy);
   place->next = places.load();
-  while (!places.compare_exchange_weak(place->next, place)) {
-  }
+  while (!places.compare_exchange_weak(place->next, place)) {}
   return place;
 }
 
@@ -71,7 +70,8 @@ bool remove_staged_files(int signal) noexcept {
 void install_cleanup_on_signals() {
   for (int signal : {SIGINT, SIGTERM}) {
     struct sigaction action {};
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;  // nohup, a shell's background
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
+      continue;  // nohup, a shell's background
     action = {};
     action.sa_handler = on_signal;
     sigemptyset(&action.sa_mask);

@@ -22,7 +22,8 @@ std::string list(const std::vector<std::string>& names) {
 template <class Archive>
 Tensor load_from(const Archive& archive, const std::string& path, const std::string& entry) {
   if (archive.has(entry)) return archive.load(entry);
-  throw wrong_data(Code::data_missing, quoted(path) + " has no entry " + quoted(entry), "it has " + list(archive.names()));
+  throw wrong_data(Code::data_missing, quoted(path) + " has no entry " + quoted(entry),
+                   "it has " + list(archive.names()));
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ std::vector<std::string> TensorFiles::entries(const std::string& path) {
 Tensor TensorFiles::load(const std::string& path, const std::string& entry) {
   Opened& opened = open(path);
   if (const auto* npz = std::get_if<NpzFile>(&opened.content)) return load_from(*npz, path, entry);
-  if (const auto* safetensors = std::get_if<SafetensorsFile>(&opened.content)) return load_from(*safetensors, path, entry);
+  if (const auto* safetensors = std::get_if<SafetensorsFile>(&opened.content))
+    return load_from(*safetensors, path, entry);
   return parse_npy(opened.file.bytes(), quoted(path), limits_);
 }
 

@@ -25,7 +25,7 @@ class TensorFiles {
   explicit TensorFiles(DataLimits limits = {}) : limits_(limits) {}
 
   // Pre: format_of(path). All throw Failure.
-  std::vector<std::string> entries(const std::string& path);           // of an archive
+  std::vector<std::string> entries(const std::string& path);            // of an archive
   Tensor load(const std::string& path, const std::string& entry = {});  // of an archive: one that it has
 
   // Before results are published: throws Failure (exit 3) if a file changed while its data were in use.

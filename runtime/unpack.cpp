@@ -46,7 +46,8 @@ void require_bools(const Tensor& tensor, const std::string& who) {
   auto bad = std::find_if(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b > 1; });
   if (bad == bytes.end()) return;
   throw wrong_data(Code::data_malformed, who + " holds the byte " + std::to_string(*bad) + " as element " +
-                                             std::to_string(bad - bytes.begin()) + " of a bool tensor, and only 0 and 1 are bool");
+                                             std::to_string(bad - bytes.begin()) +
+                                             " of a bool tensor, and only 0 and 1 are bool");
 }
 
 }  // namespace
@@ -54,7 +55,8 @@ void require_bools(const Tensor& tensor, const std::string& who) {
 Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& who) {
   std::size_t size = size_of(packing.type);
   // Without elements or with at most one extent above 1 both orders are the same.
-  bool transposed = packing.fortran_order && std::count_if(shape.begin(), shape.end(), [](auto e) { return e != 1; }) > 1;
+  bool transposed = packing.fortran_order &&
+                    std::count_if(shape.begin(), shape.end(), [](auto e) { return e != 1; }) > 1;
   bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 == 0;
   if (aligned && !transposed && !packing.big_endian && !is_bool(packing.type)) {
     return Tensor(packing.type, std::move(shape), bytes.owner());

@@ -33,14 +33,16 @@ std::string folder_of(const std::string& path) {
 // Looks before anything is written: a device or folder must not be replaced by a file. The mode of an earlier file.
 std::optional<mode_t> mode_for(const std::string& path) {
   if (path.empty() || path.back() == '/') throw cannot_write(path, "the name of a file is wanted");
-  struct stat itself {}, target {};
+  struct stat itself {
+  }, target{};
   if (lstat(path.c_str(), &itself) != 0) {
     if (errno == ENOENT) return std::nullopt;
     throw cannot_write(path, errno);
   }
   if (stat(path.c_str(), &target) != 0) return std::nullopt;  // a link to nowhere; it is replaced
   if (S_ISDIR(target.st_mode)) throw cannot_write(path, "it is a folder");
-  if (!S_ISREG(target.st_mode)) throw cannot_write(path, "it is a device, pipe or socket, and a regular file is wanted");
+  if (!S_ISREG(target.st_mode))
+    throw cannot_write(path, "it is a device, pipe or socket, and a regular file is wanted");
   return S_ISREG(itself.st_mode) ? std::optional<mode_t>(itself.st_mode & 07777) : std::nullopt;
 }
 
@@ -104,8 +106,11 @@ StagedFile::StagedFile(std::string path, const Content& content) : path_(std::mo
 }
 
 StagedFile::StagedFile(StagedFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), earlier_(std::move(other.earlier_)),
-      noted_(std::exchange(other.noted_, nullptr)), noted_link_(std::exchange(other.noted_link_, nullptr)) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      earlier_(std::move(other.earlier_)),
+      noted_(std::exchange(other.noted_, nullptr)),
+      noted_link_(std::exchange(other.noted_link_, nullptr)) {}
 
 StagedFile::~StagedFile() {
   if (noted_link_ != nullptr) {

@@ -49,7 +49,8 @@ void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntr
   if (status == Z_STREAM_END && produced == size && consumed) return;
   std::string name = quoted(entry.name);
   if (status == Z_STREAM_END && consumed) {
-    throw malformed(who, "the entry " + name + " unpacks to " + plural(produced, "byte") + " instead of " + std::to_string(size));
+    throw malformed(
+        who, "the entry " + name + " unpacks to " + plural(produced, "byte") + " instead of " + std::to_string(size));
   }
   if (status == Z_OK) throw malformed(who, "the entry " + name + " unpacks to more than its " + plural(size, "byte"));
   throw malformed(who, "the packed data of the entry " + name + " are damaged");

@@ -27,8 +27,8 @@ struct Directory {
 // The end record stands last, save a comment of at most 65535 bytes that must fill the rest of the file exactly.
 std::size_t find_end(Bytes bytes, const std::string& who) {
   if (bytes.size() < zip::end_size) {
-    throw malformed(who, "it is cut off; an end record takes " + std::to_string(zip::end_size) + " bytes, and the file has " +
-                             std::to_string(bytes.size()));
+    throw malformed(who, "it is cut off; an end record takes " + std::to_string(zip::end_size) +
+                             " bytes, and the file has " + std::to_string(bytes.size()));
   }
   std::size_t last = bytes.size() - zip::end_size;
   std::size_t first = last > 0xFFFF ? last - 0xFFFF : 0;
@@ -74,7 +74,8 @@ void require_harmless(const std::string& name, const std::string& who) {
     if (name.compare(begin, end - begin, "..") == 0) why = "leads out of its folder";
     begin = end + 1;
   }
-  if (!why.empty()) throw wrong_data(Code::data_malformed, who + " has an entry " + quoted(name) + " whose name " + why);
+  if (!why.empty())
+    throw wrong_data(Code::data_malformed, who + " has an entry " + quoted(name) + " whose name " + why);
 }
 
 // Values of all ones in the fixed part stand in the zip64 extra field instead, in this order.
@@ -104,31 +105,35 @@ void require_supported(const ZipEntry& entry, std::uint16_t flags, std::uint16_t
     throw wrong_data(Code::data_malformed, who + " has the encrypted entry " + name);
   }
   if ((flags & zip::flag_patched) != 0 || (method != zip::stored && method != zip::deflated)) {
-    throw wrong_data(Code::data_malformed, who + " has the entry " + name + " packed by method " + std::to_string(method) +
-                                               "; stored (0) and deflated (8) are supported");
+    throw wrong_data(Code::data_malformed, who + " has the entry " + name + " packed by method " +
+                                               std::to_string(method) + "; stored (0) and deflated (8) are supported");
   }
   if (method == zip::stored && entry.size != entry.packed_size) {
     throw malformed(who, "the stored entry " + name + " has two sizes, " + std::to_string(entry.size) + " and " +
                              std::to_string(entry.packed_size));
   }
   if (entry.size > (1 << 20) && entry.size / limits.ratio >= std::max<std::uint64_t>(entry.packed_size, 1)) {
-    throw wrong_data(Code::data_limit, who + " has the entry " + name + " that unpacks from " +
-                                           plural(entry.packed_size, "byte") + " to " + std::to_string(entry.size) +
-                                           ", more than " + std::to_string(limits.ratio) + " times as many",
+    throw wrong_data(Code::data_limit,
+                     who + " has the entry " + name + " that unpacks from " + plural(entry.packed_size, "byte") +
+                         " to " + std::to_string(entry.size) + ", more than " + std::to_string(limits.ratio) +
+                         " times as many",
                      "if this is meant, store the array without compression");
   }
 }
 
 // The local header must agree; what it says about sizes is not used. Returns where the data begin.
-std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit, const ZipEntry& entry, const std::string& who) {
+std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit, const ZipEntry& entry,
+                         const std::string& who) {
   std::string name = quoted(entry.name);
   if (header > limit || limit - header < zip::local_size || u32(bytes, header) != zip::local_signature) {
-    throw malformed(who, "the entry " + name + " is not at byte " + std::to_string(header) + ", where the directory says");
+    throw malformed(who,
+                    "the entry " + name + " is not at byte " + std::to_string(header) + ", where the directory says");
   }
   std::uint64_t begin = header + zip::local_size + u16(bytes, header + 26) + u16(bytes, header + 28);
   std::string_view local(reinterpret_cast<const char*>(bytes.data()) + header + zip::local_size,
                          std::min<std::uint64_t>(u16(bytes, header + 26), limit - header - zip::local_size));
-  if (local != entry.name) throw malformed(who, "the entry " + name + " is called " + quoted(local) + " where it stands");
+  if (local != entry.name)
+    throw malformed(who, "the entry " + name + " is called " + quoted(local) + " where it stands");
   if (u16(bytes, header + 8) != (entry.deflated ? zip::deflated : zip::stored)) {
     throw malformed(who, "the entry " + name + " has two methods");
   }
@@ -147,7 +152,8 @@ void require_apart(const std::vector<ZipEntry>& entries, const std::string& who)
   });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i]->data_offset < sorted[i - 1]->data_offset + sorted[i - 1]->packed_size) {
-      throw malformed(who, "the entries " + quoted(sorted[i - 1]->name) + " and " + quoted(sorted[i]->name) + " overlap");
+      throw malformed(who,
+                      "the entries " + quoted(sorted[i - 1]->name) + " and " + quoted(sorted[i]->name) + " overlap");
     }
   }
 }
@@ -165,7 +171,8 @@ std::vector<ZipEntry> read_zip_directory(Bytes bytes, const std::string& who, co
   std::uint64_t at = directory.offset, end = directory.offset + directory.size, total = 0;
   for (std::uint64_t i = 0; i < directory.count; ++i) {
     if (end - at < zip::central_size || u32(bytes, at) != zip::central_signature) {
-      throw malformed(who, "its directory ends after " + std::to_string(i) + " of " + std::to_string(directory.count) + " entries");
+      throw malformed(
+          who, "its directory ends after " + std::to_string(i) + " of " + std::to_string(directory.count) + " entries");
     }
     std::size_t name_size = u16(bytes, at + 28), extra_size = u16(bytes, at + 30), comment_size = u16(bytes, at + 32);
     if (end - at - zip::central_size < name_size + extra_size + comment_size) {
@@ -183,7 +190,8 @@ std::vector<ZipEntry> read_zip_directory(Bytes bytes, const std::string& who, co
     require_harmless(entry.name, who);
     require_supported(entry, flags, method, who, limits);
     if (entry.size > limits.bytes - total) {
-      throw resource_failure(Code::data_limit, who + " unpacks to more than the allowed " + plural(limits.bytes, "byte"));
+      throw resource_failure(Code::data_limit,
+                             who + " unpacks to more than the allowed " + plural(limits.bytes, "byte"));
     }
     total += entry.size;
     entry.data_offset = data_begin(bytes, header, directory.offset, entry, who);

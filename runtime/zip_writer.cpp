@@ -14,7 +14,10 @@ class Fields {
   Fields& u16(std::uint64_t v) { return add(v, 2); }
   Fields& u32(std::uint64_t v) { return add(v, 4); }
   Fields& u64(std::uint64_t v) { return add(v, 8); }
-  Fields& text(std::string_view v) { bytes_ += v; return *this; }
+  Fields& text(std::string_view v) {
+    bytes_ += v;
+    return *this;
+  }
   std::size_t size() const { return bytes_.size(); }
   std::string take() { return std::move(bytes_); }
 
@@ -26,7 +29,7 @@ class Fields {
   std::string bytes_;
 };
 
-constexpr std::uint16_t needs_zip64 = 45;    // "version needed to extract" 4.5
+constexpr std::uint16_t needs_zip64 = 45;  // "version needed to extract" 4.5
 constexpr std::uint16_t utf8_names = 1 << 11;
 constexpr std::uint16_t first_of_1980 = 0x21;  // a fixed date, so that equal tensors give equal files
 
@@ -39,7 +42,8 @@ struct Written {
 std::uint32_t checksum(std::uint32_t crc, std::string_view bytes) {
   while (!bytes.empty()) {
     std::string_view portion = bytes.substr(0, 1u << 30);
-    crc = static_cast<std::uint32_t>(crc32(crc, reinterpret_cast<const Bytef*>(portion.data()), static_cast<uInt>(portion.size())));
+    crc = static_cast<std::uint32_t>(
+        crc32(crc, reinterpret_cast<const Bytef*>(portion.data()), static_cast<uInt>(portion.size())));
     bytes.remove_prefix(portion.size());
   }
   return crc;
@@ -51,16 +55,41 @@ std::string local_header(const Written& entry) {
   std::uint64_t end = entry.offset + zip::local_size + entry.name.size() + zip64_field + alignment_field;
   std::size_t padding = (64 - end % 64) % 64;
   Fields f;
-  f.u32(zip::local_signature).u16(needs_zip64).u16(utf8_names).u16(zip::stored).u16(0).u16(first_of_1980).u32(entry.crc);
-  f.u32(zip::all32).u32(zip::all32).u16(entry.name.size()).u16(zip64_field + alignment_field + padding).text(entry.name);
+  f.u32(zip::local_signature)
+      .u16(needs_zip64)
+      .u16(utf8_names)
+      .u16(zip::stored)
+      .u16(0)
+      .u16(first_of_1980)
+      .u32(entry.crc);
+  f.u32(zip::all32)
+      .u32(zip::all32)
+      .u16(entry.name.size())
+      .u16(zip64_field + alignment_field + padding)
+      .text(entry.name);
   f.u16(zip::extra_zip64).u16(16).u64(entry.size).u64(entry.size);
   f.u16(zip::extra_alignment).u16(2 + padding).u16(64).text(std::string(padding, '\0'));
   return f.take();
 }
 
 void central_header(Fields& f, const Written& entry) {
-  f.u32(zip::central_signature).u16(needs_zip64).u16(needs_zip64).u16(utf8_names).u16(zip::stored).u16(0).u16(first_of_1980);
-  f.u32(entry.crc).u32(zip::all32).u32(zip::all32).u16(entry.name.size()).u16(28).u16(0).u16(0).u16(0).u32(0).u32(zip::all32);
+  f.u32(zip::central_signature)
+      .u16(needs_zip64)
+      .u16(needs_zip64)
+      .u16(utf8_names)
+      .u16(zip::stored)
+      .u16(0)
+      .u16(first_of_1980);
+  f.u32(entry.crc)
+      .u32(zip::all32)
+      .u32(zip::all32)
+      .u16(entry.name.size())
+      .u16(28)
+      .u16(0)
+      .u16(0)
+      .u16(0)
+      .u32(0)
+      .u32(zip::all32);
   f.text(entry.name).u16(zip::extra_zip64).u16(24).u64(entry.size).u64(entry.size).u64(entry.offset);
 }
 

@@ -57,7 +57,10 @@ std::int64_t least_integer(ElementType type) {
     case ElementType::i8: return std::numeric_limits<std::int8_t>::min();
     case ElementType::u8: return 0;
     case ElementType::boolean: return 0;
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: break;
+    case ElementType::f64:
+    case ElementType::f32:
+    case ElementType::f16:
+    case ElementType::bf16: break;
   }
   TAP_UNREACHABLE("the least integer of a float type was asked for");
 }
@@ -70,7 +73,10 @@ std::int64_t greatest_integer(ElementType type) {
     case ElementType::i8: return std::numeric_limits<std::int8_t>::max();
     case ElementType::u8: return std::numeric_limits<std::uint8_t>::max();
     case ElementType::boolean: return 1;
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: break;
+    case ElementType::f64:
+    case ElementType::f32:
+    case ElementType::f16:
+    case ElementType::bf16: break;
   }
   TAP_UNREACHABLE("the greatest integer of a float type was asked for");
 }
@@ -83,7 +89,10 @@ std::int64_t wrap(std::int64_t value, ElementType type) {
     case ElementType::i8: return static_cast<std::int8_t>(value);
     case ElementType::u8: return static_cast<std::uint8_t>(value);
     case ElementType::boolean: return value & 1;
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: break;
+    case ElementType::f64:
+    case ElementType::f32:
+    case ElementType::f16:
+    case ElementType::bf16: break;
   }
   TAP_UNREACHABLE("an integer was wrapped to a float type");
 }
@@ -94,8 +103,12 @@ double round_to(double value, ElementType type) {
     case ElementType::f32: return static_cast<float>(value);
     case ElementType::f16: return decode_f16(encode_f16(value));
     case ElementType::bf16: return decode_bf16(encode_bf16(value));
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
-    case ElementType::u8: case ElementType::boolean: break;
+    case ElementType::i64:
+    case ElementType::i32:
+    case ElementType::i16:
+    case ElementType::i8:
+    case ElementType::u8:
+    case ElementType::boolean: break;
   }
   TAP_UNREACHABLE("a float was rounded to a type that is not a float");
 }

@@ -88,8 +88,11 @@ Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(sh
 }
 
 Tensor::Tensor(ElementType type, Shape shape, std::shared_ptr<const std::byte> bytes)
-    : type_(type), shape_(std::move(shape)), size_(element_count(shape_)),
-      bytes_(std::const_pointer_cast<std::byte>(std::move(bytes))), shared_(true) {
+    : type_(type),
+      shape_(std::move(shape)),
+      size_(element_count(shape_)),
+      bytes_(std::const_pointer_cast<std::byte>(std::move(bytes))),
+      shared_(true) {
   checked::mul(size_, static_cast<std::int64_t>(size_of(type_)));
 }
 
@@ -110,8 +113,12 @@ double Tensor::load_f64(std::int64_t at) const {
     case ElementType::f32: return get<float>(data(), at);
     case ElementType::f16: return decode_f16(get<std::uint16_t>(data(), at));
     case ElementType::bf16: return decode_bf16(get<std::uint16_t>(data(), at));
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
-    case ElementType::u8: case ElementType::boolean: return static_cast<double>(load_i64(at));
+    case ElementType::i64:
+    case ElementType::i32:
+    case ElementType::i16:
+    case ElementType::i8:
+    case ElementType::u8:
+    case ElementType::boolean: return static_cast<double>(load_i64(at));
   }
   TAP_UNREACHABLE("an unknown element type");
 }
@@ -124,8 +131,10 @@ std::int64_t Tensor::load_i64(std::int64_t at) const {
     case ElementType::i8: return get<std::int8_t>(data(), at);
     case ElementType::u8: return get<std::uint8_t>(data(), at);
     case ElementType::boolean: return get<std::uint8_t>(data(), at) != 0;
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16:
-      return to_integer(load_f64(at), ElementType::i64);
+    case ElementType::f64:
+    case ElementType::f32:
+    case ElementType::f16:
+    case ElementType::bf16: return to_integer(load_f64(at), ElementType::i64);
   }
   TAP_UNREACHABLE("an unknown element type");
 }
@@ -137,8 +146,11 @@ void Tensor::store_f64(std::int64_t at, double value) {
     case ElementType::f16: return put(mutable_data(), at, encode_f16(value));
     case ElementType::bf16: return put(mutable_data(), at, encode_bf16(value));
     case ElementType::boolean: return put(mutable_data(), at, static_cast<std::uint8_t>(value != 0));
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8: case ElementType::u8:
-      return store_i64(at, to_integer(value, type_));
+    case ElementType::i64:
+    case ElementType::i32:
+    case ElementType::i16:
+    case ElementType::i8:
+    case ElementType::u8: return store_i64(at, to_integer(value, type_));
   }
 }
 
@@ -148,11 +160,12 @@ void Tensor::store_i64(std::int64_t at, std::int64_t value) {
     case ElementType::i32: return put(mutable_data(), at, static_cast<std::int32_t>(value));
     case ElementType::i16: return put(mutable_data(), at, static_cast<std::int16_t>(value));
     case ElementType::i8: return put(mutable_data(), at, static_cast<std::int8_t>(value));
-    case ElementType::u8: case ElementType::boolean:
-      return put(mutable_data(), at, static_cast<std::uint8_t>(wrap(value, type_)));
+    case ElementType::u8:
+    case ElementType::boolean: return put(mutable_data(), at, static_cast<std::uint8_t>(wrap(value, type_)));
     case ElementType::f64: return put(mutable_data(), at, static_cast<double>(value));
     case ElementType::f32: return put(mutable_data(), at, static_cast<float>(value));
-    case ElementType::f16: case ElementType::bf16: return store_f64(at, sticky_double(value));
+    case ElementType::f16:
+    case ElementType::bf16: return store_f64(at, sticky_double(value));
   }
 }
 

@@ -39,9 +39,7 @@ void check_archive(const std::uint8_t* data, std::size_t size, Encode encode, co
       // A damaged entry does not keep the others from being used.
       try {
         tensors.push_back({name, archive.load(name)});
-      } catch (const Failure& failure) {
-        require(!failure.diagnostic.message.empty());
-      }
+      } catch (const Failure& failure) { require(!failure.diagnostic.message.empty()); }
     }
   } catch (const Failure& failure) {
     require(!failure.diagnostic.message.empty());

@@ -19,7 +19,8 @@ Tensor made(const std::string& text, ElementType type, const std::optional<Shape
   TensorFiles files;
   return materialise(parse_input_spec(text), type, shape, files);
 }
-void refused(const std::string& text, ElementType type, const std::optional<Shape>& shape, int exit_code, const std::string& part) {
+void refused(const std::string& text, ElementType type, const std::optional<Shape>& shape, int exit_code,
+             const std::string& part) {
   expect_failure([&] { made(text, type, shape); }, exit_code, part);
 }
 
@@ -81,7 +82,8 @@ TEST(InputSpec, E07TypeAndShapeAreHeldAgainstTheDeclaration) {
   std::string file = "X=@" + folder.file("x.npy");
   EXPECT_EQ(made(file, ElementType::f64).shape(), (Shape{2}));
   EXPECT_EQ(made(file, ElementType::f64, Shape{2}).shape(), (Shape{2}));
-  refused(file, ElementType::f32, Shape{2, 2}, 3, "the input `X` is declared as f32 [2, 2], and `" + folder.file("x.npy") + "` holds f64 [2]");
+  refused(file, ElementType::f32, Shape{2, 2}, 3,
+          "the input `X` is declared as f32 [2, 2], and `" + folder.file("x.npy") + "` holds f64 [2]");
   refused(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], and");
   refused("X=[1, 2]", ElementType::f64, Shape{3}, 3, "has the shape [2]");
   refused("X=1", ElementType::f64, Shape{3}, 3, "const:VALUE fills");
@@ -107,7 +109,8 @@ TEST(InputSpec, Literals) {
 }
 
 TEST(InputSpec, MalformedLiterals) {
-  for (const char* ragged : {"[1, [2]]", "[[1], 2]", "[[1], [2, 3]]", "[[1], []]", "[[], [1]]", "[[[]], []]", "[[1, 2], [[3]]]"}) {
+  for (const char* ragged :
+       {"[1, [2]]", "[[1], 2]", "[[1], [2, 3]]", "[[1], []]", "[[], [1]]", "[[[]], []]", "[[1, 2], [[3]]]"}) {
     malformed(std::string("X=") + ragged, "not all of one shape");
   }
   malformed("X=[1, 2", "`,` or `]` is wanted");
@@ -142,12 +145,15 @@ TEST(InputSpec, Archives) {
                {folder.file("all.safetensors"), encode_safetensors({{"A", a}, {"B", b}})},
                {folder.file("one.npz"), encode_npz({{"arr_0", a}})}});
   TensorFiles files;
-  auto load = [&](const std::string& text, ElementType type) { return materialise(parse_input_spec(text), type, std::nullopt, files); };
+  auto load = [&](const std::string& text, ElementType type) {
+    return materialise(parse_input_spec(text), type, std::nullopt, files);
+  };
   EXPECT_EQ(load("Q=@" + folder.file("all.npz") + ":x", ElementType::f32).load_f64(1), 5);
   EXPECT_EQ(load("A=@" + folder.file("all.npz"), ElementType::f32).load_f64(1), 5);
   EXPECT_EQ(load("Q=@" + folder.file("one.npz"), ElementType::f32).load_f64(1), 5);  // the sole entry
   EXPECT_EQ(load("B=@" + folder.file("all.safetensors"), ElementType::bf16).type(), ElementType::bf16);
-  expect_failure([&] { load("Q=@" + folder.file("all.npz"), ElementType::f32); }, 3, "has 2 entries and none is called `Q`");
+  expect_failure([&] { load("Q=@" + folder.file("all.npz"), ElementType::f32); }, 3,
+                 "has 2 entries and none is called `Q`");
   expect_failure([&] { load("Q=@" + folder.file("all.npz") + ":y", ElementType::f32); }, 3, "it has `A`, `x`");
   std::vector<InputSpec> all = expand(parse_input_spec("@" + folder.file("all.safetensors")), files);
   ASSERT_EQ(all.size(), 2u);
@@ -165,7 +171,9 @@ TEST(InputSpec, E13EveryInputOnce) {
   };
   auto ordered = match_inputs(specs({"W=ones", "X=zeros"}), declared);
   EXPECT_EQ(ordered[0].name + ordered[1].name, "XW");
-  auto match = [&](std::initializer_list<const char*> texts) { return [&, list = specs(texts)] { match_inputs(list, declared); }; };
+  auto match = [&](std::initializer_list<const char*> texts) {
+    return [&, list = specs(texts)] { match_inputs(list, declared); };
+  };
   expect_failure(match({"X=zeros"}), 3, "no value is given for `W`\nthe program's inputs are X: f32[2]; W: f32[n]");
   expect_failure(match({}), 3, "no value is given for `X`, `W`");
   expect_failure(match({"X=zeros", "X=ones", "W=ones"}), 3, "`X` is given twice, by `X=zeros` and by `X=ones`");
@@ -194,7 +202,8 @@ TEST(Generate, RandIsInRangeCoversItAndDependsOnThePositionOnly) {
     EXPECT_EQ(*values.begin(), least);
     EXPECT_EQ(*values.rbegin(), is_float(type) ? 127.0 / 128 : is_bool(type) ? 1 : 8);
   }
-  EXPECT_NE(made("X=rand:1", ElementType::f32, Shape{8}).load_f64(0), made("X=rand:2", ElementType::f32, Shape{8}).load_f64(0));
+  EXPECT_NE(made("X=rand:1", ElementType::f32, Shape{8}).load_f64(0),
+            made("X=rand:2", ElementType::f32, Shape{8}).load_f64(0));
 }
 
 TEST(Generate, RandnHasTheMomentsOfANormal) {
@@ -212,7 +221,8 @@ TEST(Generate, RandnHasTheMomentsOfANormal) {
 
 TEST(PrintTensor, LooksLikeNumPyAndReadsBack) {
   EXPECT_EQ(print_tensor(made("X=[[1, -0.5], [inf, nan]]", ElementType::f32)), "[[ 1.0, -0.5],\n [ inf,  nan]]");
-  EXPECT_EQ(print_tensor(made("X=[[[1], [20]], [[3], [4]]]", ElementType::i32)), "[[[ 1],\n  [20]],\n\n [[ 3],\n  [ 4]]]");
+  EXPECT_EQ(print_tensor(made("X=[[[1], [20]], [[3], [4]]]", ElementType::i32)),
+            "[[[ 1],\n  [20]],\n\n [[ 3],\n  [ 4]]]");
   EXPECT_EQ(print_tensor(made("X=0.1", ElementType::f32)), "0.1");
   EXPECT_EQ(print_tensor(made("X=0.1", ElementType::f16)), "0.1");
   EXPECT_EQ(print_tensor(made("X=[65504, 6e-8]", ElementType::f16)), "[65500.0,   6e-08]");
@@ -232,7 +242,8 @@ TEST(PrintTensor, LooksLikeNumPyAndReadsBack) {
 TEST(PrintTensor, LargeOnesShowTheirEdges) {
   EXPECT_EQ(print_tensor(made("X=i64[2000]=iota", ElementType::i64)), "[   0,    1,    2, ..., 1997, 1998, 1999]");
   std::string rows = print_tensor(made("X=i64[2000, 2]=iota", ElementType::i64));
-  EXPECT_EQ(rows, "[[   0,    1],\n [   2,    3],\n [   4,    5],\n ...,\n [3994, 3995],\n [3996, 3997],\n [3998, 3999]]");
+  EXPECT_EQ(rows,
+            "[[   0,    1],\n [   2,    3],\n [   4,    5],\n ...,\n [3994, 3995],\n [3996, 3997],\n [3998, 3999]]");
   EXPECT_EQ(print_tensor(made("X=i64[7]=iota", ElementType::i64), {.most_elements = 6}), "[0, 1, 2, 3, 4, 5, 6]");
 }
 

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -93,11 +93,15 @@ TEST(MappedFile, E11ChangedInPlaceIsNoticedReplacedIsHarmless) {
 TEST(MappedFile, E11ManyThreadsFaultInManyFiles) {
   TempFolder folder;
   std::vector<MappedFile> files;
-  for (int i = 0; i < 8; ++i) files.push_back(MappedFile::open(folder.write(std::to_string(i), std::string(large, '\1'))));
+  for (int i = 0; i < 8; ++i)
+    files.push_back(MappedFile::open(folder.write(std::to_string(i), std::string(large, '\1'))));
   for (int i = 0; i < 8; i += 2) ASSERT_EQ(truncate(files[static_cast<std::size_t>(i)].path().c_str(), 0), 0);
   std::atomic<long> total{0};
   std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t) threads.emplace_back([&] { for (const auto& f : files) total += sum(f); });
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (const auto& f : files) total += sum(f);
+    });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(total, 8 * 4 * static_cast<long>(large));
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(files[i].intact(), i % 2 == 1);

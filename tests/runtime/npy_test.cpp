@@ -46,8 +46,10 @@ TEST(Npy, E01CutOffAnywhereSaysWhereAndHowMuch) {
     Told t = told([&] { parse(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
     EXPECT_NE(t.message.find("is cut off in its "), std::string::npos) << t.message;
-    EXPECT_NE(t.message.find(size < good.size() - 24 ? std::to_string(size) + " found" : std::to_string(24 - (good.size() - size)) + " follow"),
-              std::string::npos) << size << " " << t.message;
+    EXPECT_NE(t.message.find(size < good.size() - 24 ? std::to_string(size) + " found"
+                                                     : std::to_string(24 - (good.size() - size)) + " follow"),
+              std::string::npos)
+        << size << " " << t.message;
   }
   refused(good.substr(0, 3), "in its magic: 6 bytes were wanted, 3 found");
   refused(good.substr(0, 7), "in its version: 8 bytes");
@@ -72,7 +74,8 @@ TEST(Npy, E03HeaderLengthsAreCheckedBeforeAnythingIsAllocated) {
   std::string start("\x93NUMPY\1\0", 8);
   refused(start + std::string("\0\0", 2), "malformed header: `{` was wanted at byte 0, and its end found");
   refused(start + "\xFF\xFF" + std::string(90, ' '), "65545 bytes were wanted, 100 found");
-  refused(std::string("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12) + std::string(88, ' '), "4294967307 bytes were wanted, 100 found");
+  refused(std::string("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12) + std::string(88, ' '),
+          "4294967307 bytes were wanted, 100 found");
 }
 
 TEST(Npy, E04OnlyThePlainDictIsAccepted) {

@@ -51,11 +51,13 @@ std::string local_of(const Entry& e) {
          little(e.packed_size, 4) + little(e.size, 4) + little(e.name.size(), 2) + little(0, 2) + e.name + e.data;
 }
 std::string central_of(const Entry& e, std::size_t offset) {
-  return "PK\1\2" + little(20, 2) + little(20, 2) + little(e.flags, 2) + little(e.method, 2) + little(0, 4) + little(e.crc, 4) +
-         little(e.packed_size, 4) + little(e.size, 4) + little(e.name.size(), 2) + little(0, 12) + little(offset, 4) + e.name;
+  return "PK\1\2" + little(20, 2) + little(20, 2) + little(e.flags, 2) + little(e.method, 2) + little(0, 4) +
+         little(e.crc, 4) + little(e.packed_size, 4) + little(e.size, 4) + little(e.name.size(), 2) + little(0, 12) +
+         little(offset, 4) + e.name;
 }
 std::string end_of(std::size_t count, std::size_t size, std::size_t offset) {
-  return "PK\5\6" + little(0, 4) + little(count, 2) + little(count, 2) + little(size, 4) + little(offset, 4) + little(0, 2);
+  return "PK\5\6" + little(0, 4) + little(count, 2) + little(count, 2) + little(size, 4) + little(offset, 4) +
+         little(0, 2);
 }
 std::string zip(const std::vector<Entry>& entries) {
   std::string body, directory;
@@ -112,10 +114,12 @@ TEST(Npz, E10EncryptedAndUnknownMethods) {
 TEST(Npz, E10Bombs) {
   std::string zeros = npy_header(ElementType::u8, {8 << 20}) + std::string(8 << 20, '\0');
   refused(zip({deflated("bomb.npy", zeros)}), "more than 1000 times as many");
-  EXPECT_NO_THROW(load_all(zip({deflated("fine.npy", npy_header(ElementType::u8, {500000}) + std::string(500000, '\0'))})));
+  EXPECT_NO_THROW(
+      load_all(zip({deflated("fine.npy", npy_header(ElementType::u8, {500000}) + std::string(500000, '\0'))})));
   DataLimits limits;
   limits.bytes = 1000;
-  refused(zip({stored("a.npy", npy_header(ElementType::u8, {900}) + std::string(900, '\0'))}), "unpacks to more than the allowed", 4, limits);
+  refused(zip({stored("a.npy", npy_header(ElementType::u8, {900}) + std::string(900, '\0'))}),
+          "unpacks to more than the allowed", 4, limits);
   limits.bytes = 200;  // each entry alone would do
   refused(zip({stored("a.npy", array), stored("b.npy", array)}), "unpacks to more than the allowed", 4, limits);
   limits = {};

@@ -29,7 +29,8 @@ std::string output_of(const std::string& command) {
 std::string line(const std::string& file, const std::string& entry, const Tensor& tensor) {
   std::string shape;
   for (std::int64_t extent : tensor.shape()) shape += (shape.empty() ? "" : "x") + std::to_string(extent);
-  std::string text = file + " " + entry + " " + std::string(name_of(tensor.type())) + " " + (shape.empty() ? "scalar" : shape);
+  std::string text =
+      file + " " + entry + " " + std::string(name_of(tensor.type())) + " " + (shape.empty() ? "scalar" : shape);
   for (std::int64_t at = 0; at < tensor.size(); ++at) {
     text += ' ';
     if (!is_float(tensor.type())) text += std::to_string(tensor.load_i64(at));
@@ -119,7 +120,8 @@ TEST(NumPy, ReadsEveryFileThatWeWrite) {
 
 TEST(NumPy, WhatWeWriteIsUsedWhereItLies) {
   Tensor tensor = sample(ElementType::f32, {7, 3});
-  SharedBytes npy = bytes_of_text(npy_header(tensor.type(), tensor.shape()) + std::string(bytes_of(Content::value_type(tensor))));
+  SharedBytes npy =
+      bytes_of_text(npy_header(tensor.type(), tensor.shape()) + std::string(bytes_of(Content::value_type(tensor))));
   const std::byte* at = parse_npy(npy, "`x`").data();
   EXPECT_TRUE(at > npy.data() && at < npy.data() + npy.size());
   SharedBytes npz = bytes_of_text(flatten(encode_npz({{"a", tensor}, {"name", tensor}})));

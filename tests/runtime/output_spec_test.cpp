@@ -23,14 +23,19 @@ TEST(OutputSpec, Forms) {
   EXPECT_EQ(parse_output_spec("@all.npz"), (OutputSpec{"@all.npz", "", "all.npz"}));
   EXPECT_EQ(parse_output_spec("Y=-"), (OutputSpec{"Y=-", "Y", ""}));
   EXPECT_EQ(parse_output_spec("-"), (OutputSpec{"-", "", ""}));
-  for (auto [text, part] : {std::pair{"Y", "a name and `=`"}, {"Y=y.npy", "`@` and a file's name"}, {"@y.npy", "which result"},
-                            {"Y=@y.txt", "does not end in"}, {"1=-", "`1` is not the name"}, {"", "a name and `=`"}}) {
+  for (auto [text, part] : {std::pair{"Y", "a name and `=`"},
+                            {"Y=y.npy", "`@` and a file's name"},
+                            {"@y.npy", "which result"},
+                            {"Y=@y.txt", "does not end in"},
+                            {"1=-", "`1` is not the name"},
+                            {"", "a name and `=`"}}) {
     expect_failure([&, t = text] { parse_output_spec(t); }, 2, part);
   }
 }
 
 TEST(OutputSpec, Mistakes) {
-  EXPECT_NO_THROW(check_outputs(specs({"Y=@y.npy", "Z=@z.safetensors", "Y=@all.safetensors", "Z=@all.safetensors", "-"}), declared, {}));
+  EXPECT_NO_THROW(check_outputs(
+      specs({"Y=@y.npy", "Z=@z.safetensors", "Y=@all.safetensors", "Z=@all.safetensors", "-"}), declared, {}));
   refused({"Q=@q.npy"}, "`Q`, asked for by `Q=@q.npy`, is not a result of the program\nits results are `Y`, `Z`");
   refused({"Z=@z.npy"}, "NumPy has no bf16\nwrite Z=@Z.safetensors");
   refused({"@all.npz"}, "cannot hold the result `Z`");
@@ -44,13 +49,17 @@ TEST(OutputSpec, E12AnOutputOverAnInput) {
   std::filesystem::create_symlink(input, folder.file("soft.npy"));
   std::filesystem::create_hard_link(input, folder.file("hard.npy"));
   for (const char* name : {"x.npy", "soft.npy", "hard.npy", "./x.npy"}) {
-    expect_failure([&] { check_outputs(specs({"Y=@" + folder.file(name)}), declared, {input}); }, 3, "is the same file as the input");
+    expect_failure([&] { check_outputs(specs({"Y=@" + folder.file(name)}), declared, {input}); }, 3,
+                   "is the same file as the input");
   }
   EXPECT_NO_THROW(check_outputs(specs({"Y=@" + folder.file("y.npy")}), declared, {input}));
   folder.write("y.npy", "");
   std::filesystem::create_symlink(folder.file("y.npy"), folder.file("z.npy"));
-  expect_failure([&] { check_outputs(specs({"Y=@" + folder.file("y.npy"), "Y=@" + folder.file("z.npy")}), declared, {}); }, 2,
-                 "are one file, given for two outputs");
+  expect_failure(
+      [&] {
+        check_outputs(specs({"Y=@" + folder.file("y.npy"), "Y=@" + folder.file("z.npy")}), declared, {});
+      },
+      2, "are one file, given for two outputs");
 }
 
 TEST(OutputSpec, PlansOneFilePerPath) {

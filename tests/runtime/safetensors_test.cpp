@@ -26,8 +26,9 @@ void refused(const std::string& bytes, const std::string& part, int exit_code = 
 }
 
 TEST(Safetensors, ReadsAFileWrittenByHand) {
-  std::string header = "{\"__metadata__\":{\"format\":\"pt\"},\"b\":{\"data_offsets\":[4,8],\"dtype\":\"BF16\",\"shape\":[2]},"
-                       "\"a\\u00e9\\ud83d\\ude00\":{\"dtype\":\"I32\",\"shape\":[],\"data_offsets\":[0,4]}}   ";
+  std::string header =
+      "{\"__metadata__\":{\"format\":\"pt\"},\"b\":{\"data_offsets\":[4,8],\"dtype\":\"BF16\",\"shape\":[2]},"
+      "\"a\\u00e9\\ud83d\\ude00\":{\"dtype\":\"I32\",\"shape\":[],\"data_offsets\":[0,4]}}   ";
   SafetensorsFile opened(bytes_of_text(file(header, std::string("\xFF\xFF\xFF\xFF\x80\x3F\x00\xC0", 8))), "`x`");
   EXPECT_EQ(opened.names(), (std::vector<std::string>{"b", "aé😀"}));
   EXPECT_EQ(opened.load("aé😀").load_i64(0), -1);
@@ -77,7 +78,9 @@ TEST(Safetensors, OffsetsCoverTheDataOnce) {
   refused(file(one("U8", "[3]", "[0,2]"), "ab"), "is u8 [3] of 3 bytes, and its offsets are 0 to 2");
   refused(file(one("U8", "[1]", "[2,1]"), "ab"), "its offsets are 2 to 1");
   refused(file(one("U8", "[2]", "[1,3]"), "abc"), "leaves a hole before it");
-  std::string two = "{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}";
+  std::string two =
+      "{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
+      "offsets\":[1,3]}}";
   refused(file(two, "abc"), "`b` overlaps the tensor before it");
   refused(file(one("F32", "[4611686018427387904]", "[0,0]")), "does not fit in 64 bits");
   refused(file(one("U8", "[9223372036854775808]", "[0,0]")), "a number below 2^63");

@@ -81,7 +81,7 @@ TEST(WriteFile, ADiskThatFillsAtTheThirdOfFiveChangesNothing) {
     folder.write(std::to_string(i), "old " + std::to_string(i));
     files.push_back(text_file(folder.file(std::to_string(i)), std::string(i == 2 ? 100000 : 100, 'n')));
   }
-  rlimit before {}, small {};
+  rlimit before{}, small{};
   getrlimit(RLIMIT_FSIZE, &before);
   small = before;
   small.rlim_cur = 4096;
@@ -183,7 +183,8 @@ TEST(SignalsDeathTest, ASignalDuringTheRenamesWaitsForTheirEnd) {
 void write_generations(const TempFolder& folder) {
   for (int generation = 0;; ++generation) {
     std::string text = std::string(20000, static_cast<char>('a' + generation % 26));
-    write_files({text_file(folder.file("0"), text), text_file(folder.file("1"), text), text_file(folder.file("2"), text)});
+    write_files(
+        {text_file(folder.file("0"), text), text_file(folder.file("1"), text), text_file(folder.file("2"), text)});
   }
 }
 
@@ -207,13 +208,9 @@ void stop_at_random(int signal, bool set_must_agree) {
     for (const std::string& text : texts) {
       ASSERT_EQ(text.size(), 20000u);
       ASSERT_EQ(text, std::string(20000, text[0]));  // one generation, complete
-      if (set_must_agree) {
-        ASSERT_EQ(text, texts[0]);
-      }
+      if (set_must_agree) { ASSERT_EQ(text, texts[0]); }
     }
-    if (set_must_agree) {
-      ASSERT_EQ(folder.count(), texts.size());
-    }
+    if (set_must_agree) { ASSERT_EQ(folder.count(), texts.size()); }
   }
   write_files({text_file(folder.file("0"), "")});
   EXPECT_LE(folder.count(), 3u);  // what the killed ones left is gone

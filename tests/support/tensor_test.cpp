@@ -57,7 +57,8 @@ TEST(Tensor, SharedBytesAreCopiedBeforeTheFirstWrite) {
 }
 
 TEST(Tensor, StoresRoundWrapOrSaturate) {
-  Tensor half(ElementType::f16, {1}), brain(ElementType::bf16, {1}), byte(ElementType::u8, {1}), single(ElementType::f32, {1});
+  Tensor half(ElementType::f16, {1}), brain(ElementType::bf16, {1}), byte(ElementType::u8, {1}),
+      single(ElementType::f32, {1});
   half.store_f64(0, 2049);
   EXPECT_EQ(half.load_f64(0), 2048);
   byte.store_i64(0, -1);
