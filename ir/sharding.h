@@ -44,6 +44,7 @@ struct Sharding {
   std::string unreduced_monoid;  // empty if `unreduced` is
   bool operator==(const Sharding&) const = default;
 };
+std::string to_string(const AxisRef& axis);          // model:(1)2
 std::string to_string(const Sharding& sharding);  // pod[{data}, {model, ?}p1; replicated {x}]
 
 

@@ -12,10 +12,6 @@ struct Faults {
   const Mesh& mesh;
   std::vector<std::string> found;
 
-  std::string show(const AxisRef& axis) const {
-    return axis.sub ? fmt::format("{}:({}){}", axis.name, axis.sub->pre_size, axis.sub->size) : axis.name;
-  }
-
   // The axis as a sub-axis; nothing if it is not right by itself.
   std::optional<SubAxis> resolve(const AxisRef& axis) {
     auto full = std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const MeshAxis& a) { return a.name == axis.name; });
@@ -28,11 +24,11 @@ struct Faults {
     std::int64_t product = 0;
     bool part = pre >= 1 && size >= 2 && !__builtin_mul_overflow(pre, size, &product) && full->size % product == 0;
     if (!part) {
-      found.push_back(fmt::format("{} is no part of an axis of size {}", show(axis), full->size));
+      found.push_back(fmt::format("{} is no part of an axis of size {}", to_string(axis), full->size));
       return std::nullopt;
     }
     if (size == full->size) {
-      found.push_back(fmt::format("{} is the whole axis and is written {}", show(axis), axis.name));
+      found.push_back(fmt::format("{} is the whole axis and is written {}", to_string(axis), axis.name));
       return std::nullopt;
     }
     return axis.sub;
@@ -51,7 +47,7 @@ struct Faults {
       for (std::size_t a = 0; a < b; ++a) {
         if (all[a].name != all[b].name || !resolved[a] || !resolved[b]) continue;
         bool fit = all[a].sub && all[b].sub && coexist(*resolved[a], *resolved[b]);
-        if (!fit) found.push_back(fmt::format("{} and {} cannot stand in one sharding", show(all[a]), show(all[b])));
+        if (!fit) found.push_back(fmt::format("{} and {} cannot stand in one sharding", to_string(all[a]), to_string(all[b])));
       }
   }
 
@@ -61,7 +57,7 @@ struct Faults {
       const AxisRef &a = axes[k - 1], &b = axes[k];
       std::int64_t end = 0;
       if (a.name != b.name || !a.sub || !b.sub || __builtin_mul_overflow(a.sub->pre_size, a.sub->size, &end)) continue;
-      if (end == b.sub->pre_size) found.push_back(fmt::format("{} and {} must be merged", show(a), show(b)));
+      if (end == b.sub->pre_size) found.push_back(fmt::format("{} and {} must be merged", to_string(a), to_string(b)));
     }
   }
 };

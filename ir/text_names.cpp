@@ -35,7 +35,8 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-std::string written_name(const std::string& name) { return is_identifier(name) ? name : quoted(name); }
+// `_` alone stands for something that is not there.
+std::string written_name(const std::string& name) { return is_identifier(name) && name != "_" ? name : quoted(name); }
 
 std::vector<std::string> variable_names(const Operator& op) {
   std::unordered_map<std::string, int> count;

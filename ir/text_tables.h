@@ -1,0 +1,38 @@
+// The words of the text form for enumerations: printer and parser share one table each.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace tap::ir::words {
+
+template <class Enum>
+struct Word {
+  Enum value;
+  std::string_view text;
+};
+
+inline constexpr std::array<Word<DimRole>, 3> roles = {
+    {{DimRole::parallel, "parallel"}, {DimRole::reduction, "reduce"}, {DimRole::counter, "counter"}}};
+inline constexpr std::array<Word<Law>, 4> laws = {
+    {{Law::unknown, "unknown"}, {Law::proved, "proved"}, {Law::assumed, "assumed"}, {Law::broken, "broken"}}};
+inline constexpr std::array<Word<RegionKind>, 3> regions = {
+    {{RegionKind::call, "call"}, {RegionKind::iterate, "iterate"}, {RegionKind::group, "group"}}};
+inline constexpr std::array<Word<BarrierKind>, 3> barriers = {
+    {{BarrierKind::forward, "forward"}, {BarrierKind::backward, "backward"}, {BarrierKind::both, "both"}}};
+inline constexpr std::array<Word<Placement>, 4> placements = {{{Placement::unspecified, "anywhere"},
+                                                               {Placement::threads, "threads"},
+                                                               {Placement::sequential, "sequential"},
+                                                               {Placement::mesh_axis, "axis"}}};
+
+template <class Table, class Enum>
+std::string_view text_of(const Table& table, Enum value) {
+  for (const auto& word : table)
+    if (word.value == value) return word.text;
+  return "?";
+}
+
+}  // namespace tap::ir::words
