@@ -148,7 +148,9 @@ std::string to_string(const AffineExpr& e, const std::vector<std::string>& names
     if (text.empty()) text = (negative ? "-" : "") + magnitude;
     else text += (negative ? " - " : " + ") + magnitude;
   };
-  auto magnitude = [](std::int64_t v) { return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v); };
+  auto magnitude = [](std::int64_t v) {
+    return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+  };
   for (std::size_t d = 0; d < names.size(); ++d) {
     std::int64_t c = e.coefficients[d];
     if (c == 0) continue;

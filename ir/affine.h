@@ -57,7 +57,7 @@ struct Domain {
   bool operator==(const Domain&) const = default;
 };
 
-std::string to_string(const AffineExpr& e, const std::vector<std::string>& names);       // 2*i - j + 3
-std::string to_string(const Constraint& c, const std::vector<std::string>& names);       // 2*i - j >= 0
+std::string to_string(const AffineExpr& e, const std::vector<std::string>& names);  // 2*i - j + 3
+std::string to_string(const Constraint& c, const std::vector<std::string>& names);  // 2*i - j >= 0
 
 }  // namespace tap::ir

@@ -26,7 +26,7 @@ bool uses_attribute(CellOp op) {
 }
 
 std::size_t hash_of(const Scalar& s) {
-  std::size_t bits = !is_float(s.type)    ? static_cast<std::size_t>(s.i)
+  std::size_t bits = !is_float(s.type) ? static_cast<std::size_t>(s.i)
                      : std::isnan(s.f) ? 1
                                        : std::bit_cast<std::size_t>(s.f);
   return hash_combine(static_cast<std::size_t>(s.type), bits);

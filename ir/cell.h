@@ -28,8 +28,8 @@ struct Scalar {
   static Scalar boolean(bool value) { return {ElementType::boolean, value, 0}; }
   static Scalar zero(ElementType type);
   static Scalar one(ElementType type);
-  static Scalar least(ElementType type);     // T.min: -inf for floats, false for bool
-  static Scalar greatest(ElementType type);  // T.max
+  static Scalar least(ElementType type);       // T.min: -inf for floats, false for bool
+  static Scalar greatest(ElementType type);    // T.max
   bool operator==(const Scalar& other) const;  // bits, and any nan is the one nan: nan == nan, -0.0 != 0.0
 };
 std::string to_string(const Scalar& s);  // 0x1.8p+1 style is not used: shortest decimal that reads back exactly
@@ -40,7 +40,17 @@ enum class CellOp : std::uint8_t {
 #undef TAP_CELL_OP
 };
 
-enum class CellKind : std::uint8_t { leaf, arithmetic, comparison, logical, function, integer_function, cast, lazy, reduction };
+enum class CellKind : std::uint8_t {
+  leaf,
+  arithmetic,
+  comparison,
+  logical,
+  function,
+  integer_function,
+  cast,
+  lazy,
+  reduction
+};
 struct CellOpInfo {
   std::string_view name;
   std::string_view spelling;  // as printed: an operator or a function's name
@@ -71,7 +81,9 @@ class CellExprs {
   CellId index(std::uint32_t dim) { return add({CellOp::index, ElementType::i64, dim, {}, {}}); }
   CellId read(std::uint32_t access, ElementType type) { return add({CellOp::read, type, access, {}, {}}); }
   CellId argument(std::uint32_t number, ElementType type) { return add({CellOp::argument, type, number, {}, {}}); }
-  CellId apply(CellOp op, ElementType type, std::vector<CellId> args) { return add({op, type, 0, {}, std::move(args)}); }
+  CellId apply(CellOp op, ElementType type, std::vector<CellId> args) {
+    return add({op, type, 0, {}, std::move(args)});
+  }
   CellId cast(CellId value, ElementType type);  // value itself if it has the type already
 
   const CellNode& operator[](CellId id) const { return nodes_[id.index()]; }

@@ -95,7 +95,8 @@ class Merger {
       while (parent[i] != i) i = parent[i] = parent[parent[i]];
       return i;
     };
-    for (const auto& writers : def_use(graph_).writers)
+    DefUse uses = def_use(graph_);
+    for (const auto& writers : uses.writers)
       for (OperationId writer : writers) parent[root(writer.index())] = root(writers.front().index());
 
     std::vector<std::size_t> bundle_of_root(parent.size(), parent.size());

@@ -44,9 +44,7 @@ class FlowGraph {
     reversed.reserve(size());
     try {
       boost::topological_sort(boost_, std::back_inserter(reversed));
-    } catch (const boost::not_a_dag&) {
-      return std::nullopt;
-    }
+    } catch (const boost::not_a_dag&) { return std::nullopt; }
     return std::vector<Vertex>(reversed.rbegin(), reversed.rend());
   }
 
@@ -71,7 +69,8 @@ struct FindBackEdge : boost::default_dfs_visitor {
 // graph is long and would overflow the stack on a long chain with a bypass.)
 class DominatorTree {
  public:
-  explicit DominatorTree(std::size_t vertices) : parent_(vertices + 1, vertices), jump_(vertices + 1, vertices), depth_(vertices + 1, 0) {}
+  explicit DominatorTree(std::size_t vertices)
+      : parent_(vertices + 1, vertices), jump_(vertices + 1, vertices), depth_(vertices + 1, 0) {}
 
   std::size_t root() const { return parent_.size() - 1; }
   std::size_t parent(std::size_t v) const { return parent_[v]; }

@@ -14,9 +14,9 @@ struct Builtin {
   Scalar (*identity)(ElementType);
 };
 constexpr Builtin builtins[] = {
-    {"sum", CellOp::add, false, Scalar::zero},         {"prod", CellOp::mul, false, Scalar::one},
-    {"max", CellOp::max, false, Scalar::least},        {"min", CellOp::min, false, Scalar::greatest},
-    {"any", CellOp::logical_or, true, Scalar::zero},   {"all", CellOp::logical_and, true, Scalar::one},
+    {"sum", CellOp::add, false, Scalar::zero},       {"prod", CellOp::mul, false, Scalar::one},
+    {"max", CellOp::max, false, Scalar::least},      {"min", CellOp::min, false, Scalar::greatest},
+    {"any", CellOp::logical_or, true, Scalar::zero}, {"all", CellOp::logical_and, true, Scalar::one},
 };
 
 // Copies what `roots` need into `to`, with arguments renumbered; `renumber` must know every argument that occurs.
@@ -43,7 +43,8 @@ std::vector<T> kept(const std::vector<T>& all, const std::vector<bool>& keep) {
 }
 
 // A fold stays where its kept roots use kept operands only.
-std::optional<Fold> restrict_fold(const Fold& fold, const std::vector<bool>& keep, const std::vector<std::uint32_t>& renumber) {
+std::optional<Fold> restrict_fold(const Fold& fold, const std::vector<bool>& keep,
+                                  const std::vector<std::uint32_t>& renumber) {
   std::vector<CellId> roots = kept(fold.roots, keep);
   for (CellId id : reachable_from(fold.exprs, roots)) {
     const CellNode& node = fold.exprs[id];
@@ -113,8 +114,7 @@ Monoid restrict_to(const Monoid& monoid, const std::vector<bool>& keep) {
   result.combine = copy_cells(monoid.exprs, kept(monoid.combine, keep), renumber, result.exprs);
   if (monoid.fold) result.fold = restrict_fold(*monoid.fold, keep, renumber);
   result.laws = {restrict_law(monoid.laws.associative), restrict_law(monoid.laws.identity),
-                 restrict_law(monoid.laws.commutative),
-                 result.fold ? restrict_law(monoid.laws.fold) : Law::unknown};
+                 restrict_law(monoid.laws.commutative), result.fold ? restrict_law(monoid.laws.fold) : Law::unknown};
   return result;
 }
 

@@ -5,7 +5,9 @@
 
 namespace tap::ir {
 
-std::string to_string(const TensorType& type) { return std::string(name_of(type.element)) + tap::to_string(type.shape); }
+std::string to_string(const TensorType& type) {
+  return std::string(name_of(type.element)) + tap::to_string(type.shape);
+}
 
 Box Operator::box() const {
   Box box;
@@ -61,9 +63,7 @@ std::optional<AffineExpr> as_affine(const Operator& op, CellId cell) {
     AffineExpr result = known.at(cell);
     result.bounds(op.box());
     return result;
-  } catch (const Overflow&) {
-    return std::nullopt;
-  }
+  } catch (const Overflow&) { return std::nullopt; }
 }
 
 namespace {
@@ -80,9 +80,7 @@ std::optional<Constraint> comparison_constraint(const Operator& op, const CellNo
     Constraint c{negated ? *a - *b : *b - *a, Comparison::at_least_zero};
     if ((node.op == CellOp::less) != negated) c.expr.offset = checked::sub(c.expr.offset, 1);
     return c;
-  } catch (const Overflow&) {
-    return std::nullopt;
-  }
+  } catch (const Overflow&) { return std::nullopt; }
 }
 
 }  // namespace

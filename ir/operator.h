@@ -39,8 +39,8 @@ struct IndexDim {
   std::string name;
   Range range;
   DimRole role = DimRole::parallel;
-  bool keep = false;         // must not be split (outside kernels)
-  std::uint32_t level = 0;   // counter only: 0 is the innermost enclosing iterate
+  bool keep = false;        // must not be split (outside kernels)
+  std::uint32_t level = 0;  // counter only: 0 is the innermost enclosing iterate
   bool operator==(const IndexDim&) const = default;
 };
 
@@ -71,8 +71,8 @@ struct ReduceBody {
 };
 struct KernelBody {  // an outside kernel
   std::string symbol;
-  std::optional<std::int64_t> flops;    // per index point
-  std::optional<MonoidId> reduced_by;   // if there are reduction dims
+  std::optional<std::int64_t> flops;   // per index point
+  std::optional<MonoidId> reduced_by;  // if there are reduction dims
   bool operator==(const KernelBody&) const = default;
 };
 enum class RegionKind : std::uint8_t { call, iterate, group };
@@ -92,7 +92,7 @@ struct Operator {
   std::vector<IndexDim> dims;
   std::vector<Constraint> constraints;  // on dims; the domain is the box of ranges cut by them
   std::vector<TensorType> operands;
-  std::vector<TensorType> results;      // whole types of the values written, also where only a part is written
+  std::vector<TensorType> results;  // whole types of the values written, also where only a part is written
   std::vector<Access> reads;
   std::vector<Access> writes;
   CellExprs exprs;

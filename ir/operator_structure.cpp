@@ -74,7 +74,8 @@ std::size_t hash_body(std::size_t h, const Body& body) {
 
 // Pairs of cells that were found equal, or are being compared: both arenas are acyclic and hash-consed, so a cell of one
 // has one partner in the other.
-bool equal_cells(const Operator& a, const std::vector<CellId>& a_roots, const Operator& b, const std::vector<CellId>& b_roots) {
+bool equal_cells(const Operator& a, const std::vector<CellId>& a_roots, const Operator& b,
+                 const std::vector<CellId>& b_roots) {
   if (a_roots.size() != b_roots.size()) return false;
   std::unordered_map<CellId, CellId> partner;
   std::vector<std::pair<CellId, CellId>> open;
@@ -88,7 +89,8 @@ bool equal_cells(const Operator& a, const std::vector<CellId>& a_roots, const Op
       continue;
     }
     const CellNode &m = a.exprs[x], &n = b.exprs[y];
-    if (m.op != n.op || m.type != n.type || m.attribute != n.attribute || m.value != n.value || m.args.size() != n.args.size())
+    if (m.op != n.op || m.type != n.type || m.attribute != n.attribute || m.value != n.value ||
+        m.args.size() != n.args.size())
       return false;
     for (std::size_t k = 0; k < m.args.size(); ++k) open.emplace_back(m.args[k], n.args[k]);
   }
@@ -137,7 +139,8 @@ std::size_t structural_hash(const Operator& op) {
     h = hash_combine(h, static_cast<std::size_t>(dim.role) * 2 + dim.keep);
     h = hash_combine(h, dim.level);
   }
-  for (const Constraint& c : op.constraints) h = hash_combine(hash_affine(h, c.expr), static_cast<std::size_t>(c.comparison));
+  for (const Constraint& c : op.constraints)
+    h = hash_combine(hash_affine(h, c.expr), static_cast<std::size_t>(c.comparison));
   h = hash_types(hash_types(h, op.operands), op.results);
   for (const Access& read : op.reads) h = hash_access(h, read);
   for (const Access& write : op.writes) h = hash_access(h, write);

@@ -52,7 +52,8 @@ void MonoidSection::take(std::string_view keyword, Line& line) {
   } else if (keyword == "combine" && !monoid_.fold) {
     monoid_.combine = cells(line, arity);
   } else if (keyword == "laws") {
-    Law* const laws[] = {&monoid_.laws.associative, &monoid_.laws.identity, &monoid_.laws.commutative, &monoid_.laws.fold};
+    Law* const laws[] = {&monoid_.laws.associative, &monoid_.laws.identity, &monoid_.laws.commutative,
+                         &monoid_.laws.fold};
     constexpr std::string_view names[] = {"associative", "identity", "commutative", "fold"};
     for (std::size_t k = 0; k < 4; ++k) {
       line.expect_word(names[k]);
@@ -78,7 +79,8 @@ void MonoidSection::finish(const Line& last) const {
     }
   };
   check(monoid_.exprs, 2 * arity);
-  if (monoid_.identity.size() != arity || monoid_.combine.size() != arity) last.fail("a monoid lacks its identity or its combination");
+  if (monoid_.identity.size() != arity || monoid_.combine.size() != arity)
+    last.fail("a monoid lacks its identity or its combination");
   if (!monoid_.fold) return;
   check(monoid_.fold->exprs, arity);
   if (monoid_.fold->roots.size() != arity) last.fail("a fold gives nothing");

@@ -32,7 +32,8 @@ std::vector<ValueId> GraphSection::values(Line& line) {
 // value 3 H f32[4, 2] const @ pod[{data}, {}]
 void GraphSection::value(Line& line) {
   std::size_t number = line.any_number();
-  if (number != graph_.values.size()) line.fail(fmt::format("value {} stands where value {} should", number, graph_.values.size()));
+  if (number != graph_.values.size())
+    line.fail(fmt::format("value {} stands where value {} should", number, graph_.values.size()));
   Value value;
   value.name = line.name();
   value.type = line.tensor_type();
@@ -57,22 +58,24 @@ void GraphSection::operation(Line& line) {
   if (line.eat_word("used")) {
     operation.operand_shardings = line.list("[", "]", sharding);
     if (operation.operand_shardings.size() != operation.operands.size())
-      line.fail(fmt::format("{} shardings for {} operands", operation.operand_shardings.size(), operation.operands.size()));
+      line.fail(
+          fmt::format("{} shardings for {} operands", operation.operand_shardings.size(), operation.operands.size()));
   }
   graph_.operations.push_back(std::move(operation));
 }
 
-// split 2 dim 0 into [0..3, 3..8] over axis on model
+// split 2 value 4 axis 0 into [0..3, 3..8] over axis on model     split 2 dim k into [0..8] over anywhere
 void GraphSection::split(Line& line) {
   SplitRequest split;
   split.operation = line.id_in<OperationId>(graph_.operations, "operations");
-  line.expect_word("dim");
-  split.dim = line.any_number();
+  if (line.eat_word("value")) split.value = line.id_in<ValueId>(graph_.values, "values");
+  if (line.eat_word("axis")) split.axis = line.any_number();
+  if (line.eat_word("dim")) split.dim = line.name();
   line.expect_word("into");
   split.blocks = line.list("[", "]", [&] { return line.range(); });
   line.expect_word("over");
   split.placement = line.word_of(words::placements, "placement");
-  if (line.eat_word("on")) split.axis = line.axis_ref();
+  if (line.eat_word("on")) split.mesh_axis = line.axis_ref();
   graph_.splits.push_back(std::move(split));
 }
 

@@ -87,7 +87,8 @@ std::string Line::quoted_text() {
       continue;
     }
     switch (char escape = next()) {
-      case '"': case '\\': text += escape; break;
+      case '"':
+      case '\\': text += escape; break;
       case 'n': text += '\n'; break;
       case 'x': {
         int high = hex_digit(next()), low = hex_digit(next());
@@ -121,7 +122,8 @@ std::int64_t Line::bounded_integer(std::int64_t least, std::int64_t greatest) {
   std::int64_t value = 0;
   auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
   if (error == std::errc::invalid_argument) fail(fmt::format("a number is missing before `{}`", rest_.substr(0, 20)));
-  if (error != std::errc() || value < least || value > greatest) fail(fmt::format("a number does not lie in {}..{}", least, greatest));
+  if (error != std::errc() || value < least || value > greatest)
+    fail(fmt::format("a number does not lie in {}..{}", least, greatest));
   rest_.remove_prefix(end - rest_.data());
   skip();
   return value;
@@ -163,11 +165,13 @@ Scalar Line::scalar(ElementType type) {
   const char* end = rest_.data() + rest_.size();
   float narrow = 0;
   double value = 0;  // f32 and narrower were printed as the shortest text of an f32, and are read as one
-  auto result = type == ElementType::f64 ? std::from_chars(rest_.data(), end, value) : std::from_chars(rest_.data(), end, narrow);
+  auto result = type == ElementType::f64 ? std::from_chars(rest_.data(), end, value)
+                                         : std::from_chars(rest_.data(), end, narrow);
   if (result.ec != std::errc()) fail(fmt::format("`{}` is no constant of {}", rest_.substr(0, 20), name_of(type)));
   if (type != ElementType::f64) value = narrow;
   Scalar scalar = Scalar::floating(type, value);
-  if (scalar != Scalar{type, 0, value}) fail(fmt::format("`{}` is not exact in {}", rest_.substr(0, result.ptr - rest_.data()), name_of(type)));
+  if (scalar != Scalar{type, 0, value})
+    fail(fmt::format("`{}` is not exact in {}", rest_.substr(0, result.ptr - rest_.data()), name_of(type)));
   rest_.remove_prefix(result.ptr - rest_.data());
   skip();
   return scalar;

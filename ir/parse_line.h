@@ -35,10 +35,12 @@ class Line {
   std::string quoted_text();
 
   std::int64_t integer();
-  std::uint64_t magnitude();   // digits
+  std::uint64_t magnitude();  // digits
   std::uint32_t number_below(std::size_t limit, std::string_view what);
   template <class Id, class T>
-  Id id_in(const std::vector<T>& table, std::string_view what) { return Id(number_below(table.size(), what)); }
+  Id id_in(const std::vector<T>& table, std::string_view what) {
+    return Id(number_below(table.size(), what));
+  }
   CellId cell_of(const CellExprs& exprs) { return CellId(number_below(exprs.size(), "cells")); }
   std::uint32_t any_number();  // of something that comes later in the text
   std::int64_t bounded_integer(std::int64_t least, std::int64_t greatest);

@@ -38,7 +38,8 @@ void OperatorSection::take(std::string_view keyword, Line& line) {
 
 // dim k 0..16 reduce keep level 1
 void OperatorSection::dim(Line& line) {
-  if (!op_.constraints.empty() || !op_.reads.empty() || !op_.writes.empty()) line.fail("a dim comes after what depends on all dims");
+  if (!op_.constraints.empty() || !op_.reads.empty() || !op_.writes.empty())
+    line.fail("a dim comes after what depends on all dims");
   IndexDim dim;
   dim.name = line.name();
   dim.range = line.range();
@@ -63,14 +64,16 @@ void OperatorSection::access(Line& line, std::vector<Access>& accesses, std::siz
   line.expect_word("shape");
   access.projection.shape = line.integers();
   std::size_t rank = access.projection.start.rows.size();
-  if (access.projection.shape.size() != rank) line.fail(fmt::format("a shape of rank {} at a start of rank {}", access.projection.shape.size(), rank));
+  if (access.projection.shape.size() != rank)
+    line.fail(fmt::format("a shape of rank {} at a start of rank {}", access.projection.shape.size(), rank));
   auto coordinate = [&]() -> std::optional<CellId> {
     if (line.eat("_")) return std::nullopt;
     return line.cell_of(op_.exprs);
   };
   if (line.eat_word("by")) {
     access.coordinates = line.list("[", "]", coordinate);
-    if (access.coordinates.size() != rank) line.fail(fmt::format("{} coordinates for rank {}", access.coordinates.size(), rank));
+    if (access.coordinates.size() != rank)
+      line.fail(fmt::format("{} coordinates for rank {}", access.coordinates.size(), rank));
   }
   if (line.eat_word("else")) access.fill = line.cell_of(op_.exprs);
   if (line.eat_word("invariant"))

@@ -110,7 +110,8 @@ class ProgramParser {
                           : r.kind == Reference::operator_ ? program_.operators.size()
                                                            : program_.graphs.size();
       constexpr std::string_view kinds[] = {"monoids", "operators", "graphs"};
-      if (r.number >= limit) throw TextFailure{r.line, fmt::format("number {} of {} {}", r.number, limit, kinds[r.kind])};
+      if (r.number >= limit)
+        throw TextFailure{r.line, fmt::format("number {} of {} {}", r.number, limit, kinds[r.kind])};
     }
   }
 
@@ -126,9 +127,7 @@ class ProgramParser {
 std::variant<Program, TextError> parse_program(std::string_view text) {
   try {
     return ProgramParser(text).run();
-  } catch (const TextFailure& failure) {
-    return TextError{failure.line, failure.message};
-  }
+  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message}; }
 }
 
 }  // namespace tap::ir

@@ -31,9 +31,15 @@ std::optional<Infix> infix_of(CellOp op) {
   switch (op) {
     case CellOp::logical_or: return Infix{disjunction, disjunction, conjunction};
     case CellOp::logical_and: return Infix{conjunction, conjunction, negation};
-    case CellOp::equal: case CellOp::not_equal: case CellOp::less: case CellOp::less_equal: return Infix{comparison, sum, sum};
-    case CellOp::add: case CellOp::sub: return Infix{sum, sum, product};
-    case CellOp::mul: case CellOp::div: case CellOp::mod: return Infix{product, product, sign};
+    case CellOp::equal:
+    case CellOp::not_equal:
+    case CellOp::less:
+    case CellOp::less_equal: return Infix{comparison, sum, sum};
+    case CellOp::add:
+    case CellOp::sub: return Infix{sum, sum, product};
+    case CellOp::mul:
+    case CellOp::div:
+    case CellOp::mod: return Infix{product, product, sign};
     default: return std::nullopt;
   }
 }
@@ -99,10 +105,12 @@ class CellPrinter {
       }
       case CellOp::neg: return {"-" + at_least(arg(0), atom), sign};
       case CellOp::logical_not: return {"not " + at_least(arg(0), negation), negation};
-      case CellOp::select:
-        return {"if " + arg(0).text + " then " + arg(1).text + " else " + arg(2).text, loosest};
+      case CellOp::select: return {"if " + arg(0).text + " then " + arg(1).text + " else " + arg(2).text, loosest};
       case CellOp::cast: return {std::string(name_of(node.type)) + "(" + arg(0).text + ")", atom};
-      case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::reduce: return leaf(node);
+      case CellOp::index:
+      case CellOp::read:
+      case CellOp::argument:
+      case CellOp::reduce: return leaf(node);
       default: break;
     }
     std::vector<std::string> args;

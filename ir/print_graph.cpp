@@ -23,7 +23,8 @@ class GraphPrinter {
     std::string text = fmt::format("graph {}({}) -> ({})\n", graph_.name, joined(inputs), list(graph_.outputs));
     for (const Operation& operation : graph_.operations) text += "  " + line(operation) + "\n";
     for (const ShardingGroup& group : graph_.groups) text += "  group " + list(group.values) + "\n";
-    for (const Barrier& barrier : graph_.barriers) text += "  barrier " + names_[barrier.value.index()] + direction(barrier.kind) + "\n";
+    for (const Barrier& barrier : graph_.barriers)
+      text += "  barrier " + names_[barrier.value.index()] + direction(barrier.kind) + "\n";
     for (const SplitRequest& split : graph_.splits) text += "  " + line(split) + "\n";
     return text;
   }
@@ -75,7 +76,8 @@ class GraphPrinter {
     std::vector<std::string> blocks;
     for (Range block : split.blocks) blocks.push_back(to_string(block));
     std::string where = split.value ? fmt::format("axis {}", split.axis) : split.dim;
-    std::string text = fmt::format("split {} on {} into [{}]", list(graph_[split.operation].results), where, joined(blocks));
+    std::string text =
+        fmt::format("split {} on {} into [{}]", list(graph_[split.operation].results), where, joined(blocks));
     if (split.placement == Placement::threads) text += " over threads";
     if (split.placement == Placement::sequential) text += " in sequence";
     if (split.mesh_axis) text += " over axis " + split.mesh_axis->name;

@@ -17,17 +17,21 @@ constexpr std::size_t longest_title = 110;
 
 class OperatorPrinter {
  public:
-  OperatorPrinter(const Program& program, const Operator& op) : program_(program), op_(op), names_(variable_names(op)) {}
+  OperatorPrinter(const Program& program, const Operator& op)
+      : program_(program), op_(op), names_(variable_names(op)) {}
 
   std::string run() {
-    std::vector<std::string> equations = std::visit([this](const auto& body) { return this->equations(body); }, op_.body);
+    std::vector<std::string> equations =
+        std::visit([this](const auto& body) { return this->equations(body); }, op_.body);
     std::string text = "operator " + op_.name;
     bool in_title = equations.size() == 1 && text.size() + equations[0].size() < longest_title;
     text += in_title ? ": " + equations[0] + "\n" : "\n";
     if (!op_.dims.empty()) text += "  index  " + dims() + "\n";
     for (const Constraint& c : op_.constraints) text += "  where  " + to_string(c, names_) + "\n";
-    for (const Access& read : op_.reads) text += "  read   " + access(read, op_.operands, operand_name(op_, read.tensor));
-    for (const Access& write : op_.writes) text += "  write  " + access(write, op_.results, result_name(op_, write.tensor));
+    for (const Access& read : op_.reads)
+      text += "  read   " + access(read, op_.operands, operand_name(op_, read.tensor));
+    for (const Access& write : op_.writes)
+      text += "  write  " + access(write, op_.results, result_name(op_, write.tensor));
     if (!in_title)
       for (const std::string& equation : equations) text += "  body   " + equation + "\n";
     return text;
@@ -52,9 +56,11 @@ class OperatorPrinter {
     if (access.tensor < tensors.size()) text += ": " + to_string(tensors[access.tensor]);
     text += " at " + to_string(access.projection, names_);
     for (std::size_t axis = 0; axis < access.coordinates.size(); ++axis)
-      if (access.coordinates[axis]) text += fmt::format(", axis {} by {}", axis, print_cell(op_, *access.coordinates[axis]));
+      if (access.coordinates[axis])
+        text += fmt::format(", axis {} by {}", axis, print_cell(op_, *access.coordinates[axis]));
     if (access.fill) text += " else " + print_cell(op_, *access.fill);
-    for (std::uint32_t d : access.invariant_dims) text += ", the same for every " + (d < names_.size() ? names_[d] : "?");
+    for (std::uint32_t d : access.invariant_dims)
+      text += ", the same for every " + (d < names_.size() ? names_[d] : "?");
     return text + "\n";
   }
 
@@ -72,7 +78,8 @@ class OperatorPrinter {
 
   std::vector<std::string> equations(const MapBody& map) const {
     std::vector<std::string> result;
-    for (std::size_t k = 0; k < map.values.size(); ++k) result.push_back(target(k) + " = " + print_cell(op_, map.values[k]));
+    for (std::size_t k = 0; k < map.values.size(); ++k)
+      result.push_back(target(k) + " = " + print_cell(op_, map.values[k]));
     return result;
   }
 
@@ -82,7 +89,8 @@ class OperatorPrinter {
     for (CellId id : reduce.operands) operands.push_back(print_cell(op_, id));
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (op_.dims[d].role == DimRole::reduction) reduced.push_back(names_[d]);
-    return {fmt::format("{} = {}[{}] {}", tuple(targets), program_[reduce.monoid].name, joined(reduced), tuple(operands))};
+    return {
+        fmt::format("{} = {}[{}] {}", tuple(targets), program_[reduce.monoid].name, joined(reduced), tuple(operands))};
   }
 
   std::vector<std::string> equations(const KernelBody& kernel) const {

@@ -84,7 +84,8 @@ class ProgramPrinter {
   }
 
   void print(const Mesh& mesh) {
-    std::string axes = listed(mesh.axes, [](const MeshAxis& a) { return fmt::format("{}: {}", written_name(a.name), a.size); });
+    std::string axes =
+        listed(mesh.axes, [](const MeshAxis& a) { return fmt::format("{}: {}", written_name(a.name), a.size); });
     std::string devices = mesh.devices.empty() ? "" : " devices [" + integers(mesh.devices) + "]";
     line("mesh {} [{}]{}", written_name(mesh.name), axes, devices);
   }
@@ -94,7 +95,8 @@ class ProgramPrinter {
       const CellNode& node = exprs[CellId(i)];
       std::string rest;
       if (node.op == CellOp::constant) rest = " " + to_string(node.value);
-      else if (info(node.op).kind == CellKind::leaf || node.op == CellOp::reduce) rest = fmt::format(" {}", node.attribute);
+      else if (info(node.op).kind == CellKind::leaf || node.op == CellOp::reduce)
+        rest = fmt::format(" {}", node.attribute);
       if (!node.args.empty()) rest += " (" + numbers(node.args) + ")";
       line("  cell {} = {} {}{}", i, info(node.op).name, name_of(node.type), rest);
     }
@@ -118,7 +120,8 @@ class ProgramPrinter {
     names_ = variable_names(op);
     for (const IndexDim& dim : op.dims) {
       std::string level = dim.level ? fmt::format(" level {}", dim.level) : "";
-      line("  dim {} {} {}{}{}", written_name(dim.name), to_string(dim.range), text_of(words::roles, dim.role), dim.keep ? " keep" : "", level);
+      line("  dim {} {} {}{}{}", written_name(dim.name), to_string(dim.range), text_of(words::roles, dim.role),
+           dim.keep ? " keep" : "", level);
     }
     for (const Constraint& c : op.constraints) line("  where {}", to_string(c, names_));
     for (const TensorType& type : op.operands) line("  operand {}", to_string(type));
@@ -135,13 +138,15 @@ class ProgramPrinter {
 
   // at [i, k] shape [1, 4] by [_, 3] else 2 invariant [0]
   std::string written(const Access& access) const {
-    std::string rows = listed(access.projection.start.rows, [this](const AffineExpr& e) { return to_string(e, names_); });
+    std::string rows =
+        listed(access.projection.start.rows, [this](const AffineExpr& e) { return to_string(e, names_); });
     std::string text = fmt::format("{} at [{}] shape [{}]", access.tensor, rows, integers(access.projection.shape));
     auto coordinate = [](const std::optional<CellId>& c) { return c ? fmt::format("{}", c->index()) : "_"; };
     if (!access.coordinates.empty()) text += " by [" + listed(access.coordinates, coordinate) + "]";
     if (access.fill) text += fmt::format(" else {}", access.fill->index());
     if (!access.invariant_dims.empty())
-      text += " invariant [" + listed(access.invariant_dims, [](std::uint32_t d) { return fmt::format("{}", d); }) + "]";
+      text +=
+          " invariant [" + listed(access.invariant_dims, [](std::uint32_t d) { return fmt::format("{}", d); }) + "]";
     return text;
   }
 
@@ -173,25 +178,33 @@ class ProgramPrinter {
     line("  outputs ({})", numbers(graph.outputs));
     for (const Operation& operation : graph.operations) print(graph, operation);
     for (const ShardingGroup& group : graph.groups) line("  group ({})", numbers(group.values));
-    for (const Barrier& barrier : graph.barriers) line("  barrier {} {}", barrier.value.index(), text_of(words::barriers, barrier.kind));
+    for (const Barrier& barrier : graph.barriers)
+      line("  barrier {} {}", barrier.value.index(), text_of(words::barriers, barrier.kind));
     for (const SplitRequest& split : graph.splits) print(split);
   }
 
   void print(const Graph& graph, const Operation& operation) {
     auto sharding = [](const std::optional<Sharding>& s) { return s ? to_string(*s) : "_"; };
-    std::string used = operation.operand_shardings.empty() ? "" : " used [" + listed(operation.operand_shardings, sharding) + "]";
+    std::string used =
+        operation.operand_shardings.empty() ? "" : " used [" + listed(operation.operand_shardings, sharding) + "]";
     auto name = [&](ValueId v) { return v.index() < graph.values.size() ? graph[v].name : "?"; };
-    std::string meaning = fmt::format("{} = {}({})", listed(operation.results, name),
-                                      operation.op.index() < program_.operators.size() ? program_[operation.op].name : "?",
-                                      listed(operation.operands, name));
+    std::string meaning =
+        fmt::format("{} = {}({})", listed(operation.results, name),
+                    operation.op.index() < program_.operators.size() ? program_[operation.op].name : "?",
+                    listed(operation.operands, name));
     for (char& c : meaning) c = c == '\n' ? ' ' : c;
-    line("  do {} ({}) -> ({}){}  // {}", operation.op.index(), numbers(operation.operands), numbers(operation.results), used, meaning);
+    line("  do {} ({}) -> ({}){}  // {}", operation.op.index(), numbers(operation.operands), numbers(operation.results),
+         used, meaning);
   }
 
   void print(const SplitRequest& split) {
-    std::string axis = split.axis ? " on " + to_string(*split.axis) : "";
-    line("  split {} dim {} into [{}] over {}{}", split.operation.index(), split.dim,
-         listed(split.blocks, [](Range block) { return to_string(block); }), text_of(words::placements, split.placement), axis);
+    std::string where;
+    if (split.value) where += fmt::format(" value {}", split.value->index());
+    if (split.value || split.axis != 0) where += fmt::format(" axis {}", split.axis);
+    if (!split.value || !split.dim.empty()) where += " dim " + written_name(split.dim);
+    line("  split {}{} into [{}] over {}{}", split.operation.index(), where,
+         listed(split.blocks, [](Range block) { return to_string(block); }),
+         text_of(words::placements, split.placement), split.mesh_axis ? " on " + to_string(*split.mesh_axis) : "");
   }
 
   const Program& program_;

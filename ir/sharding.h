@@ -44,9 +44,8 @@ struct Sharding {
   std::string unreduced_monoid;  // empty if `unreduced` is
   bool operator==(const Sharding&) const = default;
 };
-std::string to_string(const AxisRef& axis);          // model:(1)2
+std::string to_string(const AxisRef& axis);       // model:(1)2
 std::string to_string(const Sharding& sharding);  // pod[{data}, {model, ?}p1; replicated {x}]
-
 
 // What is wrong with a sharding's form on its mesh, one sentence each: axes that are not there, sub-axes that are no part
 // of their axis, overlap or cannot stand together, neighbours that must be merged, a priority on an empty closed dim.

@@ -14,7 +14,8 @@ struct Faults {
 
   // The axis as a sub-axis; nothing if it is not right by itself.
   std::optional<SubAxis> resolve(const AxisRef& axis) {
-    auto full = std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const MeshAxis& a) { return a.name == axis.name; });
+    auto full =
+        std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const MeshAxis& a) { return a.name == axis.name; });
     if (full == mesh.axes.end()) {
       found.push_back(fmt::format("the mesh {} has no axis {}", mesh.name, axis.name));
       return std::nullopt;
@@ -47,7 +48,8 @@ struct Faults {
       for (std::size_t a = 0; a < b; ++a) {
         if (all[a].name != all[b].name || !resolved[a] || !resolved[b]) continue;
         bool fit = all[a].sub && all[b].sub && coexist(*resolved[a], *resolved[b]);
-        if (!fit) found.push_back(fmt::format("{} and {} cannot stand in one sharding", to_string(all[a]), to_string(all[b])));
+        if (!fit)
+          found.push_back(fmt::format("{} and {} cannot stand in one sharding", to_string(all[a]), to_string(all[b])));
       }
   }
 

@@ -13,39 +13,69 @@ enum class Rule {
   any_to_bool,      // arguments of one type, whatever it is; bool result
   numbers_to_bool,  // number arguments of one type; bool result
   float_to_bool,
-  cast,             // any argument, any result
-  select,           // bool, then two of the result's type
-  reduce,           // argument and result of the monoid's one component's type
+  cast,    // any argument, any result
+  select,  // bool, then two of the result's type
+  reduce,  // argument and result of the monoid's one component's type
 };
 
 Rule rule_of(CellOp op) {
   switch (op) {
-    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument:
-      return Rule::leaf;
-    case CellOp::neg: case CellOp::add: case CellOp::sub: case CellOp::mul: case CellOp::div: case CellOp::mod:
-    case CellOp::min: case CellOp::max: case CellOp::abs: case CellOp::sign:
-      return Rule::numbers;
-    case CellOp::equal: case CellOp::not_equal:
-      return Rule::any_to_bool;
-    case CellOp::less: case CellOp::less_equal:
-      return Rule::numbers_to_bool;
-    case CellOp::isnan: case CellOp::isinf:
-      return Rule::float_to_bool;
-    case CellOp::logical_not: case CellOp::logical_and: case CellOp::logical_or:
-      return Rule::bools;
-    case CellOp::select:
-      return Rule::select;
-    case CellOp::exp: case CellOp::log: case CellOp::log1p: case CellOp::expm1: case CellOp::sqrt: case CellOp::rsqrt:
-    case CellOp::floor: case CellOp::ceil: case CellOp::round: case CellOp::sin: case CellOp::cos: case CellOp::tan:
-    case CellOp::asin: case CellOp::acos: case CellOp::atan: case CellOp::sinh: case CellOp::cosh: case CellOp::tanh:
-    case CellOp::asinh: case CellOp::acosh: case CellOp::atanh: case CellOp::erf: case CellOp::sigmoid: case CellOp::pow:
-      return Rule::floats;
-    case CellOp::bitand_: case CellOp::bitor_: case CellOp::bitxor_: case CellOp::bitnot: case CellOp::shl: case CellOp::shr:
-      return Rule::integers;
-    case CellOp::cast:
-      return Rule::cast;
-    case CellOp::reduce:
-      return Rule::reduce;
+    case CellOp::constant:
+    case CellOp::index:
+    case CellOp::read:
+    case CellOp::argument: return Rule::leaf;
+    case CellOp::neg:
+    case CellOp::add:
+    case CellOp::sub:
+    case CellOp::mul:
+    case CellOp::div:
+    case CellOp::mod:
+    case CellOp::min:
+    case CellOp::max:
+    case CellOp::abs:
+    case CellOp::sign: return Rule::numbers;
+    case CellOp::equal:
+    case CellOp::not_equal: return Rule::any_to_bool;
+    case CellOp::less:
+    case CellOp::less_equal: return Rule::numbers_to_bool;
+    case CellOp::isnan:
+    case CellOp::isinf: return Rule::float_to_bool;
+    case CellOp::logical_not:
+    case CellOp::logical_and:
+    case CellOp::logical_or: return Rule::bools;
+    case CellOp::select: return Rule::select;
+    case CellOp::exp:
+    case CellOp::log:
+    case CellOp::log1p:
+    case CellOp::expm1:
+    case CellOp::sqrt:
+    case CellOp::rsqrt:
+    case CellOp::floor:
+    case CellOp::ceil:
+    case CellOp::round:
+    case CellOp::sin:
+    case CellOp::cos:
+    case CellOp::tan:
+    case CellOp::asin:
+    case CellOp::acos:
+    case CellOp::atan:
+    case CellOp::sinh:
+    case CellOp::cosh:
+    case CellOp::tanh:
+    case CellOp::asinh:
+    case CellOp::acosh:
+    case CellOp::atanh:
+    case CellOp::erf:
+    case CellOp::sigmoid:
+    case CellOp::pow: return Rule::floats;
+    case CellOp::bitand_:
+    case CellOp::bitor_:
+    case CellOp::bitxor_:
+    case CellOp::bitnot:
+    case CellOp::shl:
+    case CellOp::shr: return Rule::integers;
+    case CellOp::cast: return Rule::cast;
+    case CellOp::reduce: return Rule::reduce;
   }
   return Rule::leaf;
 }
@@ -62,7 +92,8 @@ struct CellChecker {
     switch (node.op) {
       case CellOp::index:
         if (!out.expect(place.op, "an index variable stands outside of an operator")) return;
-        out.expect(node.attribute < place.op->dims.size(), "index {} of {} dims", node.attribute, place.op->dims.size());
+        out.expect(node.attribute < place.op->dims.size(), "index {} of {} dims", node.attribute,
+                   place.op->dims.size());
         out.expect(node.type == ElementType::i64, "an index variable is {}, not i64", name_of(node.type));
         return;
       case CellOp::read: {
@@ -72,14 +103,18 @@ struct CellChecker {
         std::uint32_t tensor = reads[node.attribute].tensor;
         if (tensor >= place.op->operands.size()) return;  // reported with the access
         ElementType element = place.op->operands[tensor].element;
-        out.expect(node.type == element, "read {} is {} and its operand is {}", node.attribute, name_of(node.type), name_of(element));
+        out.expect(node.type == element, "read {} is {} and its operand is {}", node.attribute, name_of(node.type),
+                   name_of(element));
         return;
       }
       case CellOp::argument: {
         if (!out.expect(place.arguments, "an argument stands outside of a monoid")) return;
-        if (!out.expect(node.attribute < place.argument_count, "argument {} of {}", node.attribute, place.argument_count)) return;
+        if (!out.expect(node.attribute < place.argument_count, "argument {} of {}", node.attribute,
+                        place.argument_count))
+          return;
         ElementType wanted = (*place.arguments)[node.attribute % place.arguments->size()].type;
-        out.expect(node.type == wanted, "argument {} is {}, not {}", node.attribute, name_of(node.type), name_of(wanted));
+        out.expect(node.type == wanted, "argument {} is {}, not {}", node.attribute, name_of(node.type),
+                   name_of(wanted));
         return;
       }
       default: return;  // a constant has the type of its value
@@ -99,7 +134,8 @@ struct CellChecker {
 
   void same(const CellNode& node, std::size_t k, ElementType wanted) {
     ElementType found = exprs[node.args[k]].type;
-    out.expect(found == wanted, "argument {} of `{}` is {}, not {}", k, info(node.op).spelling, name_of(found), name_of(wanted));
+    out.expect(found == wanted, "argument {} of `{}` is {}, not {}", k, info(node.op).spelling, name_of(found),
+               name_of(wanted));
   }
 
   // All arguments have the first one's type, which satisfies `allowed`; the result has `result`.
@@ -107,7 +143,8 @@ struct CellChecker {
     ElementType first = exprs[node.args[0]].type;
     out.expect(allowed(first), "`{}` of {}, where {} is wanted", info(node.op).spelling, name_of(first), what);
     for (std::size_t k = 1; k < node.args.size(); ++k) same(node, k, first);
-    out.expect(node.type == result, "`{}` of {} gives {}, not {}", info(node.op).spelling, name_of(first), name_of(result), name_of(node.type));
+    out.expect(node.type == result, "`{}` of {} gives {}, not {}", info(node.op).spelling, name_of(first),
+               name_of(result), name_of(node.type));
   }
 
   void node(const CellNode& node) {

@@ -8,7 +8,13 @@ namespace {
 class GraphVerifier {
  public:
   GraphVerifier(Violations& out, const Program& program, const Graph& graph, const std::vector<bool>& sound)
-      : out_(out), program_(program), graph_(graph), sound_(sound), writers_left_(graph.values.size(), 0), written_(graph.values.size(), false), is_input_(graph.values.size(), false) {}
+      : out_(out),
+        program_(program),
+        graph_(graph),
+        sound_(sound),
+        writers_left_(graph.values.size(), 0),
+        written_(graph.values.size(), false),
+        is_input_(graph.values.size(), false) {}
 
   void run() {
     if (!ids()) return;
@@ -43,14 +49,18 @@ class GraphVerifier {
     }
     for (const ShardingGroup& group : graph_.groups) all(group.values, "a group's members");
     for (const Barrier& barrier : graph_.barriers) all({barrier.value}, "the barriers");
-    for (const SplitRequest& split : graph_.splits) out_.expect(valid(split.operation, graph_.operations), "a split names an operation that is not there");
+    for (const SplitRequest& split : graph_.splits) {
+      out_.expect(valid(split.operation, graph_.operations), "a split names an operation that is not there");
+      if (split.value) all({*split.value}, "the splits");
+    }
     return out_.count() == before;
   }
 
   void values() {
     for (std::size_t v = 0; v < graph_.values.size(); ++v) {
       const Value& value = graph_.values[v];
-      bool negative = std::any_of(value.type.shape.begin(), value.type.shape.end(), [](std::int64_t n) { return n < 0; });
+      bool negative =
+          std::any_of(value.type.shape.begin(), value.type.shape.end(), [](std::int64_t n) { return n < 0; });
       out_.expect(!negative, "{} has a negative size: {}", name(ValueId(v)), to_string(value.type));
       if (value.sharding) {
         Violations::Scope at(out_, "{}", name(ValueId(v)));
@@ -80,7 +90,8 @@ class GraphVerifier {
     for (std::size_t a = 0; a < operation.results.size(); ++a) {
       --writers_left_[operation.results[a].index()];
       for (std::size_t b = 0; b < a; ++b)
-        out_.expect(operation.results[a] != operation.results[b], "{} is result {} and result {}", name(operation.results[a]), b, a);
+        out_.expect(operation.results[a] != operation.results[b], "{} is result {} and result {}",
+                    name(operation.results[a]), b, a);
     }
     if (operation.operand_shardings.empty()) return;
     if (!out_.expect(operation.operand_shardings.size() == operation.operands.size(), "{} shardings for {} operands",
@@ -94,7 +105,9 @@ class GraphVerifier {
   }
 
   void types(const std::vector<ValueId>& values, const std::vector<TensorType>& types, std::string_view what) {
-    if (!out_.expect(values.size() == types.size(), "{} {}s, and its operator has {}", values.size(), what, types.size())) return;
+    if (!out_.expect(values.size() == types.size(), "{} {}s, and its operator has {}", values.size(), what,
+                     types.size()))
+      return;
     for (std::size_t k = 0; k < values.size(); ++k) {
       const TensorType& found = graph_[values[k]].type;
       if (found != types[k])
@@ -106,7 +119,8 @@ class GraphVerifier {
     Violations::Scope at(out_, "split {}", number);
     const Operation& operation = graph_[split.operation];
     if (!sound_[operation.op.index()]) return;
-    std::optional<Range> range = split.value ? axis_range(operation, split) : dim_range(program_[operation.op], split.dim);
+    std::optional<Range> range = split.value ? axis_range(operation, split)
+                                             : dim_range(program_[operation.op], split.dim);
     if (!range) return;
     std::int64_t reached = range->lo;
     bool tiles = true;
@@ -115,12 +129,15 @@ class GraphVerifier {
       reached = block.hi;
     }
     out_.expect(tiles && reached == range->hi, "the blocks do not tile the range {}", to_string(*range));
-    out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(), "a mesh axis and another placement, or none of both");
-    if (split.mesh_axis) out_.expect(declared(split.mesh_axis->name), "the axis {} is of no mesh", split.mesh_axis->name);
+    out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(),
+                "a mesh axis and another placement, or none of both");
+    if (split.mesh_axis)
+      out_.expect(declared(split.mesh_axis->name), "the axis {} is of no mesh", split.mesh_axis->name);
   }
 
   std::optional<Range> axis_range(const Operation& operation, const SplitRequest& split) {
-    bool written = std::find(operation.results.begin(), operation.results.end(), *split.value) != operation.results.end();
+    bool written = std::find(operation.results.begin(), operation.results.end(), *split.value) !=
+                   operation.results.end();
     if (!out_.expect(written, "it names a value that its operation does not write")) return std::nullopt;
     const Shape& shape = graph_[*split.value].type.shape;
     if (!out_.expect(split.axis < shape.size(), "axis {} of {}", split.axis, shape.size())) return std::nullopt;

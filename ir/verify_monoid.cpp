@@ -3,8 +3,11 @@
 namespace tap::ir::verifying {
 namespace {
 
-void verify_roots(Violations& out, const Monoid& monoid, const CellExprs& exprs, const std::vector<CellId>& roots, std::string_view what) {
-  if (!out.expect(roots.size() == monoid.arity(), "{} has {} values for {} components", what, roots.size(), monoid.arity())) return;
+void verify_roots(Violations& out, const Monoid& monoid, const CellExprs& exprs, const std::vector<CellId>& roots,
+                  std::string_view what) {
+  if (!out.expect(roots.size() == monoid.arity(), "{} has {} values for {} components", what, roots.size(),
+                  monoid.arity()))
+    return;
   for (std::size_t c = 0; c < roots.size(); ++c) {
     if (!out.expect(valid(roots[c], exprs), "{} {} is no cell", what, c)) continue;
     ElementType found = exprs[roots[c]].type, wanted = monoid.components[c].type;
@@ -31,7 +34,8 @@ void verify_fold(Violations& out, const Program& program, const Monoid& monoid) 
   verify_roots(out, monoid, fold.exprs, fold.roots, "result");
   std::vector<bool> indexed = indexed_cells(fold.exprs);
   for (std::size_t c = 0; c < fold.roots.size(); ++c)
-    out.expect(!valid(fold.roots[c], fold.exprs) || !indexed[fold.roots[c].index()], "result {} depends on the fold's index", c);
+    out.expect(!valid(fold.roots[c], fold.exprs) || !indexed[fold.roots[c].index()],
+               "result {} depends on the fold's index", c);
 }
 
 void verify_monoid(Violations& out, const Program& program, const Monoid& monoid) {

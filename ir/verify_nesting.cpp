@@ -23,7 +23,11 @@ struct Enclosing {
 class Nesting {
  public:
   Nesting(Violations& out, const Program& program)
-      : out_(out), program_(program), uses_(program.graphs.size()), used_(program.graphs.size(), 0), enclosing_(program.graphs.size()) {}
+      : out_(out),
+        program_(program),
+        uses_(program.graphs.size()),
+        used_(program.graphs.size(), 0),
+        enclosing_(program.graphs.size()) {}
 
   void run() {
     for (std::size_t g = 0; g < program_.graphs.size(); ++g)
@@ -59,7 +63,8 @@ class Nesting {
   }
 
   static void enclose(Enclosing& inner, Enclosing outer, const RegionBody& region) {
-    if (region.kind == RegionKind::iterate) outer.trips.insert(outer.trips.begin(), Trips{{std::pair{region.trips.lo, region.trips.hi}}});
+    if (region.kind == RegionKind::iterate)
+      outer.trips.insert(outer.trips.begin(), Trips{{std::pair{region.trips.lo, region.trips.hi}}});
     if (!inner.reached) {
       inner = std::move(outer);
       inner.reached = true;
@@ -77,9 +82,12 @@ class Nesting {
       for (const IndexDim& dim : op.dims) {
         if (dim.role != DimRole::counter) continue;
         Violations::Scope at(out_, "graph {} ({}): operator {} ({})", g, program_.graphs[g].name, id.index(), op.name);
-        if (!out_.expect(dim.level < trips.size(), "the counter {} is of level {} inside of {} iterates", dim.name, dim.level, trips.size())) continue;
+        if (!out_.expect(dim.level < trips.size(), "the counter {} is of level {} inside of {} iterates", dim.name,
+                         dim.level, trips.size()))
+          continue;
         for (auto [lo, hi] : trips[dim.level])
-          out_.expect(dim.range == Range{lo, hi}, "the counter {} runs over {} and its iterate over {}", dim.name, to_string(dim.range), to_string(Range{lo, hi}));
+          out_.expect(dim.range == Range{lo, hi}, "the counter {} runs over {} and its iterate over {}", dim.name,
+                      to_string(dim.range), to_string(Range{lo, hi}));
       }
     }
   }

@@ -7,7 +7,8 @@ namespace {
 
 class OperatorVerifier {
  public:
-  OperatorVerifier(Violations& out, const Program& program, const Operator& op) : out_(out), program_(program), op_(op) {}
+  OperatorVerifier(Violations& out, const Program& program, const Operator& op)
+      : out_(out), program_(program), op_(op) {}
 
   void run() {
     types();
@@ -38,7 +39,8 @@ class OperatorVerifier {
       out_.expect(dim.role == DimRole::counter || dim.level == 0, "{} is no counter and has a level", dim.name);
     }
     for (const Constraint& c : op_.constraints)
-      out_.expect(c.expr.coefficients.size() == op_.dims.size(), "a constraint over {} of {} dims", c.expr.coefficients.size(), op_.dims.size());
+      out_.expect(c.expr.coefficients.size() == op_.dims.size(), "a constraint over {} of {} dims",
+                  c.expr.coefficients.size(), op_.dims.size());
   }
 
   // What both reads and writes must fulfil; false if ranks disagree.
@@ -48,12 +50,16 @@ class OperatorVerifier {
     std::size_t rank = tensors[access.tensor].shape.size();
     const Projection& p = access.projection;
     bool ok = out_.expect(p.shape.size() == rank && p.start.rows.size() == rank,
-                          "the projection has {} rows and a region of rank {} for a tensor of rank {}", p.start.rows.size(), p.shape.size(), rank);
-    ok &= out_.expect(p.start.inputs == op_.dims.size(), "the projection has {} inputs for {} dims", p.start.inputs, op_.dims.size());
+                          "the projection has {} rows and a region of rank {} for a tensor of rank {}",
+                          p.start.rows.size(), p.shape.size(), rank);
+    ok &= out_.expect(p.start.inputs == op_.dims.size(), "the projection has {} inputs for {} dims", p.start.inputs,
+                      op_.dims.size());
     for (const AffineExpr& row : p.start.rows)
-      ok &= out_.expect(row.coefficients.size() == op_.dims.size(), "a row has {} coefficients for {} dims", row.coefficients.size(), op_.dims.size());
+      ok &= out_.expect(row.coefficients.size() == op_.dims.size(), "a row has {} coefficients for {} dims",
+                        row.coefficients.size(), op_.dims.size());
     for (std::int64_t extent : p.shape) ok &= out_.expect(extent >= 0, "the region has a negative extent, {}", extent);
-    ok &= out_.expect(access.coordinates.empty() || access.coordinates.size() == rank, "{} coordinates for rank {}", access.coordinates.size(), rank);
+    ok &= out_.expect(access.coordinates.empty() || access.coordinates.size() == rank, "{} coordinates for rank {}",
+                      access.coordinates.size(), rank);
     for (const auto& c : access.coordinates) ok &= !c || out_.expect(valid(*c, op_.exprs), "a coordinate is no cell");
     ok &= !access.fill || out_.expect(valid(*access.fill, op_.exprs), "the fill is no cell");
     return ok;
@@ -66,7 +72,8 @@ class OperatorVerifier {
     out_.expect(access.invariant_dims.empty(), "a read has invariant dims");
     if (access.fill) {
       const CellNode& fill = op_.exprs[*access.fill];
-      out_.expect(fill.type == type.element, "the fill is {} and the tensor {}", name_of(fill.type), name_of(type.element));
+      out_.expect(fill.type == type.element, "the fill is {} and the tensor {}", name_of(fill.type),
+                  name_of(type.element));
       out_.expect(!op_.kernel() || fill.op == CellOp::constant, "the fill of an outside kernel is not a constant");
     }
     for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
@@ -80,14 +87,16 @@ class OperatorVerifier {
     ElementType type = op_.exprs[*access.coordinates[axis]].type;
     out_.expect(is_integer(type), "the coordinate of axis {} is {}, not an integer", axis, name_of(type));
     out_.expect(!op_.kernel(), "an outside kernel has a data-dependent coordinate");
-    out_.expect(access.projection.start.rows[axis] == AffineExpr::constant(op_.dims.size(), 0) && access.projection.shape[axis] == extent,
+    out_.expect(access.projection.start.rows[axis] == AffineExpr::constant(op_.dims.size(), 0) &&
+                    access.projection.shape[axis] == extent,
                 "the projection of the data-dependent axis {} is not the whole axis", axis);
   }
 
   // Cells are read and written one by one; whole regions are for kernels and groups.
   void one_cell(const Access& access, std::size_t axis) {
     if (op_.map() || op_.reduce())
-      out_.expect(access.projection.shape[axis] == 1, "the region has extent {} on axis {}, not 1", access.projection.shape[axis], axis);
+      out_.expect(access.projection.shape[axis] == 1, "the region has extent {} on axis {}, not 1",
+                  access.projection.shape[axis], axis);
   }
 
   bool uses(const Access& access, std::size_t dim) const {
@@ -102,7 +111,8 @@ class OperatorVerifier {
     out_.expect(!access.fill, "a write has a fill");
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) one_cell(access, axis);
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (op_.dims[d].role == DimRole::reduction) out_.expect(!uses(access, d), "the reduced dim {} appears in what is written", op_.dims[d].name);
+      if (op_.dims[d].role == DimRole::reduction)
+        out_.expect(!uses(access, d), "the reduced dim {} appears in what is written", op_.dims[d].name);
     std::vector<bool> seen(op_.dims.size(), false);
     for (std::uint32_t d : access.invariant_dims) {
       if (!out_.expect(d < op_.dims.size(), "invariant dim {} of {}", d, op_.dims.size())) continue;
@@ -154,12 +164,15 @@ class OperatorVerifier {
   }
 
   bool has_reduction() const {
-    return std::any_of(op_.dims.begin(), op_.dims.end(), [](const IndexDim& d) { return d.role == DimRole::reduction; });
+    return std::any_of(op_.dims.begin(), op_.dims.end(),
+                       [](const IndexDim& d) { return d.role == DimRole::reduction; });
   }
 
   void body(const MapBody& map) {
     out_.expect(!has_reduction(), "a map has a reduction dim");
-    if (!out_.expect(map.values.size() == op_.writes.size(), "{} values for {} writes", map.values.size(), op_.writes.size())) return;
+    if (!out_.expect(map.values.size() == op_.writes.size(), "{} values for {} writes", map.values.size(),
+                     op_.writes.size()))
+      return;
     for (std::size_t k = 0; k < map.values.size(); ++k) {
       if (!out_.expect(valid(map.values[k], op_.exprs), "value {} is no cell", k)) continue;
       ElementType found = op_.exprs[map.values[k]].type, wanted = op_.results[op_.writes[k].tensor].element;
@@ -170,7 +183,9 @@ class OperatorVerifier {
   void body(const ReduceBody& reduce) {
     if (!monoid_of_writes(reduce.monoid)) return;
     const Monoid& monoid = program_[reduce.monoid];
-    if (!out_.expect(reduce.operands.size() == monoid.arity(), "{} operands for {} components", reduce.operands.size(), monoid.arity())) return;
+    if (!out_.expect(reduce.operands.size() == monoid.arity(), "{} operands for {} components", reduce.operands.size(),
+                     monoid.arity()))
+      return;
     for (std::size_t k = 0; k < reduce.operands.size(); ++k) {
       if (!out_.expect(valid(reduce.operands[k], op_.exprs), "operand {} is no cell", k)) continue;
       ElementType found = op_.exprs[reduce.operands[k]].type, wanted = monoid.components[k].type;
@@ -182,7 +197,9 @@ class OperatorVerifier {
   bool monoid_of_writes(MonoidId id) {
     if (!out_.expect(valid(id, program_.monoids), "the monoid is not in the table")) return false;
     const Monoid& monoid = program_[id];
-    if (!out_.expect(monoid.arity() == op_.writes.size(), "{} writes for {} components", op_.writes.size(), monoid.arity())) return false;
+    if (!out_.expect(monoid.arity() == op_.writes.size(), "{} writes for {} components", op_.writes.size(),
+                     monoid.arity()))
+      return false;
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       ElementType found = monoid.components[k].type, wanted = op_.results[op_.writes[k].tensor].element;
       out_.expect(fits(found, wanted), "component {} is {} and its result {}", k, name_of(found), name_of(wanted));
@@ -193,30 +210,39 @@ class OperatorVerifier {
   void body(const KernelBody& kernel) {
     out_.expect(!kernel.symbol.empty(), "the kernel has no symbol");
     out_.expect(!kernel.flops || *kernel.flops >= 0, "the cost is negative");
-    out_.expect(has_reduction() == kernel.reduced_by.has_value(), "a kernel has a reduction dim without a monoid, or a monoid without a reduction dim");
+    out_.expect(has_reduction() == kernel.reduced_by.has_value(),
+                "a kernel has a reduction dim without a monoid, or a monoid without a reduction dim");
     if (kernel.reduced_by) monoid_of_writes(*kernel.reduced_by);
   }
 
   void body(const RegionBody& region) {
     if (!out_.expect(valid(region.graph, program_.graphs), "the region's graph is not in the table")) return;
     if (region.kind != RegionKind::group)
-      out_.expect(op_.dims.empty() && op_.reads.empty() && op_.writes.empty() && op_.constraints.empty(), "a call or an iterate has an index space of its own");
+      out_.expect(op_.dims.empty() && op_.reads.empty() && op_.writes.empty() && op_.constraints.empty(),
+                  "a call or an iterate has an index space of its own");
     const Graph& graph = program_[region.graph];
     boundary(graph, graph.inputs, op_.operands, "operands", "inputs");
     boundary(graph, graph.outputs, op_.results, "results", "outputs");
     if (region.kind != RegionKind::iterate) return;
     out_.expect(region.trips.lo <= region.trips.hi, "the trips {} run backwards", to_string(region.trips));
-    if (!out_.expect(op_.results.size() <= op_.operands.size(), "a state of {} values with {} operands", op_.results.size(), op_.operands.size())) return;
+    if (!out_.expect(op_.results.size() <= op_.operands.size(), "a state of {} values with {} operands",
+                     op_.results.size(), op_.operands.size()))
+      return;
     for (std::size_t k = 0; k < op_.results.size(); ++k)
-      out_.expect(op_.operands[k] == op_.results[k], "the state {} enters as {} and leaves as {}", k, to_string(op_.operands[k]), to_string(op_.results[k]));
+      out_.expect(op_.operands[k] == op_.results[k], "the state {} enters as {} and leaves as {}", k,
+                  to_string(op_.operands[k]), to_string(op_.results[k]));
   }
 
-  void boundary(const Graph& graph, const std::vector<ValueId>& inner, const std::vector<TensorType>& outer, std::string_view outer_word, std::string_view inner_word) {
-    if (!out_.expect(inner.size() == outer.size(), "{} {} and a region of {} {}", outer.size(), outer_word, inner.size(), inner_word)) return;
+  void boundary(const Graph& graph, const std::vector<ValueId>& inner, const std::vector<TensorType>& outer,
+                std::string_view outer_word, std::string_view inner_word) {
+    if (!out_.expect(inner.size() == outer.size(), "{} {} and a region of {} {}", outer.size(), outer_word,
+                     inner.size(), inner_word))
+      return;
     for (std::size_t k = 0; k < inner.size(); ++k) {
       if (!valid(inner[k], graph.values)) continue;  // reported with the graph
       const TensorType& type = graph[inner[k]].type;
-      out_.expect(type == outer[k], "{} {} is {} and the region's is {}", outer_word, k, to_string(outer[k]), to_string(type));
+      out_.expect(type == outer[k], "{} {} is {} and the region's is {}", outer_word, k, to_string(outer[k]),
+                  to_string(type));
     }
   }
 
@@ -227,6 +253,8 @@ class OperatorVerifier {
 
 }  // namespace
 
-void verify_operator(Violations& out, const Program& program, const Operator& op) { OperatorVerifier(out, program, op).run(); }
+void verify_operator(Violations& out, const Program& program, const Operator& op) {
+  OperatorVerifier(out, program, op).run();
+}
 
 }  // namespace tap::ir::verifying

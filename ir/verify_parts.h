@@ -45,9 +45,9 @@ class Violations {
 
 // Where a cell stands decides which leaves it may have.
 struct CellPlace {
-  const Operator* op = nullptr;                          // index and read
+  const Operator* op = nullptr;                             // index and read
   const std::vector<MonoidComponent>* arguments = nullptr;  // argument: component k % size …
-  std::size_t argument_count = 0;                        // … for k below this
+  std::size_t argument_count = 0;                           // … for k below this
   bool may_reduce = false;
 };
 void verify_cells(Violations& out, const Program& program, const CellExprs& exprs, const CellPlace& place);

@@ -88,7 +88,8 @@ TEST(GraphAlgorithms, DeadCodeGoesAndAnnotationsFollow) {
   b.graph().outputs = {y};
   b.graph().groups = {{{dead, y}}, {{dead}}};
   b.graph().barriers = {{dead, BarrierKind::both}, {y, BarrierKind::forward}};
-  b.graph().splits = {{OperationId(0), std::nullopt, 0, "i", {{0, 4}}}, {OperationId(2), std::nullopt, 0, "i", {{0, 1}, {1, 4}}}};
+  b.graph().splits = {{OperationId(0), std::nullopt, 0, "i", {{0, 4}}},
+                      {OperationId(2), std::nullopt, 0, "i", {{0, 1}, {1, 4}}}};
   Graph g = without_dead_code(b.graph());
   ASSERT_EQ(g.operations.size(), 1u);
   ASSERT_EQ(g.values.size(), 3u);
@@ -129,7 +130,8 @@ TEST(CommonSubexpressions, EqualChainsBecomeOne) {
 TEST(CommonSubexpressions, DifferentOperandsOrOperatorsStay) {
   GraphBuilder b;
   ValueId x = b.input("x"), y = b.input("y");
-  b.graph().outputs = {b.call(unary(CellOp::exp), {x}, "a"), b.call(unary(CellOp::exp), {y}, "b"), b.call(unary(CellOp::log), {x}, "c")};
+  b.graph().outputs = {b.call(unary(CellOp::exp), {x}, "a"), b.call(unary(CellOp::exp), {y}, "b"),
+                       b.call(unary(CellOp::log), {x}, "c")};
   EXPECT_EQ(without_common_subexpressions(b.program(), b.graph()), b.graph());
 }
 
@@ -216,7 +218,8 @@ std::set<std::size_t> reachable(const Graph& graph, std::size_t without) {
     more = false;
     for (std::size_t i = 0; i < graph.operations.size(); ++i) {
       const auto& operands = graph.operations[i].operands;
-      bool reads = std::any_of(operands.begin(), operands.end(), [&](ValueId v) { return values.count(v.index()) > 0; });
+      bool reads =
+          std::any_of(operands.begin(), operands.end(), [&](ValueId v) { return values.count(v.index()) > 0; });
       if (i == without || !reads || !operations.insert(i).second) continue;
       for (ValueId v : graph.operations[i].results) values.insert(v.index());
       more = true;
@@ -267,7 +270,8 @@ std::string term(const Program& program, const Graph& graph, ValueId v) {
   for (std::size_t k = 0; k < graph.inputs.size(); ++k)
     if (graph.inputs[k] == v) return "in" + std::to_string(k);
   std::string text = "{";
-  for (OperationId w : def_use(graph).writers[v.index()]) {
+  DefUse uses = def_use(graph);
+  for (OperationId w : uses.writers[v.index()]) {
     text += program[graph[w].op].name + "(";
     for (ValueId operand : graph[w].operands) text += term(program, graph, operand) + ",";
     text += ")";

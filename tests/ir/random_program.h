@@ -20,8 +20,9 @@ Id pick_id(std::size_t size) {
 }
 
 inline std::string random_name() {
-  return *rc::gen::element<std::string>("i", "j", "k", "x", "_", "", "inf", "const", "linear#1", "a b", "quote\"d", "back\\slash", "new\nline", "tab\t",
-                                        "// no comment", std::string("nul\0", 4), "ümlaut", "online.m", "named", "_x1");
+  return *rc::gen::element<std::string>("i", "j", "k", "x", "_", "", "inf", "const", "linear#1", "a b", "quote\"d",
+                                        "back\\slash", "new\nline", "tab\t", "// no comment", std::string("nul\0", 4),
+                                        "ümlaut", "online.m", "named", "_x1");
 }
 inline std::int64_t random_integer() {
   using limits = std::numeric_limits<std::int64_t>;
@@ -42,10 +43,12 @@ std::vector<T> several(Make make, std::int64_t most = 4) {
 inline Scalar random_scalar(ElementType type) {
   if (is_bool(type)) return Scalar::boolean(chance());
   if (is_integer(type))
-    return Scalar::integer(type, *rc::gen::element(least_integer(type), greatest_integer(type), std::int64_t{0}, std::int64_t{1}, std::int64_t{42}));
+    return Scalar::integer(type, *rc::gen::element(least_integer(type), greatest_integer(type), std::int64_t{0},
+                                                   std::int64_t{1}, std::int64_t{42}));
   double infinity = std::numeric_limits<double>::infinity();
   if (chance())
-    return Scalar::floating(type, *rc::gen::element(0.0, -0.0, 0.1, 1.0 / 3, -1e-45, 4.9e-324, 1e300, infinity, -infinity, std::nan(""), -std::nan("")));
+    return Scalar::floating(type, *rc::gen::element(0.0, -0.0, 0.1, 1.0 / 3, -1e-45, 4.9e-324, 1e300, infinity,
+                                                    -infinity, std::nan(""), -std::nan("")));
   return Scalar::floating(type, static_cast<double>(*rc::gen::arbitrary<std::int64_t>()) * 0x1p-32);
 }
 
@@ -58,7 +61,9 @@ inline CellExprs random_cells(CellLimits limits) {
   for (std::size_t k = 0; k < wanted; ++k) {
     auto op = static_cast<CellOp>(pick(0, cell_op_count));
     ElementType type = random_type();
-    auto attribute = [](std::size_t limit) { return static_cast<std::uint32_t>(pick(0, static_cast<std::int64_t>(limit))); };
+    auto attribute = [](std::size_t limit) {
+      return static_cast<std::uint32_t>(pick(0, static_cast<std::int64_t>(limit)));
+    };
     CellNode node{op, type, 0, {}, {}};
     std::size_t limit = op == CellOp::index      ? limits.dims
                         : op == CellOp::read     ? limits.reads
@@ -142,7 +147,9 @@ inline Access random_access(const Operator& op, std::size_t tensors) {
   if (chance())
     for (std::size_t axis = 0; axis < a.projection.rank(); ++axis) a.coordinates.push_back(maybe(cell));
   a.fill = maybe(cell);
-  if (!op.dims.empty()) a.invariant_dims = several<std::uint32_t>([&] { return static_cast<std::uint32_t>(pick(0, static_cast<std::int64_t>(op.dims.size()))); });
+  if (!op.dims.empty())
+    a.invariant_dims = several<std::uint32_t>(
+        [&] { return static_cast<std::uint32_t>(pick(0, static_cast<std::int64_t>(op.dims.size()))); });
   return a;
 }
 
@@ -161,10 +168,12 @@ inline Operator random_operator(std::size_t monoids, std::size_t graphs) {
   Operator op;
   op.name = random_name();
   op.dims = several<IndexDim>([] {
-    return IndexDim{random_name(), random_range(), static_cast<DimRole>(pick(0, 3)), chance(), static_cast<std::uint32_t>(pick(0, 3))};
+    return IndexDim{random_name(), random_range(), static_cast<DimRole>(pick(0, 3)), chance(),
+                    static_cast<std::uint32_t>(pick(0, 3))};
   });
   op.constraints = several<Constraint>([&] {
-    return Constraint{random_affine_of_any_size(op.dims.size()), chance() ? Comparison::equal_zero : Comparison::at_least_zero};
+    return Constraint{random_affine_of_any_size(op.dims.size()),
+                      chance() ? Comparison::equal_zero : Comparison::at_least_zero};
   });
   op.operands = several<TensorType>(random_tensor_type);
   op.results = several<TensorType>(random_tensor_type);
@@ -181,7 +190,11 @@ inline Operator random_operator(std::size_t monoids, std::size_t graphs) {
 inline Graph random_graph_of_any_shape(std::size_t operators) {
   Graph g;
   g.name = random_name();
-  g.values = several<Value>([] { return Value{random_name(), random_tensor_type(), chance(), maybe(random_sharding)}; }, 5);
+  g.values = several<Value>(
+      [] {
+        return Value{random_name(), random_tensor_type(), chance(), maybe(random_sharding)};
+      },
+      5);
   auto ids = [&] {
     if (g.values.empty()) return std::vector<ValueId>{};
     return several<ValueId>([&] { return pick_id<ValueId>(g.values.size()); });
@@ -192,17 +205,29 @@ inline Graph random_graph_of_any_shape(std::size_t operators) {
     g.operations = several<Operation>([&] {
       Operation operation{pick_id<OperatorId>(operators), ids(), ids(), {}};
       if (chance())
-        for (std::size_t k = 0; k < operation.operands.size(); ++k) operation.operand_shardings.push_back(maybe(random_sharding));
+        for (std::size_t k = 0; k < operation.operands.size(); ++k)
+          operation.operand_shardings.push_back(maybe(random_sharding));
       return operation;
     });
   g.groups = several<ShardingGroup>([&] { return ShardingGroup{ids()}; }, 3);
   if (!g.values.empty())
-    g.barriers = several<Barrier>([&] { return Barrier{pick_id<ValueId>(g.values.size()), static_cast<BarrierKind>(pick(0, 3))}; }, 3);
-  if (!g.operations.empty())
-    g.splits = several<SplitRequest>([&] {
-      return SplitRequest{pick_id<OperationId>(g.operations.size()), static_cast<std::uint32_t>(pick(0, 4)), several<Range>(random_range),
-                          static_cast<Placement>(pick(0, 4)), maybe(random_axis)};
-    }, 3);
+    g.barriers = several<Barrier>(
+        [&] {
+          return Barrier{pick_id<ValueId>(g.values.size()), static_cast<BarrierKind>(pick(0, 3))};
+        },
+        3);
+  if (!g.operations.empty() && !g.values.empty())
+    g.splits = several<SplitRequest>(
+        [&] {
+          return SplitRequest{pick_id<OperationId>(g.operations.size()),
+                              maybe([&] { return pick_id<ValueId>(g.values.size()); }),
+                              static_cast<std::uint32_t>(pick(0, 4)),
+                              random_name(),
+                              several<Range>(random_range),
+                              static_cast<Placement>(pick(0, 4)),
+                              maybe(random_axis)};
+        },
+        3);
   return g;
 }
 
@@ -212,9 +237,14 @@ inline Program random_program() {
   for (std::size_t k = 0; k < monoids; ++k) p.monoids.push_back(random_monoid(monoids));
   for (std::size_t k = 0; k < operators; ++k) p.operators.push_back(random_operator(monoids, graphs));
   for (std::size_t k = 0; k < graphs; ++k) p.graphs.push_back(random_graph_of_any_shape(operators));
-  p.meshes = several<Mesh>([] {
-    return Mesh{random_name(), several<MeshAxis>([] { return MeshAxis{random_name(), random_integer()}; }), several<std::int64_t>(random_integer)};
-  }, 3);
+  p.meshes = several<Mesh>(
+      [] {
+        return Mesh{random_name(), several<MeshAxis>([] {
+                      return MeshAxis{random_name(), random_integer()};
+                    }),
+                    several<std::int64_t>(random_integer)};
+      },
+      3);
   p.rewrites = several<RewriteRule>([] { return RewriteRule{random_name()}; }, 3);
   if (chance()) p.main = pick_id<GraphId>(graphs);
   return p;

@@ -111,7 +111,10 @@ inline Program matmul_relu() {
 
   Graph graph;
   graph.name = "mlp";
-  graph.values = {{"X", {ElementType::f32, {4, 8}}}, {"W", {ElementType::f32, {8, 2}}, true}, {"H", {ElementType::f32, {4, 2}}}, {"Y", {ElementType::f32, {4, 2}}}};
+  graph.values = {{"X", {ElementType::f32, {4, 8}}},
+                  {"W", {ElementType::f32, {8, 2}}, true},
+                  {"H", {ElementType::f32, {4, 2}}},
+                  {"Y", {ElementType::f32, {4, 2}}}};
   graph.inputs = {ValueId(0), ValueId(1)};
   graph.outputs = {ValueId(3)};
   graph.operations = {{interner.add(matmul(sum, 4, 2, 8)), {ValueId(0), ValueId(1)}, {ValueId(2)}, {}},

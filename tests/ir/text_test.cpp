@@ -106,14 +106,20 @@ struct Cells : testing::Test {
     i = op.exprs.index(0);
     u = op.exprs.index(1);
     zero = op.exprs.constant(Scalar::zero(ElementType::f32));
-    op.reads = {cell_access(0, 2, {AffineExpr{{1, 1}, -1}}), cell_access(1, 2, {AffineExpr{{1, 0}, 0}}), cell_access(2, 2, {AffineExpr{{0, 0}, 0}})};
+    op.reads = {cell_access(0, 2, {AffineExpr{{1, 1}, -1}}), cell_access(1, 2, {AffineExpr{{1, 0}, 0}}),
+                cell_access(2, 2, {AffineExpr{{0, 0}, 0}})};
     op.reads[0].fill = zero;
     op.reads[2].coordinates = {op.exprs.read(1, ElementType::i64)};
     op.reads[2].projection.shape = {8};
     x = op.exprs.read(0, ElementType::f32);
     b = apply(CellOp::less_equal, i, u);
   }
-  CellId apply(CellOp o, CellId a, CellId c) { return op.exprs.apply(o, info(o).kind == CellKind::comparison || info(o).kind == CellKind::lazy ? ElementType::boolean : op.exprs[a].type, {a, c}); }
+  CellId apply(CellOp o, CellId a, CellId c) {
+    return op.exprs.apply(o,
+                          info(o).kind == CellKind::comparison || info(o).kind == CellKind::lazy ? ElementType::boolean
+                                                                                                 : op.exprs[a].type,
+                          {a, c});
+  }
   CellId apply(CellOp o, CellId a) { return op.exprs.apply(o, op.exprs[a].type, {a}); }
   CellId select(CellId c, CellId t, CellId e) { return op.exprs.apply(CellOp::select, op.exprs[t].type, {c, t, e}); }
   CellId number(double v) { return op.exprs.constant(Scalar::floating(ElementType::f32, v)); }
@@ -141,7 +147,8 @@ TEST_F(Cells, ParenthesesOnlyWhereNeeded) {
 }
 
 TEST_F(Cells, LogicAndChoices) {
-  CellId c = apply(CellOp::less, u, i), both = apply(CellOp::logical_and, b, c), either = apply(CellOp::logical_or, b, c);
+  CellId c = apply(CellOp::less, u, i), both = apply(CellOp::logical_and, b, c),
+         either = apply(CellOp::logical_or, b, c);
   EXPECT_EQ(show(apply(CellOp::logical_and, either, b)), "(i <= u or u < i) and i <= u");
   EXPECT_EQ(show(apply(CellOp::logical_or, both, b)), "i <= u and u < i or i <= u");
   EXPECT_EQ(show(apply(CellOp::logical_not, both)), "not (i <= u and u < i)");
@@ -220,7 +227,10 @@ RC_GTEST_PROP(Text, AnyMutatedTextIsSurvived, ()) {
     switch (samples::pick(0, 4)) {
       case 0: text[at] = *rc::gen::arbitrary<char>(); break;
       case 1: text.erase(at, length); break;
-      case 2: text.insert(at, text.substr(static_cast<std::size_t>(samples::pick(0, static_cast<std::int64_t>(text.size()))), length)); break;
+      case 2:
+        text.insert(at, text.substr(static_cast<std::size_t>(samples::pick(0, static_cast<std::int64_t>(text.size()))),
+                                    length));
+        break;
       default: text[at] = *rc::gen::element('0', '9', '-', '(', ')', '[', '"', '\\', '\n', '_', '#', '{'); break;
     }
   }
@@ -253,7 +263,8 @@ TEST(Text, ErrorsNameLineAndFault) {
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number does not lie in -128..127");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant f16 0.1\n"), "line 3: `0.1` is not exact in f16");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"), "line 4: cell 1 repeats cell 0");
+  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"),
+            "line 4: cell 1 repeats cell 0");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n"), "line 2: an operator has no body");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  dim i 0..4 parallel\n  where i + i >= 0\n"), "line 4: a term occurs twice");
   EXPECT_EQ(says("tap-ir 1\nrewrite \"open\n"), "line 2: a quoted text is not closed");
