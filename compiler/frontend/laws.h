@@ -2,6 +2,7 @@
 // integers and reals where that ends in time, else sampled; a broken law comes with the values that break it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,13 @@ struct LawOptions {
   unsigned solver_milliseconds = 5000;
   unsigned samples = 20000;
 };
+// Floats are taken for reals, with the infinity that a component's identity has; samples allow for rounding. A law is not
+// asked where NaN comes up, nor of states that the monoid itself takes for its identity (see laws_evaluate.h). A proof of
+// `fold` is one for blocks of one and of two elements.
 LawVerdict check_laws(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options = {});
 
-// A user's monoid of one float that equals the built-in max or min except on NaN (and the sign of zero).
-bool differs_from_builtin_only_on_nan(const ir::Monoid& monoid);
+// A monoid of one float that is `max` or `min` for all numbers and not for NaN or the sign of zero: `if a.v > b.v then …`.
+// Gives the name of the built-in one; empty optional if it is none, or is the same for NaN, too.
+std::optional<std::string> differs_from_builtin_only_on_nan(const ir::Program& program, const ir::Monoid& monoid);
 
 }  // namespace tap

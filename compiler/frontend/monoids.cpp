@@ -127,9 +127,9 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
                               "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed));
     if (refuse) throw Abandoned{};
   }
-  if (differs_from_builtin_only_on_nan(monoid))
-    session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span, quoted(monoid.name) + " is the built-in `max` or `min` except on NaN, where its result depends on the order")
-                       .help("use the built-in one: it propagates NaN"));
+  if (auto builtin = differs_from_builtin_only_on_nan(session.program, monoid))
+    session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span, quoted(monoid.name) + " is the built-in " + quoted(*builtin) + " except on NaN, where its result depends on the order")
+                       .help("use the built-in " + quoted(*builtin) + ": it propagates NaN"));
 }
 
 }  // namespace
