@@ -194,7 +194,7 @@ void BodyBuilder::complete(const std::string& name) {
   Target& target = targets_[name];
   if (target.poisoned) return;
   if (!target.declared) {
-    TensorEntity entity{target.value, graph_[target.value].type, {}, provenance_.values[target.value.index()], this};
+    TensorEntity entity{target.value, graph_[target.value].type, target.pattern, provenance_.values[target.value.index()], this};
     env_.names[name] = std::move(entity);
   }
   std::vector<WriterAt> writers;

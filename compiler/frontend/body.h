@@ -63,6 +63,7 @@ class BodyBuilder {
     ir::ValueId value;
     bool declared = false;
     bool has_shape = false;
+    std::vector<PatternItem> pattern;  // of the first left side
     bool poisoned = false;
     std::vector<std::pair<ir::OperatorId, std::uint32_t>> writes;
     std::vector<Span> write_spans;

@@ -244,7 +244,10 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
       if (t.has_shape && shape.size() != writes[k].start.size())
         session_.fail(Diagnostic(Code::rank_mismatch, cell.span, quoted(cell.base.text) + " is written with " + std::to_string(shape.size()) +
                                                                      " coordinates elsewhere; got " + std::to_string(writes[k].start.size())));
-      if (!t.has_shape) shape.assign(writes[k].start.size(), 0);
+      if (!t.has_shape) {
+        shape.assign(writes[k].start.size(), 0);
+        t.pattern = space_.pattern_of(env_, cell.indices);
+      }
       t.has_shape = true;
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         ir::Range range = space_.bounds(writes[k].start[axis]);

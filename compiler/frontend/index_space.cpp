@@ -308,6 +308,18 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
   return axes;
 }
 
+// How the packs of these indices lie: a local read later with the same packs has them again.
+std::vector<PatternItem> IndexSpace::pattern_of(const Env& env, const std::vector<ast::ExprId>& indices) const {
+  std::vector<PatternItem> pattern;
+  for (ast::ExprId id : indices) {
+    auto* ref = std::get_if<ast::PackRef>(&env[id].node);
+    auto* entity = ref ? env.find_as<VarPackEntity>(ref->name) : nullptr;
+    if (!entity) pattern.push_back({});
+    else pattern.push_back({true, packs_[entity->pack].broadcast, packs_[entity->pack].vars.size()});
+  }
+  return pattern;
+}
+
 void IndexSpace::solve_ranges() {
   for (std::size_t i = places_done_; i < places_.size(); ++i) {
     const IndexedAt& at = places_[i];

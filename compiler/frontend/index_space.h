@@ -92,6 +92,7 @@ class IndexSpace {
   const std::vector<VarId>& reduction_vars(const Env& env, ast::ExprId expr) const;
 
   std::vector<AxisIndex> expand(const IndexedAt& at);
+  std::vector<PatternItem> pattern_of(const Env& env, const std::vector<ast::ExprId>& indices) const;
   IndexValue value_of(const Env& env, ast::ExprId expr);   // of an index expression
   VarAffine linear_index(std::uint32_t pack);
   VarAffine affine_or_fail(const Env& env, const AxisIndex& index);

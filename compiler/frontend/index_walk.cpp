@@ -30,7 +30,8 @@ void IndexWalker::walk(const Env& env, ast::ExprId id, int depth) {
 }
 
 void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Index& index, int depth) {
-  if (auto* tensor = env.find_as<TensorEntity>(index.base.text); tensor && !tensor->poisoned) {
+  if (auto* tensor = env.find_as<TensorEntity>(index.base.text)) {
+    if (tensor->poisoned) throw Abandoned{};
     IndexedAt at{&env, &index.indices, env[id].span, index.base.text, &tensor->type.shape, &tensor->pattern};
     at.bounded = index.fill.has_value();
     space_.places_.push_back(at);
