@@ -1,0 +1,225 @@
+#include "compiler/frontend/laws.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "compiler/frontend/laws_evaluate.h"
+#include "compiler/frontend/laws_numbers.h"
+#include "compiler/frontend/laws_samples.h"
+#include "compiler/frontend/laws_symbols.h"
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+using ir::Law;
+using ir::Scalar;
+
+// A law as a question about so many states. Of the fold, the first `left` are one block, the rest the other.
+enum class LawName : std::uint8_t { identity, associative, commutative, fold };
+struct Question {
+  LawName law;
+  std::size_t states;
+  std::size_t left = 0;
+};
+constexpr const char* law_names[] = {"identity", "associative", "commutative", "fold"};
+
+template <class Laws, class State>
+auto ask(Laws& laws, const Question& q, const std::vector<State>& s) {
+  switch (q.law) {
+    case LawName::identity: return laws.identity(s[0]);
+    case LawName::associative: return laws.associative(s[0], s[1], s[2]);
+    case LawName::commutative: return laws.commutative(s[0], s[1]);
+    case LawName::fold: break;
+  }
+  auto middle = s.begin() + static_cast<std::ptrdiff_t>(q.left);
+  return laws.fold({s.begin(), middle}, {middle, s.end()});
+}
+
+// Of the fold: for blocks of up to so many elements each, and so many in all.
+std::vector<Question> questions_of(LawName law, std::size_t largest_block, std::size_t largest_whole) {
+  switch (law) {
+    case LawName::identity: return {{law, 1}};
+    case LawName::associative: return {{law, 3}};
+    case LawName::commutative: return {{law, 2}};
+    case LawName::fold: break;
+  }
+  std::vector<Question> questions{{law, 1, 1}};
+  for (std::size_t left = 1; left <= largest_block; ++left) {
+    for (std::size_t right = 1; right <= largest_block && left + right <= largest_whole; ++right) {
+      questions.push_back({law, left + right, left});
+    }
+  }
+  return questions;
+}
+
+std::string state_name(const Question& q, std::size_t k) {
+  if (q.law != LawName::fold) return std::string(1, static_cast<char>('a' + k));
+  return k < q.left ? "xs[" + std::to_string(k) + "]" : "ys[" + std::to_string(k - q.left) + "]";
+}
+
+NumberState as_typed(NumberState state) {
+  for (Scalar& s : state) {
+    if (is_float(s.type)) s = Scalar::floating(s.type, s.f);
+  }
+  return state;
+}
+
+LawCounterexample counterexample(const Question& q, const std::vector<NumberState>& states,
+                                 const Judgement<NumberState>& judgement) {
+  LawCounterexample result{law_names[static_cast<int>(q.law)], {}, as_typed(judgement.left), as_typed(judgement.right)};
+  for (std::size_t k = 0; k < states.size(); ++k) result.values.push_back({state_name(q, k), as_typed(states[k])});
+  return result;
+}
+
+struct Sampled {
+  std::optional<LawCounterexample> broken;
+  bool strict = true;     // no sample failed at all, not even of states that pass for the identity
+  std::size_t asked = 0;  // samples that the law was asked of
+};
+
+class Sampler {
+ public:
+  Sampler(const ir::Program& program, const ir::Monoid& monoid)
+      : numbers_(), strict_(program, monoid, numbers_, true), lenient_(program, monoid, numbers_, false),
+        samples_(monoid, CellEvaluator(program, numbers_).identity(monoid)) {}
+
+  Sampled sample(const Question& q, std::size_t limit) {
+    Sampled result;
+    std::vector<NumberState> all = samples_.all(limit);
+    bool exhaustive = !all.empty() && power(all.size(), q.states) <= static_cast<double>(limit);
+    std::size_t count = exhaustive ? static_cast<std::size_t>(power(all.size(), q.states)) : limit;
+    for (std::size_t k = 0; k < count && !result.broken; ++k) {
+      std::vector<NumberState> states;
+      for (std::size_t rest = k, s = 0; s < q.states; ++s) {
+        states.push_back(exhaustive ? all[rest % all.size()] : samples_.next());
+        if (exhaustive) rest /= all.size();
+      }
+      try_one(q, states, result);
+    }
+    return result;
+  }
+
+ private:
+  static double power(std::size_t base, std::size_t exponent) {
+    double result = 1;
+    while (exponent-- > 0) result *= static_cast<double>(base);
+    return result;
+  }
+  void try_one(const Question& q, const std::vector<NumberState>& states, Sampled& result) {
+    auto judgement = ask(strict_, q, states);
+    result.asked += judgement.answer != Answer::not_asked;
+    if (judgement.answer != Answer::fails) return;
+    result.strict = false;
+    judgement = ask(lenient_, q, states);
+    if (judgement.answer == Answer::fails) result.broken = counterexample(q, states, judgement);
+  }
+
+  NumberAlgebra numbers_;
+  LawQuestions<NumberAlgebra> strict_, lenient_;
+  LawSamples samples_;
+};
+
+// Integers that are only added, subtracted and multiplied, and never looked at, may be whole numbers: what holds of those
+// holds of their remainders.
+IntegerModel integer_model(const ir::Monoid& monoid) {
+  bool is_ring = !any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {
+    bool of_integers = std::any_of(node.args.begin(), node.args.end(),
+                                   [&](ir::CellId arg) { return is_integer(exprs[arg].type); });
+    bool ring_operation = node.op == ir::CellOp::add || node.op == ir::CellOp::sub || node.op == ir::CellOp::mul ||
+                          node.op == ir::CellOp::neg || node.op == ir::CellOp::select;
+    return of_integers && !ring_operation;
+  });
+  return is_ring ? IntegerModel::whole_numbers : IntegerModel::bits;
+}
+
+bool is_proved(const ir::Program& program, const ir::Monoid& monoid, const Question& q, bool strict,
+               SymbolAlgebra::Clock::time_point deadline) {
+  try {
+    SymbolAlgebra symbols(strict ? integer_model(monoid) : IntegerModel::bits, deadline);
+    NumberAlgebra numbers;
+    NumberState identity = CellEvaluator(program, numbers).identity(monoid);
+    return symbols.on_all_paths([&] {
+      std::vector<std::vector<SymbolAlgebra::Value>> states(q.states);
+      for (std::size_t s = 0; s < q.states; ++s) {
+        for (std::size_t k = 0; k < monoid.arity(); ++k) {
+          std::string name = state_name(q, s) + "." + std::to_string(k);
+          states[s].push_back(symbols.variable(monoid.components[k].type, name, numbers.infinity(identity[k])));
+        }
+      }
+      LawQuestions<SymbolAlgebra> laws(program, monoid, symbols, strict);
+      return ask(laws, q, states).answer != Answer::fails;
+    });
+  } catch (const SymbolAlgebra::GaveUp&) {
+    return false;
+  } catch (const z3::exception&) {
+    return false;
+  }
+}
+
+class LawChecker {
+ public:
+  LawChecker(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options)
+      : program_(program), monoid_(monoid), options_(options), sampler_(program, monoid),
+        deadline_(SymbolAlgebra::Clock::now() + std::chrono::milliseconds(options.solver_milliseconds)) {}
+
+  LawVerdict check() {
+    verdict_.laws.identity = decide(LawName::identity);
+    verdict_.laws.associative = decide(LawName::associative);
+    verdict_.laws.commutative = decide(LawName::commutative);
+    if (monoid_.fold) verdict_.laws.fold = decide(LawName::fold);
+    return std::move(verdict_);
+  }
+
+ private:
+  static constexpr std::size_t sampled_block = 3, sampled_whole = 6, proved_block = 2, proved_whole = 3;
+
+  Law decide(LawName law) {
+    Sampled all;
+    std::vector<Question> questions = questions_of(law, sampled_block, sampled_whole);
+    for (const Question& q : questions) {
+      Sampled one = sampler_.sample(q, options_.samples / questions.size());
+      all.asked += one.asked;
+      all.strict = all.strict && one.strict;
+      if (one.broken) return broken(law, std::move(*one.broken));
+    }
+    if (all.asked > 0 && all.strict && proves(law, true)) return decided(law, Law::proved, "proved");
+    if (all.asked > 0 && proves(law, false)) return decided(law, Law::proved, "proved, save for states that pass for the identity");
+    return decided(law, Law::assumed, "not proved; " + std::to_string(all.asked) + " samples agree");
+  }
+
+  // Each law may use half of the time that is left, a proof for all states half of that.
+  bool proves(LawName law, bool strict) {
+    auto now = SymbolAlgebra::Clock::now();
+    if (now >= deadline_) return false;
+    auto until = now + (deadline_ - now) / (strict ? 3 : 2);
+    for (const Question& q : questions_of(law, proved_block, proved_whole)) {
+      if (!is_proved(program_, monoid_, q, strict, until)) return false;
+    }
+    return true;
+  }
+
+  Law broken(LawName law, LawCounterexample by) {
+    if (law != LawName::commutative) verdict_.broken.push_back(std::move(by));
+    return decided(law, Law::broken, law == LawName::commutative ? "it is not; splits keep the order" : "broken");
+  }
+  Law decided(LawName law, Law result, const std::string& how) {
+    verdict_.remarks.push_back(std::string(law_names[static_cast<int>(law)]) + ": " + how);
+    return result;
+  }
+
+  const ir::Program& program_;
+  const ir::Monoid& monoid_;
+  LawOptions options_;
+  Sampler sampler_;
+  SymbolAlgebra::Clock::time_point deadline_;
+  LawVerdict verdict_;
+};
+
+}  // namespace
+
+LawVerdict check_laws(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options) {
+  return LawChecker(program, monoid, options).check();
+}
+
+}  // namespace tap

@@ -1,0 +1,293 @@
+#include "compiler/frontend/laws_symbols.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace tap {
+
+using ir::CellOp;
+using Value = SymbolAlgebra::Value;
+
+namespace {
+
+// Limits in Z3's own units of work, so that verdicts do not depend on the machine's load; the deadline is for the whole.
+constexpr unsigned decision_work = 200'000, proof_work = 3'000'000;
+
+bool is_constant(const z3::expr& e) { return e.is_numeral() || (e.is_app() && e.num_args() == 1 && is_constant(e.arg(0))); }
+
+// No product or quotient of symbols. Linear conditions are decided quickly; the others want another solver.
+bool is_linear(const z3::expr& e) {
+  if (!e.is_app()) return false;
+  auto kind = e.decl().decl_kind();
+  if (kind == Z3_OP_POWER || (kind == Z3_OP_DIV && !is_constant(e.arg(1)))) return false;
+  unsigned symbols = 0;
+  for (unsigned k = 0; k < e.num_args(); ++k) {
+    if (!is_linear(e.arg(k))) return false;
+    symbols += !is_constant(e.arg(k));
+  }
+  return kind != Z3_OP_MUL || symbols <= 1;
+}
+
+}  // namespace
+
+SymbolAlgebra::SymbolAlgebra(IntegerModel integers, Clock::time_point deadline)
+    : integers_(integers), deadline_(deadline), sums_of_monomials_(z3_), feasible_(z3_, z3::solver::simple()) {
+  sums_of_monomials_.set("som", true);
+  sums_of_monomials_.set("sort_sums", true);
+  z3::params limits(z3_);
+  limits.set("rlimit", decision_work);
+  feasible_.set(limits);
+  feasible_.push();
+}
+
+// ---- Paths.
+
+void SymbolAlgebra::check_deadline() const {
+  if (Clock::now() >= deadline_) throw GaveUp{};
+}
+
+void SymbolAlgebra::begin_path() {
+  at_ = 0;
+  facts_.clear();
+  feasible_.pop();
+  feasible_.push();
+}
+
+// Backs up to the last decision whose other way was not followed.
+bool SymbolAlgebra::next_path() {
+  while (!path_.empty() && !path_.back().other_way_open) path_.pop_back();
+  if (path_.empty()) return false;
+  path_.back() = {!path_.back().value, false};
+  return true;
+}
+
+void SymbolAlgebra::assume(const z3::expr& fact) {
+  facts_.push_back(fact);
+  if (is_linear(fact)) feasible_.add(fact);
+}
+
+// Unknown counts as possible: a path too many costs time only.
+bool SymbolAlgebra::may_be(const z3::expr& condition) {
+  check_deadline();
+  if (!is_linear(condition)) return may_be_with_polynomials(condition, decision_work);
+  feasible_.push();
+  feasible_.add(condition);
+  bool possible = feasible_.check() != z3::unsat;
+  feasible_.pop();
+  return possible;
+}
+
+// By a solver that takes longer to begin, and knows of polynomials.
+bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned work) {
+  z3::solver solver(z3_);
+  z3::params limits(z3_);
+  limits.set("rlimit", work);
+  auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+  limits.set("timeout", static_cast<unsigned>(std::max<std::int64_t>(left, 1)));
+  solver.set(limits);
+  for (const z3::expr& fact : facts_) solver.add(fact);
+  solver.add(condition);
+  return solver.check() != z3::unsat;
+}
+
+bool SymbolAlgebra::decide(const z3::expr& undecided) {
+  z3::expr condition = undecided.simplify();
+  if (condition.is_true()) return true;
+  if (condition.is_false()) return false;
+  if (at_ == path_.size()) {
+    bool can_hold = may_be(condition), can_fail = !can_hold || may_be(!condition);
+    path_.push_back({can_hold, can_hold && can_fail});
+  }
+  bool value = path_[at_++].value;
+  assume(value ? condition : !condition);
+  return value;
+}
+
+bool SymbolAlgebra::is_proved(const z3::expr& claim) {
+  z3::expr simple = claim.simplify(sums_of_monomials_);
+  if (simple.is_true() || (is_linear(simple) && !may_be(!simple))) return true;
+  return !may_be_with_polynomials(!simple, proof_work);
+}
+
+// Sides that are sums of atoms (logarithms among them) are also equal if their exponentials are.
+bool SymbolAlgebra::agree(const Value& a, const Value& b) {
+  if (a.kind != b.kind) return is_proved(z3_.bool_val(false));
+  if (a.kind != Kind::finite) return true;
+  if (!is_float(a.type)) return is_proved(a.top == b.top);
+  z3::expr difference = (a.top * b.bottom - b.top * a.bottom).simplify(sums_of_monomials_);
+  if ((difference == 0).simplify().is_true()) return true;
+  assume_equal_powers();
+  bool has_logarithm = a.linear && b.linear && (names_logarithm(*a.linear) || names_logarithm(*b.linear));
+  if (!has_logarithm) return is_proved(difference == 0);
+  Value x = exponential_of(a.type, *a.linear), y = exponential_of(b.type, *b.linear);
+  return is_proved(x.top * y.bottom - y.top * x.bottom == 0);
+}
+
+bool SymbolAlgebra::names_logarithm(const Linear& linear) const {
+  return std::any_of(linear.begin(), linear.end(), [&](const auto& term) { return atoms_[term.first].is_logarithm; });
+}
+
+// Symbols that the path has made equal have equal exponentials.
+void SymbolAlgebra::assume_equal_powers() {
+  if (!uses_powers_) return;
+  for (std::size_t i = 0; i < atoms_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (atoms_[i].is_logarithm || atoms_[j].is_logarithm || may_be(atoms_[i].value != atoms_[j].value)) continue;
+      assume(atoms_[i].top == atoms_[j].top);
+    }
+  }
+}
+
+bool SymbolAlgebra::all_same(const std::vector<Value>& a, const std::vector<Value>& b) {
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (!truth(compare(CellOp::equal, a[k], b[k]))) return false;
+  }
+  return true;
+}
+bool SymbolAlgebra::partly_same(const std::vector<Value>& a, const std::vector<Value>& b) {
+  z3::expr all = z3_.bool_val(true), some = z3_.bool_val(false);
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    z3::expr same = compare(CellOp::equal, a[k], b[k]).top;
+    all = all && same;
+    some = some || same;
+  }
+  return decide(some && !all);
+}
+
+// ---- Values.
+
+Value SymbolAlgebra::real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear) {
+  return {type, Kind::finite, top.simplify(sums_of_monomials_), bottom.simplify(sums_of_monomials_), std::move(linear), false};
+}
+Value SymbolAlgebra::infinite(ElementType type, int sign) {
+  return {type, sign > 0 ? Kind::plus_infinity : Kind::minus_infinity, z3_.real_val(0), one(), std::nullopt, false};
+}
+Value SymbolAlgebra::positive(Value v) {
+  v.is_positive = v.kind == Kind::finite;
+  return v;
+}
+z3::expr SymbolAlgebra::ratio(const Value& v) {
+  return (v.bottom == one()).simplify().is_true() ? v.top : v.top / v.bottom;
+}
+
+Value SymbolAlgebra::variable(ElementType type, const std::string& name, int infinity) {
+  if (is_bool(type)) return boolean(z3_.bool_const(name.c_str()));
+  if (!is_float(type)) {
+    unsigned width = 8 * static_cast<unsigned>(size_of(type));
+    bool whole = integers_ == IntegerModel::whole_numbers;
+    return integer(type, whole ? z3_.int_const(name.c_str()) : z3_.bv_const(name.c_str(), width));
+  }
+  if (infinity != 0 && decide(z3_.bool_const((name + " is infinite").c_str()))) return infinite(type, infinity);
+  z3::expr value = z3_.real_const(name.c_str()), power = z3_.real_const(("exp " + name).c_str());
+  assume(power > 0);
+  return real(type, value, one(), Linear{{atom_of({value, power, one(), false}), 1}});
+}
+
+std::size_t SymbolAlgebra::atom_of(const Atom& atom) {
+  auto [it, is_new] = atom_by_text_.emplace(atom.value.to_string(), atoms_.size());
+  if (is_new) atoms_.push_back(atom);
+  return it->second;
+}
+
+z3::expr SymbolAlgebra::integer_constant(ElementType type, std::int64_t value) {
+  if (integers_ == IntegerModel::whole_numbers) return z3_.int_val(value);
+  return z3_.bv_val(value, 8 * static_cast<unsigned>(size_of(type)));
+}
+
+// The exact value of the double, as a quotient of integers.
+std::string exact_decimal(double f);
+
+Value SymbolAlgebra::constant(const ir::Scalar& s) {
+  if (is_bool(s.type)) return boolean(z3_.bool_val(s.i != 0));
+  if (!is_float(s.type)) return integer(s.type, integer_constant(s.type, s.i));
+  if (s.f != s.f) return nan(s.type);
+  if (s.f - s.f != 0) return infinite(s.type, s.f > 0 ? 1 : -1);
+  std::optional<Linear> linear;
+  if (s.f == 0) linear = Linear{};
+  Value result = real(s.type, z3_.real_val(exact_decimal(s.f).c_str()), one(), linear);
+  return s.f > 0 ? positive(result) : result;
+}
+
+Value SymbolAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) {
+  check_deadline();
+  const Value& a = args[0];
+  switch (info(node.op).kind) {
+    case ir::CellKind::comparison:
+      if (node.op == CellOp::isnan) return boolean(z3_.bool_val(is_nan(a)));
+      if (node.op == CellOp::isinf) return boolean(z3_.bool_val(infinity(a) != 0));
+      return compare(node.op, a, args[1]);
+    case ir::CellKind::logical: return boolean(!a.top);
+    case ir::CellKind::cast: return cast(node.type, a);
+    default: return is_float(node.type) ? float_apply(node, args) : integer_apply(node, args);
+  }
+}
+
+Value SymbolAlgebra::compare(CellOp op, const Value& a, const Value& b) {
+  if (a.kind != Kind::finite || b.kind != Kind::finite) return compare_kinds(op, a, b);
+  bool floats = is_float(a.type);
+  z3::expr x = floats ? ratio(a) : a.top, y = floats ? ratio(b) : b.top;
+  switch (op) {
+    case CellOp::equal: return boolean(x == y);
+    case CellOp::not_equal: return boolean(x != y);
+    case CellOp::less: return boolean(floats ? x < y : integer_less(a, b));
+    case CellOp::less_equal: return boolean(floats ? x <= y : !integer_less(b, a));
+    default: TAP_UNREACHABLE("not a comparison");
+  }
+}
+
+// As of -1 for minus infinity, 0 for the reals, 1 for plus infinity. Pre: one is not finite.
+Value SymbolAlgebra::compare_kinds(CellOp op, const Value& a, const Value& b) {
+  bool numbers = !is_nan(a) && !is_nan(b);
+  int x = infinity(a), y = infinity(b);
+  switch (op) {
+    case CellOp::equal: return boolean(z3_.bool_val(numbers && x == y));
+    case CellOp::not_equal: return boolean(z3_.bool_val(!numbers || x != y));
+    case CellOp::less: return boolean(z3_.bool_val(numbers && x < y));
+    case CellOp::less_equal: return boolean(z3_.bool_val(numbers && x <= y));
+    default: TAP_UNREACHABLE("not a comparison");
+  }
+}
+
+// ---- Integers.
+
+z3::expr SymbolAlgebra::integer_less(const Value& a, const Value& b) {
+  if (is_bool(a.type)) return !a.top && b.top;
+  if (integers_ == IntegerModel::whole_numbers) return a.top < b.top;
+  return info(a.type).is_signed ? z3::slt(a.top, b.top) : z3::ult(a.top, b.top);
+}
+
+Value SymbolAlgebra::integer_apply(const ir::CellNode& node, const std::vector<Value>& args) {
+  const Value& a = args[0];
+  if (is_bool(node.type)) throw GaveUp{};
+  switch (node.op) {
+    case CellOp::neg: return integer(node.type, -a.top);
+    case CellOp::add: return integer(node.type, a.top + args[1].top);
+    case CellOp::sub: return integer(node.type, a.top - args[1].top);
+    case CellOp::mul: return integer(node.type, a.top * args[1].top);
+    case CellOp::min: return decide(integer_less(args[1], a)) ? args[1] : a;
+    case CellOp::max: return decide(integer_less(a, args[1])) ? args[1] : a;
+    case CellOp::abs: return decide(integer_less(a, constant(ir::Scalar::zero(a.type)))) ? integer(a.type, -a.top) : a;
+    case CellOp::bitand_: return integer(node.type, a.top & args[1].top);
+    case CellOp::bitor_: return integer(node.type, a.top | args[1].top);
+    case CellOp::bitxor_: return integer(node.type, a.top ^ args[1].top);
+    case CellOp::bitnot: return integer(node.type, ~a.top);
+    default: throw GaveUp{};
+  }
+}
+
+Value SymbolAlgebra::cast(ElementType type, const Value& a) {
+  if (is_float(type) && is_float(a.type)) {
+    Value same = a;
+    same.type = type;
+    return same;
+  }
+  if (is_bool(a.type)) return decide(a.top) ? constant(ir::Scalar::one(type)) : constant(ir::Scalar::zero(type));
+  if (is_bool(type)) return compare(CellOp::not_equal, a, constant(ir::Scalar::zero(a.type)));
+  if (is_float(type) || is_float(a.type) || integers_ == IntegerModel::whole_numbers) throw GaveUp{};
+  unsigned from = 8 * static_cast<unsigned>(size_of(a.type)), to = 8 * static_cast<unsigned>(size_of(type));
+  if (to <= from) return integer(type, a.top.extract(to - 1, 0));
+  return integer(type, info(a.type).is_signed ? z3::sext(a.top, to - from) : z3::zext(a.top, to - from));
+}
+
+}  // namespace tap

@@ -1,0 +1,133 @@
+// Laws by symbolic execution with Z3. A law is run on symbols; every condition splits the world in two, and each way is
+// followed on its own, so that what is left to prove at the end of a path holds no `if`, only polynomials:
+//
+//   online:  a.m >= b.m, a.m >= c.m, …:  exp(x - y) is E_x / E_y with E_x, E_y > 0, and both sides are one fraction.
+//
+// Floats are reals, or the infinity that their monoid's identity has. Integers that are only added, subtracted and
+// multiplied are whole numbers (wrapping respects rings), others bit vectors of their width.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <z3++.h>
+
+#include "ir/monoid.h"
+
+namespace tap {
+
+enum class IntegerModel : std::uint8_t { whole_numbers, bits };
+
+class SymbolAlgebra {
+ public:
+  enum class Kind : std::uint8_t { finite, minus_infinity, plus_infinity, nan };
+  // Of symbols whose exponential is known: atom, factor.
+  using Linear = std::map<std::size_t, std::int64_t>;
+  struct Value {
+    ElementType type;
+    Kind kind;
+    z3::expr top, bottom;          // a float is top / bottom; others are `top`
+    std::optional<Linear> linear;  // of a float that is a sum of atoms
+    bool is_positive;              // known by its form
+  };
+  // Thrown where a proof cannot go on: out of time, or beyond what is modelled.
+  struct GaveUp {};
+  using Clock = std::chrono::steady_clock;
+
+  SymbolAlgebra(IntegerModel integers, Clock::time_point deadline);
+
+  // Paths. Runs `claim` on every path; true if it was true on all of them.
+  template <class Claim>
+  bool on_all_paths(Claim claim) {
+    do {
+      begin_path();
+      if (!claim()) return false;
+    } while (next_path());
+    return true;
+  }
+
+  // A symbol; of a float with an infinity it may be that one.
+  Value variable(ElementType type, const std::string& name, int infinity);
+
+  Value constant(const ir::Scalar& s);
+  Value apply(const ir::CellNode& node, const std::vector<Value>& args);
+  bool truth(const Value& v) { return decide(v.top); }
+  bool all_same(const std::vector<Value>& a, const std::vector<Value>& b);
+  bool partly_same(const std::vector<Value>& a, const std::vector<Value>& b);
+  bool agree(const Value& a, const Value& b);
+  bool is_nan(const Value& v) const { return v.kind == Kind::nan; }
+  int infinity(const Value& v) const {
+    return v.kind == Kind::plus_infinity ? 1 : v.kind == Kind::minus_infinity ? -1 : 0;
+  }
+
+ private:
+  struct Decision {
+    bool value;
+    bool other_way_open;
+  };
+  struct Atom {
+    z3::expr value;           // a real symbol, or a logarithm
+    z3::expr top, bottom;     // its exponential
+    bool is_logarithm;
+  };
+
+  void begin_path();
+  bool next_path();
+  bool decide(const z3::expr& condition);
+  bool may_be(const z3::expr& condition);
+  bool may_be_with_polynomials(const z3::expr& condition, unsigned work);
+  void assume(const z3::expr& fact);
+  bool is_proved(const z3::expr& claim);
+  void check_deadline() const;
+
+  Value real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear = std::nullopt);
+  Value real(ElementType type, std::int64_t value) {
+    Value result = real(type, z3_.real_val(value), one());
+    return value > 0 ? positive(result) : result;
+  }
+  Value infinite(ElementType type, int sign);
+  static Value positive(Value v);
+  Value nan(ElementType type) { return {type, Kind::nan, z3_.real_val(0), one(), std::nullopt, false}; }
+  Value boolean(z3::expr condition) { return {ElementType::boolean, Kind::finite, std::move(condition), one(), std::nullopt, false}; }
+  Value integer(ElementType type, z3::expr value) { return {type, Kind::finite, value.simplify(), one(), std::nullopt, false}; }
+  z3::expr one() { return z3_.real_val(1); }
+  z3::expr ratio(const Value& v);
+  int sign_of(const Value& v);  // decides
+
+  Value compare(ir::CellOp op, const Value& a, const Value& b);
+  Value compare_kinds(ir::CellOp op, const Value& a, const Value& b);
+  Value float_apply(const ir::CellNode& node, const std::vector<Value>& args);
+  Value negated(const Value& a);
+  Value sum(const Value& a, const Value& b);
+  Value product(const Value& a, const Value& b);
+  Value quotient(const Value& a, const Value& b);
+  Value exponential(const Value& a);
+  Value logarithm(const Value& a);
+  Value square_root(const Value& a);
+  Value opaque(const ir::CellNode& node, const std::vector<Value>& args);
+  Value exponential_of(ElementType type, const Linear& linear);
+  Value integer_apply(const ir::CellNode& node, const std::vector<Value>& args);
+  Value cast(ElementType type, const Value& a);
+  z3::expr integer_constant(ElementType type, std::int64_t value);
+  z3::expr integer_less(const Value& a, const Value& b);
+  std::size_t atom_of(const Atom& atom);
+  bool names_logarithm(const Linear& linear) const;
+  void assume_equal_powers();
+
+  z3::context z3_;
+  IntegerModel integers_;
+  Clock::time_point deadline_;
+  z3::params sums_of_monomials_;
+  std::vector<Decision> path_;
+  std::size_t at_ = 0;               // the next decision
+  std::vector<z3::expr> facts_;      // of the path so far
+  z3::solver feasible_;              // the linear ones among them
+  std::vector<Atom> atoms_;
+  std::map<std::string, std::size_t> atom_by_text_;
+  bool uses_powers_ = false;         // has any exponential been taken?
+};
+
+}  // namespace tap

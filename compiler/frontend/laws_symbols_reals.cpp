@@ -1,0 +1,167 @@
+// The floats of laws_symbols.h: fractions of polynomials, the infinities, and exponentials of sums.
+#include <cmath>
+
+#include "compiler/frontend/laws_symbols.h"
+#include "support/check.h"
+
+namespace tap {
+
+using ir::CellOp;
+using Value = SymbolAlgebra::Value;
+
+// Digits of an integer and a power of two: "-3/4".
+std::string exact_decimal(double f) {
+  int exponent;
+  double mantissa = std::frexp(f, &exponent);  // f = mantissa * 2^exponent
+  if (std::abs(exponent) > 1000) throw SymbolAlgebra::GaveUp{};
+  auto digits = static_cast<std::int64_t>(std::ldexp(mantissa, 53));
+  exponent -= 53;
+  while (digits != 0 && digits % 2 == 0 && exponent < 0) digits /= 2, ++exponent;
+  std::string power = "1";  // 2^|exponent|, in decimal
+  for (int k = 0; k < std::abs(exponent); ++k) {
+    int carry = 0;
+    for (auto digit = power.rbegin(); digit != power.rend(); ++digit) {
+      int twice = 2 * (*digit - '0') + carry;
+      *digit = static_cast<char>('0' + twice % 10);
+      carry = twice / 10;
+    }
+    if (carry != 0) power.insert(power.begin(), '1');
+  }
+  if (exponent < 0) return std::to_string(digits) + "/" + power;
+  if (std::abs(f) >= 9e18) throw SymbolAlgebra::GaveUp{};
+  return std::to_string(static_cast<std::int64_t>(f));
+}
+
+int SymbolAlgebra::sign_of(const Value& v) {
+  if (v.kind != Kind::finite) return infinity(v);
+  if (v.is_positive) return 1;
+  z3::expr x = ratio(v);
+  if (decide(x > 0)) return 1;
+  return decide(x == 0) ? 0 : -1;
+}
+
+Value SymbolAlgebra::negated(const Value& a) {
+  if (is_nan(a)) return a;
+  if (a.kind != Kind::finite) return infinite(a.type, -infinity(a));
+  Value result = real(a.type, -a.top, a.bottom, a.linear);
+  if (result.linear) {
+    for (auto& [atom, factor] : *result.linear) factor = -factor;
+  }
+  return result;
+}
+
+Value SymbolAlgebra::sum(const Value& a, const Value& b) {
+  if (is_nan(a) || is_nan(b) || infinity(a) * infinity(b) < 0) return nan(a.type);
+  if (a.kind != Kind::finite) return a;
+  if (b.kind != Kind::finite) return b;
+  std::optional<Linear> linear;
+  if (a.linear && b.linear) {
+    linear = a.linear;
+    for (auto [atom, factor] : *b.linear) (*linear)[atom] += factor;
+    std::erase_if(*linear, [](const auto& term) { return term.second == 0; });
+  }
+  bool same_bottom = (a.bottom == b.bottom).simplify().is_true();
+  Value result = same_bottom ? real(a.type, a.top + b.top, a.bottom, linear)
+                             : real(a.type, a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom, linear);
+  return a.is_positive && b.is_positive ? positive(result) : result;
+}
+
+Value SymbolAlgebra::product(const Value& a, const Value& b) {
+  if (is_nan(a) || is_nan(b)) return nan(a.type);
+  if (a.kind == Kind::finite && b.kind == Kind::finite) {
+    Value result = real(a.type, a.top * b.top, a.bottom * b.bottom);
+    return a.is_positive && b.is_positive ? positive(result) : result;
+  }
+  int sign = sign_of(a) * sign_of(b);
+  return sign == 0 ? nan(a.type) : infinite(a.type, sign);
+}
+
+// A division by zero gives no number that a law is asked of.
+Value SymbolAlgebra::quotient(const Value& a, const Value& b) {
+  if (is_nan(a) || is_nan(b) || (infinity(a) != 0 && infinity(b) != 0)) return nan(a.type);
+  if (b.kind != Kind::finite) return real(a.type, 0);
+  if (!b.is_positive && decide(b.top == 0)) return nan(a.type);
+  if (a.kind != Kind::finite) return infinite(a.type, infinity(a) * sign_of(b));
+  Value result = real(a.type, a.top * b.bottom, a.bottom * b.top);
+  return a.is_positive && b.is_positive ? positive(result) : result;
+}
+
+Value SymbolAlgebra::exponential_of(ElementType type, const Linear& linear) {
+  uses_powers_ = true;
+  z3::expr top = one(), bottom = one();
+  for (auto [atom, factor] : linear) {
+    if (std::abs(factor) > 8) throw GaveUp{};
+    for (std::int64_t k = 0; k < std::abs(factor); ++k) {
+      top = top * (factor > 0 ? atoms_[atom].top : atoms_[atom].bottom);
+      bottom = bottom * (factor > 0 ? atoms_[atom].bottom : atoms_[atom].top);
+    }
+  }
+  return positive(real(type, top, bottom));
+}
+
+Value SymbolAlgebra::exponential(const Value& a) {
+  if (is_nan(a)) return a;
+  if (a.kind != Kind::finite) return infinity(a) > 0 ? a : real(a.type, 0);
+  if (!a.linear) throw GaveUp{};
+  return exponential_of(a.type, *a.linear);
+}
+
+// log(s) is a new atom whose exponential is s.
+Value SymbolAlgebra::logarithm(const Value& a) {
+  if (is_nan(a) || infinity(a) > 0) return a;
+  int sign = sign_of(a);
+  if (sign <= 0) return sign == 0 ? infinite(a.type, -1) : nan(a.type);
+  z3::expr value = z3_.real_const(("log " + ratio(a).to_string()).c_str());
+  return real(a.type, value, one(), Linear{{atom_of({value, a.top, a.bottom, true}), 1}});
+}
+
+Value SymbolAlgebra::square_root(const Value& a) {
+  if (is_nan(a) || infinity(a) > 0) return a;
+  int sign = sign_of(a);
+  if (sign <= 0) return sign == 0 ? a : nan(a.type);
+  z3::expr root = z3_.real_const(("sqrt " + ratio(a).to_string()).c_str());
+  assume(root > 0 && root * root * a.bottom == a.top);
+  return positive(real(a.type, root, one()));
+}
+
+// Any other function: equal arguments give equal results, and no more is known.
+Value SymbolAlgebra::opaque(const ir::CellNode& node, const std::vector<Value>& args) {
+  z3::sort_vector sorts(z3_);
+  z3::expr_vector values(z3_);
+  for (const Value& arg : args) {
+    if (is_nan(arg)) return arg;
+    if (arg.kind != Kind::finite) throw GaveUp{};
+    sorts.push_back(z3_.real_sort());
+    values.push_back(ratio(arg));
+  }
+  z3::func_decl function = z3_.function(std::string(info(node.op).name).c_str(), sorts, z3_.real_sort());
+  return real(node.type, function(values), one());
+}
+
+Value SymbolAlgebra::float_apply(const ir::CellNode& node, const std::vector<Value>& args) {
+  const Value& a = args[0];
+  Value unit = real(node.type, 1);
+  switch (node.op) {
+    case CellOp::neg: return negated(a);
+    case CellOp::add: return sum(a, args[1]);
+    case CellOp::sub: return sum(a, negated(args[1]));
+    case CellOp::mul: return product(a, args[1]);
+    case CellOp::div: return quotient(a, args[1]);
+    case CellOp::min:
+    case CellOp::max:
+      if (is_nan(a) || is_nan(args[1])) return nan(node.type);
+      return truth(compare(CellOp::less, a, args[1])) == (node.op == CellOp::max) ? args[1] : a;
+    case CellOp::abs: return !is_nan(a) && truth(compare(CellOp::less, a, real(a.type, 0))) ? negated(a) : a;
+    case CellOp::sign: return is_nan(a) ? a : real(node.type, sign_of(a));
+    case CellOp::exp: return exponential(a);
+    case CellOp::log: return logarithm(a);
+    case CellOp::sqrt: return square_root(a);
+    case CellOp::log1p: return logarithm(sum(unit, a));
+    case CellOp::expm1: return sum(exponential(a), real(node.type, -1));
+    case CellOp::rsqrt: return quotient(unit, square_root(a));
+    case CellOp::sigmoid: return quotient(unit, sum(unit, exponential(negated(a))));
+    default: return opaque(node, args);
+  }
+}
+
+}  // namespace tap
