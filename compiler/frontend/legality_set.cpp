@@ -1,3 +1,5 @@
+// isl keeps to itself what fails: a null object goes through further calls as null. So a chain of calls is checked once, at
+// its end, by `made`; objects that are held across a check are owned.
 #include "compiler/frontend/legality_set.h"
 
 #include <isl/aff.h>
@@ -18,19 +20,34 @@
 namespace tap {
 namespace {
 
+[[noreturn]] void fail(isl_ctx* ctx) {
+  bool out_of_budget = isl_ctx_last_error(ctx) == isl_error_quota;
+  isl_ctx_reset_error(ctx);
+  isl_ctx_reset_operations(ctx);
+  if (out_of_budget) throw OutOfBudget{};
+  TAP_UNREACHABLE("isl failed");
+}
 template <class T>
-T* made(T* object) {
-  TAP_CHECK(object != nullptr, "isl failed");
+T* made(isl_ctx* ctx, T* object) {
+  if (object == nullptr) fail(ctx);
   return object;
 }
 
-isl_val* value_of(isl_ctx* ctx, std::int64_t value) { return made(isl_val_int_from_si(ctx, value)); }
+template <auto free>
+struct Freed {
+  template <class T>
+  void operator()(T* object) const { free(object); }
+};
+template <class T, auto free>
+using Owned = std::unique_ptr<T, Freed<free>>;
+
+isl_val* value_of(isl_ctx* ctx, std::int64_t value) { return made(ctx, isl_val_int_from_si(ctx, value)); }
 
 // One row per constraint of the given comparison: the coefficients, then the constant.
 isl_mat* matrix_of(isl_ctx* ctx, const System& system, ir::Comparison comparison) {
   int rows = 0;
   for (const ir::Constraint& c : system.constraints) rows += c.comparison == comparison;
-  isl_mat* matrix = made(isl_mat_alloc(ctx, rows, static_cast<int>(system.dims) + 1));
+  isl_mat* matrix = made(ctx, isl_mat_alloc(ctx, rows, static_cast<int>(system.dims) + 1));
   int row = 0;
   for (const ir::Constraint& c : system.constraints) {
     if (c.comparison != comparison) continue;
@@ -40,11 +57,11 @@ isl_mat* matrix_of(isl_ctx* ctx, const System& system, ir::Comparison comparison
     matrix = isl_mat_set_element_val(matrix, row, static_cast<int>(system.dims), value_of(ctx, c.expr.offset));
     ++row;
   }
-  return made(matrix);
+  return made(ctx, matrix);
 }
 
 isl_space* space_of(isl_ctx* ctx, std::size_t dims) {
-  return made(isl_space_set_alloc(ctx, 0, static_cast<unsigned>(dims)));
+  return made(ctx, isl_space_set_alloc(ctx, 0, static_cast<unsigned>(dims)));
 }
 
 std::int64_t int64_of(isl_val* value) {  // takes `value`
@@ -57,23 +74,21 @@ std::int64_t int64_of(isl_val* value) {  // takes `value`
 
 // Coordinate by coordinate: the least value, then all points with that value. isl's own lexmin is for parametric problems
 // and may take minutes on ten variables with arbitrary coefficients; emptiness and minima by basis reduction do not.
-std::optional<ir::Point> lexmin_of(isl_ctx* ctx, isl_basic_set* part) {  // takes `part`
-  int dims = isl_basic_set_dim(part, isl_dim_set);
-  if (isl_basic_set_is_empty(part) == isl_bool_true) {
-    isl_basic_set_free(part);
-    return std::nullopt;
-  }
-  isl_local_space* space = isl_local_space_from_space(isl_basic_set_get_space(part));
+std::optional<ir::Point> lexmin_of(isl_ctx* ctx, isl_basic_set* taken) {
+  Owned<isl_basic_set, isl_basic_set_free> part(made(ctx, taken));
+  isl_bool empty = isl_basic_set_is_empty(part.get());
+  if (empty == isl_bool_error) fail(ctx);
+  if (empty == isl_bool_true) return std::nullopt;
+  Owned<isl_local_space, isl_local_space_free> space(isl_local_space_from_space(isl_basic_set_get_space(part.get())));
+  int dims = isl_basic_set_dim(part.get(), isl_dim_set);
   ir::Point point;
   for (int d = 0; d < dims; ++d) {
-    isl_aff* x = isl_aff_var_on_domain(isl_local_space_copy(space), isl_dim_set, static_cast<unsigned>(d));
-    isl_aff* minus_x = made(isl_aff_neg(x));
-    point.push_back(int64_of(made(isl_val_neg(isl_basic_set_max_val(part, minus_x)))));
-    isl_aff_free(minus_x);
-    part = made(isl_basic_set_fix_val(part, isl_dim_set, static_cast<unsigned>(d), value_of(ctx, point.back())));
+    auto number = static_cast<unsigned>(d);
+    isl_aff* x = isl_aff_var_on_domain(isl_local_space_copy(space.get()), isl_dim_set, number);
+    Owned<isl_aff, isl_aff_free> minus_x(made(ctx, isl_aff_neg(x)));
+    point.push_back(int64_of(made(ctx, isl_val_neg(isl_basic_set_max_val(part.get(), minus_x.get())))));
+    part.reset(made(ctx, isl_basic_set_fix_val(part.release(), isl_dim_set, number, value_of(ctx, point.back()))));
   }
-  isl_local_space_free(space);
-  isl_basic_set_free(part);
   return point;
 }
 
@@ -100,10 +115,11 @@ void System::inside(std::size_t dim, ir::Range range) {
   at_most(std::move(variable), checked::sub(range.hi, 1));
 }
 
-IntegerSet::IntegerSet(isl_set* set) : set_(made(set)) {}
-IntegerSet::IntegerSet(const IntegerSet& other) : set_(made(isl_set_copy(other.set_))) {}
-IntegerSet::IntegerSet(IntegerSet&& other) noexcept : set_(std::exchange(other.set_, nullptr)) {}
+IntegerSet::IntegerSet(isl_ctx* ctx, isl_set* set) : ctx_(ctx), set_(made(ctx, set)) {}
+IntegerSet::IntegerSet(const IntegerSet& other) : IntegerSet(other.ctx_, isl_set_copy(other.set_)) {}
+IntegerSet::IntegerSet(IntegerSet&& other) noexcept : ctx_(other.ctx_), set_(std::exchange(other.set_, nullptr)) {}
 IntegerSet& IntegerSet::operator=(IntegerSet other) noexcept {
+  std::swap(ctx_, other.ctx_);
   std::swap(set_, other.set_);
   return *this;
 }
@@ -111,43 +127,50 @@ IntegerSet::~IntegerSet() { isl_set_free(set_); }
 
 bool IntegerSet::is_empty() const {
   isl_bool empty = isl_set_is_empty(set_);
-  TAP_CHECK(empty != isl_bool_error, "isl failed");
+  if (empty == isl_bool_error) fail(ctx_);
   return empty == isl_bool_true;
 }
-IntegerSet IntegerSet::unite(IntegerSet other) const {
-  return IntegerSet(isl_set_coalesce(isl_set_union(isl_set_copy(set_), std::exchange(other.set_, nullptr))));
+IntegerSet IntegerSet::unite(const IntegerSet& other) const {
+  return {ctx_, isl_set_coalesce(isl_set_union(isl_set_copy(set_), isl_set_copy(other.set_)))};
 }
-IntegerSet IntegerSet::intersect(IntegerSet other) const {
-  return IntegerSet(isl_set_intersect(isl_set_copy(set_), std::exchange(other.set_, nullptr)));
+IntegerSet IntegerSet::intersect(const IntegerSet& other) const {
+  return {ctx_, isl_set_intersect(isl_set_copy(set_), isl_set_copy(other.set_))};
 }
-IntegerSet IntegerSet::subtract(IntegerSet other) const {
-  return IntegerSet(isl_set_subtract(isl_set_copy(set_), std::exchange(other.set_, nullptr)));
+IntegerSet IntegerSet::subtract(const IntegerSet& other) const {
+  return {ctx_, isl_set_subtract(isl_set_copy(set_), isl_set_copy(other.set_))};
 }
 IntegerSet IntegerSet::project_out(std::size_t first, std::size_t count) const {
-  return IntegerSet(isl_set_project_out(isl_set_copy(set_), isl_dim_set, static_cast<unsigned>(first),
-                                        static_cast<unsigned>(count)));
+  return {ctx_, isl_set_project_out(isl_set_copy(set_), isl_dim_set, static_cast<unsigned>(first),
+                                    static_cast<unsigned>(count))};
 }
 
 std::optional<ir::Point> IntegerSet::lexmin() const {
   std::optional<ir::Point> best;
-  isl_basic_set_list* parts = made(isl_set_get_basic_set_list(set_));
-  for (int i = 0; i < isl_basic_set_list_n_basic_set(parts); ++i) {
-    std::optional<ir::Point> point = lexmin_of(isl_set_get_ctx(set_), isl_basic_set_list_get_basic_set(parts, i));
+  Owned<isl_basic_set_list, isl_basic_set_list_free> parts(made(ctx_, isl_set_get_basic_set_list(set_)));
+  for (int i = 0; i < isl_basic_set_list_n_basic_set(parts.get()); ++i) {
+    std::optional<ir::Point> point = lexmin_of(ctx_, isl_basic_set_list_get_basic_set(parts.get(), i));
     if (point && (!best || *point < *best)) best = std::move(point);
   }
-  isl_basic_set_list_free(parts);
   return best;
 }
 
-IntegerSets::IntegerSets() : ctx_(made(isl_ctx_alloc())) { isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE); }
+IntegerSets::IntegerSets() : ctx_(isl_ctx_alloc()) {
+  TAP_CHECK(ctx_ != nullptr, "isl failed");
+  isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE);
+}
 IntegerSets::~IntegerSets() { isl_ctx_free(ctx_); }
+
+void IntegerSets::set_budget(unsigned long operations) const {
+  isl_ctx_set_max_operations(ctx_, operations);
+  isl_ctx_reset_operations(ctx_);
+}
 
 IntegerSet IntegerSets::of(const System& system) const {
   isl_mat* equalities = matrix_of(ctx_, system, ir::Comparison::equal_zero);
   isl_mat* inequalities = matrix_of(ctx_, system, ir::Comparison::at_least_zero);
   isl_basic_set* set = isl_basic_set_from_constraint_matrices(space_of(ctx_, system.dims), equalities, inequalities,
                                                               isl_dim_set, isl_dim_cst, isl_dim_param, isl_dim_div);
-  return IntegerSet(isl_set_from_basic_set(made(set)));
+  return {ctx_, isl_set_from_basic_set(set)};
 }
 
 IntegerSet IntegerSets::of(const ir::Domain& domain) const {
@@ -156,6 +179,8 @@ IntegerSet IntegerSets::of(const ir::Domain& domain) const {
   return of(system);
 }
 
-IntegerSet IntegerSets::none(std::size_t dims) const { return IntegerSet(isl_set_empty(space_of(ctx_, dims))); }
+IntegerSet IntegerSets::none(std::size_t dims) const {
+  return {ctx_, isl_set_empty(space_of(ctx_, dims))};
+}
 
 }  // namespace tap

@@ -28,6 +28,9 @@ struct System {
   void inside(std::size_t dim, ir::Range range);
 };
 
+// Thrown by every operation once the budget is spent (see IntegerSets::set_budget).
+struct OutOfBudget {};
+
 class IntegerSet {
  public:
   IntegerSet(const IntegerSet& other);
@@ -36,9 +39,9 @@ class IntegerSet {
   ~IntegerSet();
 
   bool is_empty() const;
-  IntegerSet unite(IntegerSet other) const;
-  IntegerSet intersect(IntegerSet other) const;
-  IntegerSet subtract(IntegerSet other) const;
+  IntegerSet unite(const IntegerSet& other) const;
+  IntegerSet intersect(const IntegerSet& other) const;
+  IntegerSet subtract(const IntegerSet& other) const;
   // The points with the variables first … first + count - 1 left out.
   IntegerSet project_out(std::size_t first, std::size_t count) const;
   // The lexicographically smallest point; empty if the set is. Pre: bounded from below.
@@ -46,7 +49,8 @@ class IntegerSet {
 
  private:
   friend class IntegerSets;
-  explicit IntegerSet(isl_set* set);
+  IntegerSet(isl_ctx* ctx, isl_set* set);  // takes `set`
+  isl_ctx* ctx_;
   isl_set* set_;
 };
 
@@ -57,6 +61,9 @@ class IntegerSets {
   ~IntegerSets();
   IntegerSets(const IntegerSets&) = delete;
   IntegerSets& operator=(const IntegerSets&) = delete;
+
+  // From now on so many operations (about pivots of a simplex tableau) before OutOfBudget; 0: without limit.
+  void set_budget(unsigned long operations) const;
 
   IntegerSet of(const System& system) const;
   IntegerSet of(const ir::Domain& domain) const;
