@@ -1,4 +1,6 @@
 // Reductions inside cell expressions: each becomes an operation of its own, whose result is read in its place.
+#include <algorithm>
+
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/cells.h"
@@ -113,6 +115,11 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     parallel.clear();
     for (VarId var : inner.used())
       if (space_[var].role != VarRole::counter && std::find(reduction.begin(), reduction.end(), var) == reduction.end()) parallel.push_back(var);
+    // In the order of the left side, so that the local lies as the result does; variables of outer reductions follow.
+    const auto& left = space_.left_vars();
+    std::stable_sort(parallel.begin(), parallel.end(), [&](VarId a, VarId b) {
+      return std::find(left.begin(), left.end(), a) < std::find(left.begin(), left.end(), b);
+    });
   };
   collect();
   Hoisted hoisted{{}, {}, type, {}, inner.can_fail(), guard_ids_.back()};

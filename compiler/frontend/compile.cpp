@@ -3,6 +3,8 @@
 #include "compiler/frontend/annotations.h"
 #include "compiler/frontend/program.h"
 #include "compiler/frontend/session.h"
+#include "ir/verify.h"
+#include "support/check.h"
 
 namespace tap {
 namespace {
@@ -60,6 +62,8 @@ std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOp
   if (diagnostics.has_errors()) return std::nullopt;
   compiled.program = std::move(session.program);
   compiled.provenance = std::move(session.provenance);
+  if (compiled.has_program)
+    for (const auto& violation : ir::verify(compiled.program)) TAP_UNREACHABLE("the front end built a malformed graph: " + violation);
   return compiled;
 }
 
