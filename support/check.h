@@ -15,8 +15,8 @@ struct InternalError : std::logic_error {
 
 }  // namespace tap
 
-#define TAP_CHECK(condition, message)                                        \
-  do {                                                                       \
-    if (!(condition)) ::tap::internal_error(__FILE__, __LINE__, (message));  \
+#define TAP_CHECK(condition, message)                                       \
+  do {                                                                      \
+    if (!(condition)) ::tap::internal_error(__FILE__, __LINE__, (message)); \
   } while (false)
 #define TAP_UNREACHABLE(message) ::tap::internal_error(__FILE__, __LINE__, (message))

@@ -26,8 +26,8 @@ enum class Code : std::uint16_t {
 };
 
 struct CodeInfo {
-  std::string_view name;   // unknown_name
-  std::string_view id;     // T0201
+  std::string_view name;  // unknown_name
+  std::string_view id;    // T0201
   Severity severity;
   std::string_view title;  // one line for lists
 };
@@ -49,25 +49,55 @@ struct Fix {  // replacing `span` by `replacement` makes the program compile
 
 struct Diagnostic {
   Code code;
-  Span span;                     // invalid where there is no source (command line, data files)
-  std::string message;           // one sentence in the user's words, with numbers
-  std::string caret;             // short text beside the caret; may be empty
-  std::vector<Label> labels;     // second places: where the expectation arose
+  Span span;                  // invalid where there is no source (command line, data files)
+  std::string message;        // one sentence in the user's words, with numbers
+  std::string caret;          // short text beside the caret; may be empty
+  std::vector<Label> labels;  // second places: where the expectation arose
   std::vector<std::string> notes;
   std::string help_text;
   std::vector<Fix> fixes;
 
   Diagnostic(Code c, Span s, std::string m) : code(c), span(s), message(std::move(m)) {}
-  Diagnostic& at_caret(std::string t) & { caret = std::move(t); return *this; }
-  Diagnostic& label(Span s, std::string t) & { labels.push_back({s, std::move(t)}); return *this; }
-  Diagnostic& note(std::string t) & { notes.push_back(std::move(t)); return *this; }
-  Diagnostic& help(std::string t) & { help_text = std::move(t); return *this; }
-  Diagnostic& fix(Span s, std::string t) & { fixes.push_back({s, std::move(t)}); return *this; }
-  Diagnostic&& at_caret(std::string t) && { at_caret(std::move(t)); return std::move(*this); }
-  Diagnostic&& label(Span s, std::string t) && { label(s, std::move(t)); return std::move(*this); }
-  Diagnostic&& note(std::string t) && { note(std::move(t)); return std::move(*this); }
-  Diagnostic&& help(std::string t) && { help(std::move(t)); return std::move(*this); }
-  Diagnostic&& fix(Span s, std::string t) && { fix(s, std::move(t)); return std::move(*this); }
+  Diagnostic& at_caret(std::string t) & {
+    caret = std::move(t);
+    return *this;
+  }
+  Diagnostic& label(Span s, std::string t) & {
+    labels.push_back({s, std::move(t)});
+    return *this;
+  }
+  Diagnostic& note(std::string t) & {
+    notes.push_back(std::move(t));
+    return *this;
+  }
+  Diagnostic& help(std::string t) & {
+    help_text = std::move(t);
+    return *this;
+  }
+  Diagnostic& fix(Span s, std::string t) & {
+    fixes.push_back({s, std::move(t)});
+    return *this;
+  }
+  Diagnostic&& at_caret(std::string t) && {
+    at_caret(std::move(t));
+    return std::move(*this);
+  }
+  Diagnostic&& label(Span s, std::string t) && {
+    label(s, std::move(t));
+    return std::move(*this);
+  }
+  Diagnostic&& note(std::string t) && {
+    note(std::move(t));
+    return std::move(*this);
+  }
+  Diagnostic&& help(std::string t) && {
+    help(std::move(t));
+    return std::move(*this);
+  }
+  Diagnostic&& fix(Span s, std::string t) && {
+    fix(s, std::move(t));
+    return std::move(*this);
+  }
 
   Severity severity() const { return info(code).severity; }
   bool operator==(const Diagnostic&) const = default;

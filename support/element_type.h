@@ -18,7 +18,7 @@ struct ElementInfo {
   std::size_t size;       // bytes
   bool is_float;
   bool is_signed;
-  int mantissa_bits;      // of floats, the hidden one included: f32 has 24
+  int mantissa_bits;  // of floats, the hidden one included: f32 has 24
 };
 
 const ElementInfo& info(ElementType type);

@@ -14,8 +14,8 @@ namespace tap {
 
 using Shape = std::vector<std::int64_t>;
 
-std::string to_string(const Shape& shape);              // [2, 3]
-std::int64_t element_count(const Shape& shape);         // throws Overflow
+std::string to_string(const Shape& shape);       // [2, 3]
+std::int64_t element_count(const Shape& shape);  // throws Overflow
 std::vector<std::int64_t> row_major_strides(const Shape& shape);
 
 class Tensor {
@@ -33,9 +33,13 @@ class Tensor {
   std::byte* mutable_data();  // copies first if the bytes are shared
 
   template <class T>
-  std::span<const T> as() const { return {reinterpret_cast<const T*>(data()), static_cast<std::size_t>(size_)}; }
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(data()), static_cast<std::size_t>(size_)};
+  }
   template <class T>
-  std::span<T> as_mutable() { return {reinterpret_cast<T*>(mutable_data()), static_cast<std::size_t>(size_)}; }
+  std::span<T> as_mutable() {
+    return {reinterpret_cast<T*>(mutable_data()), static_cast<std::size_t>(size_)};
+  }
 
   // One element by its row-major position. Integers and bool are exact in the i64 forms, floats in the f64 forms
   // (a store rounds to nearest even, or wraps).

@@ -19,28 +19,37 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
   std::int64_t devices = 1;
   for (const auto& axis : decl.axes) {
     for (const auto& other : mesh.axes)
-      if (other.name == axis.name.text) session.fail(Diagnostic(Code::bad_mesh, axis.name.span, "the mesh " + quoted(mesh.name) + " has the axis " + quoted(axis.name.text) + " twice"));
+      if (other.name == axis.name.text)
+        session.fail(
+            Diagnostic(Code::bad_mesh, axis.name.span,
+                       "the mesh " + quoted(mesh.name) + " has the axis " + quoted(axis.name.text) + " twice"));
     if (axis.size < 1)
-      session.fail(Diagnostic(Code::bad_mesh, axis.name.span, "the axis " + quoted(axis.name.text) + " has size " + std::to_string(axis.size) + "; sizes are 1 or more"));
+      session.fail(Diagnostic(
+          Code::bad_mesh, axis.name.span,
+          "the axis " + quoted(axis.name.text) + " has size " + std::to_string(axis.size) + "; sizes are 1 or more"));
     try {
       devices = checked::mul(devices, axis.size);
-    } catch (const Overflow&) {
-      devices = max_devices + 1;
-    }
+    } catch (const Overflow&) { devices = max_devices + 1; }
     if (devices > max_devices)
-      session.fail(Diagnostic(Code::bad_mesh, axis.name.span, "the mesh " + quoted(mesh.name) + " has more than " + std::to_string(max_devices) + " devices, which is the limit"));
+      session.fail(Diagnostic(Code::bad_mesh, axis.name.span,
+                              "the mesh " + quoted(mesh.name) + " has more than " + std::to_string(max_devices) +
+                                  " devices, which is the limit"));
     mesh.axes.push_back({axis.name.text, axis.size});
   }
   if (decl.devices) {
     auto count = static_cast<std::int64_t>(decl.devices->size());
     if (count != devices)
-      session.fail(Diagnostic(Code::bad_mesh, decl.devices_span, "the mesh " + quoted(mesh.name) + " has " + std::to_string(devices) + " devices; got " + std::to_string(count) + " ids"));
+      session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
+                              "the mesh " + quoted(mesh.name) + " has " + std::to_string(devices) + " devices; got " +
+                                  std::to_string(count) + " ids"));
     std::vector<bool> seen(decl.devices->size(), false);
     for (std::int64_t id : *decl.devices) {
       bool inside = id >= 0 && id < count;
       if (!inside || seen[static_cast<std::size_t>(id)])
-        session.fail(Diagnostic(Code::bad_mesh, decl.devices_span, "the device ids of " + quoted(mesh.name) + " are not a permutation of 0.." + std::to_string(count) + ": " +
-                                                                       std::to_string(id) + (inside ? " occurs twice" : " is not one of them")));
+        session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
+                                "the device ids of " + quoted(mesh.name) + " are not a permutation of 0.." +
+                                    std::to_string(count) + ": " + std::to_string(id) +
+                                    (inside ? " occurs twice" : " is not one of them")));
       seen[static_cast<std::size_t>(id)] = true;
     }
     mesh.devices = *decl.devices;
@@ -50,19 +59,23 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
 
 class ShardingResolver {
  public:
-  ShardingResolver(Session& session, const ast::Sharding& written, std::size_t rank) : session_(session), written_(written), rank_(rank) {}
+  ShardingResolver(Session& session, const ast::Sharding& written, std::size_t rank)
+      : session_(session), written_(written), rank_(rank) {}
 
   ir::Sharding resolve() {
     find_mesh();
     if (written_.dims.size() != rank_)
-      session_.fail(Diagnostic(Code::sharding_rank, written_.span, "the number of dimension shardings must match the rank of the tensor: it is " + std::to_string(rank_) +
-                                                                       "; got " + std::to_string(written_.dims.size())));
+      session_.fail(Diagnostic(Code::sharding_rank, written_.span,
+                               "the number of dimension shardings must match the rank of the tensor: it is " +
+                                   std::to_string(rank_) + "; got " + std::to_string(written_.dims.size())));
     ir::Sharding result;
     result.mesh = mesh_->name;
     for (const auto& dim : written_.dims) result.dims.push_back(dim_of(dim));
     for (const auto& axis : written_.replicated) result.replicated.push_back(axis_of(axis));
-    std::sort(result.replicated.begin(), result.replicated.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
-    for (std::size_t i = 1; i < result.replicated.size(); ++i) refuse_mergeable(result.replicated[i - 1], result.replicated[i], written_.span);
+    std::sort(result.replicated.begin(), result.replicated.end(),
+              [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    for (std::size_t i = 1; i < result.replicated.size(); ++i)
+      refuse_mergeable(result.replicated[i - 1], result.replicated[i], written_.span);
     for (const auto& axis : written_.unreduced) result.unreduced.push_back(axis_of(axis));
     if (written_.unreduced_monoid) {
       const ast::Name& name = *written_.unreduced_monoid;
@@ -86,7 +99,8 @@ class ShardingResolver {
     }
     if (mesh_) return;
     Diagnostic d(Code::unknown_axis, written_.mesh.span, "there is no mesh " + quoted(written_.mesh.text));
-    if (auto near = did_you_mean(written_.mesh.text, names)) d.help("did you mean " + quoted(*near) + "?").fix(written_.mesh.span, *near);
+    if (auto near = did_you_mean(written_.mesh.text, names))
+      d.help("did you mean " + quoted(*near) + "?").fix(written_.mesh.span, *near);
     session_.fail(std::move(d));
   }
 
@@ -99,9 +113,12 @@ class ShardingResolver {
     }
     if (dim.priority) {
       if (*dim.priority < 0 || *dim.priority > 0x7fffffff)
-        session_.fail(Diagnostic(Code::bad_priority, dim.span, "priorities are 0 to 2147483647; got " + std::to_string(*dim.priority)));
+        session_.fail(Diagnostic(Code::bad_priority, dim.span,
+                                 "priorities are 0 to 2147483647; got " + std::to_string(*dim.priority)));
       if (dim.axes.empty() && !dim.open)
-        session_.fail(Diagnostic(Code::bad_priority, dim.span, "an empty closed dimension sharding has no priority: it would have no effect").help("write `{}` or `{?}p" + std::to_string(*dim.priority) + "`"));
+        session_.fail(Diagnostic(Code::bad_priority, dim.span,
+                                 "an empty closed dimension sharding has no priority: it would have no effect")
+                          .help("write `{}` or `{?}p" + std::to_string(*dim.priority) + "`"));
       result.priority = dim.priority;
     }
     return result;
@@ -124,19 +141,25 @@ class ShardingResolver {
     if (n == 0) {
       std::vector<std::string> names;
       for (const auto& known : mesh_->axes) names.push_back(known.name);
-      Diagnostic d(Code::unknown_axis, axis.name.span, "the mesh " + quoted(mesh_->name) + " has no axis " + quoted(axis.name.text));
-      if (auto near = did_you_mean(axis.name.text, names)) d.help("did you mean " + quoted(*near) + "?").fix(axis.name.span, *near);
+      Diagnostic d(Code::unknown_axis, axis.name.span,
+                   "the mesh " + quoted(mesh_->name) + " has no axis " + quoted(axis.name.text));
+      if (auto near = did_you_mean(axis.name.text, names))
+        d.help("did you mean " + quoted(*near) + "?").fix(axis.name.span, *near);
       session_.fail(std::move(d));
     }
     ir::AxisRef result{axis.name.text, std::nullopt};
     if (axis.sub) {
       auto [m, k] = *axis.sub;
       auto refuse = [&](const std::string& why) {
-        session_.fail(Diagnostic(Code::bad_sub_axis, axis.span, quoted(source_of(session_, axis.span)) + " is not a part of " + quoted(axis.name.text) + " (size " + std::to_string(n) + "): " + why));
+        session_.fail(Diagnostic(Code::bad_sub_axis, axis.span,
+                                 quoted(source_of(session_, axis.span)) + " is not a part of " +
+                                     quoted(axis.name.text) + " (size " + std::to_string(n) + "): " + why));
       };
       if (m < 1) refuse("the pre-size is at least 1; got " + std::to_string(m));
       if (k < 2) refuse("the size is greater than 1; got " + std::to_string(k));
-      if (m > n || k > n || n % (m * k) != 0) refuse("pre-size times size, " + std::to_string(m) + "*" + std::to_string(k) + ", must divide " + std::to_string(n));
+      if (m > n || k > n || n % (m * k) != 0)
+        refuse("pre-size times size, " + std::to_string(m) + "*" + std::to_string(k) + ", must divide " +
+               std::to_string(n));
       if (k == n) refuse("a sub-axis of the full size is written as the full axis, " + quoted(axis.name.text));
       result.sub = ir::SubAxis{m, k};
     }
@@ -150,12 +173,15 @@ class ShardingResolver {
     for (const auto& [other, where] : used_) {
       if (other.name != axis.name) continue;
       ir::SubAxis theirs = other.sub.value_or(ir::SubAxis{1, n});
-      ir::SubAxis lo = mine.pre_size <= theirs.pre_size ? mine : theirs, hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
+      ir::SubAxis lo = mine.pre_size <= theirs.pre_size ? mine : theirs,
+                  hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
       bool apart = lo.pre_size * lo.size <= hi.pre_size && hi.pre_size % (lo.pre_size * lo.size) == 0;
       if (apart) continue;
-      session_.fail(Diagnostic(Code::axis_used_twice, span, "axes or sub-axes can only appear once in a sharding: " + quoted(source_of(session_, span)) + " meets " +
-                                                                quoted(source_of(session_, where)))
-                        .at_caret("used here").label(where, "and here"));
+      session_.fail(Diagnostic(Code::axis_used_twice, span,
+                               "axes or sub-axes can only appear once in a sharding: " +
+                                   quoted(source_of(session_, span)) + " meets " + quoted(source_of(session_, where)))
+                        .at_caret("used here")
+                        .label(where, "and here"));
     }
     used_.emplace_back(axis, span);
   }
@@ -163,8 +189,12 @@ class ShardingResolver {
   void refuse_mergeable(const ir::AxisRef& a, const ir::AxisRef& b, Span span) {
     if (a.name != b.name || !a.sub || !b.sub || a.sub->pre_size * a.sub->size != b.sub->pre_size) return;
     std::int64_t n = size_of_axis(a.name), size = a.sub->size * b.sub->size;
-    std::string merged = size == n ? a.name : a.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
-    session_.fail(Diagnostic(Code::mergeable_sub_axes, span, "sub-axes must be as big as possible: two adjacent parts of " + quoted(a.name) + " are one, " + quoted(merged)).help("write " + quoted(merged)));
+    std::string merged = size == n ? a.name
+                                   : a.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
+    session_.fail(Diagnostic(Code::mergeable_sub_axes, span,
+                             "sub-axes must be as big as possible: two adjacent parts of " + quoted(a.name) +
+                                 " are one, " + quoted(merged))
+                      .help("write " + quoted(merged)));
   }
 
   Session& session_;
@@ -181,23 +211,26 @@ void declare_meshes(Session& session, const ModuleScope& scope) {
     if (d->sort != Sort::mesh) continue;
     try {
       session.program.meshes.push_back(mesh_of(session, *d->as<ast::MeshDecl>()));
-    } catch (const Abandoned&) {
-    }
+    } catch (const Abandoned&) {}
   }
 }
 
-ir::Sharding resolve_sharding(Session& session, const ast::Sharding& sharding, std::size_t rank) { return ShardingResolver(session, sharding, rank).resolve(); }
+ir::Sharding resolve_sharding(Session& session, const ast::Sharding& sharding, std::size_t rank) {
+  return ShardingResolver(session, sharding, rank).resolve();
+}
 
 // ---- on the values and operations of a body -------------------------------------------------------------------------
 
 void BodyBuilder::annotate_arguments(const ast::Call& call) {
-  bool any = std::any_of(call.args.begin(), call.args.end(), [](const ast::Arg& arg) { return arg.sharding.has_value(); });
+  bool any =
+      std::any_of(call.args.begin(), call.args.end(), [](const ast::Arg& arg) { return arg.sharding.has_value(); });
   if (!any) return;
   ir::Operation& operation = graph_.operations.back();
   operation.operand_shardings.resize(operation.operands.size());
   for (std::size_t i = 0; i < call.args.size(); ++i)
     if (call.args[i].sharding)
-      operation.operand_shardings[i] = resolve_sharding(session_, *call.args[i].sharding, graph_[operation.operands[i]].type.shape.size());
+      operation.operand_shardings[i] =
+          resolve_sharding(session_, *call.args[i].sharding, graph_[operation.operands[i]].type.shape.size());
 }
 
 void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const std::vector<ast::TensorParam>& results,
@@ -207,14 +240,14 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
     ir::Sharding sharding = resolve_sharding(session_, written, graph_[value].type.shape.size());
     auto& slot = graph_.values[value.index()].sharding;
     if (slot && !(*slot == sharding))
-      session_.fail(Diagnostic(Code::axis_used_twice, written.span, quoted(name.text) + " has another sharding already: " + to_string(*slot)));
+      session_.fail(Diagnostic(Code::axis_used_twice, written.span,
+                               quoted(name.text) + " has another sharding already: " + to_string(*slot)));
     slot = std::move(sharding);
   };
   auto guarded = [&](auto&& work) {
     try {
       work();
-    } catch (const Abandoned&) {
-    }
+    } catch (const Abandoned&) {}
   };
   for (const auto* list : {&inputs, &results})
     for (const auto& tensor : *list)

@@ -8,8 +8,8 @@
 #include "compiler/frontend/names_used.h"
 #include "compiler/frontend/prove.h"
 #include "compiler/frontend/sizes.h"
-#include "support/checked.h"
 #include "support/check.h"
+#include "support/checked.h"
 
 namespace tap {
 
@@ -42,12 +42,14 @@ void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::ve
   add_operation(op, std::move(finished.operands), std::move(results), span);
 }
 
-void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results, Span span) {
+void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results,
+                                Span span) {
   graph_.operations.push_back({op, std::move(operands), std::move(results), {}});
   provenance_.operations.push_back(span);
 }
 
-void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const) {
+void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern,
+                                bool is_const) {
   check_binder(name);
   ir::ValueId value = add_value(name.text, type, name.span);
   graph_.values.back().is_const = is_const;
@@ -77,8 +79,9 @@ void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std
 
 void BodyBuilder::check_binder(const ast::Name& name) {
   if (is_reserved(name.text))
-    session_.fail(Diagnostic(Code::reserved_name, name.span, quoted(name.text) + " is a built-in name and cannot name a tensor")
-                      .help("choose another name, for example " + quoted(name.text + "_")));
+    session_.fail(
+        Diagnostic(Code::reserved_name, name.span, quoted(name.text) + " is a built-in name and cannot name a tensor")
+            .help("choose another name, for example " + quoted(name.text + "_")));
 }
 
 // ---- statements -----------------------------------------------------------------------------------------------------
@@ -113,10 +116,9 @@ void BodyBuilder::build(const std::vector<ast::Statement>& statements) {
       use_before_definition(statement);
       if (auto* e = std::get_if<ast::Equation>(&statement.node)) equation(*e, statement.span);
       if (auto* b = std::get_if<ast::Binding>(&statement.node)) binding(*b, statement.span);
-    } catch (const Abandoned&) {
-      poison(statement);
-    } catch (const Overflow& overflow) {
-      session_.report(Diagnostic(Code::overflow, statement.span, std::string("an index or size of this statement: ") + overflow.what()));
+    } catch (const Abandoned&) { poison(statement); } catch (const Overflow& overflow) {
+      session_.report(Diagnostic(Code::overflow, statement.span,
+                                 std::string("an index or size of this statement: ") + overflow.what()));
       poison(statement);
     }
     if (session_.diagnostics->overflowed()) throw Abandoned{};
@@ -146,7 +148,8 @@ void BodyBuilder::equation(const ast::Equation& equation, Span span) {
   for (const auto& cell : equation.left) {
     check_binder(cell.base);
     if (auto binder = binders_.find(cell.base.text); binder != binders_.end())
-      session_.fail(Diagnostic(Code::duplicate_name, cell.base.span, quoted(cell.base.text) + " is written by an equation and bound as a whole")
+      session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
+                               quoted(cell.base.text) + " is written by an equation and bound as a whole")
                         .label((*statements_)[binder->second.front()].span, "bound here"));
   }
   EquationBuilder(session_, *this, equation, span).build();
@@ -184,7 +187,8 @@ void BodyBuilder::flush_pending() {
   pending_ = std::move(waiting);
   for (const auto& name : finished) {
     bool open = std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
-      return std::any_of(pending.results.begin(), pending.results.end(), [&](ir::ValueId value) { return graph_[value].name == name; });
+      return std::any_of(pending.results.begin(), pending.results.end(),
+                         [&](ir::ValueId value) { return graph_[value].name == name; });
     });
     if (!open) complete(name);
   }
@@ -194,11 +198,13 @@ void BodyBuilder::complete(const std::string& name) {
   Target& target = targets_[name];
   if (target.poisoned) return;
   if (!target.declared) {
-    TensorEntity entity{target.value, graph_[target.value].type, target.pattern, provenance_.values[target.value.index()], this};
+    TensorEntity entity{target.value, graph_[target.value].type, target.pattern,
+                        provenance_.values[target.value.index()], this};
     env_.names[name] = std::move(entity);
   }
   std::vector<WriterAt> writers;
-  for (std::size_t i = 0; i < target.writes.size(); ++i) writers.push_back({target.writes[i].first, target.writes[i].second, target.write_spans[i]});
+  for (std::size_t i = 0; i < target.writes.size(); ++i)
+    writers.push_back({target.writes[i].first, target.writes[i].second, target.write_spans[i]});
   Span declared = target.declared ? std::get<TensorEntity>(env_.names[name]).span : Span{};
   prove_writes(session_, name, declared, graph_[target.value].type.shape, writers);
   if (target.declared) {
@@ -221,8 +227,10 @@ void BodyBuilder::binding(const ast::Binding& binding, Span span) {
   }
   std::vector<Bound> values = whole(binding.right, names);
   if (values.size() != names.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, std::to_string(names.size()) + (names.size() == 1 ? " name is" : " names are") + " bound; the right side has " +
-                                                                   std::to_string(values.size()) + (values.size() == 1 ? " result" : " results")));
+    session_.fail(Diagnostic(Code::wrong_argument_count, span,
+                             std::to_string(names.size()) + (names.size() == 1 ? " name is" : " names are") +
+                                 " bound; the right side has " + std::to_string(values.size()) +
+                                 (values.size() == 1 ? " result" : " results")));
   for (std::size_t i = 0; i < names.size(); ++i) bind_name(binding.left[i], values[i]);
 }
 
@@ -230,7 +238,8 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
   auto found = env_.names.find(name.text);
   if (found == env_.names.end()) {
     if (auto* outer = env_.find_as<TensorEntity>(name.text); outer && outer->owner == this)
-      session_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice").label(outer->span, "first bound here"));
+      session_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
+                        .label(outer->span, "first bound here"));
     env_.names[name.text] = TensorEntity{bound.value, bound.type, {}, name.span, this};
     return;
   }
@@ -244,7 +253,8 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
   if (entity->type != bound.type) {
     bool element = entity->type.element != bound.type.element;
     session_.fail(Diagnostic(element ? Code::type_mismatch : Code::shape_mismatch, name.span,
-                             "the result " + quoted(name.text) + " is declared " + to_string(entity->type) + "; got " + to_string(bound.type))
+                             "the result " + quoted(name.text) + " is declared " + to_string(entity->type) + "; got " +
+                                 to_string(bound.type))
                       .label(entity->span, "declared here"));
   }
   entity->value = bound.value;
@@ -256,14 +266,17 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
 // A name that some later statement defines is used too early; one that depends on this statement closes a cycle.
 void BodyBuilder::use_before_definition(const ast::Statement& statement) {
   auto definers = [&](const std::string& name) -> const std::vector<std::size_t>* {
-    if (auto target = targets_.find(name); target != targets_.end() && !target->second.writers.empty()) return &target->second.writers;
+    if (auto target = targets_.find(name); target != targets_.end() && !target->second.writers.empty())
+      return &target->second.writers;
     if (auto binder = binders_.find(name); binder != binders_.end()) return &binder->second;
     return nullptr;
   };
   for (const auto& use : names_used(*env_.module, statement)) {
     const auto* by = definers(use.name);
     if (!by || by->back() < current_) continue;
-    if (auto* known = env_.find_as<TensorEntity>(use.name); known && known->complete && known->owner != this && by->front() > current_) continue;
+    if (auto* known = env_.find_as<TensorEntity>(use.name);
+        known && known->complete && known->owner != this && by->front() > current_)
+      continue;
     // Walk from the definition back through what it uses; reaching this statement makes a cycle.
     std::vector<std::string> path;
     std::vector<bool> seen(statements_->size(), false);
@@ -283,16 +296,21 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
     };
     bool cycle = reaches(by->back());
     if (!cycle) {
-      session_.fail(Diagnostic(Code::used_before_definition, use.span, quoted(use.name) + " is used before it is " + (by->front() < current_ ? "complete" : "defined"))
-                        .label((*statements_)[by->back()].span, by->front() < current_ ? "this also writes it" : "it is defined here")
-                        .help("move the definition before its use"));
+      session_.fail(
+          Diagnostic(Code::used_before_definition, use.span,
+                     quoted(use.name) + " is used before it is " + (by->front() < current_ ? "complete" : "defined"))
+              .label((*statements_)[by->back()].span,
+                     by->front() < current_ ? "this also writes it" : "it is defined here")
+              .help("move the definition before its use"));
     }
     std::string text = use.name;
     for (const auto& step : path) text += " -> " + step;
     if (path.empty() || path.back() != use.name) text += path.empty() ? " -> " + use.name : "";
-    Diagnostic d(Code::cyclic_definition, use.span, "the definition of " + quoted(use.name) + " depends on itself: " + text);
+    Diagnostic d(Code::cyclic_definition, use.span,
+                 "the definition of " + quoted(use.name) + " depends on itself: " + text);
     if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
-    session_.fail(std::move(d).help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`"));
+    session_.fail(
+        std::move(d).help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`"));
   }
 }
 
@@ -305,8 +323,10 @@ void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {
     if (targets_[result.name.text].poisoned) continue;
     auto* entity = env_.find_as<TensorEntity>(result.name.text);
     if (entity && entity->poisoned) continue;
-    session_.report(Diagnostic(Code::result_not_defined, result.name.span, "the result " + quoted(result.name.text) + " is never defined")
-                        .help("write it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …")));
+    session_.report(
+        Diagnostic(Code::result_not_defined, result.name.span,
+                   "the result " + quoted(result.name.text) + " is never defined")
+            .help("write it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …")));
   }
 }
 

@@ -113,7 +113,8 @@ class BodyBuilder {
 };
 
 // The specialised operator for a call with these arguments.
-Instance instantiate(Session& session, const Definition& definition, const Env& caller, const std::vector<ast::ParamArg>& params,
-                     const std::vector<struct GivenTensor>& given, Span call_span);
+Instance instantiate(Session& session, const Definition& definition, const Env& caller,
+                     const std::vector<ast::ParamArg>& params, const std::vector<struct GivenTensor>& given,
+                     Span call_span);
 
 }  // namespace tap

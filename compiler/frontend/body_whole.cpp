@@ -29,8 +29,10 @@ bool BodyBuilder::is_literal(ast::ExprId id) const {
 void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
   Span span = env_[id].span;
   std::string source = source_of(session_, span);
-  session_.fail(Diagnostic(Code::whole_tensor_arithmetic, span, quoted(source) + " is arithmetic on whole tensors; an equation says which cells meet")
-                    .help("write the equation, for example `Y[i..] = A[i..] + B[i..]`, or call an operator, for example `add(A, B)`"));
+  session_.fail(Diagnostic(Code::whole_tensor_arithmetic, span,
+                           quoted(source) + " is arithmetic on whole tensors; an equation says which cells meet")
+                    .help("write the equation, for example `Y[i..] = A[i..] + B[i..]`, or call an operator, for "
+                          "example `add(A, B)`"));
 }
 
 std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::string>& names) {
@@ -45,7 +47,8 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
           if (std::holds_alternative<TensorEntity>(entity)) known.push_back(other);
       std::sort(known.begin(), known.end());
       Diagnostic d(Code::unknown_name, expr.span, quoted(name->name) + " is not defined");
-      if (auto near = did_you_mean(name->name, known)) d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
+      if (auto near = did_you_mean(name->name, known))
+        d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
       session_.fail(std::move(d));
     }
     if (tensor->poisoned) throw Abandoned{};
@@ -53,7 +56,8 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
   }
   if (auto* c = std::get_if<ast::Call>(&expr.node)) {
     bool plain = c->callee.size() == 1 && !c->has_params;
-    if (plain && (builtin_function(c->callee[0].text) || try_type(env_, c->callee[0].text))) return map_call(*c, id, first);
+    if (plain && (builtin_function(c->callee[0].text) || try_type(env_, c->callee[0].text)))
+      return map_call(*c, id, first);
     return call(*c, id, names);
   }
   if (auto* repetition = std::get_if<ast::Iterate>(&expr.node)) return iterate(*repetition, id, names);
@@ -65,23 +69,30 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
     }
     return all;
   }
-  if (std::holds_alternative<ast::Unary>(expr.node) || std::holds_alternative<ast::Binary>(expr.node) || std::holds_alternative<ast::If>(expr.node)) {
+  if (std::holds_alternative<ast::Unary>(expr.node) || std::holds_alternative<ast::Binary>(expr.node) ||
+      std::holds_alternative<ast::If>(expr.node)) {
     if (!is_literal(id)) arithmetic_on_tensors(id);
   }
   if (auto* index = std::get_if<ast::Index>(&expr.node))
-    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(source_of(session_, expr.span)) + " is a cell of " + quoted(index->base.text) +
-                                                                      "; a whole tensor is wanted here")
-                      .help("bind what is meant with an equation first, for example " + quoted("row[j] = " + index->base.text + "[t, j]")));
+    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                             quoted(source_of(session_, expr.span)) + " is a cell of " + quoted(index->base.text) +
+                                 "; a whole tensor is wanted here")
+                      .help("bind what is meant with an equation first, for example " +
+                            quoted("row[j] = " + index->base.text + "[t, j]")));
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node))
-    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, "a reduction by " + quoted(reduce->monoid.text) + " gives cells; a whole tensor is wanted here")
-                      .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
+    session_.fail(
+        Diagnostic(Code::wrong_kind_of_name, expr.span,
+                   "a reduction by " + quoted(reduce->monoid.text) + " gives cells; a whole tensor is wanted here")
+            .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
   if (is_literal(id)) {
     Span span = expr.span;
-    session_.fail(Diagnostic(Code::needs_cast, span, "the type of " + quoted(source_of(session_, span)) + " does not follow from its context")
+    session_.fail(Diagnostic(Code::needs_cast, span,
+                             "the type of " + quoted(source_of(session_, span)) + " does not follow from its context")
                       .help("say which: " + quoted("f32(" + source_of(session_, span) + ")"))
                       .fix(span, "f32(" + source_of(session_, span) + ")"));
   }
-  session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(source_of(session_, expr.span)) + " is not a whole tensor"));
+  session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                           quoted(source_of(session_, expr.span)) + " is not a whole tensor"));
 }
 
 // A literal stands for a tensor without dims.
@@ -105,8 +116,10 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
   const BuiltinFunction* f = builtin_function(call.callee[0].text);
   auto arity = static_cast<std::size_t>(f ? f->arity : 1);
   if (call.args.size() != arity)
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, quoted(call.callee[0].text) + " takes " + std::to_string(arity) + (arity == 1 ? " argument" : " arguments") +
-                                                                   "; got " + std::to_string(call.args.size())));
+    session_.fail(Diagnostic(Code::wrong_argument_count, span,
+                             quoted(call.callee[0].text) + " takes " + std::to_string(arity) +
+                                 (arity == 1 ? " argument" : " arguments") + "; got " +
+                                 std::to_string(call.args.size())));
   std::vector<std::optional<Bound>> given;
   std::optional<ir::TensorType> shape;
   for (const auto& arg : call.args) {
@@ -118,8 +131,9 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
     given.push_back(values.at(0));
     if (!shape) shape = values[0].type;
     if (shape->shape != values[0].type.shape)
-      session_.fail(Diagnostic(Code::shape_mismatch, span, quoted(call.callee[0].text) + " takes tensors of one shape; got " + to_string(shape->shape) + " and " +
-                                                               to_string(values[0].type.shape)));
+      session_.fail(Diagnostic(Code::shape_mismatch, span,
+                               quoted(call.callee[0].text) + " takes tensors of one shape; got " +
+                                   to_string(shape->shape) + " and " + to_string(values[0].type.shape)));
   }
   std::optional<ElementType> to = f ? std::nullopt : try_type(env_, call.callee[0].text);
   if (!shape) {
@@ -137,15 +151,17 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
   for (std::size_t i = 0; i < arity; ++i) {
     spans.push_back(env_[call.args[i].value].span);
     if (!given[i]) {
-      args.push_back({Cell::Kind::typed, cells.of_type(env_, call.args[i].value, frame, shape->element, span, ""), shape->element});
+      args.push_back({Cell::Kind::typed, cells.of_type(env_, call.args[i].value, frame, shape->element, span, ""),
+                      shape->element});
       continue;
     }
     FrameRead read{given[i]->value, given[i]->type, write.start, {}, std::nullopt, spans.back()};
     ElementType type = given[i]->type.element;
     args.push_back({Cell::Kind::typed, frame.cells.cast(frame.read(std::move(read)), compute_type(type)), type});
     if (args.back().type != args.front().type)
-      session_.fail(Diagnostic(Code::type_mismatch, span, quoted(call.callee[0].text) + " takes tensors of one type; got " + std::string(name_of(args.front().type)) +
-                                                              " and " + std::string(name_of(type))));
+      session_.fail(Diagnostic(Code::type_mismatch, span,
+                               quoted(call.callee[0].text) + " takes tensors of one type; got " +
+                                   std::string(name_of(args.front().type)) + " and " + std::string(name_of(type))));
   }
   Cell result = f ? cells.apply(*f, args, spans, frame) : cells.convert(args[0], *to, frame);
   write.element = result.type;
@@ -160,9 +176,9 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
 std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names) {
   Span span = env_[id].span;
   const std::string& callee = call.callee.back().text;
-  const Definition* definition = call.callee.size() == 2
-                                     ? session_.definitions.find_qualified(*env_.scope, Sort::op, call.callee[0].text, callee)
-                                     : session_.definitions.find(*env_.scope, Sort::op, callee);
+  const Definition* definition =
+      call.callee.size() == 2 ? session_.definitions.find_qualified(*env_.scope, Sort::op, call.callee[0].text, callee)
+                              : session_.definitions.find(*env_.scope, Sort::op, callee);
   if (!definition) {
     auto known = session_.definitions.names(*env_.scope, Sort::op);
     for (auto& builtin : builtin_function_names()) known.push_back(builtin);
@@ -175,8 +191,9 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   }
   Signature signature = signature_of(*definition);
   if (call.args.size() != signature.inputs.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, quoted(callee) + " takes " + std::to_string(signature.inputs.size()) + " arguments; got " +
-                                                                   std::to_string(call.args.size()))
+    session_.fail(Diagnostic(Code::wrong_argument_count, span,
+                             quoted(callee) + " takes " + std::to_string(signature.inputs.size()) + " arguments; got " +
+                                 std::to_string(call.args.size()))
                       .label(definition->name_span, "declared here"));
   std::vector<std::optional<Bound>> given(call.args.size());
   std::map<std::string, ElementType> generics;
@@ -184,7 +201,8 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     if (is_literal(call.args[i].value)) continue;
     auto values = whole(call.args[i].value, {});
     if (values.size() != 1)
-      session_.fail(Diagnostic(Code::wrong_argument_count, env_[call.args[i].value].span, "one tensor is wanted here; this has " + std::to_string(values.size()) + " results"));
+      session_.fail(Diagnostic(Code::wrong_argument_count, env_[call.args[i].value].span,
+                               "one tensor is wanted here; this has " + std::to_string(values.size()) + " results"));
     given[i] = values[0];
     generics.emplace(signature.inputs[i].type.element.text, values[0].type.element);
   }
@@ -210,27 +228,34 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     results.push_back({values.back(), instance.results[k]});
   }
   add_operation(instance.op, std::move(operands), std::move(values), span);
-  instances_.emplace_back(callee + "#" + std::to_string(++instance_count_[callee]), ir::OperationId(graph_.operations.size() - 1));
+  instances_.emplace_back(callee + "#" + std::to_string(++instance_count_[callee]),
+                          ir::OperationId(graph_.operations.size() - 1));
   annotate_arguments(call);
   return results;
 }
 
-std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::ExprId id, const std::vector<std::string>& names) {
+std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::ExprId id,
+                                        const std::vector<std::string>& names) {
   Span span = env_[id].span;
   ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
   if (repetition.results.size() != repetition.states.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, "the body of `iterate` ends with one result per state: " + std::to_string(repetition.states.size()) +
-                                                                   " wanted; got " + std::to_string(repetition.results.size())));
+    session_.fail(
+        Diagnostic(Code::wrong_argument_count, span,
+                   "the body of `iterate` ends with one result per state: " + std::to_string(repetition.states.size()) +
+                       " wanted; got " + std::to_string(repetition.results.size())));
   BodyBuilder inner(session_, graph_.name + ".iterate", this);
   inner.env_ = Env::inside(env_);
   inner.counter_depth_ = counter_depth_ + 1;
-  if (repetition.counter) inner.env_.names[repetition.counter->text] = CounterEntity{counter_depth_, trips, repetition.counter->span};
+  if (repetition.counter)
+    inner.env_.names[repetition.counter->text] = CounterEntity{counter_depth_, trips, repetition.counter->span};
 
   std::vector<Bound> states;
   for (const auto& state : repetition.states) {
     auto initial = whole(state.initial, {state.name.text});
     if (initial.size() != 1)
-      session_.fail(Diagnostic(Code::wrong_argument_count, env_[state.initial].span, "a state starts from one tensor; this has " + std::to_string(initial.size()) + " results"));
+      session_.fail(
+          Diagnostic(Code::wrong_argument_count, env_[state.initial].span,
+                     "a state starts from one tensor; this has " + std::to_string(initial.size()) + " results"));
     states.push_back(initial[0]);
     inner.declare_input(state.name, initial[0].type, {}, false);
   }
@@ -240,11 +265,13 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
   for (std::size_t i = 0; i < states.size(); ++i) {
     auto value = inner.whole(repetition.results[i], {repetition.states[i].name.text});
     if (value.size() != 1)
-      session_.fail(Diagnostic(Code::wrong_argument_count, env_[repetition.results[i]].span, "one tensor is wanted here; this has " + std::to_string(value.size()) + " results"));
+      session_.fail(Diagnostic(Code::wrong_argument_count, env_[repetition.results[i]].span,
+                               "one tensor is wanted here; this has " + std::to_string(value.size()) + " results"));
     if (value[0].type != states[i].type)
-      session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span, "the state " + quoted(repetition.states[i].name.text) + " starts as " +
-                                                                                           to_string(states[i].type) + " and becomes " + to_string(value[0].type) +
-                                                                                           "; a state keeps its type and shape")
+      session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
+                               "the state " + quoted(repetition.states[i].name.text) + " starts as " +
+                                   to_string(states[i].type) + " and becomes " + to_string(value[0].type) +
+                                   "; a state keeps its type and shape")
                         .label(repetition.states[i].name.span, "it starts here"));
     after.push_back(value[0].value);
   }
@@ -254,7 +281,8 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
   ir::Operator op;
   op.name = "iterate";
   std::vector<ir::ValueId> operands;
-  for (const auto& state : states) operands.push_back(state.value), op.operands.push_back(state.type), op.results.push_back(state.type);
+  for (const auto& state : states)
+    operands.push_back(state.value), op.operands.push_back(state.type), op.results.push_back(state.type);
   for (ir::ValueId outside : inner.captures_) operands.push_back(outside), op.operands.push_back(graph_[outside].type);
   session_.program.graphs.push_back(std::move(inner.graph_));
   session_.provenance.graphs.push_back(std::move(inner.provenance_));

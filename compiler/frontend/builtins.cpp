@@ -48,7 +48,8 @@ constexpr std::array functions{
     BuiltinFunction{"shr", CellOp::shr, 2, FunctionClass::integer_only},
 };
 constexpr std::array<std::string_view, 6> reductions{"sum", "prod", "max", "min", "any", "all"};
-constexpr std::array<std::string_view, 11> keywords{"if", "then", "else", "and", "or", "not", "let", "true", "false", "inf", "nan"};
+constexpr std::array<std::string_view, 11> keywords{"if",  "then", "else",  "and", "or", "not",
+                                                    "let", "true", "false", "inf", "nan"};
 
 template <class Array>
 bool contains(const Array& array, std::string_view name) {

@@ -10,22 +10,27 @@ namespace tap {
 using ir::CellId;
 using ir::CellOp;
 
-Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame, std::optional<ElementType> expected) {
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
+                          std::optional<ElementType> expected) {
   if (call.callee.size() == 1 && !call.has_params) {
     const std::string& name = call.callee[0].text;
     if (builtin_function(name)) return function(env, id, call, frame, expected);
     if (auto type = try_type(env, name)) return cast(env, id, call, *type, frame);
-    if (name == "rank" || name == "size") return constant(frame, ElementType::i64, eval_size(session_, env, id), env[id].span);
+    if (name == "rank" || name == "size")
+      return constant(frame, ElementType::i64, eval_size(session_, env, id), env[id].span);
   }
   return inlined(env, id, call, frame, expected);
 }
 
-Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame, std::optional<ElementType> expected) {
+Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
+                              std::optional<ElementType> expected) {
   const BuiltinFunction& f = *builtin_function(call.callee[0].text);
   Span span = env[id].span;
   if (static_cast<int>(call.args.size()) != f.arity)
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, quoted(f.name) + " takes " + std::to_string(f.arity) + (f.arity == 1 ? " argument" : " arguments") +
-                                                                   "; got " + std::to_string(call.args.size())));
+    session_.fail(Diagnostic(Code::wrong_argument_count, span,
+                             quoted(f.name) + " takes " + std::to_string(f.arity) +
+                                 (f.arity == 1 ? " argument" : " arguments") + "; got " +
+                                 std::to_string(call.args.size())));
   if (f.takes == FunctionClass::float_to_bool) expected.reset();
   std::vector<Span> spans;
   for (const auto& arg : call.args) spans.push_back(env[arg.value].span);
@@ -36,17 +41,20 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
   }
   Cell argument = elaborate(env, call.args[0].value, frame, expected);
   if (argument.is_literal()) {
-    if (f.takes != FunctionClass::float_to_bool) return f.takes == FunctionClass::float_only ? Cell{Cell::Kind::float_literal, {}, {}} : argument;
+    if (f.takes != FunctionClass::float_to_bool)
+      return f.takes == FunctionClass::float_only ? Cell{Cell::Kind::float_literal, {}, {}} : argument;
     argument = typed(env, call.args[0].value, frame, ElementType::f64);
   }
   return apply(f, {argument}, spans, frame);
 }
 
-Cell CellElaborator::apply(const BuiltinFunction& f, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame) {
+Cell CellElaborator::apply(const BuiltinFunction& f, const std::vector<Cell>& args, const std::vector<Span>& spans,
+                           Frame& frame) {
   ElementType type = args.front().type;
   auto refuse = [&](const char* wanted) {
     std::string source = source_of(session_, spans[0]);
-    Diagnostic d(is_integer(type) ? Code::needs_cast : Code::type_mismatch, spans[0], quoted(f.name) + " takes " + wanted + "; got " + std::string(name_of(type)));
+    Diagnostic d(is_integer(type) ? Code::needs_cast : Code::type_mismatch, spans[0],
+                 quoted(f.name) + " takes " + wanted + "; got " + std::string(name_of(type)));
     if (is_integer(type) && f.takes != FunctionClass::integer_only) {
       d.help("convert it: " + quoted("f32(" + source + ")"));
       if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], "f32(" + source + ")");
@@ -79,28 +87,35 @@ Cell CellElaborator::convert(const Cell& value, ElementType to, Frame& frame) {
 Cell CellElaborator::cast(const Env& env, ast::ExprId id, const ast::Call& call, ElementType to, Frame& frame) {
   Span span = env[id].span;
   if (call.args.size() != 1)
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, "a conversion takes 1 argument; got " + std::to_string(call.args.size())));
+    session_.fail(Diagnostic(Code::wrong_argument_count, span,
+                             "a conversion takes 1 argument; got " + std::to_string(call.args.size())));
   Cell value = elaborate(env, call.args[0].value, frame, std::nullopt);
   if (value.is_literal()) {
     bool truncates = value.kind == Cell::Kind::float_literal && !is_float(to);
-    value = elaborate(env, call.args[0].value, frame, truncates ? ElementType::f64 : is_bool(to) ? ElementType::i64 : to);
+    value = elaborate(env, call.args[0].value, frame,
+                      truncates     ? ElementType::f64
+                      : is_bool(to) ? ElementType::i64
+                                    : to);
   }
   return convert(value, to, frame);
 }
 
 // An operator on cells: its parameters are 0-d, its equations cell expressions, its locals lets.
-Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame, std::optional<ElementType> expected) {
+Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
+                             std::optional<ElementType> expected) {
   Span span = env[id].span;
-  const Definition* definition = call.callee.size() == 2
-                                     ? session_.definitions.find_qualified(*env.scope, Sort::op, call.callee[0].text, call.callee[1].text)
-                                     : session_.definitions.find(*env.scope, Sort::op, call.callee.back().text);
+  const Definition* definition =
+      call.callee.size() == 2
+          ? session_.definitions.find_qualified(*env.scope, Sort::op, call.callee[0].text, call.callee[1].text)
+          : session_.definitions.find(*env.scope, Sort::op, call.callee.back().text);
   const std::string& name = call.callee.back().text;
   if (!definition) {
     auto known = session_.definitions.names(*env.scope, Sort::op);
     for (auto& builtin : builtin_function_names()) known.push_back(builtin);
     std::sort(known.begin(), known.end());
     Diagnostic d(Code::unknown_name, call.callee.back().span, "there is no operator or function " + quoted(name));
-    if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(call.callee.back().span, *near);
+    if (auto near = did_you_mean(name, known))
+      d.help("did you mean " + quoted(*near) + "?").fix(call.callee.back().span, *near);
     session_.fail(std::move(d));
   }
   auto refuse = [&](const std::string& why) {
@@ -112,10 +127,12 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   if (!op) refuse("it is an outside kernel");
   if (op->results.size() != 1) refuse("it has " + std::to_string(op->results.size()) + " results");
   for (const auto* open : inlining_)
-    if (open == definition->declaration) session_.fail(Diagnostic(Code::recursion, span, quoted(name) + " is applied within its own definition"));
+    if (open == definition->declaration)
+      session_.fail(Diagnostic(Code::recursion, span, quoted(name) + " is applied within its own definition"));
   if (op->inputs.size() != call.args.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span, quoted(name) + " takes " + std::to_string(op->inputs.size()) + " arguments; got " +
-                                                                   std::to_string(call.args.size()))
+    session_.fail(Diagnostic(Code::wrong_argument_count, span,
+                             quoted(name) + " takes " + std::to_string(op->inputs.size()) + " arguments; got " +
+                                 std::to_string(call.args.size()))
                       .label(definition->name_span, "declared here"));
 
   // Types of the arguments: literals take the parameter's type, or that of the typed arguments.
@@ -125,7 +142,8 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     Cell cell = elaborate(env, call.args[i].value, frame, std::nullopt);
     types.push_back(cell.is_literal() ? element_type_named(op->inputs[i].type.element.text) : std::optional(cell.type));
-    if (!cell.is_literal() && !found && !element_type_named(op->inputs[i].type.element.text)) generic = cell.type, found = true;
+    if (!cell.is_literal() && !found && !element_type_named(op->inputs[i].type.element.text))
+      generic = cell.type, found = true;
   }
   Env& callee = space_.new_scope(env);
   callee.parent = nullptr;
@@ -147,22 +165,27 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   // Every equation is a let; later ones see earlier ones.
   std::map<std::string, ast::ExprId> values;
   for (const auto& statement : op->body) {
-    if (auto* binding = std::get_if<ast::Binding>(&statement.node); binding && binding->left.size() == 1 && !std::holds_alternative<ast::Iterate>(callee[binding->right].node)) {
+    if (auto* binding = std::get_if<ast::Binding>(&statement.node);
+        binding && binding->left.size() == 1 && !std::holds_alternative<ast::Iterate>(callee[binding->right].node)) {
       callee.names[binding->left[0].text] = ThunkEntity{binding->right, &callee};
-      if (!values.emplace(binding->left[0].text, binding->right).second) refuse(quoted(binding->left[0].text) + " has several equations");
+      if (!values.emplace(binding->left[0].text, binding->right).second)
+        refuse(quoted(binding->left[0].text) + " has several equations");
       continue;
     }
     auto* equation = std::get_if<ast::Equation>(&statement.node);
-    if (!equation || equation->left.size() != 1 || !equation->ranges.empty()) refuse("its body is not one equation per value");
+    if (!equation || equation->left.size() != 1 || !equation->ranges.empty())
+      refuse("its body is not one equation per value");
     const ast::Cell& cell = equation->left[0];
     for (ast::ExprId index : cell.indices) {
       auto* pack = std::get_if<ast::PackRef>(&callee[index].node);
       if (!pack) refuse(quoted(cell.base.text) + " has an index");
       if (!callee.find_as<VarPackEntity>(pack->name)) space_.bind_empty_pack(callee, pack->name, cell.span);
     }
-    if (!values.emplace(cell.base.text, equation->right).second) refuse(quoted(cell.base.text) + " has several equations");
+    if (!values.emplace(cell.base.text, equation->right).second)
+      refuse(quoted(cell.base.text) + " has several equations");
     ThunkEntity local{equation->right, &callee};
-    if (cell.base.text == op->results[0].name.text) local.type = eval_type(session_, callee, op->results[0].type.element);
+    if (cell.base.text == op->results[0].name.text)
+      local.type = eval_type(session_, callee, op->results[0].type.element);
     callee.names[cell.base.text] = local;
   }
   const std::string& result = op->results[0].name.text;
@@ -170,7 +193,10 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   inlining_.push_back(definition->declaration);
   auto* bound = std::get_if<ThunkEntity>(&callee.names[result]);
   ElementType result_type = eval_type(session_, callee, op->results[0].type.element);
-  Cell cell{Cell::Kind::typed, of_type(*bound->env, bound->expr, frame, result_type, op->results[0].type.element.span, "the result's type"), result_type};
+  Cell cell{
+      Cell::Kind::typed,
+      of_type(*bound->env, bound->expr, frame, result_type, op->results[0].type.element.span, "the result's type"),
+      result_type};
   inlining_.pop_back();
   return cell;
 }

@@ -29,7 +29,8 @@ ir::MonoidId CellElaborator::reduction_monoid(const Env& env, const ast::Reduce&
   if (is_builtin_reduction(name)) {
     if (auto id = builtin_monoid_of(session_, name, type)) return *id;
     bool logical = name == "any" || name == "all";
-    Diagnostic d(Code::type_mismatch, reduce.monoid.span, quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
+    Diagnostic d(Code::type_mismatch, reduce.monoid.span,
+                 quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
     d.help(logical ? "compare first, for example `any[k] x[k] != 0`" : "convert first, for example `sum[k] i32(x[k])`");
     session_.fail(std::move(d));
   }
@@ -38,7 +39,8 @@ ir::MonoidId CellElaborator::reduction_monoid(const Env& env, const ast::Reduce&
     auto known = session_.definitions.names(*env.scope, Sort::monoid);
     for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
     Diagnostic d(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name));
-    if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(reduce.monoid.span, *near);
+    if (auto near = did_you_mean(name, known))
+      d.help("did you mean " + quoted(*near) + "?").fix(reduce.monoid.span, *near);
     session_.fail(std::move(d));
   }
   return monoid_of(session_, *definition);
@@ -54,7 +56,8 @@ Cell CellElaborator::read_hoisted(const Hoisted& hoisted, Frame& frame) {
 
 // What lazy conditions around the reduction keep from being evaluated must not be evaluated in its operation either: the
 // operand becomes `if condition then operand else identity`.
-CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inner, const std::vector<VarId>& parallel) {
+CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inner,
+                                     const std::vector<VarId>& parallel) {
   ElementType type = inner.cells[operand].type;
   for (std::size_t n = guards_.size(); n-- > 0;) {
     const Guard guard = guards_[n];
@@ -78,7 +81,8 @@ CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inn
   return operand;
 }
 
-Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame, std::optional<ElementType> expected) {
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
+                          std::optional<ElementType> expected) {
   if (!body_) return fold_reduce(env, id, reduce, frame, expected);
   auto& known = hoisted_[{id.index(), &env}];
   for (const Hoisted& hoisted : known)
@@ -92,7 +96,9 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   ElementType type;
   ir::MonoidId monoid;
   if (reduce.operands.size() != 1)
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a reduction of several components stands alone on the right of `(…) = …`; here one value is wanted"));
+    session_.fail(Diagnostic(
+        Code::bad_monoid, env[id].span,
+        "a reduction of several components stands alone on the right of `(…) = …`; here one value is wanted"));
   if (builtin) {
     Cell cell = elaborate(scope, reduce.operands[0], inner, std::nullopt);
     if (cell.is_literal()) cell = typed(scope, reduce.operands[0], inner, expected);
@@ -103,9 +109,12 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     monoid = reduction_monoid(env, reduce, ElementType::f32);
     const ir::Monoid& m = session_.program[monoid];
     if (m.arity() != 1)
-      session_.fail(Diagnostic(Code::bad_monoid, env[id].span, quoted(m.name) + " has " + std::to_string(m.arity()) + " components; its reduction stands alone on the right of `(…) = …`"));
+      session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                               quoted(m.name) + " has " + std::to_string(m.arity()) +
+                                   " components; its reduction stands alone on the right of `(…) = …`"));
     type = m.components[0].type;
-    operand = of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
+    operand =
+        of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
   }
   for (VarId var : reduction)
     for (const VarAffine& constraint : std::vector<VarAffine>(space_[var].constraints)) inner.use(constraint);
@@ -114,7 +123,8 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   auto collect = [&] {
     parallel.clear();
     for (VarId var : inner.used())
-      if (space_[var].role != VarRole::counter && std::find(reduction.begin(), reduction.end(), var) == reduction.end()) parallel.push_back(var);
+      if (space_[var].role != VarRole::counter && std::find(reduction.begin(), reduction.end(), var) == reduction.end())
+        parallel.push_back(var);
     // In the order of the left side, so that the local lies as the result does; variables of outer reductions follow.
     const auto& left = space_.left_vars();
     std::stable_sort(parallel.begin(), parallel.end(), [&](VarId a, VarId b) {
@@ -139,23 +149,29 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   hoisted.vars = parallel;
   hoisted.value = body_->add_value(label_ + "." + reduce.monoid.text, hoisted.stored, env[id].span);
   std::vector<CellId> roots{operand};
-  auto finished = inner.finish(label_ + "." + reduce.monoid.text, parallel, reduction, {write}, roots, body_->counter_depth(), true);
+  auto finished = inner.finish(label_ + "." + reduce.monoid.text, parallel, reduction, {write}, roots,
+                               body_->counter_depth(), true);
   body_->add_operation(std::move(finished), ir::ReduceBody{monoid, roots}, {hoisted.value}, env[id].span);
   hoisted_[{id.index(), &env}].push_back(hoisted);
   return read_hoisted(hoisted, frame);
 }
 
-Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame, std::optional<ElementType> expected) {
+Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
+                                 std::optional<ElementType> expected) {
   if (fold_index_.empty())
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a monoid's `combine` takes two values; a reduction belongs into its `fold`"));
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                             "a monoid's `combine` takes two values; a reduction belongs into its `fold`"));
   if (reduce.vars.size() != 1 || reduce.vars[0].name.text != fold_index_ || reduce.operands.size() != 1)
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "inside a fold, reductions run over the fold's index: " + quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                             "inside a fold, reductions run over the fold's index: " +
+                                 quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
   Cell operand = elaborate(env, reduce.operands[0], frame, std::nullopt);
   if (operand.is_literal()) operand = typed(env, reduce.operands[0], frame, expected);
   ir::MonoidId monoid = reduction_monoid(env, reduce, operand.type);
   if (session_.program[monoid].arity() != 1)
     session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold is made of reductions with one component"));
-  CellId cell = frame.cells.add({CellOp::reduce, compute_type(operand.type), static_cast<std::uint32_t>(monoid.index()), {}, {operand.id}});
+  CellId cell = frame.cells.add(
+      {CellOp::reduce, compute_type(operand.type), static_cast<std::uint32_t>(monoid.index()), {}, {operand.id}});
   return {Cell::Kind::typed, cell, operand.type};
 }
 

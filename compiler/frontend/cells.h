@@ -21,10 +21,12 @@ class CellElaborator {
   // Always a cell: a literal without context is i64, or an error for floats.
   Cell typed(const Env& env, ast::ExprId id, Frame& frame, std::optional<ElementType> expected);
   // A cell of exactly this type, or an error that shows the cast. `why` is the second label.
-  ir::CellId of_type(const Env& env, ast::ExprId id, Frame& frame, ElementType type, Span why, const std::string& why_text);
+  ir::CellId of_type(const Env& env, ast::ExprId id, Frame& frame, ElementType type, Span why,
+                     const std::string& why_text);
 
   // Several values at once: (a, b), `if c then b else a` on states, `let … in (…)`. One cell per type.
-  std::vector<ir::CellId> tuple(const Env& env, ast::ExprId id, Frame& frame, const std::vector<ElementType>& types, Span why);
+  std::vector<ir::CellId> tuple(const Env& env, ast::ExprId id, Frame& frame, const std::vector<ElementType>& types,
+                                Span why);
 
   // The scope of a reduction's operand; walks and solves it if that has not been done.
   const Env& reduction_scope(const Env& env, ast::ExprId id);
@@ -37,7 +39,11 @@ class CellElaborator {
   void in_fold(std::string index) { fold_index_ = std::move(index); }
 
  private:
-  struct Guard { ast::ExprId condition; const Env* env; bool negated; };
+  struct Guard {
+    ast::ExprId condition;
+    const Env* env;
+    bool negated;
+  };
   // A reduction that became an operation: the local that holds it, by the variables that it uses.
   struct Hoisted {
     ir::ValueId value;
@@ -61,24 +67,34 @@ class CellElaborator {
   Cell node(const Env&, ast::ExprId, const ast::Let&, Frame&, std::optional<ElementType>);
   Cell node(const Env&, ast::ExprId, const ast::Reduce&, Frame&, std::optional<ElementType>);
   template <class Other>
-  Cell node(const Env& env, ast::ExprId id, const Other&, Frame&, std::optional<ElementType>) { return not_a_cell(env, id); }
+  Cell node(const Env& env, ast::ExprId id, const Other&, Frame&, std::optional<ElementType>) {
+    return not_a_cell(env, id);
+  }
   [[noreturn]] Cell not_a_cell(const Env& env, ast::ExprId id);
 
-  Cell named(const Env& env, ast::ExprId id, const std::string& name, Frame& frame, std::optional<ElementType> expected);
+  Cell named(const Env& env, ast::ExprId id, const std::string& name, Frame& frame,
+             std::optional<ElementType> expected);
   Cell thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected);
   Cell read_tensor(const Env& env, ast::ExprId id, const ast::Index& index, const TensorEntity& tensor, Frame& frame);
-  Cell function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame, std::optional<ElementType> expected);
+  Cell function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
+                std::optional<ElementType> expected);
   Cell cast(const Env& env, ast::ExprId id, const ast::Call& call, ElementType to, Frame& frame);
-  Cell inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame, std::optional<ElementType> expected);
+  Cell inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
+               std::optional<ElementType> expected);
   Cell compare(const Env& env, const ast::Binary& b, ast::ExprId id, Frame& frame);
-  Cell fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame, std::optional<ElementType> expected);
+  Cell fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
+                   std::optional<ElementType> expected);
   Cell read_hoisted(const Hoisted& hoisted, Frame& frame);
   ir::CellId guard_operand(ir::CellId operand, ir::CellId identity, Frame& inner, const std::vector<VarId>& parallel);
 
   // Both operands with one type: literals take the other's. Literal results when both are.
-  struct Pair { Cell left, right; };
-  Pair both(const Env& env, ast::ExprId left, ast::ExprId right, Frame& frame, std::optional<ElementType> expected, Span op);
-  [[noreturn]] void mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r, Span op);
+  struct Pair {
+    Cell left, right;
+  };
+  Pair both(const Env& env, ast::ExprId left, ast::ExprId right, Frame& frame, std::optional<ElementType> expected,
+            Span op);
+  [[noreturn]] void mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r,
+                             Span op);
   Cell constant(Frame& frame, ElementType type, std::int64_t value, Span span);
   Cell make(Frame& frame, ir::CellOp op, ElementType type, std::vector<ir::CellId> args) {
     return {Cell::Kind::typed, frame.cells.apply(op, compute_type(type), std::move(args)), type};

@@ -9,28 +9,32 @@
 namespace tap {
 namespace {
 
-const Definition* choose_program(Session& session, const ModuleScope& scope, const std::vector<const Definition*>& programs) {
+const Definition* choose_program(Session& session, const ModuleScope& scope,
+                                 const std::vector<const Definition*>& programs) {
   const std::string& wanted = session.options.program;
   std::vector<std::string> names;
   for (const Definition* p : programs) names.push_back(p->name);
   if (!wanted.empty()) {
     for (const Definition* p : programs)
       if (p->name == wanted) return p;
-    Diagnostic d(Code::no_program, {}, "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
+    Diagnostic d(Code::no_program, {},
+                 "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
     if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
     session.fail(std::move(d));
   }
   if (programs.size() > 1) {
     std::string list;
     for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + list).help("choose one with `--program " + names.front() + "`"));
+    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + list)
+                     .help("choose one with `--program " + names.front() + "`"));
   }
   return programs.empty() ? nullptr : programs.front();
 }
 
 }  // namespace
 
-std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options, Diagnostics& diagnostics) {
+std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
+                                Diagnostics& diagnostics) {
   Session session(sources, options, diagnostics);
   Compiled compiled;
   try {
@@ -48,8 +52,7 @@ std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOp
           session.program.main = build_program(session, *p);
           compiled.has_program = true;
           compiled.name = p->name;
-        } catch (const Abandoned&) {
-        }
+        } catch (const Abandoned&) {}
       }
     } else if (const Definition* p = choose_program(session, *scope, programs)) {
       session.program.main = build_program(session, *p);
@@ -57,13 +60,13 @@ std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOp
       compiled.name = p->name;
     }
     if (options.check_only) check_uncalled_operators(session, *scope);
-  } catch (const Abandoned&) {
-  }
+  } catch (const Abandoned&) {}
   if (diagnostics.has_errors()) return std::nullopt;
   compiled.program = std::move(session.program);
   compiled.provenance = std::move(session.provenance);
   if (compiled.has_program)
-    for (const auto& violation : ir::verify(compiled.program)) TAP_UNREACHABLE("the front end built a malformed graph: " + violation);
+    for (const auto& violation : ir::verify(compiled.program))
+      TAP_UNREACHABLE("the front end built a malformed graph: " + violation);
   return compiled;
 }
 

@@ -44,6 +44,7 @@ struct Compiled {
 };
 
 // Empty if there were errors.
-std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options, Diagnostics& diagnostics);
+std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
+                                Diagnostics& diagnostics);
 
 }  // namespace tap

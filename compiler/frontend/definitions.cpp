@@ -90,10 +90,11 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
   }
   auto& table = scope.own[static_cast<std::size_t>(definition.sort)];
   if (auto found = table.find(definition.name); found != table.end()) {
-    diagnostics_.report(Diagnostic(Code::duplicate_name, definition.name_span,
-                                   "the " + std::string(noun(definition.sort)) + " `" + definition.name + "` is declared twice")
-                            .at_caret("declared again here")
-                            .label(found->second->name_span, "first declared here"));
+    diagnostics_.report(
+        Diagnostic(Code::duplicate_name, definition.name_span,
+                   "the " + std::string(noun(definition.sort)) + " `" + definition.name + "` is declared twice")
+            .at_caret("declared again here")
+            .label(found->second->name_span, "first declared here"));
     return;
   }
   definitions_.push_back(std::make_unique<Definition>(std::move(definition)));
@@ -105,21 +106,25 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
 ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& from) {
   const std::string& name = use.module.text;
   std::filesystem::path importer(sources_.file(from.file).path());
-  std::string key = name == "std" ? std::string("std") : (importer.parent_path() / (name + ".tap")).lexically_normal().string();
+  std::string key = name == "std" ? std::string("std")
+                                  : (importer.parent_path() / (name + ".tap")).lexically_normal().string();
   for (auto& [path, scope] : by_path_) {
     if (path != key) continue;
     if (scope) return scope;
     std::string cycle;
     for (auto& [other, open] : by_path_)
       if (!open) cycle += other + " uses ";
-    diagnostics_.report(Diagnostic(Code::bad_use, use.module.span, "the modules use each other in a cycle: " + cycle + key));
+    diagnostics_.report(
+        Diagnostic(Code::bad_use, use.module.span, "the modules use each other in a cycle: " + cycle + key));
     return nullptr;
   }
   if (name == "std") return load_library("std", sources_.add("std.tap", std::string(standard_library_)));
 
   auto refuse = [&](const std::string& why) {
-    diagnostics_.report(Diagnostic(Code::bad_use, use.module.span, "module `" + name + "` cannot be used: " + key + " " + why)
-                            .help("`use " + name + "` reads `" + name + ".tap` beside the file that says it; the standard operators are `use std`"));
+    diagnostics_.report(
+        Diagnostic(Code::bad_use, use.module.span, "module `" + name + "` cannot be used: " + key + " " + why)
+            .help("`use " + name + "` reads `" + name +
+                  ".tap` beside the file that says it; the standard operators are `use std`"));
     return nullptr;
   };
   std::error_code error;
@@ -150,7 +155,8 @@ const Definition* Definitions::parsed(Definition& definition) {
   if (definition.declaration) return &definition;
   auto module = std::make_unique<ast::Module>();
   module->file = definition.part.file;
-  if (!parse_part(sources_, definition.part, {}, *module, diagnostics_) || module->declarations.empty()) throw Abandoned{};
+  if (!parse_part(sources_, definition.part, {}, *module, diagnostics_) || module->declarations.empty())
+    throw Abandoned{};
   definition.module = module.get();
   definition.declaration = &module->declarations.front();
   modules_.push_back(std::move(module));
@@ -173,7 +179,8 @@ const Definition* Definitions::find(const ModuleScope& scope, Sort sort, std::st
   return nullptr;
 }
 
-const Definition* Definitions::find_qualified(const ModuleScope& scope, Sort sort, std::string_view module, std::string_view name) {
+const Definition* Definitions::find_qualified(const ModuleScope& scope, Sort sort, std::string_view module,
+                                              std::string_view name) {
   for (const ModuleScope* used : scope.uses)
     if (used->name == module)
       if (Definition* definition = own_of(*used, sort, name)) return parsed(*definition);

@@ -24,12 +24,14 @@ struct Definition {
   std::string name;
   const ModuleScope* scope = nullptr;
   Span name_span;
-  Span part;                               // of a library's declaration that is not parsed yet
-  const ast::Module* module = nullptr;     // null until parsed; owns the expressions
+  Span part;                            // of a library's declaration that is not parsed yet
+  const ast::Module* module = nullptr;  // null until parsed; owns the expressions
   const ast::Declaration* declaration = nullptr;
 
   template <class T>
-  const T* as() const { return declaration ? std::get_if<T>(&declaration->node) : nullptr; }
+  const T* as() const {
+    return declaration ? std::get_if<T>(&declaration->node) : nullptr;
+  }
 };
 
 struct ModuleScope {

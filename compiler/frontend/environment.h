@@ -20,15 +20,41 @@ using VarId = Id<struct VarTag>;  // an index variable of the equation at hand
 struct Env;
 class BodyBuilder;
 
-struct DimEntity { std::int64_t size; Span span; };
-struct PackEntity { Shape sizes; Span span; };               // a pack of dims, or an int pack parameter
-struct IntEntity { std::int64_t value; Span span; };         // an int parameter
-struct FloatEntity { double value; Span span; };
-struct BoolEntity { bool value; Span span; };
-struct TypeEntity { ElementType type; Span span; };          // a generic, bound
-struct CounterEntity { std::uint32_t depth; ir::Range trips; Span span; };  // depth 0: the outermost iterate of the body
-struct VarEntity { VarId var; };
-struct VarPackEntity { std::uint32_t pack; };                // a pack of index variables: its number in the equation
+struct DimEntity {
+  std::int64_t size;
+  Span span;
+};
+struct PackEntity {
+  Shape sizes;
+  Span span;
+};  // a pack of dims, or an int pack parameter
+struct IntEntity {
+  std::int64_t value;
+  Span span;
+};  // an int parameter
+struct FloatEntity {
+  double value;
+  Span span;
+};
+struct BoolEntity {
+  bool value;
+  Span span;
+};
+struct TypeEntity {
+  ElementType type;
+  Span span;
+};  // a generic, bound
+struct CounterEntity {
+  std::uint32_t depth;
+  ir::Range trips;
+  Span span;
+};  // depth 0: the outermost iterate of the body
+struct VarEntity {
+  VarId var;
+};
+struct VarPackEntity {
+  std::uint32_t pack;
+};  // a pack of index variables: its number in the equation
 
 // How a declared type's brackets were written, with the packs' ranks filled in.
 struct PatternItem {
@@ -42,8 +68,8 @@ struct TensorEntity {
   std::vector<PatternItem> pattern;  // empty for locals
   Span span;
   const BodyBuilder* owner = nullptr;
-  bool complete = true;              // false while some of its cells are still to be written
-  bool poisoned = false;             // its definition had an error: uses say nothing more
+  bool complete = true;   // false while some of its cells are still to be written
+  bool poisoned = false;  // its definition had an error: uses say nothing more
 };
 
 // An expression that stands for a cell: bound by `let`, or the argument of an inlined operator. Elaborated where used.
@@ -55,12 +81,18 @@ struct ThunkEntity {
   Span span;
 };
 // a and b of `combine (a, b)`: components are arguments first … first + n - 1 of the monoid.
-struct StateEntity { std::uint32_t first; const std::vector<ir::MonoidComponent>* components; };
+struct StateEntity {
+  std::uint32_t first;
+  const std::vector<ir::MonoidComponent>* components;
+};
 // An operand of a fold, read as t[j].
-struct FoldOperandEntity { std::uint32_t argument; ElementType type; };
+struct FoldOperandEntity {
+  std::uint32_t argument;
+  ElementType type;
+};
 
-using Entity = std::variant<DimEntity, PackEntity, IntEntity, FloatEntity, BoolEntity, TypeEntity, CounterEntity, VarEntity,
-                            VarPackEntity, TensorEntity, ThunkEntity, StateEntity, FoldOperandEntity>;
+using Entity = std::variant<DimEntity, PackEntity, IntEntity, FloatEntity, BoolEntity, TypeEntity, CounterEntity,
+                            VarEntity, VarPackEntity, TensorEntity, ThunkEntity, StateEntity, FoldOperandEntity>;
 
 struct Env {
   const Env* parent = nullptr;

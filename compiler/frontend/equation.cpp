@@ -34,11 +34,14 @@ void EquationBuilder::build() {
     if (auto* entity = body_.env().find(cell.base.text)) {
       auto* tensor = std::get_if<TensorEntity>(entity);
       if (tensor && tensor->poisoned) throw Abandoned{};
-      if (tensor && !body_.targets_.at(cell.base.text).declared && tensor->value != body_.targets_.at(cell.base.text).value)
-        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span, quoted(cell.base.text) + " is an input or was bound before; it cannot be written")
+      if (tensor && !body_.targets_.at(cell.base.text).declared &&
+          tensor->value != body_.targets_.at(cell.base.text).value)
+        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
+                                 quoted(cell.base.text) + " is an input or was bound before; it cannot be written")
                           .label(tensor->span, "defined here"));
       if (!tensor && !std::holds_alternative<VarEntity>(*entity))
-        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span, quoted(cell.base.text) + " already stands for something else here"));
+        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
+                                 quoted(cell.base.text) + " already stands for something else here"));
     }
   }
   space_.bind_left(env_, equation_.left, equation_.ranges);
@@ -62,8 +65,9 @@ void EquationBuilder::map_values() {
   if (equation_.left.size() > 1) {
     auto* tuple = std::get_if<ast::Tuple>(&env_[equation_.right].node);
     if (!tuple || tuple->items.size() != equation_.left.size())
-      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span, std::to_string(equation_.left.size()) + " cells are written; got " +
-                                                                                    (tuple ? std::to_string(tuple->items.size()) : "1") + " value"));
+      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
+                               std::to_string(equation_.left.size()) + " cells are written; got " +
+                                   (tuple ? std::to_string(tuple->items.size()) : "1") + " value"));
     values = tuple->items;
   }
   std::vector<CellId> roots;
@@ -86,9 +90,12 @@ ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast
   Span span = env_[value].span;
   std::string source = source_of(session_, span);
   const auto& cell = equation_.left[i];
-  Diagnostic d(Code::needs_cast, span, quoted(cell.base.text) + " holds " + std::string(name_of(*declared)) + "; got " + std::string(name_of(actual)));
+  Diagnostic d(
+      Code::needs_cast, span,
+      quoted(cell.base.text) + " holds " + std::string(name_of(*declared)) + "; got " + std::string(name_of(actual)));
   d.at_caret("this is " + std::string(name_of(actual)));
-  if (auto* tensor = body_.env().find_as<TensorEntity>(cell.base.text)) d.label(tensor->span, quoted(cell.base.text) + " is declared here");
+  if (auto* tensor = body_.env().find_as<TensorEntity>(cell.base.text))
+    d.label(tensor->span, quoted(cell.base.text) + " is declared here");
   if (!is_bool(*declared) && !is_bool(actual)) {
     d.help("convert it: " + quoted(std::string(name_of(*declared)) + "(" + source + ")"));
     if (source == session_.sources.text(span)) d.fix(span, std::string(name_of(*declared)) + "(" + source + ")");
@@ -109,7 +116,8 @@ void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
   ElementType type;
   if (builtin) {
     Cell cell = cells_.typed(scope, reduce.operands[0], frame, declared);
-    if (compute_type(cell.type) != cell.type) return map_values();  // the sum of 16-bit floats is rounded once, by a map
+    if (compute_type(cell.type) != cell.type)
+      return map_values();  // the sum of 16-bit floats is rounded once, by a map
     type = require_type(0, cell.type, equation_.right);
     operand = cell.id;
     monoid = cells_.reduction_monoid(env_, reduce, type);
@@ -117,10 +125,12 @@ void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
     monoid = cells_.reduction_monoid(env_, reduce, ElementType::f32);
     const ir::Monoid& m = session_.program[monoid];
     if (m.arity() != 1)
-      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span, quoted(m.name) + " has " + std::to_string(m.arity()) +
-                                                                                    " components; write " + quoted("(a[…], b[…]) = " + m.name + "[…] (…)")));
+      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
+                               quoted(m.name) + " has " + std::to_string(m.arity()) + " components; write " +
+                                   quoted("(a[…], b[…]) = " + m.name + "[…] (…)")));
     type = m.components[0].type;
-    operand = cells_.of_type(scope, reduce.operands[0], frame, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
+    operand = cells_.of_type(scope, reduce.operands[0], frame, type, reduce.monoid.span,
+                             "reduced as " + std::string(name_of(type)));
     require_type(0, type, equation_.right);
     if (compute_type(type) != type) return map_values();
   }
@@ -134,8 +144,10 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
   const ir::Monoid monoid = session_.program[id];
   std::size_t n = monoid.arity();
   if (equation_.left.size() != n || reduce.operands.size() != n)
-    session_.fail(Diagnostic(Code::type_mismatch, span_, quoted(monoid.name) + " has " + std::to_string(n) + " components; got " + std::to_string(equation_.left.size()) +
-                                                             " cells on the left and " + std::to_string(reduce.operands.size()) + " operands"));
+    session_.fail(Diagnostic(Code::type_mismatch, span_,
+                             quoted(monoid.name) + " has " + std::to_string(n) + " components; got " +
+                                 std::to_string(equation_.left.size()) + " cells on the left and " +
+                                 std::to_string(reduce.operands.size()) + " operands"));
   const Env& scope = cells_.reduction_scope(env_, equation_.right);
   const auto reduction = space_.reduction_vars(env_, equation_.right);
 
@@ -145,12 +157,14 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
   for (std::size_t i = 0; i < n; ++i) {
     ElementType type = monoid.components[i].type;
     Frame alone(space_);  // which variables this component's operand uses
-    cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span, quoted(monoid.components[i].name) + " is " + std::string(name_of(type)));
+    cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span,
+                   quoted(monoid.components[i].name) + " is " + std::string(name_of(type)));
     operand_vars.push_back(alone.used());
     operands.push_back(cells_.of_type(scope, reduce.operands[i], frame_, type, reduce.monoid.span, ""));
     types.push_back(require_type(i, type, reduce.operands[i]));
     if (compute_type(type) != type)
-      session_.fail(Diagnostic(Code::bad_monoid, reduce.monoid.span, "components of 16-bit floats are not rounded inside a reduction; declare them f32"));
+      session_.fail(Diagnostic(Code::bad_monoid, reduce.monoid.span,
+                               "components of 16-bit floats are not rounded inside a reduction; declare them f32"));
   }
   auto written = writes(types);
   auto dependence = ir::component_dependence(monoid);
@@ -166,9 +180,11 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
       if (has) continue;
       for (std::size_t j = 0; j < n; ++j)
         if ((dependence[i][j] || i == j) && operand_vars[j].count(var))
-          session_.fail(Diagnostic(Code::component_index, equation_.left[i].span, quoted(equation_.left[i].base.text) + " lacks the index " +
-                                                                                      quoted(space_[var].name) + ", and its component " + quoted(monoid.components[i].name) +
-                                                                                      " depends on it" + (i == j ? "" : " through " + quoted(monoid.components[j].name)))
+          session_.fail(Diagnostic(Code::component_index, equation_.left[i].span,
+                                   quoted(equation_.left[i].base.text) + " lacks the index " +
+                                       quoted(space_[var].name) + ", and its component " +
+                                       quoted(monoid.components[i].name) + " depends on it" +
+                                       (i == j ? "" : " through " + quoted(monoid.components[j].name)))
                             .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));
       written[i].invariant.push_back(var);
     }
@@ -228,11 +244,14 @@ std::vector<FrameWrite> EquationBuilder::writes(const std::vector<ElementType>& 
   return result;
 }
 
-void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::vector<VarId>& parallel, const std::vector<VarId>& reduction,
-                           const std::vector<FrameWrite>& writes, const std::vector<std::size_t>& targets, Frame& frame) {
+void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::vector<VarId>& parallel,
+                           const std::vector<VarId>& reduction, const std::vector<FrameWrite>& writes,
+                           const std::vector<std::size_t>& targets, Frame& frame) {
   std::size_t dims = parallel.size() + reduction.size();
   if (dims > session_.options.max_dims)
-    session_.fail(Diagnostic(Code::too_many_dims, span_, "the index space has " + std::to_string(dims) + " dims; the limit is " + std::to_string(session_.options.max_dims)));
+    session_.fail(Diagnostic(Code::too_many_dims, span_,
+                             "the index space has " + std::to_string(dims) + " dims; the limit is " +
+                                 std::to_string(session_.options.max_dims)));
   std::vector<ir::ValueId> results;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const ast::Cell& cell = equation_.left[targets[k]];
@@ -242,8 +261,9 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
       // A local's size per axis is one more than the largest index written.
       Shape& shape = body_.graph_.values[t.value.index()].type.shape;
       if (t.has_shape && shape.size() != writes[k].start.size())
-        session_.fail(Diagnostic(Code::rank_mismatch, cell.span, quoted(cell.base.text) + " is written with " + std::to_string(shape.size()) +
-                                                                     " coordinates elsewhere; got " + std::to_string(writes[k].start.size())));
+        session_.fail(Diagnostic(Code::rank_mismatch, cell.span,
+                                 quoted(cell.base.text) + " is written with " + std::to_string(shape.size()) +
+                                     " coordinates elsewhere; got " + std::to_string(writes[k].start.size())));
       if (!t.has_shape) {
         shape.assign(writes[k].start.size(), 0);
         t.pattern = space_.pattern_of(env_, cell.indices);
@@ -257,7 +277,8 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
     results.push_back(t.value);
     t.write_spans.push_back(cell.span);
   }
-  auto finished = frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
+  auto finished =
+      frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
   if (auto* map = std::get_if<ir::MapBody>(&body)) map->values = roots;
   if (auto* reduce = std::get_if<ir::ReduceBody>(&body)) reduce->operands = roots;
   body_.pending_.push_back({std::move(finished), std::move(body), std::move(results), span_});

@@ -20,8 +20,9 @@ class EquationBuilder {
   std::vector<FrameWrite> writes(const std::vector<ElementType>& types);
   std::optional<ElementType> declared_type(std::size_t i) const;
   ElementType require_type(std::size_t i, ElementType actual, ast::ExprId value);
-  void emit(std::vector<ir::CellId> roots, ir::Body body, const std::vector<VarId>& parallel, const std::vector<VarId>& reduction,
-            const std::vector<FrameWrite>& writes, const std::vector<std::size_t>& targets, Frame& frame);
+  void emit(std::vector<ir::CellId> roots, ir::Body body, const std::vector<VarId>& parallel,
+            const std::vector<VarId>& reduction, const std::vector<FrameWrite>& writes,
+            const std::vector<std::size_t>& targets, Frame& frame);
   BodyBuilder::Target& target(std::size_t i);
 
   Session& session_;

@@ -21,7 +21,8 @@ class ExternBuilder {
     op_.name = decl_.name.text;
     for (const auto& tensor : given_) op_.operands.push_back(tensor.type);
     for (const auto& result : decl_.results)
-      op_.results.push_back({eval_type(session_, env_, result.type.element), eval_shape(session_, env_, result.type).shape});
+      op_.results.push_back(
+          {eval_type(session_, env_, result.type.element), eval_shape(session_, env_, result.type).shape});
     ir::KernelBody body{decl_.kernel, std::nullopt, std::nullopt};
     index_dims(body);
     for (const auto& read : decl_.reads) op_.reads.push_back(access(read, decl_.inputs, op_.operands, "an input"));
@@ -35,11 +36,17 @@ class ExternBuilder {
   void index_dims(ir::KernelBody& body) {
     for (const auto& index : decl_.index) {
       for (const auto& dim : op_.dims)
-        if (dim.name == index.name.text) session_.fail(Diagnostic(Code::variable_rebound, index.name.span, quoted(index.name.text) + " is an index dim twice"));
+        if (dim.name == index.name.text)
+          session_.fail(
+              Diagnostic(Code::variable_rebound, index.name.span, quoted(index.name.text) + " is an index dim twice"));
       if (env_.find(index.name.text))
-        session_.fail(Diagnostic(Code::dim_bound_as_variable, index.name.span, quoted(index.name.text) + " is a dim, parameter or tensor and cannot be an index dim"));
+        session_.fail(
+            Diagnostic(Code::dim_bound_as_variable, index.name.span,
+                       quoted(index.name.text) + " is a dim, parameter or tensor and cannot be an index dim"));
       std::int64_t extent = eval_size(session_, env_, index.extent);
-      if (extent < 0) session_.fail(Diagnostic(Code::bad_size, index.span, "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent)));
+      if (extent < 0)
+        session_.fail(Diagnostic(Code::bad_size, index.span,
+                                 "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent)));
       ir::IndexDim dim{index.name.text, {0, extent}};
       dim.keep = index.keep;
       if (index.reduce_by) {
@@ -56,36 +63,44 @@ class ExternBuilder {
     if (is_builtin_reduction(name.text)) {
       ElementType type = op_.results.empty() ? ElementType::f32 : op_.results[0].element;
       if (auto id = builtin_monoid_of(session_, name.text, type)) return *id;
-      session_.fail(Diagnostic(Code::type_mismatch, name.span, quoted(name.text) + " does not reduce " + std::string(name_of(type))));
+      session_.fail(Diagnostic(Code::type_mismatch, name.span,
+                               quoted(name.text) + " does not reduce " + std::string(name_of(type))));
     }
     const Definition* definition = session_.definitions.find(*env_.scope, Sort::monoid, name.text);
-    if (!definition) session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
+    if (!definition)
+      session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
     return monoid_of(session_, *definition);
   }
 
-  ir::Access access(const ast::ExternAccess& region, const std::vector<ast::TensorParam>& params, const std::vector<ir::TensorType>& types,
-                    const char* sort) {
-    auto found = std::find_if(params.begin(), params.end(), [&](const auto& p) { return p.name.text == region.tensor.text; });
+  ir::Access access(const ast::ExternAccess& region, const std::vector<ast::TensorParam>& params,
+                    const std::vector<ir::TensorType>& types, const char* sort) {
+    auto found =
+        std::find_if(params.begin(), params.end(), [&](const auto& p) { return p.name.text == region.tensor.text; });
     if (found == params.end())
-      session_.fail(Diagnostic(Code::unknown_name, region.tensor.span, quoted(region.tensor.text) + " is not " + sort + " of " + quoted(decl_.name.text)));
+      session_.fail(Diagnostic(Code::unknown_name, region.tensor.span,
+                               quoted(region.tensor.text) + " is not " + sort + " of " + quoted(decl_.name.text)));
     ir::Access access;
     access.tensor = static_cast<std::uint32_t>(found - params.begin());
     const ir::TensorType& type = types[access.tensor];
     if (region.at.size() != type.shape.size() || region.shape.size() != type.shape.size())
-      session_.fail(Diagnostic(Code::rank_mismatch, region.span, quoted(region.tensor.text) + " has " + std::to_string(type.shape.size()) + " dims; got " +
-                                                                     std::to_string(region.at.size()) + " coordinates and " + std::to_string(region.shape.size()) + " extents"));
+      session_.fail(Diagnostic(Code::rank_mismatch, region.span,
+                               quoted(region.tensor.text) + " has " + std::to_string(type.shape.size()) +
+                                   " dims; got " + std::to_string(region.at.size()) + " coordinates and " +
+                                   std::to_string(region.shape.size()) + " extents"));
     access.projection.start.inputs = op_.dims.size();
     for (ast::ExprId at : region.at) {
       AxisIndex index{AxisIndex::Kind::expression, at, {}, 0, env_[at].span};
       VarAffine start = space_.affine_or_fail(env_, index);
       ir::AffineExpr row = ir::AffineExpr::constant(op_.dims.size(), start.offset);
       for (const auto& [var, coefficient] : start.terms)
-        row.coefficients[static_cast<std::size_t>(std::find(vars_.begin(), vars_.end(), var) - vars_.begin())] = coefficient;
+        row.coefficients[static_cast<std::size_t>(std::find(vars_.begin(), vars_.end(), var) - vars_.begin())] =
+            coefficient;
       access.projection.start.rows.push_back(std::move(row));
     }
     for (ast::ExprId extent : region.shape) {
       std::int64_t n = eval_size(session_, env_, extent);
-      if (n < 0) session_.fail(Diagnostic(Code::bad_size, env_[extent].span, "a region's extent is " + std::to_string(n)));
+      if (n < 0)
+        session_.fail(Diagnostic(Code::bad_size, env_[extent].span, "a region's extent is " + std::to_string(n)));
       access.projection.shape.push_back(n);
     }
     if (region.fill) {
@@ -94,8 +109,16 @@ class ExternBuilder {
       ir::CellId cell = cells.of_type(env_, *region.fill, frame, type.element, found->type.span, "declared here");
       cell = frame.cells.cast(cell, type.element);
       ir::CellNode node = frame.cells[cell];
-      if (node.op == ir::CellOp::cast) node = {ir::CellOp::constant, type.element, 0, {type.element, frame.cells[node.args[0]].value.i, round_to(frame.cells[node.args[0]].value.f, type.element)}, {}};
-      if (node.op != ir::CellOp::constant) session_.fail(Diagnostic(Code::type_mismatch, env_[*region.fill].span, "the fill of an outside kernel's read is a constant"));
+      if (node.op == ir::CellOp::cast)
+        node = {ir::CellOp::constant,
+                type.element,
+                0,
+                {type.element, frame.cells[node.args[0]].value.i,
+                 round_to(frame.cells[node.args[0]].value.f, type.element)},
+                {}};
+      if (node.op != ir::CellOp::constant)
+        session_.fail(Diagnostic(Code::type_mismatch, env_[*region.fill].span,
+                                 "the fill of an outside kernel's read is a constant"));
       access.fill = op_.exprs.add(node);
     }
     spans_.push_back(region.span);
@@ -112,7 +135,8 @@ class ExternBuilder {
     for (std::size_t r = 0; r < op_.results.size(); ++r) {
       std::vector<WriterAt> writers;
       for (std::size_t w = 0; w < op_.writes.size(); ++w)
-        if (op_.writes[w].tensor == r) writers.push_back({instance.op, static_cast<std::uint32_t>(w), spans_[decl_.reads.size() + w]});
+        if (op_.writes[w].tensor == r)
+          writers.push_back({instance.op, static_cast<std::uint32_t>(w), spans_[decl_.reads.size() + w]});
       prove_writes(session_, decl_.results[r].name.text, decl_.results[r].name.span, op_.results[r].shape, writers);
     }
     return instance;
@@ -130,7 +154,8 @@ class ExternBuilder {
 
 }  // namespace
 
-Instance build_extern(Session& session, const Definition& definition, const Env& callee, const std::vector<GivenTensor>& given) {
+Instance build_extern(Session& session, const Definition& definition, const Env& callee,
+                      const std::vector<GivenTensor>& given) {
   return ExternBuilder(session, *definition.as<ast::ExternDecl>(), callee, given).build();
 }
 

@@ -8,6 +8,7 @@ namespace tap {
 struct GivenTensor;
 
 // Pre: `callee` has the signature bound.
-Instance build_extern(Session& session, const Definition& definition, const Env& callee, const std::vector<GivenTensor>& given);
+Instance build_extern(Session& session, const Definition& definition, const Env& callee,
+                      const std::vector<GivenTensor>& given);
 
 }  // namespace tap

@@ -26,7 +26,9 @@ CellId Frame::affine(const VarAffine& a) {
   auto plus = [&](CellId term) { sum = sum ? cells.apply(CellOp::add, ElementType::i64, {*sum, term}) : term; };
   for (const auto& [var, coefficient] : a.terms) {
     CellId term = index(var);
-    if (coefficient != 1) term = cells.apply(CellOp::mul, ElementType::i64, {cells.constant(ir::Scalar::integer(ElementType::i64, coefficient)), term});
+    if (coefficient != 1)
+      term = cells.apply(CellOp::mul, ElementType::i64,
+                         {cells.constant(ir::Scalar::integer(ElementType::i64, coefficient)), term});
     plus(term);
   }
   if (a.offset != 0 || !sum) plus(cells.constant(ir::Scalar::integer(ElementType::i64, a.offset)));
@@ -38,7 +40,8 @@ CellId Frame::read(FrameRead read) {
   ElementType type = read.type.element;
   for (std::size_t i = 0; i < reads_.size(); ++i) {
     const FrameRead& other = reads_[i];
-    if (other.value == read.value && other.start == read.start && other.coordinates == read.coordinates && other.fill == read.fill)
+    if (other.value == read.value && other.start == read.start && other.coordinates == read.coordinates &&
+        other.fill == read.fill)
       return cells.read(static_cast<std::uint32_t>(i), type);
   }
   reads_.push_back(std::move(read));
@@ -56,7 +59,9 @@ bool Frame::can_fail() const {
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const ir::CellNode& node = cells[CellId(i)];
-    bool partial = (node.op == CellOp::div || node.op == CellOp::mod || node.op == CellOp::shl || node.op == CellOp::shr) && !is_float(node.type);
+    bool partial =
+        (node.op == CellOp::div || node.op == CellOp::mod || node.op == CellOp::shl || node.op == CellOp::shr) &&
+        !is_float(node.type);
     if (!partial) continue;
     const ir::CellNode& right = cells[node.args[1]];
     if (right.op != CellOp::constant || right.value.i <= 0) return true;
@@ -96,8 +101,8 @@ class DimNumbers {
 }  // namespace
 
 Frame::Finished Frame::finish(std::string name, const std::vector<VarId>& parallel, const std::vector<VarId>& reduction,
-                              const std::vector<FrameWrite>& writes, std::vector<CellId>& roots, std::uint32_t counter_depth,
-                              bool whole_box) const {
+                              const std::vector<FrameWrite>& writes, std::vector<CellId>& roots,
+                              std::uint32_t counter_depth, bool whole_box) const {
   Finished result;
   ir::Operator& op = result.op;
   op.name = std::move(name);
@@ -115,7 +120,8 @@ Frame::Finished Frame::finish(std::string name, const std::vector<VarId>& parall
   auto add_dim = [&](VarId id, ir::DimRole role) {
     const IndexVar& var = space_[id];
     dims.add(id);
-    op.dims.push_back({var.name, var.range, role, false, role == ir::DimRole::counter ? counter_depth - 1 - var.depth : 0});
+    op.dims.push_back(
+        {var.name, var.range, role, false, role == ir::DimRole::counter ? counter_depth - 1 - var.depth : 0});
   };
   for (VarId var : parallel) add_dim(var, ir::DimRole::parallel);
   for (VarId var : used)
@@ -123,7 +129,8 @@ Frame::Finished Frame::finish(std::string name, const std::vector<VarId>& parall
   for (VarId var : reduction) add_dim(var, ir::DimRole::reduction);
   for (const auto* group : {&parallel, &reduction})
     for (VarId var : *group)
-      for (const auto& constraint : group == &parallel && whole_box ? std::vector<VarAffine>{} : space_[var].constraints)
+      for (const auto& constraint :
+           group == &parallel && whole_box ? std::vector<VarAffine>{} : space_[var].constraints)
         op.constraints.push_back({dims.affine(constraint), ir::Comparison::at_least_zero});
 
   // Only what the roots reach: an argument of an inlined operator may have gone unused.
@@ -172,7 +179,8 @@ Frame::Finished Frame::finish(std::string name, const std::vector<VarId>& parall
     access.tensor = tensor;
     access.projection = dims.cell(read.start);
     for (std::size_t axis = 0; axis < read.coordinates.size(); ++axis) {
-      access.coordinates.push_back(read.coordinates[axis] ? std::optional(remap[read.coordinates[axis]->index()]) : std::nullopt);
+      access.coordinates.push_back(read.coordinates[axis] ? std::optional(remap[read.coordinates[axis]->index()])
+                                                          : std::nullopt);
       if (read.coordinates[axis]) access.projection.shape[axis] = read.type.shape[axis];
     }
     if (read.fill) access.fill = remap[read.fill->index()];

@@ -13,15 +13,15 @@ namespace tap {
 struct FrameRead {
   ir::ValueId value;
   ir::TensorType type;
-  std::vector<VarAffine> start;                          // per axis; of a data-dependent one: 0
-  std::vector<std::optional<ir::CellId>> coordinates;    // empty if no axis is data-dependent
+  std::vector<VarAffine> start;                        // per axis; of a data-dependent one: 0
+  std::vector<std::optional<ir::CellId>> coordinates;  // empty if no axis is data-dependent
   std::optional<ir::CellId> fill;
   Span span;
 };
 
 struct FrameWrite {
   std::vector<VarAffine> start;
-  Shape result_shape;               // may be completed later for locals
+  Shape result_shape;  // may be completed later for locals
   ElementType element = ElementType::f32;
   std::vector<VarId> invariant;
 };

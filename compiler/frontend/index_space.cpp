@@ -60,10 +60,12 @@ Env& IndexSpace::new_scope(const Env& outer) {
 
 void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const ast::RangeVar* range) {
   if (is_reserved(name.text))
-    session_.fail(Diagnostic(Code::reserved_name, name.span, quoted(name.text) + " is a built-in name and cannot be an index variable"));
+    session_.fail(Diagnostic(Code::reserved_name, name.span,
+                             quoted(name.text) + " is a built-in name and cannot be an index variable"));
   if (auto* entity = env.find(name.text)) {
     auto constant = [&](const char* what, Span where) {
-      Diagnostic d(Code::dim_bound_as_variable, name.span, quoted(name.text) + " is " + what + " here and cannot be bound as an index variable");
+      Diagnostic d(Code::dim_bound_as_variable, name.span,
+                   quoted(name.text) + " is " + what + " here and cannot be bound as an index variable");
       if (where.valid()) d.label(where, "bound here");
       d.help("choose another name for the index variable");
       session_.fail(std::move(d));
@@ -93,7 +95,8 @@ void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const 
 
 void IndexSpace::bind_pack(Env& env, const ast::Name& name, VarRole role) {
   if (auto* dims = env.find_as<PackEntity>(name.text))
-    session_.fail(Diagnostic(Code::dim_bound_as_variable, name.span, quoted(name.text + "..") + " is a pack of dims and cannot be bound as index variables")
+    session_.fail(Diagnostic(Code::dim_bound_as_variable, name.span,
+                             quoted(name.text + "..") + " is a pack of dims and cannot be bound as index variables")
                       .label(dims->span, "bound here"));
   packs_.push_back({name.text, name.span, role});
   auto number = static_cast<std::uint32_t>(packs_.size() - 1);
@@ -111,8 +114,9 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
   const ast::Expr& expr = env[id];
   if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
     auto* entity = env.find(name->name);
-    bool constant = entity && (std::holds_alternative<DimEntity>(*entity) || std::holds_alternative<IntEntity>(*entity) ||
-                               std::holds_alternative<CounterEntity>(*entity) || std::holds_alternative<VarEntity>(*entity));
+    bool constant = entity &&
+                    (std::holds_alternative<DimEntity>(*entity) || std::holds_alternative<IntEntity>(*entity) ||
+                     std::holds_alternative<CounterEntity>(*entity) || std::holds_alternative<VarEntity>(*entity));
     if (!constant) bind_name(env, {name->name, expr.span}, VarRole::left, nullptr);
   } else if (auto* pack = std::get_if<ast::PackRef>(&expr.node)) {
     if (!env.find_as<VarPackEntity>(pack->name)) bind_pack(env, {pack->name, expr.span}, VarRole::left);
@@ -124,9 +128,11 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
     collect_left_names(env, binary->left);
     collect_left_names(env, binary->right);
   } else if (std::holds_alternative<ast::Index>(expr.node)) {
-    session_.fail(Diagnostic(Code::data_dependent_write, expr.span, "the written coordinate " + quoted(source_of(session_, expr.span)) +
-                                                                        " depends on data; what is written is affine in index variables")
-                      .help("write every cell and select by equality, as a scatter does: `y[v, d] = sum[t] (if ids[t] == v then g[t, d] else 0)`"));
+    session_.fail(Diagnostic(Code::data_dependent_write, expr.span,
+                             "the written coordinate " + quoted(source_of(session_, expr.span)) +
+                                 " depends on data; what is written is affine in index variables")
+                      .help("write every cell and select by equality, as a scatter does: `y[v, d] = sum[t] (if ids[t] "
+                            "== v then g[t, d] else 0)`"));
   }
 }
 
@@ -181,9 +187,13 @@ const Env* IndexSpace::inner_scope(const Env& env, ast::ExprId expr) const {
   return found == scoped_.end() ? nullptr : found->second.scope;
 }
 
-const std::vector<VarId>& IndexSpace::reduction_vars(const Env& env, ast::ExprId expr) const { return scoped_.at({expr.index(), &env}).vars; }
+const std::vector<VarId>& IndexSpace::reduction_vars(const Env& env, ast::ExprId expr) const {
+  return scoped_.at({expr.index(), &env}).vars;
+}
 
-bool IndexSpace::is_index_pack(const Env& env, const std::string& name) const { return env.find_as<VarPackEntity>(name) != nullptr; }
+bool IndexSpace::is_index_pack(const Env& env, const std::string& name) const {
+  return env.find_as<VarPackEntity>(name) != nullptr;
+}
 
 // ---- solving --------------------------------------------------------------------------------------------------------
 
@@ -238,7 +248,8 @@ bool IndexSpace::solve_pack(const IndexedAt& at) {
     for (std::size_t i = 0; i < items.size(); ++i) same &= (*at.pattern)[i].pack == items[i].has_value();
     if (same) {
       for (std::size_t i = 0; i < items.size(); ++i)
-        if (items[i] && !packs_[*items[i]].known) set_pack(*items[i], (*at.pattern)[i].rank, at.left && (*at.pattern)[i].broadcast);
+        if (items[i] && !packs_[*items[i]].known)
+          set_pack(*items[i], (*at.pattern)[i].rank, at.left && (*at.pattern)[i].broadcast);
       return true;
     }
   }
@@ -258,8 +269,9 @@ void IndexSpace::solve_packs() {
   }
   for (const auto& pack : packs_)
     if (!pack.known)
-      session_.fail(Diagnostic(Code::pack_ambiguous, pack.span, "the number of indices that " + quoted(pack.name + "..") +
-                                                                    " stands for does not follow from any tensor that it indexes"));
+      session_.fail(Diagnostic(Code::pack_ambiguous, pack.span,
+                               "the number of indices that " + quoted(pack.name + "..") +
+                                   " stands for does not follow from any tensor that it indexes"));
 }
 
 std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
@@ -271,7 +283,8 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
     if (auto* ref = std::get_if<ast::PackRef>(&expr.node)) {
       auto* entity = at.env->find_as<VarPackEntity>(ref->name);
       if (!entity) {
-        Diagnostic d(Code::unknown_name, expr.span, quoted(ref->name + "..") + " is not a pack of index variables here");
+        Diagnostic d(Code::unknown_name, expr.span,
+                     quoted(ref->name + "..") + " is not a pack of index variables here");
         session_.fail(std::move(d).help("a pack is bound on the left side or by a reduction"));
       }
       const IndexPack& pack = packs_[entity->pack];
@@ -281,7 +294,8 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
         skip = pack.vars.size() > own ? pack.vars.size() - own : 0;
       }
       for (std::size_t i = skip; i < pack.vars.size(); ++i) {
-        bool one = pack.broadcast && !at.left && at.shape && axes.size() < at.shape->size() && (*at.shape)[axes.size()] == 1;
+        bool one = pack.broadcast && !at.left && at.shape && axes.size() < at.shape->size() &&
+                   (*at.shape)[axes.size()] == 1;
         axes.push_back({one ? AxisIndex::Kind::zero : AxisIndex::Kind::variable, id, pack.vars[i], 0, expr.span});
       }
       continue;
@@ -289,7 +303,9 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
     AxisIndex axis{AxisIndex::Kind::expression, id, {}, 0, expr.span};
     if (auto* linear = std::get_if<ast::LinearIndex>(&expr.node)) {
       auto* entity = at.env->find_as<VarPackEntity>(linear->pack);
-      if (!entity) session_.fail(Diagnostic(Code::unknown_name, expr.span, quoted(linear->pack + "..") + " is not a pack of index variables here"));
+      if (!entity)
+        session_.fail(Diagnostic(Code::unknown_name, expr.span,
+                                 quoted(linear->pack + "..") + " is not a pack of index variables here"));
       axis.kind = AxisIndex::Kind::linear;
       axis.pack = entity->pack;
     } else if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
@@ -302,8 +318,9 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
     axes.push_back(axis);
   }
   if (at.shape && axes.size() != at.shape->size()) {
-    session_.fail(Diagnostic(Code::rank_mismatch, at.span, quoted(at.tensor) + " has " + std::to_string(at.shape->size()) + " dims, " +
-                                                               to_string(*at.shape) + "; got " + std::to_string(axes.size()) + " coordinates"));
+    session_.fail(Diagnostic(Code::rank_mismatch, at.span,
+                             quoted(at.tensor) + " has " + std::to_string(at.shape->size()) + " dims, " +
+                                 to_string(*at.shape) + "; got " + std::to_string(axes.size()) + " coordinates"));
   }
   return axes;
 }
@@ -344,17 +361,20 @@ void IndexSpace::solve_ranges() {
       for (const auto& c : candidates_[i])
         if (!chosen || weight(c) < weight(*chosen)) chosen = &c;
       if (!chosen)
-        session_.fail(Diagnostic(Code::range_unknown, var.span, "the range of " + quoted(var.name) + " is not known: it stands alone in no dim" +
-                                                                    (var.role == VarRole::left ? " that is written or read" : " that is read"))
+        session_.fail(Diagnostic(Code::range_unknown, var.span,
+                                 "the range of " + quoted(var.name) + " is not known: it stands alone in no dim" +
+                                     (var.role == VarRole::left ? " that is written or read" : " that is read"))
                           .help(var.role == VarRole::left ? "write it: " + quoted("… for " + var.name + " in 0..n")
                                                           : "write it: " + quoted("sum[" + var.name + " in 0..n]")));
       for (const auto& c : candidates_[i])
         if (weight(c) == weight(*chosen) && c.size != chosen->size)
-          session_.fail(Diagnostic(Code::range_disagrees, c.span, "the range of " + quoted(var.name) + " would be 0.." + std::to_string(c.size) +
-                                                                      " here and 0.." + std::to_string(chosen->size) + " elsewhere")
+          session_.fail(Diagnostic(Code::range_disagrees, c.span,
+                                   "the range of " + quoted(var.name) + " would be 0.." + std::to_string(c.size) +
+                                       " here and 0.." + std::to_string(chosen->size) + " elsewhere")
                             .at_caret("size " + std::to_string(c.size))
                             .label(chosen->span, "size " + std::to_string(chosen->size))
-                            .help("write the range that is meant: " + quoted(var.name + " in 0.." + std::to_string(std::min(c.size, chosen->size)))));
+                            .help("write the range that is meant: " +
+                                  quoted(var.name + " in 0.." + std::to_string(std::min(c.size, chosen->size)))));
       var.range = {0, chosen->size};
       var.resolved = true;
       progress = true;
@@ -362,7 +382,8 @@ void IndexSpace::solve_ranges() {
   }
   for (const auto& var : vars_)
     if (!var.resolved)
-      session_.fail(Diagnostic(Code::cyclic_definition, var.span, "the range of " + quoted(var.name) + " depends on itself"));
+      session_.fail(
+          Diagnostic(Code::cyclic_definition, var.span, "the range of " + quoted(var.name) + " depends on itself"));
 }
 
 // Bounds that are constant give a range; bounds that follow other variables also give constraints.
@@ -371,8 +392,11 @@ bool IndexSpace::resolve_written(IndexVar& var) {
   auto bound = [&](ast::ExprId id) {
     IndexValue value = value_of(*var.bounds_env, id);
     if (auto* data = std::get_if<DependsOnData>(&value))
-      session_.fail(Diagnostic(Code::not_affine, data->span, "the bound of " + quoted(var.name) + " depends on data; bounds are affine in index variables"));
-    if (auto* no = std::get_if<NotAffine>(&value)) session_.fail(Diagnostic(Code::not_affine, no->span, no->message).help(no->help));
+      session_.fail(
+          Diagnostic(Code::not_affine, data->span,
+                     "the bound of " + quoted(var.name) + " depends on data; bounds are affine in index variables"));
+    if (auto* no = std::get_if<NotAffine>(&value))
+      session_.fail(Diagnostic(Code::not_affine, no->span, no->message).help(no->help));
     return std::get<VarAffine>(value);
   };
   ast::ExprId lo_id = *var.lo, hi_id = *var.hi;
@@ -381,8 +405,10 @@ bool IndexSpace::resolve_written(IndexVar& var) {
   for (const auto& [other, coefficient] : (lo + hi).terms) {
     if (!vars_[other.index()].resolved) return false;
   }
-  for (const auto& [other, coefficient] : lo.terms) if (!vars_[other.index()].resolved) return false;
-  for (const auto& [other, coefficient] : hi.terms) if (!vars_[other.index()].resolved) return false;
+  for (const auto& [other, coefficient] : lo.terms)
+    if (!vars_[other.index()].resolved) return false;
+  for (const auto& [other, coefficient] : hi.terms)
+    if (!vars_[other.index()].resolved) return false;
   ir::Range low = bounds(lo), high = bounds(hi);
   if (low.empty() || high.empty()) self_var.range = {0, 0};
   else self_var.range = {low.lo, std::max(low.lo, high.hi - 1)};
@@ -431,7 +457,8 @@ VarAffine IndexSpace::affine_or_fail(const Env& env, const AxisIndex& index) {
     session_.fail(std::move(d));
   }
   if (auto* data = std::get_if<DependsOnData>(&value))
-    session_.fail(Diagnostic(Code::data_dependent_write, data->span, "a written coordinate depends on data; what is written is affine in index variables"));
+    session_.fail(Diagnostic(Code::data_dependent_write, data->span,
+                             "a written coordinate depends on data; what is written is affine in index variables"));
   return std::get<VarAffine>(value);
 }
 

@@ -30,12 +30,12 @@ struct IndexVar {
   std::string name;
   Span span;
   VarRole role = VarRole::left;
-  std::uint32_t depth = 0;                     // counters
-  const Env* bounds_env = nullptr;             // of written bounds
+  std::uint32_t depth = 0;          // counters
+  const Env* bounds_env = nullptr;  // of written bounds
   std::optional<ast::ExprId> lo, hi;
   bool resolved = false;
   ir::Range range;
-  std::vector<VarAffine> constraints;          // each >= 0; from bounds that follow other variables
+  std::vector<VarAffine> constraints;  // each >= 0; from bounds that follow other variables
 };
 
 struct IndexPack {
@@ -43,7 +43,7 @@ struct IndexPack {
   Span span;
   VarRole role = VarRole::left;
   bool known = false;
-  bool broadcast = false;                      // reads are right-aligned, at 0 where the size is 1
+  bool broadcast = false;  // reads are right-aligned, at 0 where the size is 1
   std::vector<VarId> vars;
 };
 
@@ -53,7 +53,7 @@ struct IndexedAt {
   const std::vector<ast::ExprId>* indices;
   Span span;
   std::string tensor;
-  const Shape* shape = nullptr;                       // null: a local that is being written
+  const Shape* shape = nullptr;  // null: a local that is being written
   const std::vector<PatternItem>* pattern = nullptr;
   bool left = false;
   bool bounded = false;
@@ -73,7 +73,9 @@ struct NotAffine {
   std::string message;
   std::string help;
 };
-struct DependsOnData { Span span; };
+struct DependsOnData {
+  Span span;
+};
 using IndexValue = std::variant<VarAffine, DependsOnData, NotAffine>;
 
 class IndexSpace {
@@ -93,7 +95,7 @@ class IndexSpace {
 
   std::vector<AxisIndex> expand(const IndexedAt& at);
   std::vector<PatternItem> pattern_of(const Env& env, const std::vector<ast::ExprId>& indices) const;
-  IndexValue value_of(const Env& env, ast::ExprId expr);   // of an index expression
+  IndexValue value_of(const Env& env, ast::ExprId expr);  // of an index expression
   VarAffine linear_index(std::uint32_t pack);
   VarAffine affine_or_fail(const Env& env, const AxisIndex& index);
   VarId counter(std::uint32_t depth, const std::string& name, ir::Range trips, Span span);
@@ -102,7 +104,7 @@ class IndexSpace {
   ir::Range bounds(const VarAffine& a) const;
   bool is_index_pack(const Env& env, const std::string& name) const;
   Env& new_scope(const Env& outer);
-  std::vector<VarId> over_shape(const Shape& shape, Span span);  // one resolved variable per axis
+  std::vector<VarId> over_shape(const Shape& shape, Span span);        // one resolved variable per axis
   void bind_empty_pack(Env& env, const std::string& name, Span span);  // inlined operators: rank 0
 
  private:
@@ -118,9 +120,17 @@ class IndexSpace {
   void set_pack(std::uint32_t pack, std::size_t rank, bool broadcast);
   bool resolve_written(IndexVar& var);
 
-  struct Candidate { std::int64_t size; Span span; bool left, bounded; };
+  struct Candidate {
+    std::int64_t size;
+    Span span;
+    bool left, bounded;
+  };
   // A reduction's operand or a let's body: its scope, and what it binds, in order (is pack, number).
-  struct Scoped { const Env* scope; std::vector<std::pair<bool, std::uint32_t>> bound; std::vector<VarId> vars; };
+  struct Scoped {
+    const Env* scope;
+    std::vector<std::pair<bool, std::uint32_t>> bound;
+    std::vector<VarId> vars;
+  };
 
   Session& session_;
   bool of_monoid_;  // reductions there run over a fold's index, which has no range

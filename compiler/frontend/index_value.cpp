@@ -18,7 +18,8 @@ class IndexClassifier {
     try {
       return std::visit([&](const auto& node) { return of(env, node, expr); }, expr.node);
     } catch (const Overflow&) {
-      session_.fail(Diagnostic(Code::overflow, expr.span, "the index " + quoted(source_of(session_, expr.span)) + " does not fit in 64 bits"));
+      session_.fail(Diagnostic(Code::overflow, expr.span,
+                               "the index " + quoted(source_of(session_, expr.span)) + " does not fit in 64 bits"));
     }
   }
 
@@ -26,18 +27,21 @@ class IndexClassifier {
   static VarAffine constant(std::int64_t value) { return {{}, value}; }
 
   IndexValue of(const Env&, const ast::IntLiteral& literal, const ast::Expr&) {
-    return constant(literal.negated ? static_cast<std::int64_t>(0 - literal.magnitude) : static_cast<std::int64_t>(literal.magnitude));
+    return constant(literal.negated ? static_cast<std::int64_t>(0 - literal.magnitude)
+                                    : static_cast<std::int64_t>(literal.magnitude));
   }
 
   IndexValue of(const Env& env, const ast::NameRef& name, const ast::Expr& expr) {
     const Entity* entity = env.find(name.name);
     if (!entity) {
-      Diagnostic d(Code::unknown_name, expr.span, quoted(name.name) + " is not an index variable, dim or parameter here");
+      Diagnostic d(Code::unknown_name, expr.span,
+                   quoted(name.name) + " is not an index variable, dim or parameter here");
       std::vector<std::string> known;
       for (const Env* e = &env; e; e = e->parent)
         for (const auto& [other, what] : e->names) known.push_back(other);
       std::sort(known.begin(), known.end());
-      if (auto near = did_you_mean(name.name, known)) d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
+      if (auto near = did_you_mean(name.name, known))
+        d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
       session_.fail(std::move(d));
     }
     if (auto* var = std::get_if<VarEntity>(entity)) return VarAffine{{{var->var, 1}}, 0};
@@ -48,8 +52,9 @@ class IndexClassifier {
     if (auto* thunk = std::get_if<ThunkEntity>(entity)) return value(*thunk->env, thunk->expr);
     if (auto* tensor = std::get_if<TensorEntity>(entity)) {
       if (tensor->poisoned) throw Abandoned{};
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name.name) + " is a tensor; its cell is read as " +
-                                                                        quoted(name.name + (tensor->type.shape.empty() ? "[]" : "[…]")))
+      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                               quoted(name.name) + " is a tensor; its cell is read as " +
+                                   quoted(name.name + (tensor->type.shape.empty() ? "[]" : "[…]")))
                         .label(tensor->span, "defined here"));
     }
     session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name.name) + " is not an index"));
@@ -80,8 +85,11 @@ class IndexClassifier {
       case ast::BinaryOp::div:
       case ast::BinaryOp::mod:
         if (x.is_constant() && y.is_constant() && y.offset > 0)
-          return constant(b.op == ast::BinaryOp::div ? checked::floor_div(x.offset, y.offset) : checked::floor_mod(x.offset, y.offset));
-        return not_affine(expr, x, y, "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = x[2*i + r] for r in 0..2` splits");
+          return constant(b.op == ast::BinaryOp::div ? checked::floor_div(x.offset, y.offset)
+                                                     : checked::floor_mod(x.offset, y.offset));
+        return not_affine(expr, x, y,
+                          "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = "
+                          "x[2*i + r] for r in 0..2` splits");
       default: return other(env, expr, "a condition");
     }
   }
@@ -95,7 +103,9 @@ class IndexClassifier {
       }
     std::string list;
     for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-    return {expr.span, quoted(source_of(session_, expr.span)) + " is not affine in " + list + ": an index is integer constants times index variables plus a constant",
+    return {expr.span,
+            quoted(source_of(session_, expr.span)) + " is not affine in " + list +
+                ": an index is integer constants times index variables plus a constant",
             std::move(help)};
   }
 
@@ -112,7 +122,9 @@ class IndexClassifier {
     return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is not an index", ""};
   }
   template <class Node>
-  IndexValue of(const Env& env, const Node&, const ast::Expr& expr) { return other(env, expr, "this"); }
+  IndexValue of(const Env& env, const Node&, const ast::Expr& expr) {
+    return other(env, expr, "this");
+  }
 
   static ast::ExprId id_of(const Env& env, const ast::Expr& expr) {
     return ast::ExprId(static_cast<std::size_t>(&expr - env.module->exprs.data()));
@@ -121,7 +133,8 @@ class IndexClassifier {
   // Anything else is a data-dependent coordinate if it reads a tensor, and not affine if it does not.
   IndexValue other(const Env& env, const ast::Expr& expr, const char* what) {
     if (auto span = read_in(env, expr)) return DependsOnData{*span};
-    return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is " + what + ", not affine in index variables", ""};
+    return NotAffine{expr.span,
+                     quoted(source_of(session_, expr.span)) + " is " + what + ", not affine in index variables", ""};
   }
 
   std::optional<Span> read_in(const Env& env, const ast::Expr& expr) {
@@ -130,14 +143,17 @@ class IndexClassifier {
         if (auto span = read_in(env, env[id])) return span;
       return std::nullopt;
     };
-    if (std::holds_alternative<ast::Index>(expr.node) || std::holds_alternative<ast::Reduce>(expr.node)) return expr.span;
+    if (std::holds_alternative<ast::Index>(expr.node) || std::holds_alternative<ast::Reduce>(expr.node))
+      return expr.span;
     if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
-      if (auto* thunk = env.find_as<ThunkEntity>(name->name); thunk && env.find(name->name) && std::holds_alternative<ThunkEntity>(*env.find(name->name)))
+      if (auto* thunk = env.find_as<ThunkEntity>(name->name);
+          thunk && env.find(name->name) && std::holds_alternative<ThunkEntity>(*env.find(name->name)))
         return read_in(*thunk->env, (*thunk->env)[thunk->expr]) ? std::optional<Span>(expr.span) : std::nullopt;
     }
     if (auto* unary = std::get_if<ast::Unary>(&expr.node)) return first({unary->operand});
     if (auto* binary = std::get_if<ast::Binary>(&expr.node)) return first({binary->left, binary->right});
-    if (auto* choice = std::get_if<ast::If>(&expr.node)) return first({choice->condition, choice->then_value, choice->else_value});
+    if (auto* choice = std::get_if<ast::If>(&expr.node))
+      return first({choice->condition, choice->then_value, choice->else_value});
     if (auto* let = std::get_if<ast::Let>(&expr.node)) {
       for (const auto& binding : let->bindings)
         if (auto span = first({binding.value})) return span;
@@ -155,6 +171,8 @@ class IndexClassifier {
 
 }  // namespace
 
-IndexValue IndexSpace::value_of(const Env& env, ast::ExprId expr) { return IndexClassifier(session_, *this).value(env, expr); }
+IndexValue IndexSpace::value_of(const Env& env, ast::ExprId expr) {
+  return IndexClassifier(session_, *this).value(env, expr);
+}
 
 }  // namespace tap

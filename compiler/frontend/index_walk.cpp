@@ -5,7 +5,8 @@ namespace tap {
 void IndexWalker::walk(const Env& env, ast::ExprId id, int depth) {
   const ast::Expr& expr = env[id];
   if (depth > max_depth)
-    space_.session_.fail(Diagnostic(Code::nesting_too_deep, expr.span, "an expression nests deeper than " + std::to_string(max_depth) + " operations")
+    space_.session_.fail(Diagnostic(Code::nesting_too_deep, expr.span,
+                                    "an expression nests deeper than " + std::to_string(max_depth) + " operations")
                              .help("give a part of it a name with an equation of its own"));
   if (auto* index = std::get_if<ast::Index>(&expr.node)) return of(env, id, *index, depth);
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node)) {

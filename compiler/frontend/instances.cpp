@@ -59,8 +59,8 @@ Instance build_instance(Session& session, const Definition& definition, const Si
 
 }  // namespace
 
-Instance instantiate(Session& session, const Definition& definition, const Env& caller, const std::vector<ast::ParamArg>& params,
-                     const std::vector<GivenTensor>& given, Span call_span) {
+Instance instantiate(Session& session, const Definition& definition, const Env& caller,
+                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
   Signature signature = signature_of(definition);
   Env callee;
   callee.module = definition.module;
@@ -72,10 +72,12 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
     if (!known->second) throw Abandoned{};
     return *known->second;
   }
-  if (std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration) != session.instantiating.end())
-    session.fail(Diagnostic(Code::recursion, call_span, quoted(signature.name.text) + " is called within its own definition")
-                     .label(definition.name_span, "declared here")
-                     .help("repetition is written with `iterate`"));
+  if (std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration) !=
+      session.instantiating.end())
+    session.fail(
+        Diagnostic(Code::recursion, call_span, quoted(signature.name.text) + " is called within its own definition")
+            .label(definition.name_span, "declared here")
+            .help("repetition is written with `iterate`"));
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);
   session.call_sites.push_back({signature.name.text, call_span});
@@ -87,8 +89,9 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
       session.call_sites.pop_back();
     }
   } leave{session};
-  Instance instance = definition.as<ast::OpDecl>() ? build_instance(session, definition, signature, std::move(callee), given)
-                                                   : build_extern(session, definition, callee, given);
+  Instance instance = definition.as<ast::OpDecl>()
+                          ? build_instance(session, definition, signature, std::move(callee), given)
+                          : build_extern(session, definition, callee, given);
   session.instances[key] = instance;
   return instance;
 }

@@ -11,7 +11,8 @@ namespace {
 
 class MonoidBuilder {
  public:
-  MonoidBuilder(Session& session, const Definition& definition) : session_(session), decl_(*definition.as<ast::MonoidDecl>()), space_(session, true) {
+  MonoidBuilder(Session& session, const Definition& definition)
+      : session_(session), decl_(*definition.as<ast::MonoidDecl>()), space_(session, true) {
     env_.module = definition.module;
     env_.scope = definition.scope;
   }
@@ -21,12 +22,14 @@ class MonoidBuilder {
     for (const auto& component : decl_.components) {
       for (const auto& other : monoid_.components)
         if (other.name == component.name.text)
-          session_.fail(Diagnostic(Code::duplicate_name, component.name.span, "the component " + quoted(component.name.text) + " is declared twice"));
+          session_.fail(Diagnostic(Code::duplicate_name, component.name.span,
+                                   "the component " + quoted(component.name.text) + " is declared twice"));
       ElementType type = eval_type(session_, env_, component.type);
       monoid_.components.push_back({component.name.text, compute_type(type)});
       types_.push_back(type);
     }
-    if (types_.empty()) session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid has at least one component"));
+    if (types_.empty())
+      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid has at least one component"));
     for (auto& component : monoid_.components) typed_.push_back(component);
     for (std::size_t i = 0; i < types_.size(); ++i) typed_[i].type = types_[i];
     identity_and_combine();
@@ -42,10 +45,13 @@ class MonoidBuilder {
     for (ir::CellId& cell : monoid_.identity) {
       const ir::CellNode& node = frame.cells[cell];
       if (node.op != ir::CellOp::constant)
-        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.identity].span, "the identity of a monoid is constant; got " + quoted(source_of(session_, env_[decl_.identity].span))));
+        session_.fail(Diagnostic(
+            Code::bad_monoid, env_[decl_.identity].span,
+            "the identity of a monoid is constant; got " + quoted(source_of(session_, env_[decl_.identity].span))));
     }
     if (decl_.left.text == decl_.right.text)
-      session_.fail(Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need two names").label(decl_.left.span, "the first"));
+      session_.fail(Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need two names")
+                        .label(decl_.left.span, "the first"));
     Env& scope = space_.new_scope(env_);
     auto n = static_cast<std::uint32_t>(types_.size());
     scope.names[decl_.left.text] = StateEntity{0, &typed_};
@@ -57,13 +63,15 @@ class MonoidBuilder {
   void fold() {
     const ast::MonoidFold& fold = *decl_.fold;
     if (fold.args.size() != types_.size())
-      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "the fold of " + quoted(monoid_.name) + " takes " + std::to_string(types_.size()) + " operands; got " +
-                                                                      std::to_string(fold.args.size())));
+      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span,
+                               "the fold of " + quoted(monoid_.name) + " takes " + std::to_string(types_.size()) +
+                                   " operands; got " + std::to_string(fold.args.size())));
     Frame frame(space_);
     CellElaborator cells(session_, nullptr, space_, monoid_.name);
     cells.in_fold(fold.index.text);
     Env& scope = space_.new_scope(env_);
-    for (std::size_t i = 0; i < types_.size(); ++i) scope.names[fold.args[i].text] = FoldOperandEntity{static_cast<std::uint32_t>(i), types_[i]};
+    for (std::size_t i = 0; i < types_.size(); ++i)
+      scope.names[fold.args[i].text] = FoldOperandEntity{static_cast<std::uint32_t>(i), types_[i]};
     ir::Fold result;
     result.roots = cells.tuple(scope, fold.body, frame, types_, decl_.name.span);
     result.exprs = frame.cells;
@@ -82,8 +90,10 @@ class MonoidBuilder {
     }
     for (std::size_t i = 0; i < fold.roots.size(); ++i)
       if (varies[fold.roots[i].index()])
-        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.fold->body].span, "the component " + quoted(monoid_.components[i].name) + " of the fold still depends on " +
-                                                                                    quoted(decl_.fold->index.text) + "; reduce over it"));
+        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.fold->body].span,
+                                 "the component " + quoted(monoid_.components[i].name) +
+                                     " of the fold still depends on " + quoted(decl_.fold->index.text) +
+                                     "; reduce over it"));
   }
 
   Session& session_;
@@ -105,12 +115,16 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
   LawVerdict verdict = check_laws(session.program, monoid);
   monoid.laws = verdict.laws;
   for (const auto& broken : verdict.broken) {
-    Diagnostic d(Code::law_broken, decl.name.span, "the monoid " + quoted(monoid.name) + " breaks the law of " +
-                                                       (broken.law == "associative" ? "associativity" : broken.law == "identity" ? "its identity" : broken.law));
+    Diagnostic d(Code::law_broken, decl.name.span,
+                 "the monoid " + quoted(monoid.name) + " breaks the law of " +
+                     (broken.law == "associative" ? "associativity"
+                      : broken.law == "identity"  ? "its identity"
+                                                  : broken.law));
     std::string at;
     for (const auto& [name, value] : broken.values) at += (at.empty() ? "" : ", ") + name + " = " + values_text(value);
     d.note("with " + at + ": one side gives " + values_text(broken.left) + ", the other " + values_text(broken.right));
-    d.label(broken.law == "identity" ? decl.identity_span : decl.combine_span, broken.law == "identity" ? "this identity" : "combined here");
+    d.label(broken.law == "identity" ? decl.identity_span : decl.combine_span,
+            broken.law == "identity" ? "this identity" : "combined here");
     session.report(std::move(d));
   }
   if (!verdict.broken.empty()) throw Abandoned{};
@@ -123,12 +137,15 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
   ask(monoid.laws.fold, "fold");
   if (!assumed.empty()) {
     bool refuse = session.options.require_proof;
-    session.report(Diagnostic(refuse ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
-                              "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed));
+    session.report(
+        Diagnostic(refuse ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
+                   "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed));
     if (refuse) throw Abandoned{};
   }
   if (auto builtin = differs_from_builtin_only_on_nan(session.program, monoid))
-    session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span, quoted(monoid.name) + " is the built-in " + quoted(*builtin) + " except on NaN, where its result depends on the order")
+    session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
+                              quoted(monoid.name) + " is the built-in " + quoted(*builtin) +
+                                  " except on NaN, where its result depends on the order")
                        .help("use the built-in " + quoted(*builtin) + ": it propagates NaN"));
 }
 

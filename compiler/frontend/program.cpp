@@ -33,11 +33,15 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
     if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.insert(d->name);
   for (const auto& [name, size] : session.options.dims) {
     if (!known.count(name)) {
-      Diagnostic d(Code::command_line, {}, "--dim " + name + "=" + std::to_string(size) + ": the program " + quoted(program.name.text) + " has no dim " + quoted(name));
+      Diagnostic d(Code::command_line, {},
+                   "--dim " + name + "=" + std::to_string(size) + ": the program " + quoted(program.name.text) +
+                       " has no dim " + quoted(name));
       if (auto near = did_you_mean(name, {known.begin(), known.end()})) d.help("did you mean " + quoted(*near) + "?");
       session.fail(std::move(d));
     }
-    if (size < 0) session.fail(Diagnostic(Code::bad_size, {}, "--dim " + name + "=" + std::to_string(size) + ": sizes are 0 or more"));
+    if (size < 0)
+      session.fail(
+          Diagnostic(Code::bad_size, {}, "--dim " + name + "=" + std::to_string(size) + ": sizes are 0 or more"));
     env.names[name] = DimEntity{size, {}};
   }
   std::vector<ShapeEquation> equations;
@@ -53,7 +57,9 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
       if (env.names.count(name)) continue;
       auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
       if (auto* n = std::get_if<std::int64_t>(&size)) {
-        if (*n < 0) session.fail(Diagnostic(Code::bad_size, d->name_span, "the dim " + quoted(name) + " is " + std::to_string(*n) + "; sizes are 0 or more"));
+        if (*n < 0)
+          session.fail(Diagnostic(Code::bad_size, d->name_span,
+                                  "the dim " + quoted(name) + " is " + std::to_string(*n) + "; sizes are 0 or more"));
         env.names[name] = DimEntity{*n, d->name_span};
         progress = true;
       }
@@ -63,16 +69,21 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
     if (env.names.count(name)) continue;
     auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
     const Unbound& unbound = std::get<Unbound>(size);
-    bool cyclic = std::any_of(declared.begin(), declared.end(), [&](const auto& other) { return other.first == unbound.name; });
-    if (cyclic) session.fail(Diagnostic(Code::cyclic_definition, d->name_span, "the dim " + quoted(name) + " depends on itself through " + quoted(unbound.name)));
+    bool cyclic =
+        std::any_of(declared.begin(), declared.end(), [&](const auto& other) { return other.first == unbound.name; });
+    if (cyclic)
+      session.fail(Diagnostic(Code::cyclic_definition, d->name_span,
+                              "the dim " + quoted(name) + " depends on itself through " + quoted(unbound.name)));
     eval_size(session, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
   }
   for (const auto& input : program.inputs) {
     auto shape = try_shape(session, env, input.type);
     if (auto* unbound = std::get_if<Unbound>(&shape))
       session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
-                       .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " + unbound->name + "=16`, or give an input whose shape says it")
-                       .fix({definition.part.file, definition.part.begin, definition.part.begin}, "dim " + unbound->name + " = 16\n"));
+                       .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +
+                             unbound->name + "=16`, or give an input whose shape says it")
+                       .fix({definition.part.file, definition.part.begin, definition.part.begin},
+                            "dim " + unbound->name + " = 16\n"));
   }
 }
 
@@ -84,7 +95,9 @@ ir::GraphId build_program(Session& session, const Definition& definition) {
   body.env().module = definition.module;
   body.env().scope = definition.scope;
   bind_dims(session, body.env(), definition, program);
-  auto refuse_generic = [&](const ast::TensorParam& tensor) { return eval_type(session, body.env(), tensor.type.element); };
+  auto refuse_generic = [&](const ast::TensorParam& tensor) {
+    return eval_type(session, body.env(), tensor.type.element);
+  };
   std::size_t errors = session.diagnostics->error_count();
   for (const auto& input : program.inputs) {
     ShapeAndPattern shape = eval_shape(session, body.env(), input.type);

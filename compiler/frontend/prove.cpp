@@ -7,7 +7,8 @@ namespace {
 
 std::string point_text(const ir::Operator& op, const ir::Point& point) {
   std::string text;
-  for (std::size_t i = 0; i < point.size() && i < op.dims.size(); ++i) text += (i ? ", " : "") + op.dims[i].name + "=" + std::to_string(point[i]);
+  for (std::size_t i = 0; i < point.size() && i < op.dims.size(); ++i)
+    text += (i ? ", " : "") + op.dims[i].name + "=" + std::to_string(point[i]);
   return text.empty() ? "its only point" : text;
 }
 
@@ -29,7 +30,8 @@ void report_read(Session& session, const ir::Operator& op, const ReadOutside& v,
   bool kernel = op.kernel() != nullptr;
   std::string name = kernel ? "its input" : base_of(session, span);
   Diagnostic d(Code::read_outside, span,
-               "at " + point_text(op, v.point) + " this reads " + quoted(cell_text(name, v.cell)) + ", but the shape of " + quoted(name) + " is " + to_string(shape));
+               "at " + point_text(op, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
+                   ", but the shape of " + quoted(name) + " is " + to_string(shape));
   d.at_caret("reads outside");
   if (kernel) {
     d.help("end the region's line with `else 0`: cells outside are then 0");
@@ -37,33 +39,40 @@ void report_read(Session& session, const ir::Operator& op, const ReadOutside& v,
     ElementType type = op.operands[access.tensor].element;
     std::string fill = is_bool(type) ? "false" : "0";
     d.help("say what stands for cells outside: " + quoted("… else " + fill + "]") + ", or narrow the range");
-    if (span.valid() && session.sources.text(span).ends_with(']')) d.fix({span.file, span.end - 1, span.end}, " else " + fill + "]");
+    if (span.valid() && session.sources.text(span).ends_with(']'))
+      d.fix({span.file, span.end - 1, span.end}, " else " + fill + "]");
   }
   session.fail(std::move(d));
 }
 
-void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape, const std::vector<WriterAt>& writers,
-                   const Violation& violation) {
+void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+                   const std::vector<WriterAt>& writers, const Violation& violation) {
   auto op = [&](std::uint32_t writer) -> const ir::Operator& { return session.program[writers[writer].op]; };
   if (auto* v = std::get_if<WrittenTwice>(&violation)) {
     bool one = v->first == v->second;
     Diagnostic d(Code::written_twice, writers[v->second].span,
-                 "overlapping writes: " + quoted(cell_text(name, v->cell)) + " is written at " + point_text(op(v->first), v->first_point) + " and " + (one ? "again " : "") +
-                     "at " + point_text(op(v->second), v->second_point));
+                 "overlapping writes: " + quoted(cell_text(name, v->cell)) + " is written at " +
+                     point_text(op(v->first), v->first_point) + " and " + (one ? "again " : "") + "at " +
+                     point_text(op(v->second), v->second_point));
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
     session.fail(std::move(d).help("every cell is written exactly once; a sum over an index is written `sum[k] …`"));
   }
   if (auto* v = std::get_if<NeverWritten>(&violation)) {
-    Diagnostic d(Code::never_written, declared.valid() ? declared : writers.empty() ? declared : writers.back().span,
-                 "element " + quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) + " is " + to_string(shape));
+    Diagnostic d(Code::never_written,
+                 declared.valid()  ? declared
+                 : writers.empty() ? declared
+                                   : writers.back().span,
+                 "element " + quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) +
+                     " is " + to_string(shape));
     for (const auto& writer : writers)
       if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
     session.fail(std::move(d).help("every cell is written exactly once; write the others with another equation"));
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
     Diagnostic d(Code::write_outside, writers[v->writer].span,
-                 "at " + point_text(op(v->writer), v->point) + " this writes " + quoted(cell_text(name, v->cell)) + ", but the shape of " + quoted(name) + " is " + to_string(shape));
+                 "at " + point_text(op(v->writer), v->point) + " this writes " + quoted(cell_text(name, v->cell)) +
+                     ", but the shape of " + quoted(name) + " is " + to_string(shape));
     if (declared.valid()) d.label(declared, "declared here");
     session.fail(std::move(d));
   }
@@ -80,13 +89,15 @@ void prove_reads(Session& session, ir::OperatorId id, const std::vector<Span>& s
   session.reads_proved[id.index()] = true;
 }
 
-void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape, const std::vector<WriterAt>& writers) {
+void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+                  const std::vector<WriterAt>& writers) {
   bool sole = writers.size() == 1;
   auto key = sole ? std::pair(writers[0].op, writers[0].write) : std::pair(ir::OperatorId(), 0u);
   if (sole && session.write_proved.count(key)) return;
   std::vector<Writer> list;
   for (const auto& writer : writers) list.push_back({&session.program[writer.op], writer.write});
-  if (auto violation = session.legality.check_writes(shape, list)) report_writes(session, name, declared, shape, writers, *violation);
+  if (auto violation = session.legality.check_writes(shape, list))
+    report_writes(session, name, declared, shape, writers, *violation);
   if (sole) session.write_proved[key] = true;
 }
 

@@ -13,6 +13,7 @@ struct WriterAt {
 
 // Throws Abandoned after reporting. `spans` are those of the operator's reads.
 void prove_reads(Session& session, ir::OperatorId op, const std::vector<Span>& spans, Span statement);
-void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape, const std::vector<WriterAt>& writers);
+void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+                  const std::vector<WriterAt>& writers);
 
 }  // namespace tap

@@ -19,7 +19,8 @@ class RuleChecker {
 
   void check() {
     if (!std::holds_alternative<ast::Call>(module_[rule_.pattern].node))
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, module_[rule_.pattern].span, "a rewrite's pattern is a call of an operator, for example `linear(x, w, b)`"));
+      session_.fail(Diagnostic(Code::wrong_kind_of_name, module_[rule_.pattern].span,
+                               "a rewrite's pattern is a call of an operator, for example `linear(x, w, b)`"));
     expression(rule_.pattern, true);
     expression(rule_.replacement, false);
     if (rule_.guard) guard(*rule_.guard);
@@ -31,27 +32,35 @@ class RuleChecker {
     if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
       if (pattern) variables_.insert(name->name);
       else if (!variables_.count(name->name))
-        session_.fail(Diagnostic(Code::unknown_name, expr.span, quoted(name->name) + " does not stand in the pattern").label(module_[rule_.pattern].span, "the pattern"));
+        session_.fail(Diagnostic(Code::unknown_name, expr.span, quoted(name->name) + " does not stand in the pattern")
+                          .label(module_[rule_.pattern].span, "the pattern"));
       return;
     }
     auto* call = std::get_if<ast::Call>(&expr.node);
     if (!call) {
-      if (std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node)) return;
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, "a rewrite is made of calls and variables; got " + quoted(source_of(session_, expr.span))));
+      if (std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node))
+        return;
+      session_.fail(
+          Diagnostic(Code::wrong_kind_of_name, expr.span,
+                     "a rewrite is made of calls and variables; got " + quoted(source_of(session_, expr.span))));
     }
     const std::string& callee = call->callee.back().text;
     bool builtin = call->callee.size() == 1 && builtin_function(callee);
     if (!builtin) {
-      const Definition* definition = call->callee.size() == 2 ? session_.definitions.find_qualified(scope_, Sort::op, call->callee[0].text, callee)
-                                                              : session_.definitions.find(scope_, Sort::op, callee);
+      const Definition* definition =
+          call->callee.size() == 2 ? session_.definitions.find_qualified(scope_, Sort::op, call->callee[0].text, callee)
+                                   : session_.definitions.find(scope_, Sort::op, callee);
       if (!definition) {
         Diagnostic d(Code::unknown_name, call->callee.back().span, "there is no operator " + quoted(callee));
-        if (auto near = did_you_mean(callee, session_.definitions.names(scope_, Sort::op))) d.help("did you mean " + quoted(*near) + "?").fix(call->callee.back().span, *near);
+        if (auto near = did_you_mean(callee, session_.definitions.names(scope_, Sort::op)))
+          d.help("did you mean " + quoted(*near) + "?").fix(call->callee.back().span, *near);
         session_.fail(std::move(d));
       }
       std::size_t wanted = signature_of(*definition).inputs.size();
       if (wanted != call->args.size())
-        session_.fail(Diagnostic(Code::wrong_argument_count, expr.span, quoted(callee) + " takes " + std::to_string(wanted) + " arguments; got " + std::to_string(call->args.size()))
+        session_.fail(Diagnostic(Code::wrong_argument_count, expr.span,
+                                 quoted(callee) + " takes " + std::to_string(wanted) + " arguments; got " +
+                                     std::to_string(call->args.size()))
                           .label(definition->name_span, "declared here"));
       if (pattern) operators_[callee] = definition;
     }
@@ -67,18 +76,23 @@ class RuleChecker {
     auto* member = std::get_if<ast::Member>(&expr.node);
     auto* object = member ? std::get_if<ast::NameRef>(&module_[member->object].node) : nullptr;
     if (!object)
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, "a guard compares dims of the pattern's operators, for example `matmul.k > 4096`; got " + quoted(source_of(session_, expr.span))));
+      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                               "a guard compares dims of the pattern's operators, for example `matmul.k > 4096`; got " +
+                                   quoted(source_of(session_, expr.span))));
     auto found = operators_.find(object->name);
     if (found == operators_.end())
-      session_.fail(Diagnostic(Code::unknown_name, module_[member->object].span, quoted(object->name) + " is not an operator of the pattern"));
+      session_.fail(Diagnostic(Code::unknown_name, module_[member->object].span,
+                               quoted(object->name) + " is not an operator of the pattern"));
     std::set<std::string> dims;
     Signature signature = signature_of(*found->second);
     for (const auto& input : signature.inputs)
       for (const auto& item : input.type.dims)
         if (auto* dim = std::get_if<ast::NameRef>(&(*found->second->module)[item.size].node)) dims.insert(dim->name);
     if (dims.count(member->member.text)) return;
-    Diagnostic d(Code::unknown_name, member->member.span, quoted(object->name) + " has no dim " + quoted(member->member.text));
-    if (auto near = did_you_mean(member->member.text, {dims.begin(), dims.end()})) d.help("did you mean " + quoted(*near) + "?").fix(member->member.span, *near);
+    Diagnostic d(Code::unknown_name, member->member.span,
+                 quoted(object->name) + " has no dim " + quoted(member->member.text));
+    if (auto near = did_you_mean(member->member.text, {dims.begin(), dims.end()}))
+      d.help("did you mean " + quoted(*near) + "?").fix(member->member.span, *near);
     session_.fail(std::move(d));
   }
 
@@ -110,8 +124,7 @@ void check_rewrites(Session& session, const ModuleScope& scope) {
       RuleChecker(session, scope, *module, rule).check();
       Span span = join((*module)[rule.pattern].span, (*module)[rule.guard ? *rule.guard : rule.replacement].span);
       session.program.rewrites.push_back({"rewrite " + one_line(session.sources.text(span))});
-    } catch (const Abandoned&) {
-    }
+    } catch (const Abandoned&) {}
   }
 }
 

@@ -36,7 +36,8 @@ struct Sample {
   std::int64_t size;
 };
 
-std::optional<std::vector<GivenTensor>> tensors_for(Session& session, const Signature& signature, const Env& env, const Sample& sample) {
+std::optional<std::vector<GivenTensor>> tensors_for(Session& session, const Signature& signature, const Env& env,
+                                                    const Sample& sample) {
   std::vector<GivenTensor> given;
   for (const auto& input : signature.inputs) {
     GivenTensor tensor{{try_type(env, input.type.element.text).value_or(sample.type), {}}, {}};
@@ -75,7 +76,8 @@ void try_operator(Session& session, const Definition& definition) {
   caller.module = definition.module;
   caller.scope = definition.scope;
   Diagnostics* real = session.diagnostics;
-  for (const Sample& sample : {Sample{ElementType::f32, 1, 4}, Sample{ElementType::f32, 2, 3}, Sample{ElementType::i32, 1, 4}, Sample{ElementType::f32, 0, 5}}) {
+  for (const Sample& sample : {Sample{ElementType::f32, 1, 4}, Sample{ElementType::f32, 2, 3},
+                               Sample{ElementType::i32, 1, 4}, Sample{ElementType::f32, 0, 5}}) {
     Diagnostics trial;
     session.diagnostics = &trial;
     try {
@@ -83,8 +85,7 @@ void try_operator(Session& session, const Definition& definition) {
       auto given = tensors_for(session, signature, parameters, sample);
       if (given) instantiate(session, definition, caller, {}, *given, {});
     } catch (const Abandoned&) {
-    } catch (const Overflow&) {
-    }
+    } catch (const Overflow&) {}
     session.diagnostics = real;
     if (!trial.has_errors()) return;
     if (only_unfitting(trial)) continue;
@@ -92,8 +93,9 @@ void try_operator(Session& session, const Definition& definition) {
       if (!diagnostic.span.valid()) continue;
       Diagnostic d = diagnostic;
       std::erase_if(d.labels, [](const Label& label) { return !label.span.valid(); });
-      d.note("found by trying " + quoted(signature.name.text) + " on tensors with dims of " + std::to_string(sample.size) + " and packs of " +
-             std::to_string(sample.rank) + " dims, elements " + std::string(name_of(sample.type)));
+      d.note("found by trying " + quoted(signature.name.text) + " on tensors with dims of " +
+             std::to_string(sample.size) + " and packs of " + std::to_string(sample.rank) + " dims, elements " +
+             std::string(name_of(sample.type)));
       real->report(std::move(d));
     }
     return;
@@ -106,9 +108,9 @@ void check_uncalled_operators(Session& session, const ModuleScope& scope) {
   for (const Definition* definition : scope.in_order) {
     try {
       if (definition->sort == Sort::monoid) monoid_of(session, *definition);
-      if (definition->sort == Sort::op && !session.instantiated.count(definition->declaration)) try_operator(session, *definition);
-    } catch (const Abandoned&) {
-    }
+      if (definition->sort == Sort::op && !session.instantiated.count(definition->declaration))
+        try_operator(session, *definition);
+    } catch (const Abandoned&) {}
   }
 }
 

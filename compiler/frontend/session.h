@@ -36,15 +36,18 @@ struct Session {
 
   // By declaration and binding; none: it had errors, which were reported.
   std::map<std::pair<const ast::Declaration*, std::string>, std::optional<Instance>> instances;
-  std::vector<const ast::Declaration*> instantiating;                             // the chain of calls being specialised
-  std::map<const ast::Declaration*, std::optional<ir::MonoidId>> monoids;            // none: it had errors
+  std::vector<const ast::Declaration*> instantiating;                      // the chain of calls being specialised
+  std::map<const ast::Declaration*, std::optional<ir::MonoidId>> monoids;  // none: it had errors
   std::map<std::pair<std::string, ElementType>, ir::MonoidId> builtin_monoids;
   std::set<const ast::Declaration*> instantiated;
-  std::vector<bool> reads_proved;                                   // by OperatorId
+  std::vector<bool> reads_proved;                                         // by OperatorId
   std::map<std::pair<ir::OperatorId, std::uint32_t>, bool> write_proved;  // sole writers
 
   // Calls being specialised, outermost first: a problem inside an operator also shows the call.
-  struct CallSite { std::string callee; Span span; };
+  struct CallSite {
+    std::string callee;
+    Span span;
+  };
   std::vector<CallSite> call_sites;
 
   void report(Diagnostic d) {

@@ -31,8 +31,9 @@ void bind_param(Session& session, Env& callee, const ast::Param& param, const En
   } else if (kind == "type") {
     auto* name = std::get_if<ast::NameRef>(&from[value].node);
     if (!name)
-      session.fail(Diagnostic(Code::bad_parameter, span, "the parameter " + quoted(param.name.text) + " is a type, for example `f32`; got " +
-                                                             quoted(source_of(session, span))));
+      session.fail(Diagnostic(Code::bad_parameter, span,
+                              "the parameter " + quoted(param.name.text) + " is a type, for example `f32`; got " +
+                                  quoted(source_of(session, span))));
     callee.names[param.name.text] = TypeEntity{eval_type(session, from, {name->name, span}), span};
   } else {
     session.fail(Diagnostic(Code::bad_parameter, param.kind.span,
@@ -60,12 +61,15 @@ void bind_params(Session& session, Env& callee, const Signature& signature, cons
     if (!known) {
       std::vector<std::string> names;
       for (const auto& param : signature.params) names.push_back(param.name.text);
-      Diagnostic d(Code::bad_parameter, arg.name->span, quoted(signature.name.text) + " has no parameter " + quoted(arg.name->text));
-      if (auto near = did_you_mean(arg.name->text, names)) d.help("did you mean " + quoted(*near) + "?").fix(arg.name->span, *near);
+      Diagnostic d(Code::bad_parameter, arg.name->span,
+                   quoted(signature.name.text) + " has no parameter " + quoted(arg.name->text));
+      if (auto near = did_you_mean(arg.name->text, names))
+        d.help("did you mean " + quoted(*near) + "?").fix(arg.name->span, *near);
       session.fail(std::move(d));
     }
     if (!named.emplace(arg.name->text, &arg).second)
-      session.fail(Diagnostic(Code::bad_parameter, arg.name->span, "the parameter " + quoted(arg.name->text) + " is given twice"));
+      session.fail(Diagnostic(Code::bad_parameter, arg.name->span,
+                              "the parameter " + quoted(arg.name->text) + " is given twice"));
   }
   std::size_t next = 0;
   for (const auto& param : signature.params) {
@@ -74,7 +78,8 @@ void bind_params(Session& session, Env& callee, const Signature& signature, cons
       PackEntity pack{{}, call_span};
       while (by_name == named.end() && next < positional.size()) {
         ast::ExprId value = positional[next++]->value;
-        if (auto* passed = passed_pack(caller, value)) pack.sizes.insert(pack.sizes.end(), passed->sizes.begin(), passed->sizes.end());
+        if (auto* passed = passed_pack(caller, value))
+          pack.sizes.insert(pack.sizes.end(), passed->sizes.begin(), passed->sizes.end());
         else pack.sizes.push_back(eval_size(session, caller, value));
       }
       if (by_name != named.end()) {
@@ -89,16 +94,17 @@ void bind_params(Session& session, Env& callee, const Signature& signature, cons
     } else if (param.default_value) {
       bind_param(session, callee, param, callee, *param.default_value);
     } else {
-      session.fail(Diagnostic(Code::bad_parameter, call_span, quoted(signature.name.text) + " needs its parameter " + quoted(param.name.text) +
-                                                                  " (" + param.kind.text + ")")
+      session.fail(Diagnostic(Code::bad_parameter, call_span,
+                              quoted(signature.name.text) + " needs its parameter " + quoted(param.name.text) + " (" +
+                                  param.kind.text + ")")
                        .label(param.name.span, "declared here, without a default")
                        .help("write " + quoted(signature.name.text + "<" + param.name.text + " = …>(…)")));
     }
   }
   if (next < positional.size())
     session.fail(Diagnostic(Code::bad_parameter, caller[positional[next]->value].span,
-                            quoted(signature.name.text) + " has " + std::to_string(signature.params.size()) + " parameters; got " +
-                                std::to_string(positional.size())));
+                            quoted(signature.name.text) + " has " + std::to_string(signature.params.size()) +
+                                " parameters; got " + std::to_string(positional.size())));
 }
 
 // ---- element types --------------------------------------------------------------------------------------------------
@@ -116,7 +122,8 @@ const ast::WhereClause* class_clause(const Signature& signature, const std::stri
   return nullptr;
 }
 
-void bind_element(Session& session, Env& callee, const Signature& signature, const ast::TensorParam& input, const GivenTensor& given) {
+void bind_element(Session& session, Env& callee, const Signature& signature, const ast::TensorParam& input,
+                  const GivenTensor& given) {
   const ast::Name& element = input.type.element;
   ElementType actual = given.type.element;
   std::optional<ElementType> wanted = try_type(callee, element.text);
@@ -130,15 +137,15 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
   }
   if (*wanted == actual) return;
   Diagnostic d(Code::type_mismatch, given.span,
-               "the argument " + quoted(input.name.text) + " of " + quoted(signature.name.text) + " is " + std::string(name_of(*wanted)) +
-                   "; got " + std::string(name_of(actual)));
+               "the argument " + quoted(input.name.text) + " of " + quoted(signature.name.text) + " is " +
+                   std::string(name_of(*wanted)) + "; got " + std::string(name_of(actual)));
   if (auto* generic = callee.find_as<TypeEntity>(element.text))
     d.label(generic->span, quoted(element.text) + " is " + std::string(name_of(*wanted)) + " from here");
-  else
-    d.label(element.span, "declared here");
+  else d.label(element.span, "declared here");
   std::string source = source_of(session, given.span);
   d.help("convert it: " + quoted(std::string(name_of(*wanted)) + "(" + source + ")"));
-  if (given.span.valid() && source == session.sources.text(given.span)) d.fix(given.span, std::string(name_of(*wanted)) + "(" + source + ")");
+  if (given.span.valid() && source == session.sources.text(given.span))
+    d.fix(given.span, std::string(name_of(*wanted)) + "(" + source + ")");
   session.fail(std::move(d));
 }
 
@@ -147,19 +154,22 @@ void check_where(Session& session, const Env& callee, const Signature& signature
     if (clause.type_name) {
       auto wanted = type_class_named(clause.type_class->text);
       if (!wanted)
-        session.fail(Diagnostic(Code::unknown_name, clause.type_class->span,
-                                "there is no class of types " + quoted(clause.type_class->text) + "; they are number, float and int"));
+        session.fail(Diagnostic(
+            Code::unknown_name, clause.type_class->span,
+            "there is no class of types " + quoted(clause.type_class->text) + "; they are number, float and int"));
       auto type = try_type(callee, clause.type_name->text);
       if (!type)
         session.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
                                 "the generic " + quoted(clause.type_name->text) + " is not the type of any input"));
       if (!belongs_to(*type, *wanted))
         session.fail(Diagnostic(Code::condition_not_met, call_span,
-                                quoted(signature.name.text) + " needs " + clause.type_name->text + ": " + clause.type_class->text + "; got " +
-                                    std::string(name_of(*type)))
+                                quoted(signature.name.text) + " needs " + clause.type_name->text + ": " +
+                                    clause.type_class->text + "; got " + std::string(name_of(*type)))
                          .label(clause.span, "asked for here"));
     } else if (clause.condition && !eval_condition(session, callee, *clause.condition)) {
-      Diagnostic d(Code::condition_not_met, call_span, quoted(signature.name.text) + " needs " + quoted(source_of(session, clause.span)) + ", which does not hold");
+      Diagnostic d(
+          Code::condition_not_met, call_span,
+          quoted(signature.name.text) + " needs " + quoted(source_of(session, clause.span)) + ", which does not hold");
       d.label(clause.span, "asked for here");
       for (const auto& [name, entity] : std::map<std::string, Entity>(callee.names.begin(), callee.names.end())) {
         if (auto* dim = std::get_if<DimEntity>(&entity)) d.note(name + " = " + std::to_string(dim->size));
@@ -183,9 +193,7 @@ class Unifier {
       std::vector<ShapeEquation> later;
       for (auto& equation : open)
         if (!try_bind(equation)) later.push_back(equation);
-      if (later.size() == open.size()) {
-        later = decide_packs(std::move(later));
-      }
+      if (later.size() == open.size()) { later = decide_packs(std::move(later)); }
       open = std::move(later);
     }
   }
@@ -203,8 +211,9 @@ class Unifier {
 
   [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
     session_.fail(Diagnostic(Code::rank_mismatch, e.span,
-                             e.what + " has " + std::to_string(e.shape.size()) + " dims, " + to_string(e.shape) + "; wanted " +
-                                 std::to_string(least) + (more ? " or more" : "") + ", " + quoted(text(*e.type, session_)))
+                             e.what + " has " + std::to_string(e.shape.size()) + " dims, " + to_string(e.shape) +
+                                 "; wanted " + std::to_string(least) + (more ? " or more" : "") + ", " +
+                                 quoted(text(*e.type, session_)))
                       .label(e.type->span, "declared here"));
   }
 
@@ -276,16 +285,17 @@ class Unifier {
         disagree(e, name->name, std::to_string(wanted), std::to_string(actual), dim->span, sources_[name->name]);
     }
     session_.fail(Diagnostic(Code::shape_mismatch, e.span,
-                             e.what + " has shape " + to_string(e.shape) + "; wanted " + quoted(source_of(session_, item.span)) + " = " +
-                                 std::to_string(wanted) + " at axis " + std::to_string(at))
+                             e.what + " has shape " + to_string(e.shape) + "; wanted " +
+                                 quoted(source_of(session_, item.span)) + " = " + std::to_string(wanted) + " at axis " +
+                                 std::to_string(at))
                       .label(item.span, "declared here"));
   }
 
-  [[noreturn]] void disagree(const ShapeEquation& e, const std::string& name, const std::string& before, const std::string& now, Span where,
-                             const std::string& source) {
+  [[noreturn]] void disagree(const ShapeEquation& e, const std::string& name, const std::string& before,
+                             const std::string& now, Span where, const std::string& source) {
     Diagnostic d(Code::shape_mismatch, e.span,
-                 e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now + "; it is " + before +
-                     (source.empty() ? "" : " by " + source));
+                 e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now +
+                     "; it is " + before + (source.empty() ? "" : " by " + source));
     d.label(where, quoted(name) + " is " + before + " here");
     d.label(e.type->span, "declared here");
     session_.fail(std::move(d));
@@ -305,14 +315,17 @@ class Unifier {
     std::int64_t slope = checked::sub(*one, *zero);
     std::string equation = quoted(source_of(session_, item.span) + " = " + std::to_string(actual));
     if (slope == 0 || *at(2) != *zero + 2 * slope || *at(7) != *zero + 7 * slope)
-      session_.fail(Diagnostic(Code::dim_not_solvable, item.span, "the dim " + quoted(unbound.name) + " cannot be found from " + equation +
-                                                                      ": solve it by hand and give it as a parameter or as a dim of its own")
+      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                               "the dim " + quoted(unbound.name) + " cannot be found from " + equation +
+                                   ": solve it by hand and give it as a parameter or as a dim of its own")
                         .label(e.span, e.what + " has shape " + to_string(e.shape)));
     std::int64_t rest = checked::sub(actual, *zero);
     if (rest % slope != 0 || rest / slope < 0)
-      session_.fail(Diagnostic(Code::dim_not_solvable, e.span, equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
-                                                                   (rest % slope != 0 ? " (it would be " + std::to_string(rest) + "/" + std::to_string(slope) + ")"
-                                                                                      : " (it would be " + std::to_string(rest / slope) + ")"))
+      session_.fail(Diagnostic(Code::dim_not_solvable, e.span,
+                               equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
+                                   (rest % slope != 0
+                                        ? " (it would be " + std::to_string(rest) + "/" + std::to_string(slope) + ")"
+                                        : " (it would be " + std::to_string(rest / slope) + ")"))
                         .label(item.span, "this size"));
     env_.names[unbound.name] = DimEntity{rest / slope, e.span};
     sources_[unbound.name] = e.what;
@@ -321,8 +334,9 @@ class Unifier {
 
   bool stuck(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound) {
     if (++stuck_ > 64)
-      session_.fail(Diagnostic(Code::dim_not_solvable, item.span, "the size " + quoted(source_of(session_, item.span)) +
-                                                                      " holds several dims without a size, among them " + quoted(unbound.name))
+      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                               "the size " + quoted(source_of(session_, item.span)) +
+                                   " holds several dims without a size, among them " + quoted(unbound.name))
                         .label(e.span, e.what + " has shape " + to_string(e.shape)));
     return false;
   }
@@ -339,8 +353,10 @@ class Unifier {
       bool none = fitting.empty();
       Diagnostic d(none ? Code::condition_not_met : Code::pack_ambiguous, e.span,
                    e.what + " has shape " + to_string(e.shape) + ", which " +
-                       (none ? "no split into " + quoted(text(*e.type, session_)) + " makes meet the conditions of " + quoted(callee_)
-                             : "can be split into " + quoted(text(*e.type, session_)) + " in " + std::to_string(fitting.size()) + " ways"));
+                       (none ? "no split into " + quoted(text(*e.type, session_)) + " makes meet the conditions of " +
+                                   quoted(callee_)
+                             : "can be split into " + quoted(text(*e.type, session_)) + " in " +
+                                   std::to_string(fitting.size()) + " ways"));
       d.label(e.type->span, "declared here");
       for (const auto& clause : where_)
         if (clause.condition) d.label(clause.span, none ? "asked for here" : "does not decide it");
@@ -400,8 +416,8 @@ class Unifier {
 
 }  // namespace
 
-void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations, const std::vector<ast::WhereClause>& where,
-                  const std::string& callee) {
+void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
+                  const std::vector<ast::WhereClause>& where, const std::string& callee) {
   Unifier(session, env, where, callee).run(std::move(equations));
 }
 
@@ -409,8 +425,8 @@ void bind_signature(Session& session, Env& callee, const Signature& signature, c
                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
   if (given.size() != signature.inputs.size())
     session.fail(Diagnostic(Code::wrong_argument_count, call_span,
-                            quoted(signature.name.text) + " takes " + std::to_string(signature.inputs.size()) + " arguments; got " +
-                                std::to_string(given.size()))
+                            quoted(signature.name.text) + " takes " + std::to_string(signature.inputs.size()) +
+                                " arguments; got " + std::to_string(given.size()))
                      .label(signature.name.span, "declared here"));
   bind_params(session, callee, signature, caller, params, call_span);
   std::vector<ShapeEquation> equations;

@@ -28,8 +28,8 @@ struct ShapeEquation {
   std::string what;  // argument `x`
   Span span;         // where the shape comes from
 };
-void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations, const std::vector<ast::WhereClause>& where,
-                  const std::string& callee);
+void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
+                  const std::vector<ast::WhereClause>& where, const std::string& callee);
 
 // The callee's environment with everything bound, or a diagnostic and Abandoned.
 void bind_signature(Session& session, Env& callee, const Signature& signature, const Env& caller,

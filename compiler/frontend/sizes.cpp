@@ -18,7 +18,8 @@ class SizeEvaluator {
     try {
       return std::visit([&](const auto& node) { return of(node, expr); }, expr.node);
     } catch (const Overflow&) {
-      session_.fail(Diagnostic(Code::overflow, expr.span, "the size " + quoted(source_of(session_, expr.span)) + " does not fit in 64 bits"));
+      session_.fail(Diagnostic(Code::overflow, expr.span,
+                               "the size " + quoted(source_of(session_, expr.span)) + " does not fit in 64 bits"));
     }
   }
 
@@ -37,16 +38,19 @@ class SizeEvaluator {
         default: break;
       }
     }
-    if (auto* u = std::get_if<ast::Unary>(&expr.node); u && u->op == ast::UnaryOp::logical_not) return !condition(u->operand);
+    if (auto* u = std::get_if<ast::Unary>(&expr.node); u && u->op == ast::UnaryOp::logical_not)
+      return !condition(u->operand);
     if (auto* literal = std::get_if<ast::BoolLiteral>(&expr.node)) return literal->value;
     if (auto* name = std::get_if<ast::NameRef>(&expr.node))
       if (auto* parameter = env_.find_as<BoolEntity>(name->name)) return parameter->value;
-    session_.fail(Diagnostic(Code::type_mismatch, expr.span, "a condition on sizes is needed here; got " + quoted(source_of(session_, expr.span))));
+    session_.fail(Diagnostic(Code::type_mismatch, expr.span,
+                             "a condition on sizes is needed here; got " + quoted(source_of(session_, expr.span))));
   }
 
  private:
   std::int64_t of(const ast::IntLiteral& literal, const ast::Expr&) {
-    return literal.negated ? static_cast<std::int64_t>(0 - literal.magnitude) : static_cast<std::int64_t>(literal.magnitude);
+    return literal.negated ? static_cast<std::int64_t>(0 - literal.magnitude)
+                           : static_cast<std::int64_t>(literal.magnitude);
   }
   std::int64_t of(const ast::NameRef& name, const ast::Expr& expr) { return named(name.name, expr.span); }
   std::int64_t of(const ast::Unary& unary, const ast::Expr& expr) {
@@ -64,8 +68,9 @@ class SizeEvaluator {
       case ast::BinaryOp::mod:
         if (right <= 0)
           session_.fail(Diagnostic(Code::bad_size, env_[b.right].span,
-                                   "a size may only be divided by a positive number; " + quoted(source_of(session_, env_[b.right].span)) +
-                                       " is " + std::to_string(right)));
+                                   "a size may only be divided by a positive number; " +
+                                       quoted(source_of(session_, env_[b.right].span)) + " is " +
+                                       std::to_string(right)));
         return b.op == ast::BinaryOp::div ? checked::floor_div(left, right) : checked::floor_mod(left, right);
       default: not_a_size(expr);
     }
@@ -85,16 +90,20 @@ class SizeEvaluator {
     not_a_size(expr);
   }
   template <class Other>
-  std::int64_t of(const Other&, const ast::Expr& expr) { not_a_size(expr); }
+  std::int64_t of(const Other&, const ast::Expr& expr) {
+    not_a_size(expr);
+  }
 
   std::int64_t of_pack(bool rank, ast::ExprId argument) {
     const ast::Expr& expr = env_[argument];
     std::string name;
     if (auto* ref = std::get_if<ast::NameRef>(&expr.node)) name = ref->name;
     if (auto* ref = std::get_if<ast::PackRef>(&expr.node)) name = ref->name;
-    if (auto* pack = env_.find_as<PackEntity>(name)) return rank ? static_cast<std::int64_t>(pack->sizes.size()) : element_count(pack->sizes);
+    if (auto* pack = env_.find_as<PackEntity>(name))
+      return rank ? static_cast<std::int64_t>(pack->sizes.size()) : element_count(pack->sizes);
     if (auto* entity = env_.find(name); entity || name.empty())
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(source_of(session_, expr.span)) + " is not a pack of dims"));
+      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                               quoted(source_of(session_, expr.span)) + " is not a pack of dims"));
     throw Unbound{name, expr.span};
   }
 
@@ -103,16 +112,20 @@ class SizeEvaluator {
       if (auto* dim = std::get_if<DimEntity>(entity)) return dim->size;
       if (auto* parameter = std::get_if<IntEntity>(entity)) return parameter->value;
       std::string message = quoted(name) + " is not a size";
-      if (std::holds_alternative<CounterEntity>(*entity)) message = "the counter " + quoted(name) + " is not known when sizes are fixed";
-      if (std::holds_alternative<PackEntity>(*entity)) message = quoted(name) + " is a pack of dims, not one size; its element count is `size(" + name + ")`";
+      if (std::holds_alternative<CounterEntity>(*entity))
+        message = "the counter " + quoted(name) + " is not known when sizes are fixed";
+      if (std::holds_alternative<PackEntity>(*entity))
+        message = quoted(name) + " is a pack of dims, not one size; its element count is `size(" + name + ")`";
       session_.fail(Diagnostic(Code::wrong_kind_of_name, span, message));
     }
     throw Unbound{name, span};
   }
 
   [[noreturn]] void not_a_size(const ast::Expr& expr) {
-    session_.fail(Diagnostic(Code::bad_size, expr.span, quoted(source_of(session_, expr.span)) + " is not a size: sizes are made of integers, dims, " +
-                                                            "parameters, + - * / %, rank() and size()"));
+    session_.fail(Diagnostic(Code::bad_size, expr.span,
+                             quoted(source_of(session_, expr.span)) +
+                                 " is not a size: sizes are made of integers, dims, " +
+                                 "parameters, + - * / %, rank() and size()"));
   }
 
   Session& session_;
@@ -123,11 +136,13 @@ class SizeEvaluator {
   std::vector<std::string> known;
   for (const Env* e = &env; e; e = e->parent)
     for (const auto& [name, entity] : e->names)
-      if (std::holds_alternative<DimEntity>(entity) || std::holds_alternative<IntEntity>(entity) || std::holds_alternative<PackEntity>(entity))
+      if (std::holds_alternative<DimEntity>(entity) || std::holds_alternative<IntEntity>(entity) ||
+          std::holds_alternative<PackEntity>(entity))
         known.push_back(name);
   std::sort(known.begin(), known.end());
   Diagnostic d(Code::dim_unbound, unbound.span, "the dim " + quoted(unbound.name) + " has no size");
-  if (auto near = did_you_mean(unbound.name, known)) d.help("did you mean " + quoted(*near) + "?").fix(unbound.span, *near);
+  if (auto near = did_you_mean(unbound.name, known))
+    d.help("did you mean " + quoted(*near) + "?").fix(unbound.span, *near);
   session.fail(std::move(d));
 }
 
@@ -145,9 +160,7 @@ std::string source_of(const Session& session, Span span) {
 std::variant<std::int64_t, Unbound> try_size(Session& session, const Env& env, ast::ExprId expr) {
   try {
     return SizeEvaluator(session, env).value(expr);
-  } catch (const Unbound& unbound) {
-    return unbound;
-  }
+  } catch (const Unbound& unbound) { return unbound; }
 }
 
 std::int64_t eval_size(Session& session, const Env& env, ast::ExprId expr) {
@@ -159,9 +172,7 @@ std::int64_t eval_size(Session& session, const Env& env, ast::ExprId expr) {
 std::variant<bool, Unbound> try_condition(Session& session, const Env& env, ast::ExprId expr) {
   try {
     return SizeEvaluator(session, env).condition(expr);
-  } catch (const Unbound& unbound) {
-    return unbound;
-  }
+  } catch (const Unbound& unbound) { return unbound; }
 }
 
 bool eval_condition(Session& session, const Env& env, ast::ExprId expr) {
@@ -173,7 +184,8 @@ bool eval_condition(Session& session, const Env& env, ast::ExprId expr) {
 double eval_float(Session& session, const Env& env, ast::ExprId id) {
   const ast::Expr& expr = env[id];
   if (auto* literal = std::get_if<ast::FloatLiteral>(&expr.node)) return literal->value;
-  if (auto* unary = std::get_if<ast::Unary>(&expr.node); unary && unary->op == ast::UnaryOp::negate) return -eval_float(session, env, unary->operand);
+  if (auto* unary = std::get_if<ast::Unary>(&expr.node); unary && unary->op == ast::UnaryOp::negate)
+    return -eval_float(session, env, unary->operand);
   if (auto* name = std::get_if<ast::NameRef>(&expr.node))
     if (auto* parameter = env.find_as<FloatEntity>(name->name)) return parameter->value;
   if (auto* b = std::get_if<ast::Binary>(&expr.node)) {
@@ -196,7 +208,8 @@ std::optional<ElementType> try_type(const Env& env, const std::string& name) {
 ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
   if (auto type = try_type(env, name.text)) return *type;
   Diagnostic d(Code::unknown_name, name.span, "there is no element type " + quoted(name.text));
-  if (auto near = did_you_mean(name.text, type_names())) d.help("did you mean " + quoted(*near) + "?").fix(name.span, *near);
+  if (auto near = did_you_mean(name.text, type_names()))
+    d.help("did you mean " + quoted(*near) + "?").fix(name.span, *near);
   session.fail(std::move(d));
 }
 
@@ -209,7 +222,8 @@ const PackEntity& pack_named(Session& session, const Env& env, ast::ExprId id) {
   if (auto* ref = std::get_if<ast::PackRef>(&expr.node)) name = ref->name;
   if (auto* ref = std::get_if<ast::NameRef>(&expr.node)) name = ref->name;
   if (auto* pack = env.find_as<PackEntity>(name)) return *pack;
-  if (env.find(name)) session.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name) + " is not a pack of dims"));
+  if (env.find(name))
+    session.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name) + " is not a pack of dims"));
   throw Unbound{name, expr.span};
 }
 
@@ -225,8 +239,9 @@ Shape broadcast_shape(Session& session, const Env& env, const ast::Call& call, S
       std::int64_t b = shorter[i];
       if (a != b && a != 1 && b != 1) {
         session.fail(Diagnostic(Code::shape_mismatch, span,
-                                "shapes do not broadcast: " + to_string(result) + " and " + to_string(sizes) + " have " + std::to_string(a) +
-                                    " and " + std::to_string(b) + " at one place, and neither is 1"));
+                                "shapes do not broadcast: " + to_string(result) + " and " + to_string(sizes) +
+                                    " have " + std::to_string(a) + " and " + std::to_string(b) +
+                                    " at one place, and neither is 1"));
       }
       if (a == 1) a = b;
     }
@@ -256,15 +271,17 @@ ShapeAndPattern shape_of(Session& session, const Env& env, const ast::TypeExpr& 
     if (auto* unbound = std::get_if<Unbound>(&size)) throw *unbound;
     std::int64_t n = std::get<std::int64_t>(size);
     if (n < 0)
-      session.fail(Diagnostic(Code::bad_size, item.span, "the size " + quoted(source_of(session, item.span)) + " is " + std::to_string(n) +
-                                                             "; sizes are 0 or more"));
+      session.fail(Diagnostic(
+          Code::bad_size, item.span,
+          "the size " + quoted(source_of(session, item.span)) + " is " + std::to_string(n) + "; sizes are 0 or more"));
     result.pattern.push_back({});
     result.shape.push_back(n);
   }
   try {
     element_count(result.shape);
   } catch (const Overflow&) {
-    session.fail(Diagnostic(Code::overflow, type.span, "the element count of " + to_string(result.shape) + " overflows 64 bits"));
+    session.fail(Diagnostic(Code::overflow, type.span,
+                            "the element count of " + to_string(result.shape) + " overflows 64 bits"));
   }
   return result;
 }
@@ -274,9 +291,7 @@ ShapeAndPattern shape_of(Session& session, const Env& env, const ast::TypeExpr& 
 std::variant<ShapeAndPattern, Unbound> try_shape(Session& session, const Env& env, const ast::TypeExpr& type) {
   try {
     return shape_of(session, env, type);
-  } catch (const Unbound& unbound) {
-    return unbound;
-  }
+  } catch (const Unbound& unbound) { return unbound; }
 }
 
 ShapeAndPattern eval_shape(Session& session, const Env& env, const ast::TypeExpr& type) {

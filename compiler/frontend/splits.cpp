@@ -44,7 +44,8 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     if (split.axis) {
       const Shape& shape = graph_[value].type.shape;
       if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
-        refuse(span, quoted(what) + " has " + std::to_string(shape.size()) + " axes; there is no axis " + std::to_string(*split.axis));
+        refuse(span, quoted(what) + " has " + std::to_string(shape.size()) + " axes; there is no axis " +
+                         std::to_string(*split.axis));
       request.value = value;
       request.axis = static_cast<std::uint32_t>(*split.axis);
     }
@@ -61,16 +62,19 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
   if (split.count) {
     std::int64_t count = eval_size(session_, env_, *split.count);
     if (count < 1 || count > max_blocks)
-      refuse(env_[*split.count].span, "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
+      refuse(env_[*split.count].span,
+             "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
     if (count > std::max<std::int64_t>(range.size(), 1))
-      refuse(env_[*split.count].span, quoted(what) + " has " + std::to_string(range.size()) + " indices there; got " + std::to_string(count) + " blocks");
+      refuse(env_[*split.count].span, quoted(what) + " has " + std::to_string(range.size()) + " indices there; got " +
+                                          std::to_string(count) + " blocks");
     request.blocks = even_blocks(range, count);
   } else {
     std::int64_t at = range.lo;
     for (const auto& [lo_id, hi_id] : split.blocks) {
       ir::Range block{eval_size(session_, env_, lo_id), eval_size(session_, env_, hi_id)};
       if (block.lo != at || block.hi < block.lo)
-        refuse(join(env_[lo_id].span, env_[hi_id].span), "blocks follow each other: wanted one that starts at " + std::to_string(at) + "; got " + to_string(block));
+        refuse(join(env_[lo_id].span, env_[hi_id].span), "blocks follow each other: wanted one that starts at " +
+                                                             std::to_string(at) + "; got " + to_string(block));
       at = block.hi;
       request.blocks.push_back(block);
     }
@@ -81,9 +85,12 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     bool known = false;
     for (const auto& mesh : session_.program.meshes)
       for (const auto& axis : mesh.axes) known |= axis.name == split.axis_ref->name.text;
-    if (!known) session_.fail(Diagnostic(Code::unknown_axis, split.axis_ref->span, "no mesh has an axis " + quoted(split.axis_ref->name.text)));
+    if (!known)
+      session_.fail(Diagnostic(Code::unknown_axis, split.axis_ref->span,
+                               "no mesh has an axis " + quoted(split.axis_ref->name.text)));
     request.mesh_axis = ir::AxisRef{split.axis_ref->name.text, std::nullopt};
-    if (split.axis_ref->sub) request.mesh_axis->sub = ir::SubAxis{split.axis_ref->sub->first, split.axis_ref->sub->second};
+    if (split.axis_ref->sub)
+      request.mesh_axis->sub = ir::SubAxis{split.axis_ref->sub->first, split.axis_ref->sub->second};
   }
   graph_.splits.push_back(std::move(request));
 }
@@ -99,12 +106,18 @@ ir::Range BodyBuilder::split_range(const ir::Operator& op, const ast::Name& dim,
     for (const auto& d : at.dims) {
       names.push_back(d.name);
       if (d.name != dim.text) continue;
-      if (d.keep) session_.fail(Diagnostic(Code::bad_split, dim.span, "the dim " + quoted(dim.text) + " of " + quoted(what) + " is declared `keep`: it must not be split"));
-      if (d.role == ir::DimRole::counter) session_.fail(Diagnostic(Code::bad_split, dim.span, quoted(dim.text) + " counts the steps of an iterate: it is sequential"));
+      if (d.keep)
+        session_.fail(Diagnostic(
+            Code::bad_split, dim.span,
+            "the dim " + quoted(dim.text) + " of " + quoted(what) + " is declared `keep`: it must not be split"));
+      if (d.role == ir::DimRole::counter)
+        session_.fail(Diagnostic(Code::bad_split, dim.span,
+                                 quoted(dim.text) + " counts the steps of an iterate: it is sequential"));
       found = d.range;
     }
     if (auto* region = at.region())
-      for (const auto& operation : session_.program[region->graph].operations) open.push_back(&session_.program[operation.op]);
+      for (const auto& operation : session_.program[region->graph].operations)
+        open.push_back(&session_.program[operation.op]);
   }
   if (found) return *found;
   std::sort(names.begin(), names.end());

@@ -25,8 +25,8 @@ inline const std::string& standard_library() {
 
 struct Outcome {
   std::optional<Compiled> compiled;
-  std::string messages;             // as a user sees them
-  std::vector<std::string> codes;   // T0301 …, in order
+  std::string messages;            // as a user sees them
+  std::vector<std::string> codes;  // T0301 …, in order
 };
 
 inline Outcome compile_text(const std::string& text, CompileOptions options = {}) {
@@ -52,12 +52,14 @@ inline Tensor tensor(ElementType type, Shape shape, const std::vector<double>& v
 
 inline std::vector<double> values(const Tensor& t) {
   std::vector<double> all;
-  for (std::int64_t i = 0; i < t.size(); ++i) all.push_back(is_float(t.type()) ? t.load_f64(i) : static_cast<double>(t.load_i64(i)));
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    all.push_back(is_float(t.type()) ? t.load_f64(i) : static_cast<double>(t.load_i64(i)));
   return all;
 }
 
 // The outputs of a program on inputs given as flat lists of numbers; throws std::runtime_error with the messages.
-inline std::vector<std::vector<double>> run_text(const std::string& text, const std::vector<std::vector<double>>& inputs,
+inline std::vector<std::vector<double>> run_text(const std::string& text,
+                                                 const std::vector<std::vector<double>>& inputs,
                                                  CompileOptions options = {}) {
   Outcome outcome = compile_text(text, std::move(options));
   if (!outcome.compiled) throw std::runtime_error(outcome.messages);

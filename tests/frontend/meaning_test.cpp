@@ -12,8 +12,10 @@ using Values = std::vector<double>;
 using Outputs = std::vector<Values>;
 
 TEST(Meaning, LinearAddsItsBiasOnce) {  // trap 15
-  EXPECT_EQ(run_text("use std\nprogram p(X: f32[1, 2], W: f32[2, 1], b: f32[1]) -> (Y: f32[1, 1]) { Y = linear(X, W, b) }", {{1, 2}, {3, 4}, {10}}),
-            (Outputs{{21}}));
+  EXPECT_EQ(
+      run_text("use std\nprogram p(X: f32[1, 2], W: f32[2, 1], b: f32[1]) -> (Y: f32[1, 1]) { Y = linear(X, W, b) }",
+               {{1, 2}, {3, 4}, {10}}),
+      (Outputs{{21}}));
 }
 
 TEST(Meaning, NonLinearConsumersWaitForTheSum) {  // trap 16
@@ -51,73 +53,100 @@ TEST(Meaning, NestedIteratesSeeBothCounters) {
 }
 
 TEST(Meaning, SeveralEquationsWriteOneResult) {
-  EXPECT_EQ(run_text("program p(a: f32[2], b: f32[3]) -> (y: f32[5]) { y[i] = a[i] for i in 0..2\n y[2 + j] = b[j] }", {{1, 2}, {3, 4, 5}}),
+  EXPECT_EQ(run_text("program p(a: f32[2], b: f32[3]) -> (y: f32[5]) { y[i] = a[i] for i in 0..2\n y[2 + j] = b[j] }",
+                     {{1, 2}, {3, 4, 5}}),
             (Outputs{{1, 2, 3, 4, 5}}));
 }
 
 TEST(Meaning, LeftSidesMayBeAffine) {
-  EXPECT_EQ(run_text("program p(x: f32[3]) -> (y: f32[6]) { y[2*i + r] = x[i] for r in 0..2 }", {{1, 2, 3}}), (Outputs{{1, 1, 2, 2, 3, 3}}));
-  EXPECT_EQ(run_text("program p(x: f32[2, 3]) -> (f: f32[6]) { f[(i..)] = x[i..] }", {{1, 2, 3, 4, 5, 6}}), (Outputs{{1, 2, 3, 4, 5, 6}}));
+  EXPECT_EQ(run_text("program p(x: f32[3]) -> (y: f32[6]) { y[2*i + r] = x[i] for r in 0..2 }", {{1, 2, 3}}),
+            (Outputs{{1, 1, 2, 2, 3, 3}}));
+  EXPECT_EQ(run_text("program p(x: f32[2, 3]) -> (f: f32[6]) { f[(i..)] = x[i..] }", {{1, 2, 3, 4, 5, 6}}),
+            (Outputs{{1, 2, 3, 4, 5, 6}}));
   EXPECT_EQ(run_text("program p(x: f32[3]) -> (y: f32[3]) { y[i] = x[3 - 1 - i] }", {{1, 2, 3}}), (Outputs{{3, 2, 1}}));
 }
 
 TEST(Meaning, DimsInExpressionsAreTheirSizes) {
-  EXPECT_EQ(run_text("dim n = 4\nprogram p(x: f32[n]) -> (y: f32[n]) { y[i] = x[n - 1 - i] * f32(n) }", {{1, 2, 3, 4}}), (Outputs{{16, 12, 8, 4}}));
+  EXPECT_EQ(run_text("dim n = 4\nprogram p(x: f32[n]) -> (y: f32[n]) { y[i] = x[n - 1 - i] * f32(n) }", {{1, 2, 3, 4}}),
+            (Outputs{{16, 12, 8, 4}}));
 }
 
 TEST(Meaning, PrefixSumsFollowTheIndex) {
-  EXPECT_EQ(run_text("program p(x: i32[4]) -> (y: i32[4]) { y[i] = sum[k in 0..i+1] x[k] }", {{1, 2, 3, 4}}), (Outputs{{1, 3, 6, 10}}));
+  EXPECT_EQ(run_text("program p(x: i32[4]) -> (y: i32[4]) { y[i] = sum[k in 0..i+1] x[k] }", {{1, 2, 3, 4}}),
+            (Outputs{{1, 3, 6, 10}}));
 }
 
 TEST(Meaning, GuardsAreLazy) {
-  EXPECT_EQ(run_text("program p(x: f32[4]) -> (y: f32[4]) { y[i] = if i > 0 then x[i - 1] else 0 }", {{1, 2, 3, 4}}), (Outputs{{0, 1, 2, 3}}));
-  EXPECT_EQ(run_text("program p(x: i32[3], d: i32[3]) -> (y: i32[3]) { y[i] = if d[i] != 0 then x[i] / d[i] else -1 }", {{7, 8, -9}, {2, 0, 2}}),
+  EXPECT_EQ(run_text("program p(x: f32[4]) -> (y: f32[4]) { y[i] = if i > 0 then x[i - 1] else 0 }", {{1, 2, 3, 4}}),
+            (Outputs{{0, 1, 2, 3}}));
+  EXPECT_EQ(run_text("program p(x: i32[3], d: i32[3]) -> (y: i32[3]) { y[i] = if d[i] != 0 then x[i] / d[i] else -1 }",
+                     {{7, 8, -9}, {2, 0, 2}}),
             (Outputs{{3, -1, -5}}));
 }
 
 TEST(Meaning, ReductionsUnderAGuardAreNotEvaluatedWhereItFails) {
-  EXPECT_EQ(run_text("program p(x: f32[3, 2]) -> (y: f32[3]) { y[i] = if i > 0 then sum[k] x[i - 1, k] else 0 }", {{1, 2, 3, 4, 5, 6}}),
+  EXPECT_EQ(run_text("program p(x: f32[3, 2]) -> (y: f32[3]) { y[i] = if i > 0 then sum[k] x[i - 1, k] else 0 }",
+                     {{1, 2, 3, 4, 5, 6}}),
             (Outputs{{0, 3, 7}}));
-  EXPECT_EQ(run_text("program p(x: i32[2], d: i32[2]) -> (y: i32[2]) { y[i] = if d[i] > 0 then sum[k] x[k] / d[i] else 0 }", {{4, 6}, {2, 0}}),
-            (Outputs{{5, 0}}));
+  EXPECT_EQ(
+      run_text("program p(x: i32[2], d: i32[2]) -> (y: i32[2]) { y[i] = if d[i] > 0 then sum[k] x[k] / d[i] else 0 }",
+               {{4, 6}, {2, 0}}),
+      (Outputs{{5, 0}}));
 }
 
 TEST(Meaning, SoftmaxInOneLineIsLinearWork) {
-  Outcome outcome = compile_text("program p(x: f32[2, 3]) -> (y: f32[2, 3]) { y[i, j] = exp(x[i, j] - (max[k] x[i, k])) / (sum[k] exp(x[i, k] - (max[m] x[i, m]))) }");
+  Outcome outcome = compile_text(
+      "program p(x: f32[2, 3]) -> (y: f32[2, 3]) { y[i, j] = exp(x[i, j] - (max[k] x[i, k])) / (sum[k] exp(x[i, k] - "
+      "(max[m] x[i, m]))) }");
   ASSERT_TRUE(outcome.compiled) << outcome.messages;
   for (const auto& op : outcome.compiled->program.operators) EXPECT_LE(op.dims.size(), 2u);
 }
 
 TEST(Meaning, MaximumAndMinimumOfNothing) {
   double inf = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(run_text("program p(x: f32[2, 0]) -> (a: f32[2], b: f32[2], c: f32[2]) { a[i] = max[k] x[i, k]\n b[i] = min[k] x[i, k]\n c[i] = sum[k] x[i, k] }", {{}}),
+  EXPECT_EQ(run_text("program p(x: f32[2, 0]) -> (a: f32[2], b: f32[2], c: f32[2]) { a[i] = max[k] x[i, k]\n b[i] = "
+                     "min[k] x[i, k]\n c[i] = sum[k] x[i, k] }",
+                     {{}}),
             (Outputs{{-inf, -inf}, {inf, inf}, {0, 0}}));
 }
 
 TEST(Meaning, GathersAreCheckedAndScattersSum) {
-  EXPECT_EQ(run_text("program p(t: f32[3, 2], ids: i64[2]) -> (y: f32[2, 2]) { y[n, d] = t[ids[n], d] }", {{1, 2, 3, 4, 5, 6}, {2, 0}}), (Outputs{{5, 6, 1, 2}}));
-  EXPECT_EQ(run_text("program p(t: f32[3], ids: i64[2]) -> (y: f32[2]) { y[n] = t[ids[n] else 9] }", {{1, 2, 3}, {5, -1}}), (Outputs{{9, 9}}));
-  EXPECT_THROW(run_text("program p(t: f32[3], ids: i64[2]) -> (y: f32[2]) { y[n] = t[ids[n]] }", {{1, 2, 3}, {3, 0}}), ir::EvaluationError);
-  EXPECT_EQ(run_text("program p(g: f32[4], ids: i64[4]) -> (y: f32[3]) { y[v] = sum[t] (if ids[t] == v then g[t] else 0) }", {{1, 2, 3, 4}, {0, 2, 2, 0}}),
-            (Outputs{{5, 0, 5}}));
+  EXPECT_EQ(run_text("program p(t: f32[3, 2], ids: i64[2]) -> (y: f32[2, 2]) { y[n, d] = t[ids[n], d] }",
+                     {{1, 2, 3, 4, 5, 6}, {2, 0}}),
+            (Outputs{{5, 6, 1, 2}}));
+  EXPECT_EQ(
+      run_text("program p(t: f32[3], ids: i64[2]) -> (y: f32[2]) { y[n] = t[ids[n] else 9] }", {{1, 2, 3}, {5, -1}}),
+      (Outputs{{9, 9}}));
+  EXPECT_THROW(run_text("program p(t: f32[3], ids: i64[2]) -> (y: f32[2]) { y[n] = t[ids[n]] }", {{1, 2, 3}, {3, 0}}),
+               ir::EvaluationError);
+  EXPECT_EQ(
+      run_text("program p(g: f32[4], ids: i64[4]) -> (y: f32[3]) { y[v] = sum[t] (if ids[t] == v then g[t] else 0) }",
+               {{1, 2, 3, 4}, {0, 2, 2, 0}}),
+      (Outputs{{5, 0, 5}}));
 }
 
 TEST(Meaning, IndexVariablesAreValues) {
-  EXPECT_EQ(run_text("program p(x: f32[2, 2]) -> (y: f32[2, 2]) { y[i, j] = if j <= i then x[i, j] else -inf }", {{1, 2, 3, 4}})[0][1],
+  EXPECT_EQ(run_text("program p(x: f32[2, 2]) -> (y: f32[2, 2]) { y[i, j] = if j <= i then x[i, j] else -inf }",
+                     {{1, 2, 3, 4}})[0][1],
             -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(run_text("program p(x: i64[3]) -> (y: i64[3]) { y[i] = 10 * i + x[i] }", {{1, 2, 3}}), (Outputs{{1, 12, 23}}));
+  EXPECT_EQ(run_text("program p(x: i64[3]) -> (y: i64[3]) { y[i] = 10 * i + x[i] }", {{1, 2, 3}}),
+            (Outputs{{1, 12, 23}}));
 }
 
 TEST(Meaning, IntegersWrapAndFloor) {
   EXPECT_EQ(run_text("program p(x: i8[2]) -> (y: i8[]) { y[] = sum[i] x[i] }", {{100, 100}}), (Outputs{{-56}}));
   EXPECT_EQ(run_text("program p(x: i8[2]) -> (y: i32[]) { y[] = sum[i] i32(x[i]) }", {{100, 100}}), (Outputs{{200}}));
-  EXPECT_EQ(run_text("program p(x: i32[2]) -> (q: i32[2], r: i32[2]) { q[i] = x[i] / 2\n r[i] = x[i] % 3 }", {{-7, 7}}), (Outputs{{-4, 3}, {2, 1}}));
-  EXPECT_EQ(run_text("program p(x: f32[4]) -> (y: i8[4]) { y[i] = i8(x[i]) }", {{-2.9, 300, -300, std::nan("")}}), (Outputs{{-2, 127, -128, 0}}));
+  EXPECT_EQ(run_text("program p(x: i32[2]) -> (q: i32[2], r: i32[2]) { q[i] = x[i] / 2\n r[i] = x[i] % 3 }", {{-7, 7}}),
+            (Outputs{{-4, 3}, {2, 1}}));
+  EXPECT_EQ(run_text("program p(x: f32[4]) -> (y: i8[4]) { y[i] = i8(x[i]) }", {{-2.9, 300, -300, std::nan("")}}),
+            (Outputs{{-2, 127, -128, 0}}));
 }
 
 TEST(Meaning, SixteenBitFloatsRoundOnceAtTheCell) {
   // 2048 + 1 + 1 is 2050 in f16; rounding after each step would stay at 2048.
-  EXPECT_EQ(run_text("program p(x: f16[3]) -> (y: f16[], z: f16[]) { y[] = sum[i] x[i]\n z[] = x[0] + x[1] + x[2] }", {{2048, 1, 1}}), (Outputs{{2050}, {2050}}));
+  EXPECT_EQ(run_text("program p(x: f16[3]) -> (y: f16[], z: f16[]) { y[] = sum[i] x[i]\n z[] = x[0] + x[1] + x[2] }",
+                     {{2048, 1, 1}}),
+            (Outputs{{2050}, {2050}}));
 }
 
 TEST(Meaning, TupleReductionsMayLackIndicesTheyDoNotDependOn) {
@@ -134,7 +163,9 @@ TEST(Meaning, TupleReductionsMayLackIndicesTheyDoNotDependOn) {
 }
 
 TEST(Meaning, ComponentsThatDependOnAMissingIndexAreRefused) {  // C08
-  Outcome outcome = compile_text("use std\nprogram p(t: f32[2, 3], v: f32[3, 2]) -> (mx: f32[2], s: f32[2], o: f32[2]) { (mx[i], s[i], o[i]) = online[j] (t[i, j], 1, v[j, c]) }\n");
+  Outcome outcome = compile_text(
+      "use std\nprogram p(t: f32[2, 3], v: f32[3, 2]) -> (mx: f32[2], s: f32[2], o: f32[2]) { (mx[i], s[i], o[i]) = "
+      "online[j] (t[i, j], 1, v[j, c]) }\n");
   EXPECT_FALSE(outcome.compiled);
 }
 
@@ -150,24 +181,31 @@ TEST(Meaning, UserMonoidsOfOneComponent) {
 
 TEST(Meaning, OperatorsOnCellsAreInlined) {
   EXPECT_EQ(run_text("op twice(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = 2 * x[i..] }\n"
-                     "op square_sum(a: T[d..], b: T[d..]) -> (y: T[d..]) where T: number { s[i..] = a[i..] + b[i..]\n y[i..] = s[i..] * s[i..] }\n"
+                     "op square_sum(a: T[d..], b: T[d..]) -> (y: T[d..]) where T: number { s[i..] = a[i..] + b[i..]\n "
+                     "y[i..] = s[i..] * s[i..] }\n"
                      "program p(x: f32[2]) -> (y: f32[2]) { y[i] = twice(x[i]) + square_sum(x[i], 1) }",
                      {{1, 2}}),
             (Outputs{{6, 13}}));
 }
 
 TEST(Meaning, LiteralsTakeTheirContextsType) {
-  EXPECT_EQ(run_text("program p(x: f16[1], k: i8[1]) -> (y: f16[1], z: i8[1]) { y[i] = (1 + 2) * x[i] + 0.5\n z[i] = if k[i] > 3 then -128 else 1 }", {{2}, {4}}),
+  EXPECT_EQ(run_text("program p(x: f16[1], k: i8[1]) -> (y: f16[1], z: i8[1]) { y[i] = (1 + 2) * x[i] + 0.5\n z[i] = "
+                     "if k[i] > 3 then -128 else 1 }",
+                     {{2}, {4}}),
             (Outputs{{6.5}, {-128}}));
 }
 
 TEST(Meaning, BroadcastPacksAlignRight) {
-  EXPECT_EQ(run_text("use std\nprogram p(a: i32[2, 1, 3], b: i32[2, 3]) -> (y: i32[2, 2, 3]) { y = add(a, b) }", {{0, 1, 2, 10, 11, 12}, {100, 100, 100, 200, 200, 200}}),
+  EXPECT_EQ(run_text("use std\nprogram p(a: i32[2, 1, 3], b: i32[2, 3]) -> (y: i32[2, 2, 3]) { y = add(a, b) }",
+                     {{0, 1, 2, 10, 11, 12}, {100, 100, 100, 200, 200, 200}}),
             (Outputs{{100, 101, 102, 200, 201, 202, 110, 111, 112, 210, 211, 212}}));
 }
 
 TEST(Meaning, LocalsAreAsLargeAsWhatIsWritten) {
-  EXPECT_EQ(run_text("program p(x: f32[3]) -> (y: f32[7]) { h[2*i + 1] = x[i]\n h[2*i] = 0 for i in 0..4\n y[i] = h[i] }", {{1, 2, 3}}), (Outputs{{0, 1, 0, 2, 0, 3, 0}}));
+  EXPECT_EQ(
+      run_text("program p(x: f32[3]) -> (y: f32[7]) { h[2*i + 1] = x[i]\n h[2*i] = 0 for i in 0..4\n y[i] = h[i] }",
+               {{1, 2, 3}}),
+      (Outputs{{0, 1, 0, 2, 0, 3, 0}}));
 }
 
 TEST(Meaning, LocalsKeepTheirPacks) {
@@ -181,7 +219,8 @@ TEST(Meaning, LocalsKeepTheirPacks) {
 }
 
 TEST(Meaning, ParametersSizesAndConditions) {
-  const char* text = R"(op pool<k: int, stride: int = 1>(x: T[n]) -> (y: T[(n - k) / stride + 1]) where T: float, k > 0 {
+  const char* text =
+      R"(op pool<k: int, stride: int = 1>(x: T[n]) -> (y: T[(n - k) / stride + 1]) where T: float, k > 0 {
       y[i] = max[u in 0..k] x[stride * i + u]
     }
     program p(x: f32[6]) -> (y: f32[2]) { y = pool<3, stride = 3>(x) })";
@@ -189,17 +228,25 @@ TEST(Meaning, ParametersSizesAndConditions) {
 }
 
 TEST(Meaning, OwnDefinitionsShadowUsedOnes) {
-  EXPECT_EQ(run_text("use std\nop relu(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = 7 * x[i..] }\nprogram p(x: f32[1]) -> (a: f32[1], b: f32[1]) { a = relu(x)\n b = std.relu(x) }", {{-1}}),
+  EXPECT_EQ(run_text("use std\nop relu(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = 7 * x[i..] }\nprogram p(x: "
+                     "f32[1]) -> (a: f32[1], b: f32[1]) { a = relu(x)\n b = std.relu(x) }",
+                     {{-1}}),
             (Outputs{{-7}, {0}}));
 }
 
 TEST(Meaning, FunctionsOfWholeTensors) {
-  EXPECT_EQ(run_text("program p(x: f32[2], z: f32[2]) -> (y: f32[2], k: i32[2]) { y = max(x, z)\n k = i32(abs(x)) }", {{1, -5}, {3, -7}}), (Outputs{{3, -5}, {1, 5}}));
+  EXPECT_EQ(run_text("program p(x: f32[2], z: f32[2]) -> (y: f32[2], k: i32[2]) { y = max(x, z)\n k = i32(abs(x)) }",
+                     {{1, -5}, {3, -7}}),
+            (Outputs{{3, -5}, {1, 5}}));
 }
 
 TEST(Meaning, RenamingNothingButNamesChangesNoOperator) {
-  Outcome a = compile_text("op f(x: T[n]) -> (y: T[n]) where T: number { y[i] = x[i] + 1 }\nprogram p(x: f32[3]) -> (y: f32[3]) { y = f(x) }");
-  Outcome b = compile_text("op g(u: T[n]) -> (v: T[n]) where T: number { v[k] = u[k] + 1 }\nprogram q(z: f32[3]) -> (w: f32[3]) { w = g(z) }");
+  Outcome a = compile_text(
+      "op f(x: T[n]) -> (y: T[n]) where T: number { y[i] = x[i] + 1 }\nprogram p(x: f32[3]) -> (y: f32[3]) { y = f(x) "
+      "}");
+  Outcome b = compile_text(
+      "op g(u: T[n]) -> (v: T[n]) where T: number { v[k] = u[k] + 1 }\nprogram q(z: f32[3]) -> (w: f32[3]) { w = g(z) "
+      "}");
   ASSERT_TRUE(a.compiled && b.compiled);
   EXPECT_TRUE(ir::equal_structure(a.compiled->program.operators[0], b.compiled->program.operators[0]));
 }

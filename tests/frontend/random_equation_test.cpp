@@ -21,7 +21,8 @@ struct Affine {
   std::string text() const {
     std::string s;
     for (std::size_t i = 0; i < coefficients.size(); ++i)
-      if (coefficients[i] != 0) s += (s.empty() ? "" : " + ") + std::to_string(coefficients[i]) + "*v" + std::to_string(i);
+      if (coefficients[i] != 0)
+        s += (s.empty() ? "" : " + ") + std::to_string(coefficients[i]) + "*v" + std::to_string(i);
     return s.empty() ? std::to_string(offset) : s + " + " + std::to_string(offset);
   }
 };
@@ -31,7 +32,7 @@ struct Equation {
   std::vector<int> extents;  // of the variables
   std::size_t parallel = 1;  // the first ones are on the left, the rest is reduced
   std::vector<Affine> left;
-  std::vector<int> result;   // shape
+  std::vector<int> result;  // shape
   std::vector<std::vector<Affine>> reads;
   std::vector<std::vector<int>> shapes;
 
@@ -58,7 +59,8 @@ struct Equation {
       to += (to.empty() ? "" : ", ") + range;
     }
     if (!reduced.empty()) product = "sum[" + reduced + "] " + product;
-    return "program p(" + inputs + ") -> (y: i64[" + shape(result) + "]) {\n  y[" + list(left) + "] = " + product + (ranges.empty() ? "" : " for " + ranges) + "\n}\n";
+    return "program p(" + inputs + ") -> (y: i64[" + shape(result) + "]) {\n  y[" + list(left) + "] = " + product +
+           (ranges.empty() ? "" : " for " + ranges) + "\n}\n";
   }
 };
 
@@ -84,7 +86,8 @@ std::vector<int> cell_at(const std::vector<Affine>& rows, const std::vector<int>
 
 std::size_t position(const std::vector<int>& cell, const std::vector<int>& shape) {
   std::size_t at = 0;
-  for (std::size_t i = 0; i < cell.size(); ++i) at = at * static_cast<std::size_t>(shape[i]) + static_cast<std::size_t>(cell[i]);
+  for (std::size_t i = 0; i < cell.size(); ++i)
+    at = at * static_cast<std::size_t>(shape[i]) + static_cast<std::size_t>(cell[i]);
   return at;
 }
 
@@ -114,7 +117,8 @@ Verdict brute_force(const Equation& e, const std::vector<std::vector<double>>& i
     double sum = 0;
     each_point(e, e.parallel, e.extents.size(), point, [&] {
       double product = 1;
-      for (std::size_t k = 0; k < e.reads.size(); ++k) product *= inputs[k][position(cell_at(e.reads[k], point), e.shapes[k])];
+      for (std::size_t k = 0; k < e.reads.size(); ++k)
+        product *= inputs[k][position(cell_at(e.reads[k], point), e.shapes[k])];
       sum += product;
     });
     verdict.values[position(cell_at(e.left, point), e.result)] = sum;
@@ -205,7 +209,8 @@ bool confirms(const Equation& e, const std::string& message) {
   auto numbers = [](const std::string& text) {
     std::vector<int> all;
     static const std::regex number("-?[0-9]+");
-    for (auto it = std::sregex_iterator(text.begin(), text.end(), number); it != std::sregex_iterator(); ++it) all.push_back(std::stoi(it->str()));
+    for (auto it = std::sregex_iterator(text.begin(), text.end(), number); it != std::sregex_iterator(); ++it)
+      all.push_back(std::stoi(it->str()));
     return all;
   };
   auto point_of = [&](const std::string& text) {
@@ -229,7 +234,8 @@ bool confirms(const Equation& e, const std::string& message) {
   }
   if (std::regex_search(message, m, twice)) {
     auto first = point_of(m[2]), second = point_of(m[3]);
-    return !first.empty() && !second.empty() && first != second && cell_at(e.left, first) == numbers(m[1]) && cell_at(e.left, second) == numbers(m[1]);
+    return !first.empty() && !second.empty() && first != second && cell_at(e.left, first) == numbers(m[1]) &&
+           cell_at(e.left, second) == numbers(m[1]);
   }
   if (std::regex_search(message, m, never)) {
     bool hit = false;
