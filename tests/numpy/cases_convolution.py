@@ -95,13 +95,13 @@ def convolutions(table, dtype):
 
 def transposed(table, dtype):
     for space, size, window in [(1, (5,), (3,)), (2, (3, 4), (3, 2)), (3, (2, 3, 2), (2, 3, 2))]:
-        for stride, pad, extra in [(1, 0, 0), (2, 1, 1), (3, 0, 0), (2, 0, 1)]:
+        for stride, pad, extra in [(1, 0, 0), (2, 1, 1), (3, 0, 0), (2, 0, 1), (1, 0, 3)]:
             if dtype not in (np.float32, np.int32) and stride != 3:
                 continue
             x, w = draw(dtype, 2, 3, *size), draw(dtype, 3, 2, *window)
             table.add(f"conv{space}d_transposed", f"stride = {stride}, pad = {pad}, extra = {extra}", [x, w],
                       conv_transposed(x, w, stride, pad, extra).astype(dtype))
-        phases(table, draw(dtype, 2, 3, *window), draw(dtype, 1, 2, *size), space)
+        phases(table, draw(dtype, 2, 3, *[k + 1 for k in window]), draw(dtype, 1, 2, *size), space)
 
 
 def phases(table, w, x, space):
@@ -119,7 +119,7 @@ def phases(table, w, x, space):
 
 
 POOLS = [(2, 1, 0), (2, 2, 0), (3, 2, 1), (1, 3, 0)]
-SIZES = {1: (7,), 2: (5, 6), 3: (4, 3, 5)}
+SIZES = {1: (7,), 2: (5, 7), 3: (5, 3, 5)}
 
 
 def max_pools(table, dtype):

@@ -37,8 +37,12 @@ def softmaxes(table):
                 for axis in range(-len(shape), 0):
                     table.add("softmax_axis", f"{axis}", [x], softmax(wide(x), axis).astype(dtype))
                     table.add("log_softmax_axis", f"{axis}", [x], np.log(softmax(wide(x), axis)).astype(dtype))
-    far = np.array([[1000.0, 1001.0, -np.inf], [-1000.0, -1000.0, -1000.0]])
+    far = np.array([[1000.0, 1001.0, -np.inf], [-1000.0, -1000.0, -1000.0]])  # exp of these overflows, or is 0
     table.add("softmax", "", [far], softmax(far, -1))
+    table.add("softmax_axis", "-1", [far], softmax(far, -1))
+    far[0, 2] = 999.0
+    table.add("log_softmax", "", [far], np.log(softmax(far, -1)))
+    table.add("log_softmax_axis", "-1", [far], np.log(softmax(far, -1)))
 
 
 def trailing(table):

@@ -99,11 +99,9 @@ def logsumexps(table):
                 for keep, op in ((False, "logsumexp_axis"), (True, "logsumexp_axis_keep")):
                     want = np.logaddexp.reduce(wide(x), axis=axis, keepdims=keep)
                     table.add(op, f"{axis}", [x], want.astype(dtype))
-    big = np.array([1000.0, 1000.0, -np.inf])
-    table.add("logsumexp_axis", "-1", [big], np.float64(1000 + np.log(2)))
-    low = np.full((2,), -np.inf)
-    table.add("logsumexp_axis", "-1", [low], np.float64(-np.inf))
-    table.add("logsumexp_axis", "-1", [np.array([np.inf, 0.0])], np.float64(np.inf))
+    for values, want in [([1000.0, 1000.0, -np.inf], 1000 + np.log(2)), ([-np.inf, -np.inf], -np.inf), ([np.inf, 0.0], np.inf)]:
+        table.add("logsumexp_axis", "-1", [np.array(values)], np.float64(want))
+        table.add("logsumexp_axis_keep", "-1", [np.array(values)], np.array([want]))
 
 
 def variances(table):

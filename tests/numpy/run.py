@@ -35,7 +35,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tapc")
     parser.add_argument("--library", default=os.path.join(here, "..", "..", "lib", "std.tap"))
-    parser.add_argument("--only", default="", help="only operators whose name holds this")
+    parser.add_argument("--only", default="", help="only operators whose name matches this regular expression")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     options = parser.parse_args()
@@ -43,7 +43,7 @@ def main():
     table = harness.Table()
     for module in TABLES:
         module.fill(table)
-    cases = [c for c in table.cases if options.only in c.op]
+    cases = [c for c in table.cases if re.search(options.only, c.op)]
     if options.list:
         print("\n".join(c.title() for c in cases))
         return 0
