@@ -27,7 +27,7 @@ LIBRARIES = [
     (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)", "compiler/frontend/parse* and antlr*"),
     (("boost/",), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
     (("isl/",), r"(compiler/frontend/legality|check/)[^/]*\.(cpp|h)", "compiler/frontend/legality* and check/*"),
-    (("z3",), r"compiler/frontend/laws[^/]*\.cpp", "compiler/frontend/laws*"),
+    (("z3",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
     (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
     (("CLI/",), r"compiler/driver/[^/]*\.(cpp|h)", "compiler/driver/*"),
     (("nlohmann/",), r"(runtime|compiler/driver)/[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
