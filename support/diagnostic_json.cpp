@@ -21,7 +21,7 @@ std::string place(Span span, const SourceMap& sources) {
   if (!span.valid()) return R"("file":null,"line":null,"column":null,"end_line":null,"end_column":null)";
   const SourceFile& file = sources.file(span.file);
   Position from = file.position(span.begin), to = file.position(span.end);
-  return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{})", json_string(file.path()), from.line,
+  return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{})", json_quoted(file.path()), from.line,
                      from.column, to.line, to.column);
 }
 
@@ -37,7 +37,7 @@ std::string array(const List& list, Show show) {
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {
     auto [value, bytes] = decode_utf8(text, at);
@@ -52,18 +52,18 @@ std::string json_string(std::string_view text) {
 
 std::string json_line(const Diagnostic& d, const SourceMap& sources) {
   std::string labels = array(d.labels, [&](const Label& l) {
-    return fmt::format(R"({{{},"text":{}}})", place(l.span, sources), json_string(l.text));
+    return fmt::format(R"({{{},"text":{}}})", place(l.span, sources), json_quoted(l.text));
   });
   std::string fixes = array(d.fixes, [&](const Fix& f) {
     return fmt::format(R"({{{},"begin":{},"end":{},"replacement":{}}})", place(f.span, sources), f.span.begin, f.span.end,
-                       json_string(f.replacement));
+                       json_quoted(f.replacement));
   });
-  std::string notes = array(d.notes, [](const std::string& n) { return json_string(n); });
+  std::string notes = array(d.notes, [](const std::string& n) { return json_quoted(n); });
   return fmt::format(
       R"({{{},"severity":"{}","code":"{}","message":{},"caret":{},"labels":{},"notes":{},"help":{},"fixes":{}}})"
       "\n",
-      place(d.span, sources), severity_name(d.severity()), info(d.code).id, json_string(d.message), json_string(d.caret), labels,
-      notes, json_string(d.help_text), fixes);
+      place(d.span, sources), severity_name(d.severity()), info(d.code).id, json_quoted(d.message), json_quoted(d.caret), labels,
+      notes, json_quoted(d.help_text), fixes);
 }
 
 std::string json_too_many_errors(std::size_t errors) {

@@ -48,6 +48,8 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
+  } catch (const Reported& reported) {
+    return reported.exit_code;
   } catch (const ir::EvaluationError& error) {
     return fail(session, exit_code::run_time, Code::run_time, error.message);
   } catch (const std::bad_alloc&) {

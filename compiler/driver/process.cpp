@@ -15,7 +15,7 @@
 namespace tap::driver {
 namespace {
 
-void (*cleanup_on_exit)() = [] {};
+CleanUp clean_up = [](int) noexcept { return true; };
 
 void put(const char* text) { [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, std::strlen(text)); }
 
@@ -29,13 +29,12 @@ void open_closed_descriptors() {
 
 // The user, or the reader of our output, wants no more.
 extern "C" void stop(int signal) {
-  cleanup_on_exit();
-  ::_exit(128 + signal);
+  if (clean_up(signal)) ::_exit(128 + signal);
 }
 
 // A bug of ours (or of a library) that surfaced as a signal. The handler runs on its own stack.
 extern "C" void fault(int signal) {
-  cleanup_on_exit();
+  clean_up(signal);
   const char* what = signal == SIGSEGV ? "segmentation fault" : signal == SIGFPE ? "arithmetic fault"
                      : signal == SIGABRT ? "abort" : signal == SIGBUS ? "bus error" : "illegal instruction";
   char name[256];
@@ -73,8 +72,8 @@ void handle_faults() {
 
 }  // namespace
 
-void prepare_process(void (*cleanup)()) {
-  cleanup_on_exit = cleanup;
+void prepare_process(CleanUp when_stopped) {
+  clean_up = when_stopped;
   open_closed_descriptors();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);
   handle_faults();

@@ -3,9 +3,11 @@
 
 namespace tap::driver {
 
+// Called in a signal handler, so it may not allocate or lock. False: not now, the signal will be raised again.
+using CleanUp = bool (*)(int signal) noexcept;
+
 // A standard descriptor that is closed is opened such that using it fails: a file of ours must never get its number.
-// SIGINT, SIGTERM, SIGHUP and SIGPIPE call `cleanup` (in a signal handler: it may not allocate or lock) and exit with
-// 128 + n; a fault of ours exits with 70.
-void prepare_process(void (*cleanup)());
+// SIGINT, SIGTERM, SIGHUP and SIGPIPE call `when_stopped` and exit with 128 + n; a fault of ours exits with 70.
+void prepare_process(CleanUp when_stopped);
 
 }  // namespace tap::driver

@@ -24,6 +24,11 @@ struct Session {
   void tell(const Diagnostics& diagnostics) const;
 };
 
+// Thrown when everything has been told already; only the exit code is left.
+struct Reported {
+  int exit_code;
+};
+
 enum class ColourChoice : std::uint8_t { automatic, always, never };
 // `automatic` is colour on a terminal, unless NO_COLOR is set or TERM is dumb.
 bool wants_colour(ColourChoice choice, int file_descriptor);

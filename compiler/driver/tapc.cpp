@@ -4,11 +4,12 @@
 #include "compiler/driver/failures.h"
 #include "compiler/driver/process.h"
 #include "compiler/driver/reproducer.h"
+#include "runtime/staged_registry.h"
 
 namespace tap::driver {
 
 int run_tapc(int argc, const char* const* argv) {
-  prepare_process([] {});
+  prepare_process(remove_staged_files);
   Session session;
   return guarded(session, [&] {
     session.arguments.assign(argv, argv + argc);

@@ -1,0 +1,46 @@
+#include "compiler/driver/compare.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "runtime/print_tensor.h"
+
+namespace tap::driver {
+namespace {
+
+bool close(double got, double wanted, const Tolerance& tolerance) {
+  if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return true;
+  if (!std::isfinite(got) || !std::isfinite(wanted)) return false;
+  return std::fabs(got - wanted) <= tolerance.absolute + tolerance.relative * std::fabs(wanted);
+}
+
+Shape index_of(std::int64_t at, const Shape& shape) {
+  Shape index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; at /= shape[axis]) index[axis] = at % shape[axis];
+  return index;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance) {
+  const Tensor& got = result.tensor;
+  std::int64_t different = 0, first = 0;
+  double greatest = 0;
+  for (std::int64_t at = 0; at < got.size(); ++at) {
+    bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), tolerance) : got.load_i64(at) == wanted.load_i64(at);
+    if (equal) continue;
+    if (different++ == 0) first = at;
+    greatest = std::max(greatest, std::fabs(got.load_f64(at) - wanted.load_f64(at)));
+  }
+  if (different == 0) return std::nullopt;
+  Diagnostic diagnostic(Code::result_differs, Span{},
+                        fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: {} was wanted, got {}", result.name,
+                                    different, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
+                                    print_element(got, first)));
+  if (is_float(got.type()))
+    diagnostic.note(fmt::format("the greatest difference is {}; allowed is {} + {} · |wanted|", greatest, tolerance.absolute, tolerance.relative));
+  return diagnostic;
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,20 @@
+// Is a result what was expected? As NumPy's allclose: |result - wanted| <= absolute + relative * |wanted|, and NaN equals
+// NaN. Integers and bool must be equal.
+#pragma once
+
+#include <optional>
+
+#include "runtime/content.h"
+#include "support/diagnostic.h"
+
+namespace tap::driver {
+
+struct Tolerance {
+  double relative = 1e-5;
+  double absolute = 1e-8;
+};
+
+// Nothing, or what differs: how many elements, the first of them, and the greatest difference. Pre: same type and shape.
+std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance);
+
+}  // namespace tap::driver

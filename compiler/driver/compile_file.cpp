@@ -1,0 +1,84 @@
+#include "compiler/driver/compile_file.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/standard_library.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+Failure wrong_dim(const std::string& text) {
+  return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, "`" + text + "` is no size for --dim")
+                                             .help("write a name and a whole number that is not negative: --dim n=8")};
+}
+
+std::pair<std::string, std::int64_t> parse_dim(const std::string& text) {
+  auto equals = text.find('=');
+  if (equals == text.npos || equals == 0) throw wrong_dim(text);
+  std::int64_t size = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data() + equals + 1, end, size);
+  if (error != std::errc() || stop != end || size < 0) throw wrong_dim(text);
+  return {text.substr(0, equals), size};
+}
+
+// Most problems are the program's; some are the command line's or the data's, and the code tells which.
+int exit_code_of(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity() != Severity::error) continue;
+    std::string_view group = info(diagnostic.code).id.substr(0, 3);
+    if (group == "T10") return exit_code::wrong_command_line;
+    if (group == "T11") return exit_code::wrong_data;
+    if (group == "T12") return exit_code::resource;
+    return exit_code::wrong_program;
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+void add_source_options(CLI::App& app, SourceOptions& options) {
+  app.add_option("--program", options.program, "The program to take, where the file declares several");
+  app.add_option("--dim", options.dims, "The size of a dim, NAME=SIZE; may be repeated")->allow_extra_args(false);
+  app.add_flag("--require-proof", options.require_proof, "Refuse monoids whose laws were sampled and not proved");
+}
+
+CompileOptions compile_options(const SourceOptions& options) {
+  CompileOptions result;
+  result.program = options.program;
+  result.require_proof = options.require_proof;
+  result.standard_library = embedded::std_tap;
+  for (const std::string& text : options.dims) {
+    auto [name, size] = parse_dim(text);
+    auto [at, fresh] = result.dims.emplace(name, size);
+    if (!fresh && at->second != size)
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{}, fmt::format("--dim gives `{}` two sizes, {} and {}", name, at->second, size))};
+  }
+  return result;
+}
+
+Compiled compile_file(Session& session, FileId file, const CompileOptions& options) {
+  Phase phase("compiling");
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled = compile(session.sources, file, options, diagnostics);
+  session.tell(diagnostics);
+  if (diagnostics.has_errors() || !compiled) throw Reported{exit_code_of(diagnostics)};
+  return std::move(*compiled);
+}
+
+Compiled compile_program(Session& session, const std::string& path, const CompileOptions& options) {
+  FileId file = read_source(session, path);
+  Compiled compiled = compile_file(session, file, options);
+  if (compiled.has_program) return compiled;
+  auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
+  throw Failure{exit_code::wrong_command_line, Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")
+                                                   .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,33 @@
+// A source file from the command line to a Compiled: the options that say which program at which sizes, and the exit
+// code that its diagnostics mean. Shared by every subcommand that compiles.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/session.h"
+#include "compiler/frontend/compile.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tap::driver {
+
+struct SourceOptions {
+  std::string program;
+  std::vector<std::string> dims;  // n=8
+  bool require_proof = false;
+};
+void add_source_options(CLI::App& app, SourceOptions& options);
+
+// Throws Failure, exit 2, for a malformed --dim.
+CompileOptions compile_options(const SourceOptions& options);
+
+// Compiles and tells every diagnostic. Throws Reported if there were errors.
+Compiled compile_file(Session& session, FileId file, const CompileOptions& options);
+// The same, and the file must have a program to run.
+Compiled compile_program(Session& session, const std::string& path, const CompileOptions& options);
+
+}  // namespace tap::driver

@@ -1,0 +1,95 @@
+#include "compiler/driver/drawing.h"
+
+#include <fmt/format.h>
+
+#include "ir/graph_algorithms.h"
+#include "support/source_excerpt.h"
+
+namespace tap::driver {
+namespace {
+
+// i, j over 4 × 8; sum of k over 16
+std::string index_space(const ir::Program& program, const ir::Operator& op) {
+  std::string names, sizes, reduced;
+  for (const ir::IndexDim& dim : op.dims) {
+    bool reduction = dim.role == ir::DimRole::reduction;
+    std::string& list = reduction ? reduced : names;
+    list += (list.empty() ? "" : ", ") + dim.name;
+    if (reduction) list += fmt::format(" in {}", ir::to_string(dim.range));
+    else sizes += (sizes.empty() ? "" : " × ") + std::to_string(dim.range.size());
+  }
+  std::string text = names.empty() ? "one point" : names + " over " + sizes;
+  if (const ir::ReduceBody* reduce = op.reduce()) text += "; " + program[reduce->monoid].name + " of " + reduced;
+  return text;
+}
+
+std::vector<std::string> lines_of(const ir::Program& program, const ir::Operator& op) {
+  std::vector<std::string> lines{op.name};
+  if (const ir::RegionBody* region = op.region()) {
+    if (region->kind == ir::RegionKind::iterate) lines.push_back(fmt::format("iterate {}", ir::to_string(region->trips)));
+    return lines;
+  }
+  lines.push_back(index_space(program, op));
+  if (const ir::KernelBody* kernel = op.kernel()) lines.push_back("kernel " + kernel->symbol);
+  return lines;
+}
+
+std::string label_of(const ir::Value& value) { return value.name + ": " + to_string(value.type); }
+
+}  // namespace
+
+std::string_view name_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::input: return "input";
+    case NodeKind::constant: return "const";
+    case NodeKind::output: return "output";
+    case NodeKind::operation: return "operation";
+  }
+  return "";
+}
+
+Drawing draw(const ir::Program& program, const ir::Graph& graph) {
+  Drawing drawing{graph.name, {}, {}};
+  ir::DefUse uses = ir::def_use(graph);
+  std::vector<std::size_t> input_node(graph.values.size(), 0);
+  for (ir::ValueId input : graph.inputs) {
+    const ir::Value& value = graph[input];
+    input_node[input.index()] = drawing.nodes.size();
+    drawing.nodes.push_back({value.is_const ? NodeKind::constant : NodeKind::input, {value.name, to_string(value.type)}});
+  }
+  std::size_t first_operation = drawing.nodes.size();
+  for (const ir::Operation& operation : graph.operations) drawing.nodes.push_back({NodeKind::operation, lines_of(program, program[operation.op])});
+
+  auto connect = [&](ir::ValueId value, std::size_t to) {
+    const auto& writers = uses.writers[value.index()];
+    if (writers.empty()) drawing.edges.push_back({input_node[value.index()], to, label_of(graph[value])});
+    for (ir::OperationId writer : writers) drawing.edges.push_back({first_operation + writer.index(), to, label_of(graph[value])});
+  };
+  for (std::size_t i = 0; i < graph.operations.size(); ++i)
+    for (ir::ValueId operand : graph.operations[i].operands) connect(operand, first_operation + i);
+  for (ir::ValueId output : graph.outputs) {
+    drawing.nodes.push_back({NodeKind::output, {graph[output].name, to_string(graph[output].type)}});
+    connect(output, drawing.nodes.size() - 1);
+  }
+  return drawing;
+}
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    auto [value, bytes] = decode_utf8(text, at);
+    switch (value) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default:
+        if (value < 0x20 || value == 0xFFFD || value == 0xFFFE || value == 0xFFFF) out += "\xEF\xBF\xBD";
+        else out += text.substr(at, bytes);
+    }
+    at += bytes;
+  }
+  return out;
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,37 @@
+// A graph as a picture sees it: nodes with a few lines of text, edges that carry values. What dot, SVG and GraphML share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap::driver {
+
+enum class NodeKind : std::uint8_t { input, constant, output, operation };
+std::string_view name_of(NodeKind kind);
+
+struct DrawnNode {
+  NodeKind kind = NodeKind::operation;
+  std::vector<std::string> lines;  // the first is the title
+};
+struct DrawnEdge {
+  std::size_t from = 0, to = 0;
+  std::string label;  // H: f32[4, 8]
+};
+struct Drawing {
+  std::string title;
+  std::vector<DrawnNode> nodes;
+  std::vector<DrawnEdge> edges;
+};
+
+Drawing draw(const ir::Program& program, const ir::Graph& graph);
+
+std::string to_dot(const Drawing& drawing);
+std::string to_svg(const Drawing& drawing);
+std::string to_graphml(const Drawing& drawing);
+
+// &lt; for <, and what XML cannot hold at all becomes U+FFFD.
+std::string xml_text(std::string_view text);
+
+}  // namespace tap::driver

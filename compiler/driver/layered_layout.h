@@ -1,0 +1,25 @@
+// Places a directed acyclic graph in layers, from top to bottom: each node below all that it comes from, as near to its
+// neighbours as the order within its layer allows. (Sugiyama's method, without the waypoints of long edges: those are
+// drawn as curves.)
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tap::driver {
+
+struct Size {
+  double width = 0, height = 0;
+};
+struct Place {
+  double x = 0, y = 0;  // of the centre
+};
+struct Layout {
+  std::vector<Place> places;  // by node
+  Size size;
+};
+
+// `edges` are pairs of node numbers, from above to below. Pre: no cycle.
+Layout lay_out(const std::vector<Size>& nodes, const std::vector<std::pair<std::size_t, std::size_t>>& edges);
+
+}  // namespace tap::driver

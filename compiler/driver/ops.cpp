@@ -1,0 +1,135 @@
+// tapc ops [NAME]: the operators of the standard library or of a file: documentation, and of one its index spaces,
+// projections, and what a shard of it needs.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <functional>
+#include <set>
+
+#include "compiler/driver/command.h"
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/operator_sample.h"
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/sharding_facts.h"
+#include "compiler/driver/standard_library.h"
+#include "compiler/frontend/parse.h"
+#include "ir/text.h"
+#include "passes/inline_calls.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+struct OpsOptions {
+  std::string name, file;
+  SourceOptions source;
+  std::vector<std::string> parameters;
+};
+
+// From `op` to before the body, on one line.
+std::string heading(const SourceMap& sources, const Signature& signature) {
+  std::string_view text = sources.text(signature.span);
+  std::size_t begin = 0;
+  while (begin < text.size() && (text.compare(begin, 3, "///") == 0 || text[begin] == ' ' || text[begin] == '\n' || text[begin] == '\r')) {
+    if (text[begin] == '/') begin = std::min(text.find('\n', begin), text.size());
+    else ++begin;
+  }
+  std::string out;
+  for (char c : text.substr(begin, text.find('{', begin) - begin)) {
+    bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+    if (blank ? !out.empty() && out.back() != ' ' : true) out += blank ? ' ' : c;
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+std::string indented(std::string_view text, std::string_view by) {
+  std::string out;
+  while (!text.empty()) {
+    auto end = std::min(text.find('\n'), text.size());
+    out += fmt::format("{}{}\n", by, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string list_all(const std::vector<Signature>& all) {
+  std::size_t widest = 0;
+  for (const Signature& signature : all) widest = std::max(widest, signature.name.size());
+  std::string text;
+  for (const Signature& signature : all) text += fmt::format("{:{}}  {}\n", signature.name, widest, first_line(signature.doc));
+  return text;
+}
+
+// Every operation of a graph, and of the graphs of its iterates, once each.
+void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::OperatorId>& shown, std::string& text) {
+  for (const ir::Operation& operation : program[graph].operations) {
+    if (!shown.insert(operation.op).second) continue;
+    const ir::Operator& op = program[operation.op];
+    if (const ir::RegionBody* region = op.region()) {
+      show_operators(program, region->graph, shown, text);
+      continue;
+    }
+    text += "\n" + ir::print(program, op);
+    for (const DimFacts& facts : sharding_facts(program, op)) text += "  shard  " + describe(op, facts) + "\n";
+  }
+}
+
+std::string show_one(Session& session, const ast::Module& module, const Signature& signature, FileId file, const OpsOptions& options) {
+  std::string text = heading(session.sources, signature) + "\n";
+  if (!signature.doc.empty()) text += indented(signature.doc, "    ");
+  SampleOptions sample_options{compile_options(options.source).dims, {}};
+  for (const std::string& parameter : options.parameters) {
+    auto equals = parameter.find('=');
+    if (equals == parameter.npos || equals == 0)
+      throw Failure{exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, "`" + parameter + "` is no value for --param").help("write --param NAME=VALUE")};
+    sample_options.parameters[parameter.substr(0, equals)] = parameter.substr(equals + 1);
+  }
+  auto sample = compile_sample(session, module, signature, file, options.file.empty(), sample_options);
+  if (!sample) return text + "\nIts index spaces depend on sizes: give some with --dim NAME=SIZE and --param NAME=VALUE.\n";
+  if (!sample->sizes.empty()) text += "\nwith " + sample->sizes + ":\n";
+  ir::Program program = passes::inline_calls(sample->compiled.program);
+  std::set<ir::OperatorId> shown;
+  show_operators(program, program.main, shown, text);
+  return text;
+}
+
+int ops(Session& session, const OpsOptions& options) {
+  Phase phase("describing operators");
+  FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap)) : read_source(session, options.file);
+  Diagnostics diagnostics;
+  std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
+  session.tell(diagnostics);
+  if (!module) return exit_code::wrong_program;
+  std::vector<Signature> all = signatures(*module);
+  if (options.name.empty()) {
+    session.print(list_all(all));
+    return exit_code::done;
+  }
+  for (const Signature& signature : all)
+    if (signature.name == options.name) {
+      session.print(show_one(session, *module, signature, file, options));
+      return exit_code::done;
+    }
+  std::vector<std::string> names;
+  for (const Signature& signature : all) names.push_back(signature.name);
+  auto near = did_you_mean(options.name, names);
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::command_line, Span{}, fmt::format("there is no operator `{}` in {}", options.name, options.file.empty() ? "the standard library" : options.file))
+                    .help(near ? "did you mean `" + *near + "`?" : "`tapc ops` lists all")};
+}
+
+}  // namespace
+
+Action declare_ops(CLI::App& app) {
+  auto options = std::make_shared<OpsOptions>();
+  app.add_option("NAME", options->name, "The operator to describe; without one, all are listed");
+  app.add_option("--file", options->file, "Take the operators of this file instead of the standard library's");
+  app.add_option("--dim", options->source.dims, "The size of one of its dims, NAME=SIZE; others are 4")->allow_extra_args(false);
+  app.add_option("--param", options->parameters, "The value of one of its parameters, NAME=VALUE")->allow_extra_args(false);
+  return [options](Session& session) { return ops(session, *options); };
+}
+
+}  // namespace tap::driver

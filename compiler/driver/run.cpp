@@ -1,0 +1,146 @@
+// tapc run FILE: compiles a program, gives it its inputs, and shows, writes or compares its results.
+//
+//   tapc run mlp.tap -i X=@x.npy -i W=f32[4,8]=rand:42 -i @all.npz -o Y=@y.npy --expect Y=@wanted.npy
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "compiler/driver/command.h"
+#include "compiler/driver/compare.h"
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/engine.h"
+#include "runtime/input_spec.h"
+#include "runtime/output_spec.h"
+#include "runtime/print_tensor.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+struct RunOptions {
+  std::string file;
+  SourceOptions source;
+  std::vector<std::string> inputs, outputs, expected;
+  Tolerance tolerance;
+  EngineOptions engine;
+};
+
+// The sizes that inputs bring along: of a file, of a literal, or as written before a maker.
+std::optional<Shape> shape_of(const InputSpec& spec, TensorFiles& files) {
+  if (spec.own) return spec.own->shape;
+  if (const auto* file = std::get_if<FileValue>(&spec.value)) return files.load(file->path, file->entry).shape();
+  if (const auto* literal = std::get_if<Literal>(&spec.value)) return literal->shape;
+  return std::nullopt;
+}
+
+std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, TensorFiles& files) {
+  Phase phase("reading inputs");
+  std::vector<InputSpec> specs;
+  for (const std::string& text : texts)
+    for (InputSpec& spec : expand(parse_input_spec(text), files)) specs.push_back(std::move(spec));
+  return specs;
+}
+
+std::vector<Tensor> load_inputs(const ir::Graph& graph, const std::vector<InputSpec>& specs, TensorFiles& files) {
+  Phase phase("reading inputs");
+  std::vector<DeclaredInput> declared;
+  for (ir::ValueId input : graph.inputs) declared.push_back({graph[input].name, graph[input].name + ": " + to_string(graph[input].type)});
+  std::vector<InputSpec> ordered = match_inputs(specs, declared);
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const ir::TensorType& type = graph[graph.inputs[i]].type;
+    tensors.push_back(materialise(ordered[i], type.element, type.shape, files));
+  }
+  return tensors;
+}
+
+std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
+  std::vector<OutputSpec> specs;
+  for (const std::string& text : texts) specs.push_back(parse_output_spec(text));
+  if (specs.empty()) specs.push_back(parse_output_spec("-"));
+  return specs;
+}
+
+void publish(Session& session, const std::vector<OutputSpec>& specs, const std::vector<NamedTensor>& results) {
+  Phase phase("writing results");
+  PlannedOutputs planned = plan_outputs(specs, results);
+  write_files(planned.files);
+  std::string text;
+  for (const NamedTensor& result : planned.printed)
+    text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()), to_string(result.tensor.shape()),
+                        print_tensor(result.tensor));
+  session.print(text);
+}
+
+// Compares with what was expected; tells every difference. Pre: the specs name results.
+bool as_expected(Session& session, const std::vector<InputSpec>& expected, const std::vector<NamedTensor>& results,
+                 const Tolerance& tolerance, TensorFiles& files) {
+  Phase phase("comparing results");
+  bool good = true;
+  for (const InputSpec& spec : expected)
+    for (const NamedTensor& result : results) {
+      if (result.name != spec.name) continue;
+      Tensor wanted = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
+      if (auto difference = compare(result, wanted, tolerance)) {
+        session.tell(*difference);
+        good = false;
+      }
+    }
+  return good;
+}
+
+void require_results(const std::vector<InputSpec>& expected, const std::vector<DeclaredOutput>& declared) {
+  std::vector<std::string> names;
+  for (const DeclaredOutput& output : declared) names.push_back(output.name);
+  for (const InputSpec& spec : expected) {
+    if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
+    auto near = did_you_mean(spec.name, names);
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::output_spec, Span{}, fmt::format("the program has no result `{}`, which --expect names", spec.name))
+                      .help(near ? "did you mean `" + *near + "`?" : fmt::format("its results are {}", fmt::join(names, ", ")))};
+  }
+}
+
+int run(Session& session, const RunOptions& options) {
+  TensorFiles files;
+  std::vector<InputSpec> specs = parse_inputs(options.inputs, files);
+  std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
+  CompileOptions compile = compile_options(options.source);
+  for (const InputSpec& spec : specs)
+    if (auto shape = shape_of(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
+  Compiled compiled = compile_program(session, options.file, compile);
+  const ir::Graph& graph = compiled.program[compiled.program.main];
+
+  std::vector<DeclaredOutput> declared;
+  for (ir::ValueId output : graph.outputs) declared.push_back({graph[output].name, graph[output].type.element});
+  std::vector<Tensor> inputs = load_inputs(graph, specs, files);
+  check_outputs(outputs, declared, files.paths());
+  std::vector<InputSpec> expected = parse_inputs(options.expected, files);
+  require_results(expected, declared);
+
+  std::vector<Tensor> tensors = evaluate(compiled.program, inputs, options.engine);
+  files.require_intact();
+  std::vector<NamedTensor> results;
+  for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});
+  bool good = as_expected(session, expected, results, options.tolerance, files);
+  if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
+  return good ? exit_code::done : exit_code::check_failed;
+}
+
+}  // namespace
+
+Action declare_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  app.add_option("FILE", options->file, "The source file")->required();
+  app.add_option("-i,--input", options->inputs, "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("-o,--output", options->outputs, "A result: Y=@y.npy, @all.npz, Y=- (printed, as all are without this option); may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--expect", options->expected, "What a result must be, in the form of an input; if it differs, exit code 5")->allow_extra_args(false);
+  app.add_option("--rtol", options->tolerance.relative, "Relative tolerance of --expect for floats (default 1e-5)")->check(CLI::NonNegativeNumber);
+  app.add_option("--atol", options->tolerance.absolute, "Absolute tolerance of --expect for floats (default 1e-8)")->check(CLI::NonNegativeNumber);
+  add_source_options(app, options->source);
+  add_engine_options(app, options->engine);
+  return [options](Session& session) { return run(session, *options); };
+}
+
+}  // namespace tap::driver

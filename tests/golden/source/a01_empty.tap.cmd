@@ -1,0 +1,3 @@
+// A01: an empty file.
+// RUN: tapc check %s
+// EXIT: 1

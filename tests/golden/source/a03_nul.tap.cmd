@@ -1,0 +1,3 @@
+// A03: a zero byte.
+// RUN: tapc check %s
+// EXIT: 1

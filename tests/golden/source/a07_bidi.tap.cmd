@@ -1,0 +1,3 @@
+// A07: a character that changes the reading direction.
+// RUN: tapc check %s
+// EXIT: 1
