@@ -8,7 +8,11 @@ namespace tap::backend {
 inline constexpr std::size_t max_index_dims = 64;
 
 enum class KernelFailure : std::int32_t {
-  none = 0, division_by_zero = 1, remainder_by_zero = 2, index_out_of_range = 3, negative_shift = 4
+  none = 0,
+  division_by_zero = 1,
+  remainder_by_zero = 2,
+  index_out_of_range = 3,
+  negative_shift = 4
 };
 
 // Where and why a kernel stopped.
@@ -16,7 +20,7 @@ struct KernelError {
   std::int64_t point[max_index_dims];  // of the operator's index space
   std::int64_t tensor;                 // index_out_of_range: of which operand, on which axis
   std::int64_t axis;
-  std::int64_t value;                  // the index, or the amount of the shift
+  std::int64_t value;  // the index, or the amount of the shift
 };
 
 // box: lo, hi per index dim. buffers: operands, then results, each the address of the tensor's cell 0. strides: of all

@@ -18,7 +18,7 @@ struct CompiledProgram {
 CompiledProgram compile(ir::BlockProgram program, Jit& jit);
 
 // Runs the main graph.
-std::vector<Tensor> run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs, const ExecuteOptions& options,
-                        ThreadPool& pool);
+std::vector<Tensor> run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs,
+                        const ExecuteOptions& options, ThreadPool& pool);
 
 }  // namespace tap::backend

@@ -88,14 +88,40 @@ Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& a
     case CellOp::ceil: return b.CreateUnaryIntrinsic(Intrinsic::ceil, x);
     case CellOp::round: return b.CreateUnaryIntrinsic(Intrinsic::roundeven, x);
     case CellOp::sigmoid: return sigmoid(b, x);
-    case CellOp::exp: case CellOp::log: case CellOp::log1p: case CellOp::expm1: case CellOp::sin: case CellOp::cos:
-    case CellOp::tan: case CellOp::asin: case CellOp::acos: case CellOp::atan: case CellOp::sinh: case CellOp::cosh:
-    case CellOp::tanh: case CellOp::asinh: case CellOp::acosh: case CellOp::atanh: case CellOp::erf: case CellOp::pow:
-      return call_library(b, library_name(op), args);
-    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::logical_not:
-    case CellOp::logical_and: case CellOp::logical_or: case CellOp::select: case CellOp::bitand_: case CellOp::bitor_:
-    case CellOp::bitxor_: case CellOp::bitnot: case CellOp::shl: case CellOp::shr: case CellOp::cast: case CellOp::reduce:
-      break;
+    case CellOp::exp:
+    case CellOp::log:
+    case CellOp::log1p:
+    case CellOp::expm1:
+    case CellOp::sin:
+    case CellOp::cos:
+    case CellOp::tan:
+    case CellOp::asin:
+    case CellOp::acos:
+    case CellOp::atan:
+    case CellOp::sinh:
+    case CellOp::cosh:
+    case CellOp::tanh:
+    case CellOp::asinh:
+    case CellOp::acosh:
+    case CellOp::atanh:
+    case CellOp::erf:
+    case CellOp::pow: return call_library(b, library_name(op), args);
+    case CellOp::constant:
+    case CellOp::index:
+    case CellOp::read:
+    case CellOp::argument:
+    case CellOp::logical_not:
+    case CellOp::logical_and:
+    case CellOp::logical_or:
+    case CellOp::select:
+    case CellOp::bitand_:
+    case CellOp::bitor_:
+    case CellOp::bitxor_:
+    case CellOp::bitnot:
+    case CellOp::shl:
+    case CellOp::shr:
+    case CellOp::cast:
+    case CellOp::reduce: break;
   }
   TAP_UNREACHABLE("`" + library_name(op) + "` is no operation on floats");
 }
@@ -130,7 +156,8 @@ Value* shift(IRBuilderBase& b, CellOp op, bool is_signed, Value* x, Value* by) {
 }
 
 Value* integer_sign(IRBuilderBase& b, bool is_signed, Value* x) {
-  Value* positive = b.CreateZExt(is_signed ? b.CreateICmpSGT(x, number(x, 0)) : b.CreateICmpNE(x, number(x, 0)), x->getType());
+  Value* positive =
+      b.CreateZExt(is_signed ? b.CreateICmpSGT(x, number(x, 0)) : b.CreateICmpNE(x, number(x, 0)), x->getType());
   if (!is_signed) return positive;
   return b.CreateSub(positive, b.CreateZExt(b.CreateICmpSLT(x, number(x, 0)), x->getType()));
 }
@@ -144,7 +171,8 @@ Value* integer_operation(IRBuilderBase& b, CellOp op, ElementType type, const st
     case CellOp::add: return b.CreateAdd(x, y);
     case CellOp::sub: return b.CreateSub(x, y);
     case CellOp::mul: return b.CreateMul(x, y);
-    case CellOp::div: case CellOp::mod: return floor_division(b, op == CellOp::div, has_sign, x, y);
+    case CellOp::div:
+    case CellOp::mod: return floor_division(b, op == CellOp::div, has_sign, x, y);
     case CellOp::min: return b.CreateBinaryIntrinsic(has_sign ? Intrinsic::smin : Intrinsic::umin, x, y);
     case CellOp::max: return b.CreateBinaryIntrinsic(has_sign ? Intrinsic::smax : Intrinsic::umax, x, y);
     case CellOp::abs: return has_sign ? b.CreateIntrinsic(Intrinsic::abs, {x->getType()}, {x, b.getFalse()}) : x;
@@ -153,19 +181,48 @@ Value* integer_operation(IRBuilderBase& b, CellOp op, ElementType type, const st
     case CellOp::not_equal: return b.CreateICmpNE(x, y);
     case CellOp::less: return has_sign ? b.CreateICmpSLT(x, y) : b.CreateICmpULT(x, y);
     case CellOp::less_equal: return has_sign ? b.CreateICmpSLE(x, y) : b.CreateICmpULE(x, y);
-    case CellOp::isnan: case CellOp::isinf: return b.getFalse();
-    case CellOp::logical_not: case CellOp::bitnot: return b.CreateNot(x);
+    case CellOp::isnan:
+    case CellOp::isinf: return b.getFalse();
+    case CellOp::logical_not:
+    case CellOp::bitnot: return b.CreateNot(x);
     case CellOp::bitand_: return b.CreateAnd(x, y);
     case CellOp::bitor_: return b.CreateOr(x, y);
     case CellOp::bitxor_: return b.CreateXor(x, y);
-    case CellOp::shl: case CellOp::shr: return shift(b, op, has_sign, x, y);
-    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::logical_and:
-    case CellOp::logical_or: case CellOp::select: case CellOp::exp: case CellOp::log: case CellOp::log1p:
-    case CellOp::expm1: case CellOp::sqrt: case CellOp::rsqrt: case CellOp::floor: case CellOp::ceil: case CellOp::round:
-    case CellOp::sin: case CellOp::cos: case CellOp::tan: case CellOp::asin: case CellOp::acos: case CellOp::atan:
-    case CellOp::sinh: case CellOp::cosh: case CellOp::tanh: case CellOp::asinh: case CellOp::acosh: case CellOp::atanh:
-    case CellOp::erf: case CellOp::sigmoid: case CellOp::pow: case CellOp::cast: case CellOp::reduce:
-      break;
+    case CellOp::shl:
+    case CellOp::shr: return shift(b, op, has_sign, x, y);
+    case CellOp::constant:
+    case CellOp::index:
+    case CellOp::read:
+    case CellOp::argument:
+    case CellOp::logical_and:
+    case CellOp::logical_or:
+    case CellOp::select:
+    case CellOp::exp:
+    case CellOp::log:
+    case CellOp::log1p:
+    case CellOp::expm1:
+    case CellOp::sqrt:
+    case CellOp::rsqrt:
+    case CellOp::floor:
+    case CellOp::ceil:
+    case CellOp::round:
+    case CellOp::sin:
+    case CellOp::cos:
+    case CellOp::tan:
+    case CellOp::asin:
+    case CellOp::acos:
+    case CellOp::atan:
+    case CellOp::sinh:
+    case CellOp::cosh:
+    case CellOp::tanh:
+    case CellOp::asinh:
+    case CellOp::acosh:
+    case CellOp::atanh:
+    case CellOp::erf:
+    case CellOp::sigmoid:
+    case CellOp::pow:
+    case CellOp::cast:
+    case CellOp::reduce: break;
   }
   TAP_UNREACHABLE("`" + library_name(op) + "` is no operation on integers");
 }
@@ -179,7 +236,8 @@ bool operation_may_fail(CellOp op, ElementType type, const ir::Scalar* second) {
   return false;
 }
 
-Value* emit_operation(IRBuilderBase& b, CellOp op, ElementType type, const std::vector<Value*>& args, const FailIf& fail_if) {
+Value* emit_operation(IRBuilderBase& b, CellOp op, ElementType type, const std::vector<Value*>& args,
+                      const FailIf& fail_if) {
   if (is_float(type)) return float_operation(b, op, args);
   auto* constant = args.size() > 1 ? llvm::dyn_cast<llvm::ConstantInt>(args[1]) : nullptr;
   ir::Scalar second{type, constant ? constant->getSExtValue() : 0, 0};

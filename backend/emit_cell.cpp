@@ -30,18 +30,21 @@ Value* CellEmitter::compute(CellId id) {
     case CellOp::index:
       TAP_CHECK(s_.variables[node.attribute], "a variable is used outside of its loop");
       return s_.variables[node.attribute];
-    case CellOp::argument: return b.CreateLoad(register_type(b.getContext(), node.type), s_.accumulators[node.attribute]);
+    case CellOp::argument:
+      return b.CreateLoad(register_type(b.getContext(), node.type), s_.accumulators[node.attribute]);
     case CellOp::read: return read(s_.kernel.loads[node.attribute]);
     case CellOp::select: return select(node);
-    case CellOp::logical_and: case CellOp::logical_or: return logical(node);
+    case CellOp::logical_and:
+    case CellOp::logical_or: return logical(node);
     case CellOp::cast: return emit_cast(b, (*this)(node.args[0]), s_.kernel.exprs[node.args[0]].type, node.type);
     default: break;
   }
   std::vector<Value*> args;
   for (CellId arg : node.args) args.push_back((*this)(arg));
   ElementType type = s_.kernel.exprs[node.args[0]].type;
-  return emit_operation(b, node.op, type, args,
-                        [&](Value* condition, KernelFailure why, Value* value) { s_.fail_if(condition, why, {0, 0, value}); });
+  return emit_operation(b, node.op, type, args, [&](Value* condition, KernelFailure why, Value* value) {
+    s_.fail_if(condition, why, {0, 0, value});
+  });
 }
 
 template <class Then, class Else>
@@ -88,7 +91,8 @@ Value* CellEmitter::read(const Load& load) {
   }
   if (!outside) return s_.load(load.tensor, at);
   llvm::Type* type = register_type(b.getContext(), s_.kernel.tensors[load.tensor].type.element);
-  return branch(outside, type, [&] { return (*this)(*load.fill); }, [&] { return s_.load(load.tensor, at); });
+  return branch(
+      outside, type, [&] { return (*this)(*load.fill); }, [&] { return s_.load(load.tensor, at); });
 }
 
 Value* CellEmitter::logical(const CellNode& node) {
@@ -119,8 +123,9 @@ Value* CellEmitter::select(const CellNode& node) {
   needed(node.args[2], in_else, ignored);
   for (CellId id : order)
     if (in_else[id.index()]) (*this)(id);
-  return branch(condition, register_type(s_.b.getContext(), node.type), [&] { return (*this)(node.args[1]); },
-                [&] { return (*this)(node.args[2]); });
+  return branch(
+      condition, register_type(s_.b.getContext(), node.type), [&] { return (*this)(node.args[1]); },
+      [&] { return (*this)(node.args[2]); });
 }
 
 // The cells that are evaluated whenever `id` is, arguments first.
@@ -155,7 +160,8 @@ bool CellEmitter::harmless_here(const CellNode& node) {
   }
   if (node.args.size() != 2) return true;
   const CellNode& second = exprs[node.args[1]];
-  return !operation_may_fail(node.op, exprs[node.args[0]].type, second.op == CellOp::constant ? &second.value : nullptr);
+  return !operation_may_fail(node.op, exprs[node.args[0]].type,
+                             second.op == CellOp::constant ? &second.value : nullptr);
 }
 
 }  // namespace tap::backend

@@ -48,7 +48,11 @@ Value* round_float(IRBuilderBase& b, Value* value, ElementType to) {
     case ElementType::bf16:
       if (wide) value = round_to_odd(b, value);
       return from_memory(b, to_memory(b, value, to), to);
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8: case ElementType::u8:
+    case ElementType::i64:
+    case ElementType::i32:
+    case ElementType::i16:
+    case ElementType::i8:
+    case ElementType::u8:
     case ElementType::boolean: break;
   }
   TAP_UNREACHABLE("not a float type");
@@ -71,9 +75,14 @@ Value* integer_to_float(IRBuilderBase& b, Value* value, ElementType from, Elemen
 llvm::Type* register_type(llvm::LLVMContext& context, ElementType type) {
   switch (type) {
     case ElementType::f64: return llvm::Type::getDoubleTy(context);
-    case ElementType::f32: case ElementType::f16: case ElementType::bf16: return llvm::Type::getFloatTy(context);
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8: case ElementType::u8:
-      return llvm::Type::getIntNTy(context, static_cast<unsigned>(8 * size_of(type)));
+    case ElementType::f32:
+    case ElementType::f16:
+    case ElementType::bf16: return llvm::Type::getFloatTy(context);
+    case ElementType::i64:
+    case ElementType::i32:
+    case ElementType::i16:
+    case ElementType::i8:
+    case ElementType::u8: return llvm::Type::getIntNTy(context, static_cast<unsigned>(8 * size_of(type)));
     case ElementType::boolean: return llvm::Type::getInt1Ty(context);
   }
   TAP_UNREACHABLE("an unknown element type");
@@ -103,8 +112,8 @@ Value* to_memory(IRBuilderBase& b, Value* value, ElementType type) {
 Value* emit_constant(llvm::LLVMContext& context, const ir::Scalar& value) {
   llvm::Type* type = register_type(context, value.type);
   if (is_float(value.type)) return llvm::ConstantFP::get(type, value.f);
-  return llvm::ConstantInt::get(type, static_cast<std::uint64_t>(value.i) & (is_bool(value.type) ? 1u : ~std::uint64_t{0}),
-                                false, true);
+  return llvm::ConstantInt::get(
+      type, static_cast<std::uint64_t>(value.i) & (is_bool(value.type) ? 1u : ~std::uint64_t{0}), false, true);
 }
 
 Value* emit_cast(IRBuilderBase& b, Value* value, ElementType from, ElementType to) {

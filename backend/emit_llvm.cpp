@@ -123,13 +123,15 @@ void KernelEmitter::emit_arguments() {
   s_.error = s_.function->getArg(3);
   s_.variables.assign(kernel_.variables.size(), nullptr);
   for (std::size_t v = 0; v < 2 * kernel_.dims; ++v)
-    s_.variables[v] = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), box, v), kernel_.variables[v]);
+    s_.variables[v] =
+        b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), box, v), kernel_.variables[v]);
   std::size_t next = 0;
   for (std::size_t t = 0; t < kernel_.tensors.size(); ++t) {
     s_.bases.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), buffers, t)));
     s_.strides.emplace_back();
     for (std::size_t axis = 0; axis < kernel_.tensors[t].type.shape.size(); ++axis)
-      s_.strides.back().push_back(b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), strides, next++)));
+      s_.strides.back().push_back(
+          b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), strides, next++)));
   }
 }
 
@@ -149,7 +151,8 @@ void KernelEmitter::emit_scopes() {
 }
 
 void KernelEmitter::emit_accumulators() {
-  for (ElementType type : kernel_.accumulators) s_.accumulators.push_back(b_.CreateAlloca(register_type(b_.getContext(), type)));
+  for (ElementType type : kernel_.accumulators)
+    s_.accumulators.push_back(b_.CreateAlloca(register_type(b_.getContext(), type)));
 }
 
 void KernelEmitter::emit(const std::vector<Statement>& body) {
@@ -171,7 +174,8 @@ Value* KernelEmitter::tightest(const std::vector<Bound>& bounds, bool lower) {
   Value* result = nullptr;
   for (const Bound& one : bounds) {
     Value* value = bound(one, lower);
-    result = result ? b_.CreateBinaryIntrinsic(lower ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, result, value) : value;
+    result = result ? b_.CreateBinaryIntrinsic(lower ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, result, value)
+                    : value;
   }
   return result;
 }

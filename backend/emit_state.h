@@ -62,8 +62,8 @@ class CellEmitter {
   llvm::Value* branch(llvm::Value* condition, llvm::Type* type, Then then_value, Else else_value);
 
   EmitState& s_;
-  std::vector<Known> scopes_;            // inner scopes are branches; what they compute is not known outside
-  std::vector<signed char> harmless_;    // by cell; -1: not asked yet
+  std::vector<Known> scopes_;          // inner scopes are branches; what they compute is not known outside
+  std::vector<signed char> harmless_;  // by cell; -1: not asked yet
 };
 
 }  // namespace tap::backend

@@ -45,9 +45,11 @@ Jit::Jit() : impl_(std::make_unique<Impl>()) {
   auto host = checked(llvm::orc::JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
   host.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   impl_->machine = checked(host.createTargetMachine(), "LLVM makes no code for this machine");
-  impl_->orc = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(host)).create(), "the JIT does not start");
+  impl_->orc =
+      checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(host)).create(), "the JIT does not start");
   // The C library's functions are those of this process.
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
+  auto process =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
   impl_->orc->getMainJITDylib().addGenerator(checked(std::move(process), "the process's symbols cannot be seen"));
 }
 Jit::~Jit() = default;
@@ -64,7 +66,8 @@ std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels) {
     emit(kernel, symbols.back(), *module);
   }
   optimize(*module, *impl_->machine);
-  check(impl_->orc->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))), "a module is refused");
+  check(impl_->orc->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))),
+        "a module is refused");
   std::vector<KernelFunction> functions;
   for (const auto& symbol : symbols)
     functions.push_back(checked(impl_->orc->lookup(symbol), "a kernel is not found").toPtr<KernelFunction>());

@@ -97,7 +97,7 @@ struct Statement {
 struct Kernel {
   std::vector<TensorArgument> tensors;  // operands, then results
   std::size_t operands = 0;
-  std::size_t dims = 0;                 // of the box
+  std::size_t dims = 0;  // of the box
   std::vector<std::string> variables;
   std::vector<ElementType> accumulators;
   ir::CellExprs exprs;

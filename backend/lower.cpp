@@ -36,7 +36,8 @@ class Lowering {
 
   std::vector<std::size_t> dims_with(bool reduction) const;
   For loop(std::size_t dim, const std::vector<bool>& outside) const;
-  std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside, std::vector<Statement> inner) const;
+  std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
+                              std::vector<Statement> inner) const;
   std::vector<Statement> whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
   Store store(const std::vector<CellId>& values) const;
   std::vector<CellId> accumulators(const Monoid& monoid);
@@ -148,7 +149,8 @@ std::vector<CellId> Lowering::identity(const Monoid& monoid) {
   return result;
 }
 
-std::vector<CellId> Lowering::combination(const Monoid& monoid, const std::vector<CellId>& a, const std::vector<CellId>& b) {
+std::vector<CellId> Lowering::combination(const Monoid& monoid, const std::vector<CellId>& a,
+                                          const std::vector<CellId>& b) {
   std::vector<CellId> arguments = a;
   arguments.insert(arguments.end(), b.begin(), b.end());
   std::vector<CellId> result;
@@ -294,7 +296,8 @@ void Lowering::scan_body(const Scan& scan) {
   admitted.body = reduce;
   auto& moving = scan.descending ? admitted.lower : admitted.upper;
   const std::uint32_t i = kernel_.at(scan.dim);
-  auto follows = std::find_if(moving.begin(), moving.end(), [&](const Bound& b) { return b.expr.coefficients[i] != 0; });
+  auto follows =
+      std::find_if(moving.begin(), moving.end(), [&](const Bound& b) { return b.expr.coefficients[i] != 0; });
   TAP_CHECK(follows != moving.end(), "a scan's bound follows its dim");
   const AffineExpr bound = follows->expr;
 
@@ -323,7 +326,8 @@ std::vector<CellId> Lowering::result_cells(const Monoid& monoid) {
     load.anywhere = false;
     for (const AffineExpr& at : target.at) load.at.push_back({at, {}, false});
     kernel_.loads.push_back(load);
-    result.push_back(kernel_.exprs.read(static_cast<std::uint32_t>(kernel_.loads.size() - 1), monoid.components[result.size()].type));
+    result.push_back(kernel_.exprs.read(static_cast<std::uint32_t>(kernel_.loads.size() - 1),
+                                        monoid.components[result.size()].type));
   }
   return result;
 }

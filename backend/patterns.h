@@ -12,17 +12,17 @@
 namespace tap::backend {
 
 struct Scan {
-  std::size_t dim = 0;        // the parallel dim that runs
-  std::size_t reduced = 0;    // the reduction dim whose bound follows it
-  std::size_t constraint = 0; // which of the operator's constraints says so
-  bool descending = false;    // a lower bound follows: the last cell has the least to combine
+  std::size_t dim = 0;         // the parallel dim that runs
+  std::size_t reduced = 0;     // the reduction dim whose bound follows it
+  std::size_t constraint = 0;  // which of the operator's constraints says so
+  bool descending = false;     // a lower bound follows: the last cell has the least to combine
 };
 std::optional<Scan> find_scan(const ir::Operator& op);
 
 struct Scatter {
   struct Target {
-    std::size_t dim = 0;      // the parallel dim …
-    ir::CellId value;         // … and the only value of it that a point of the reduction contributes to
+    std::size_t dim = 0;  // the parallel dim …
+    ir::CellId value;     // … and the only value of it that a point of the reduction contributes to
   };
   std::vector<Target> targets;
   std::vector<ir::CellId> conditions;  // what else must hold, in order, after the targets

@@ -28,7 +28,8 @@ class Runner {
   void apply_region(const RegionBody& region, const BlockOperation& operation, Values& values);
   std::vector<Tensor> iterate(const RegionBody& region, std::size_t states, std::vector<Tensor> arguments);
   std::vector<std::int64_t> box_argument(const Operator& op, const Box& box) const;
-  [[noreturn]] void report(const BlockGraph& graph, const BlockOperation& operation, KernelFailure why, const KernelError& error) const;
+  [[noreturn]] void report(const BlockGraph& graph, const BlockOperation& operation, KernelFailure why,
+                           const KernelError& error) const;
 
   const CompiledProgram& compiled_;
   const ExecuteOptions& options_;
@@ -62,7 +63,8 @@ std::vector<Tensor> Runner::run(GraphId id, std::vector<Tensor> inputs) {
   Values values(graph.values.size());
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const TensorType& type = graph[graph.inputs[k]].type;
-    TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape, "an input is not of the graph's type");
+    TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
+              "an input is not of the graph's type");
     values[graph.inputs[k].index()] = std::move(inputs[k]);
   }
   auto unneeded = last_uses(graph);
@@ -175,7 +177,8 @@ std::string describe(KernelFailure why, const KernelError& error, const std::str
     case KernelFailure::division_by_zero: return "division by zero";
     case KernelFailure::remainder_by_zero: return "remainder of a division by zero";
     case KernelFailure::index_out_of_range:
-      return fmt::format("index {} is out of range for axis {} of `{}`, which has extent {},", error.value, error.axis, tensor, extent);
+      return fmt::format("index {} is out of range for axis {} of `{}`, which has extent {},", error.value, error.axis,
+                         tensor, extent);
     case KernelFailure::negative_shift: return fmt::format("shift by the negative number {}", error.value);
     case KernelFailure::none: break;
   }
@@ -183,7 +186,8 @@ std::string describe(KernelFailure why, const KernelError& error, const std::str
 }
 
 // The message names the operation and the point, as the interpreter does; a block's number is nothing the user wrote.
-void Runner::report(const BlockGraph& graph, const BlockOperation& operation, KernelFailure why, const KernelError& error) const {
+void Runner::report(const BlockGraph& graph, const BlockOperation& operation, KernelFailure why,
+                    const KernelError& error) const {
   const Operator& op = compiled_.blocks.program[operation.op];
   std::string tensor;
   std::int64_t extent = 0;
@@ -195,7 +199,8 @@ void Runner::report(const BlockGraph& graph, const BlockOperation& operation, Ke
   std::string text = describe(why, error, tensor, extent) + " in `" + op.name + "`";
   bool first = true;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    bool block = std::any_of(operation.splits.begin(), operation.splits.end(), [&](const auto& s) { return s.block_dim == d; });
+    bool block =
+        std::any_of(operation.splits.begin(), operation.splits.end(), [&](const auto& s) { return s.block_dim == d; });
     if (block) continue;
     text += fmt::format("{}{}={}", first ? " at " : ", ", op.dims[d].name, error.point[d]);
     first = false;
@@ -205,8 +210,8 @@ void Runner::report(const BlockGraph& graph, const BlockOperation& operation, Ke
 
 }  // namespace
 
-std::vector<Tensor> run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs, const ExecuteOptions& options,
-                        ThreadPool& pool) {
+std::vector<Tensor> run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs,
+                        const ExecuteOptions& options, ThreadPool& pool) {
   return Runner(compiled, options, pool).run(compiled.blocks.program.main, inputs);
 }
 

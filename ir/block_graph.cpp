@@ -21,7 +21,8 @@ std::string_view name_of(Placement placement) {
 
 std::string names(const BlockGraph& graph, const std::vector<ValueId>& ids) {
   std::string out;
-  for (ValueId id : ids) out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", graph[id].name, to_string(graph[id].type));
+  for (ValueId id : ids)
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", graph[id].name, to_string(graph[id].type));
   return "(" + out + ")";
 }
 
@@ -64,10 +65,12 @@ std::vector<Application> applications_of(const Operator& op, const std::vector<B
 }
 
 std::string print(const Program& program, const BlockGraph& graph) {
-  std::string out = fmt::format("block graph {} {} -> {}\n", graph.name, names(graph, graph.inputs), names(graph, graph.outputs));
+  std::string out =
+      fmt::format("block graph {} {} -> {}\n", graph.name, names(graph, graph.inputs), names(graph, graph.outputs));
   for (const BlockOperation& operation : graph.operations) {
     const Operator& op = program[operation.op];
-    out += fmt::format("apply {} {} -> {}\n", op.name, names(graph, operation.operands), names(graph, operation.results));
+    out +=
+        fmt::format("apply {} {} -> {}\n", op.name, names(graph, operation.operands), names(graph, operation.results));
     for (const BlockSplit& split : operation.splits) out += print_split(op, split);
     for (const Application& application : operation.applications) out += "  on " + to_string(application.box) + "\n";
   }

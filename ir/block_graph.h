@@ -11,11 +11,11 @@
 namespace tap::ir {
 
 struct BlockSplit {
-  std::uint32_t dim = 0;                    // the index dim that is cut …
-  std::vector<Range> blocks;                // … into these consecutive blocks; some may be empty
+  std::uint32_t dim = 0;      // the index dim that is cut …
+  std::vector<Range> blocks;  // … into these consecutive blocks; some may be empty
   Placement placement = Placement::threads;
-  std::optional<AxisRef> axis;              // placement on a mesh axis
-  std::optional<std::uint32_t> block_dim;   // of a split reduction: the parallel dim that is the block's number
+  std::optional<AxisRef> axis;             // placement on a mesh axis
+  std::optional<std::uint32_t> block_dim;  // of a split reduction: the parallel dim that is the block's number
   bool operator==(const BlockSplit&) const = default;
 };
 

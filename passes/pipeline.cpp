@@ -25,7 +25,8 @@ Program remove_dead_code(const Program& program) {
 
 constexpr Pass lowering_passes[] = {
     {"inline_calls", "first: what follows sees through calls", inline_calls},
-    {"share_equal_operations", "after inlining, which makes equal operations visible in one graph", share_equal_operations},
+    {"share_equal_operations", "after inlining, which makes equal operations visible in one graph",
+     share_equal_operations},
     {"remove_dead_code", "last: inlining leaves results that nobody asked for", remove_dead_code},
 };
 
@@ -37,7 +38,8 @@ Program run(std::span<const Pass> passes, Program program, const AfterPass& afte
   for (const Pass& pass : passes) {
     Program next = pass.run(program);
     std::vector<std::string> problems = verify(next);
-    if (!problems.empty()) TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` made an ill-formed program: " + problems.front());
+    if (!problems.empty())
+      TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` made an ill-formed program: " + problems.front());
     if (after) after(pass, program, next);
     program = std::move(next);
   }

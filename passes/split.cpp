@@ -81,9 +81,11 @@ class Splitter {
     apply(interner_.add(parts.combination), partials, operation.results, combination);
   }
 
-  void apply(OperatorId op, std::vector<ValueId> operands, std::vector<ValueId> results, std::vector<BlockSplit> splits) {
+  void apply(OperatorId op, std::vector<ValueId> operands, std::vector<ValueId> results,
+             std::vector<BlockSplit> splits) {
     auto applications = applications_of(program_[op], splits);
-    result_.operations.push_back({op, std::move(operands), std::move(results), std::move(splits), std::move(applications)});
+    result_.operations.push_back(
+        {op, std::move(operands), std::move(results), std::move(splits), std::move(applications)});
   }
 
   Program& program_;

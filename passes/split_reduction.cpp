@@ -62,7 +62,8 @@ bool speaks_of_reduction(const Operator& op, const Constraint& constraint) {
 }
 
 // Writes of the combination: as the operator's, over its own dims.
-Access combined_write(const Operator& op, const Access& write, std::size_t dims, const std::vector<std::uint32_t>& renumbered) {
+Access combined_write(const Operator& op, const Access& write, std::size_t dims,
+                      const std::vector<std::uint32_t>& renumbered) {
   Access result = write;
   result.projection.start.inputs = dims;
   for (AffineExpr& row : result.projection.start.rows) row = over_combination(op, row);

@@ -8,8 +8,8 @@
 namespace tap::passes {
 
 struct SplitReduction {
-  ir::Operator partial;      // the operator with one more parallel dim, last: the block's number. Which points of the cut
-                             // dim belong to which block is said by the boxes of its applications.
+  ir::Operator partial;  // the operator with one more parallel dim, last: the block's number. Which points of the cut
+                         // dim belong to which block is said by the boxes of its applications.
   std::uint32_t block_dim = 0;
   ir::Operator combination;  // its dims: the parallel ones in order, then the block's number, reduced
   std::vector<std::uint32_t> dim_in_combination;  // by dim of the operator; only parallel ones are asked

@@ -13,7 +13,8 @@ constexpr ElementType all_types[] = {f64, f32, f16, bf16, i64, i32, i16, i8, u8,
 // Values at which something may go wrong, for each type.
 std::vector<double> special_floats() {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  return {0.0, -0.0, 1, -1, 2, 3, -3, 0.5, -0.5, 1.5, 2.5, -2.5, 7, 100, -100, 65504, 70000, 1e30, -1e30, 3e-8, inf, -inf, std::nan("")};
+  return {0.0, -0.0, 1,    -1,    2,     3,    -3,    0.5,  -0.5, 1.5,  2.5,         -2.5,
+          7,   100,  -100, 65504, 70000, 1e30, -1e30, 3e-8, inf,  -inf, std::nan("")};
 }
 std::vector<std::int64_t> special_integers(ElementType type) {
   std::int64_t least = least_integer(type), greatest = greatest_integer(type);
@@ -37,11 +38,14 @@ bool takes(CellOp op, ElementType type) {
   switch (info(op).kind) {
     case CellKind::arithmetic: return !is_bool(type) || op == CellOp::min || op == CellOp::max;
     case CellKind::comparison: return true;
-    case CellKind::logical: case CellKind::lazy: return is_bool(type);
+    case CellKind::logical:
+    case CellKind::lazy: return is_bool(type);
     case CellKind::function: return is_float(type);
     case CellKind::integer_function:
       return is_integer(type) || (is_bool(type) && op != CellOp::shl && op != CellOp::shr);
-    case CellKind::leaf: case CellKind::cast: case CellKind::reduction: return false;
+    case CellKind::leaf:
+    case CellKind::cast:
+    case CellKind::reduction: return false;
   }
   return false;
 }
@@ -61,7 +65,8 @@ Operator table(CellOp op, ElementType type, std::int64_t n) {
   auto i = b.parallel("i", n), j = binary ? b.parallel("j", n) : i;
   auto x = b.operand(type, {n});
   bool to_bool = info(op).kind == CellKind::comparison;
-  b.result(to_bool ? boolean : type, binary ? Shape{n, n} : Shape{n}, binary ? std::vector{b[i], b[j]} : std::vector{b[i]});
+  b.result(to_bool ? boolean : type, binary ? Shape{n, n} : Shape{n},
+           binary ? std::vector{b[i], b[j]} : std::vector{b[i]});
   CellId first = b.read(x, {b[i]});
   if (!binary) return b.map({computed(b, op, {first})});
   CellId second = b.read(x, {b[j]});
@@ -83,10 +88,13 @@ void expect_same_tables(const std::vector<Operator>& ops, const Tensor& x, const
     for (ValueId r : g.add(op, {input})) results.push_back(r);
   GraphId main = g.finish(results);
   auto got = execute(program, main, {x}), wanted = interpret(program, main, {x}).outputs;
-  for (std::size_t k = 0; k < got.size(); ++k) expect_same_bits({got[k]}, {wanted[k]}, where + ", result " + std::to_string(k));
+  for (std::size_t k = 0; k < got.size(); ++k)
+    expect_same_bits({got[k]}, {wanted[k]}, where + ", result " + std::to_string(k));
 }
 
-std::vector<Tensor> oracle(const Operator& op, const std::vector<Tensor>& inputs) { return evaluate({}, op, inputs).outputs; }
+std::vector<Tensor> oracle(const Operator& op, const std::vector<Tensor>& inputs) {
+  return evaluate({}, op, inputs).outputs;
+}
 
 std::vector<Tensor> native(const Operator& op, const std::vector<Tensor>& inputs) {
   Program program;
@@ -105,7 +113,8 @@ TEST_P(CellsOfType, ExactOperations) {
   std::string names;
   for (std::size_t o = 0; o < cell_op_count; ++o) {
     CellOp op = static_cast<CellOp>(o);
-    bool rounded = info(op).kind == CellKind::function && op != CellOp::floor && op != CellOp::ceil && op != CellOp::round;
+    bool rounded = info(op).kind == CellKind::function && op != CellOp::floor && op != CellOp::ceil &&
+                   op != CellOp::round;
     // The oracle keeps f64 until the cell is written: an f32 remainder may differ, and is compared below.
     if (!takes(op, type) || op == CellOp::select || rounded || (type == f32 && op == CellOp::mod)) continue;
     tables.push_back(table(op, type, x.size()));
@@ -144,7 +153,8 @@ TEST_P(CellsOfType, Reductions) {
   }
   // Products stay below 2^8, so that they are exact in every float type.
   Tensor t(type, {3, 5});
-  for (std::int64_t c = 0; c < 15; ++c) t.store_i64(c, std::vector<std::int64_t>{1, 2, 1, 3, 1}[static_cast<std::size_t>(c * c) % 5]);
+  for (std::int64_t c = 0; c < 15; ++c)
+    t.store_i64(c, std::vector<std::int64_t>{1, 2, 1, 3, 1}[static_cast<std::size_t>(c * c) % 5]);
   expect_native_is_oracle(program, g.finish(results), {t});
 }
 
@@ -159,8 +169,9 @@ TEST(Cells, NarrowingRoundsOnce) {
   b.result(f16, {4}, {b[i]});
   b.result(bf16, {4}, {b[i]});
   Operator map = b.map({b.cast(b.read(t, {b[i]}), f16), b.cast(b.read(t, {b[i]}), bf16)});
-  Tensor x = tensor(f64, {4}, {1 + std::ldexp(1, -11) + std::ldexp(1, -30), -1 - std::ldexp(1, -11) - std::ldexp(1, -30),
-                              1 + std::ldexp(1, -8) + std::ldexp(1, -40), 65520 - std::ldexp(1, -30)});
+  Tensor x = tensor(f64, {4},
+                    {1 + std::ldexp(1, -11) + std::ldexp(1, -30), -1 - std::ldexp(1, -11) - std::ldexp(1, -30),
+                     1 + std::ldexp(1, -8) + std::ldexp(1, -40), 65520 - std::ldexp(1, -30)});
   auto result = native(map, {x});
   EXPECT_EQ(values_of(result[0])[0], 1 + std::ldexp(1, -10));
   EXPECT_EQ(values_of(result[0])[3], 65504);

@@ -14,7 +14,8 @@ namespace tap::backend::test {
 using namespace tap::ir;
 using namespace tap::ir::test;
 
-inline void expect_same_bits(const std::vector<Tensor>& native, const std::vector<Tensor>& oracle, const std::string& where) {
+inline void expect_same_bits(const std::vector<Tensor>& native, const std::vector<Tensor>& oracle,
+                             const std::string& where) {
   ASSERT_EQ(native.size(), oracle.size()) << where;
   for (std::size_t k = 0; k < native.size(); ++k) {
     ASSERT_EQ(native[k].type(), oracle[k].type()) << where;
@@ -22,7 +23,8 @@ inline void expect_same_bits(const std::vector<Tensor>& native, const std::vecto
     if (std::memcmp(native[k].data(), oracle[k].data(), native[k].byte_size()) == 0) continue;
     for (std::int64_t c = 0; c < native[k].size(); ++c) {
       double a = native[k].load_f64(c), b = oracle[k].load_f64(c);
-      ASSERT_TRUE(a == b || (a != a && b != b)) << where << ": output " << k << " cell " << c << " is " << a << ", not " << b;
+      ASSERT_TRUE(a == b || (a != a && b != b))
+          << where << ": output " << k << " cell " << c << " is " << a << ", not " << b;
     }
   }
 }

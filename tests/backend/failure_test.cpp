@@ -7,16 +7,16 @@ namespace {
 std::string message_of(const std::function<void()>& run) {
   try {
     run();
-  } catch (const EvaluationError& e) {
-    return e.message;
-  }
+  } catch (const EvaluationError& e) { return e.message; }
   return "no failure";
 }
 
-void expect_same_failure(const Operator& op, const std::vector<Tensor>& inputs, const std::string& part, Program program = {}) {
+void expect_same_failure(const Operator& op, const std::vector<Tensor>& inputs, const std::string& part,
+                         Program program = {}) {
   BuildGraph g{program, {}};
   std::vector<ValueId> operands;
-  for (std::size_t k = 0; k < inputs.size(); ++k) operands.push_back(g.input("in" + std::to_string(k), inputs[k].type(), inputs[k].shape()));
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    operands.push_back(g.input("in" + std::to_string(k), inputs[k].type(), inputs[k].shape()));
   GraphId main = g.finish(g.add(op, operands));
   std::string expected = message_of([&] { interpret(program, main, inputs); });
   EXPECT_NE(expected.find(part), std::string::npos) << expected;
@@ -44,12 +44,8 @@ Tensor ones_but(std::int64_t value) {
 TEST(Failure, DivisionByZeroNamesTheFirstPoint) {
   expect_same_failure(table(CellOp::div), {ones_but(5), ones_but(0)}, "division by zero in `quotient` at i=1, j=8");
 }
-TEST(Failure, RemainderByZero) {
-  expect_same_failure(table(CellOp::mod), {ones_but(5), ones_but(0)}, "at i=1, j=8");
-}
-TEST(Failure, NegativeShift) {
-  expect_same_failure(table(CellOp::shl), {ones_but(5), ones_but(-3)}, "-3");
-}
+TEST(Failure, RemainderByZero) { expect_same_failure(table(CellOp::mod), {ones_but(5), ones_but(0)}, "at i=1, j=8"); }
+TEST(Failure, NegativeShift) { expect_same_failure(table(CellOp::shl), {ones_but(5), ones_but(-3)}, "-3"); }
 TEST(Failure, IndexOutOfRange) {
   Build b("lookup");
   auto n = b.parallel("n", 6);
@@ -64,7 +60,8 @@ TEST(Failure, InAReductionNamesTheReducedIndexToo) {
   auto i = b.parallel("i", 3), k = b.reduction("k", 4);
   auto x = b.operand(i64, {3, 4});
   b.result(i64, {3}, {b[i]});
-  auto op = b.reduce(add_monoid(program, "sum", i64), {b.apply(CellOp::div, {b.literal(i64, 6), b.read(x, {b[i], b[k]})})});
+  auto op =
+      b.reduce(add_monoid(program, "sum", i64), {b.apply(CellOp::div, {b.literal(i64, 6), b.read(x, {b[i], b[k]})})});
   expect_same_failure(op, {tensor(i64, {3, 4}, {1, 1, 1, 1, 2, 2, 0, 2, 0, 3, 3, 3})}, "at i=1, k=2", program);
 }
 

@@ -134,12 +134,14 @@ MonoidId add_argmax(Program& program) {
   m.name = "argmax";
   m.components = {{"v", f32}, {"at", i64}};
   m.identity = {m.exprs.constant(Scalar::least(f32)), m.exprs.constant(Scalar::greatest(i64))};
-  auto av = m.exprs.argument(0, f32), aa = m.exprs.argument(1, i64), bv = m.exprs.argument(2, f32), ba = m.exprs.argument(3, i64);
+  auto av = m.exprs.argument(0, f32), aa = m.exprs.argument(1, i64), bv = m.exprs.argument(2, f32),
+       ba = m.exprs.argument(3, i64);
   auto better = m.exprs.apply(CellOp::less, boolean, {av, bv});
   auto equal = m.exprs.apply(CellOp::equal, boolean, {av, bv});
   auto tie = m.exprs.apply(CellOp::logical_and, boolean, {equal, m.exprs.apply(CellOp::less, boolean, {ba, aa})});
   auto later = m.exprs.apply(CellOp::logical_or, boolean, {better, tie});
-  m.combine = {m.exprs.apply(CellOp::select, f32, {later, bv, av}), m.exprs.apply(CellOp::select, i64, {later, ba, aa})};
+  m.combine = {m.exprs.apply(CellOp::select, f32, {later, bv, av}),
+               m.exprs.apply(CellOp::select, i64, {later, ba, aa})};
   program.monoids.push_back(std::move(m));
   return MonoidId{program.monoids.size() - 1};
 }

@@ -63,7 +63,8 @@ void expect_same_meaning(const Program& program) {
   EXPECT_EQ(calls(inlined), 0u);
   EXPECT_EQ(inline_calls(inlined), inlined);
   std::vector<Tensor> inputs;
-  for (std::size_t k = 0; k < program[program.main].inputs.size(); ++k) inputs.push_back(tensor(f32, {4}, {1, -2, 3, -4.5 - double(k)}));
+  for (std::size_t k = 0; k < program[program.main].inputs.size(); ++k)
+    inputs.push_back(tensor(f32, {4}, {1, -2, 3, -4.5 - double(k)}));
   auto before = interpret(program, program.main, inputs).outputs;
   auto after = interpret(inlined, inlined.main, inputs).outputs;
   ASSERT_EQ(before.size(), after.size());
@@ -184,9 +185,7 @@ TEST(Pipeline, NamesThePassThatBrokeTheProgram) {
   try {
     run(passes, program);
     FAIL() << "the verifier saw nothing";
-  } catch (const InternalError& e) {
-    EXPECT_NE(std::string(e.what()).find("saboteur"), std::string::npos) << e.what();
-  }
+  } catch (const InternalError& e) { EXPECT_NE(std::string(e.what()).find("saboteur"), std::string::npos) << e.what(); }
 }
 
 TEST(Pipeline, LoweringKeepsTheMeaningAndSharesEqualCalls) {
@@ -200,7 +199,8 @@ TEST(Pipeline, LoweringKeepsTheMeaningAndSharesEqualCalls) {
   g.write(region(RegionKind::call, callee, 1, 1), {h}, {dead});
   program.main = g.finish(g.add(sum_of_two("y"), {h, k}));
   std::vector<std::string_view> seen;
-  Program lowered = run(lowering(), program, [&](const Pass& p, const Program&, const Program&) { seen.push_back(p.name); });
+  Program lowered =
+      run(lowering(), program, [&](const Pass& p, const Program&, const Program&) { seen.push_back(p.name); });
   EXPECT_EQ(seen.size(), lowering().size());
   EXPECT_EQ(lowered[lowered.main].operations.size(), 3u);
   auto input = tensor(f32, {4}, {1, -2, 3, -4});

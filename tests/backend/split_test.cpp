@@ -1,0 +1,128 @@
+// Split programs run natively and give what the whole gives: reductions cut into partials, in order.
+#include "passes/split.h"
+
+#include "tests/backend/compare.h"
+
+namespace tap::backend::test {
+namespace {
+
+void expect_split_is_whole(Program program, const Operator& op, const std::vector<Tensor>& inputs,
+                           const std::vector<passes::SplitChoice>& choices) {
+  BuildGraph g{program, {}};
+  std::vector<ValueId> operands;
+  for (std::size_t k = 0; k < inputs.size(); ++k) operands.push_back(g.input("x", inputs[k].type(), inputs[k].shape()));
+  program.main = g.finish(g.add(op, operands));
+  auto own = choices;
+  for (auto& c : own) c.graph = program.main;
+  auto expected = interpret(program, program.main, inputs).outputs;
+  for (std::size_t threads : {1, 2, 8}) {
+    ExecuteOptions options;
+    options.threads = threads;
+    expect_same_bits(Executable(passes::split(program, own), options).run(inputs), expected,
+                     std::to_string(threads) + " threads");
+  }
+}
+
+TEST(SplitRun, SumOverUnevenAndEmptyBlocks) {
+  Program program;
+  Build b("c");
+  auto i = b.parallel("i", 6), j = b.parallel("j", 4), k = b.reduction("k", 11);
+  auto x = b.operand(f32, {6, 11}), w = b.operand(f32, {11, 4});
+  b.result(f32, {6, 4}, {b[i], b[j]});
+  auto value = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(w, {b[k], b[j]})});
+  Operator op = b.reduce(add_monoid(program, "sum", f32), {value});
+  OperationId o{0};
+  expect_split_is_whole(
+      program, op, {whole_numbers(f32, {6, 11}), whole_numbers(f32, {11, 4}, 2)},
+      {{{}, o, k, {{0, 7}, {7, 7}, {7, 11}}}, {{}, o, i, ceil_blocks({0, 6}, 4)}, {{}, o, j, {{0, 1}, {1, 4}}}});
+}
+
+// The recurrence h <- a*h + b, which does not commute (trap 18).
+MonoidId add_recurrence(Program& program) {
+  Monoid m;
+  m.name = "affine";
+  m.components = {{"a", i64}, {"b", i64}};
+  m.identity = {m.exprs.constant(Scalar::one(i64)), m.exprs.constant(Scalar::zero(i64))};
+  auto a1 = m.exprs.argument(0, i64), b1 = m.exprs.argument(1, i64), a2 = m.exprs.argument(2, i64),
+       b2 = m.exprs.argument(3, i64);
+  m.combine = {m.exprs.apply(CellOp::mul, i64, {a1, a2}),
+               m.exprs.apply(CellOp::add, i64, {m.exprs.apply(CellOp::mul, i64, {b1, a2}), b2})};
+  m.laws = {Law::proved, Law::proved, Law::broken, Law::unknown};
+  program.monoids.push_back(std::move(m));
+  return MonoidId{program.monoids.size() - 1};
+}
+
+TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
+  Program program;
+  Build b("h");
+  auto r = b.parallel("r", 3), k = b.reduction("k", 7);
+  auto x = b.operand(i64, {3, 7}), y = b.operand(i64, {3, 7});
+  b.result(i64, {3}, {b[r]});
+  b.result(i64, {3}, {b[r]});
+  Operator op = b.reduce(add_recurrence(program), {b.read(x, {b[r], b[k]}), b.read(y, {b[r], b[k]})});
+  expect_split_is_whole(program, op, {whole_numbers(i64, {3, 7}), whole_numbers(i64, {3, 7}, 5)},
+                        {{{}, OperationId{0}, k, {{0, 2}, {2, 3}, {3, 7}}}});
+}
+
+TEST(SplitRun, ScansAndTheirReducedDim) {
+  for (bool cut_reduction : {false, true}) {
+    for (bool suffix : {false, true}) {
+      Program program;
+      Build b("h");  // a linear recurrence as a scan
+      auto i = b.parallel("i", 9), k = b.reduction("k", 9);
+      auto x = b.operand(i64, {9}), y = b.operand(i64, {9});
+      b.result(i64, {9}, {b[i]});
+      b.result(i64, {9}, {b[i]});
+      b.require_at_least_zero(suffix ? b[k] - b[i] : b[i] - b[k]);
+      Operator op = b.reduce(add_recurrence(program), {b.read(x, {b[k]}), b.read(y, {b[k]})});
+      expect_split_is_whole(program, op, {whole_numbers(i64, {9}), whole_numbers(i64, {9}, 5)},
+                            {{{}, OperationId{0}, cut_reduction ? k : i, ceil_blocks({0, 9}, 4)}});
+    }
+  }
+}
+
+TEST(SplitRun, ScatterOverItsReducedDim) {
+  Program program;
+  Build b("g");
+  auto v = b.parallel("v", 5), t = b.reduction("t", 9);
+  auto ids = b.operand(i64, {9}), x = b.operand(f32, {9});
+  b.result(f32, {5}, {b[v]});
+  auto hit = b.apply(CellOp::equal, {b.read(ids, {b[t]}), b.index(v)});
+  auto term = b.apply(CellOp::select, {hit, b.read(x, {b[t]}), b.literal(f32, 0)});
+  Operator op = b.reduce(add_monoid(program, "sum", f32), {term});
+  std::vector<Tensor> inputs{tensor(i64, {9}, {0, 4, 4, -2, 7, 1, 1, 1, 3}), whole_numbers(f32, {9})};
+  expect_split_is_whole(program, op, inputs, {{{}, OperationId{0}, t, ceil_blocks({0, 9}, 2)}});
+  expect_split_is_whole(program, op, inputs, {{{}, OperationId{0}, v, ceil_blocks({0, 5}, 3)}});
+}
+
+// Work per element must not grow with the length: 200,000 elements would be 2e10 steps if it did.
+TEST(SplitRun, ScansAndScattersAreLinear) {
+  constexpr std::int64_t n = 200000;
+  Program program;
+  Build s("s");
+  auto i = s.parallel("i", n), k = s.reduction("k", n);
+  auto x = s.operand(i64, {n});
+  s.result(i64, {n}, {s[i]});
+  s.require_at_least_zero(s[i] - s[k]);
+  MonoidId sum = add_monoid(program, "sum", i64);
+  Operator scan = s.reduce(sum, {s.read(x, {s[k]})});
+  Build h("h");
+  auto v = h.parallel("v", n), t = h.reduction("t", n);
+  auto ids = h.operand(i64, {n});
+  h.result(i64, {n}, {h[v]});
+  auto hit = h.apply(CellOp::equal, {h.read(ids, {h[t]}), h.index(v)});
+  Operator count = h.reduce(sum, {h.apply(CellOp::select, {hit, h.literal(i64, 1), h.literal(i64, 0)})});
+  BuildGraph g{program, {}};
+  auto in = g.input("x", i64, {n});
+  auto total = g.add(scan, {in})[0];
+  auto counts = g.add(count, {in})[0];
+  program.main = g.finish({total, counts});
+  Tensor ones(i64, {n});
+  for (std::int64_t c = 0; c < n; ++c) ones.store_i64(c, 1);
+  auto results = execute(program, program.main, {ones});
+  EXPECT_EQ(results[0].load_i64(n - 1), n);
+  EXPECT_EQ(results[1].load_i64(1), n);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
