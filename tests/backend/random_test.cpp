@@ -1,0 +1,94 @@
+// Random legal operators under random splits: native is the oracle, bit by bit.
+#include <rapidcheck/gtest.h>
+
+#include "backend/patterns.h"
+#include "passes/split.h"
+#include "tests/backend/compare.h"
+#include "tests/backend/random_operator.h"
+
+namespace tap::backend::test {
+namespace {
+
+// Boundaries anywhere, in order; blocks may be empty.
+std::vector<Range> random_blocks(Choices& choose, Range range) {
+  std::vector<std::int64_t> cuts{range.lo, range.hi};
+  for (std::int64_t n = choose(4); n > 0; --n) cuts.push_back(range.lo + choose(range.size() + 1));
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<Range> blocks;
+  for (std::size_t c = 1; c < cuts.size(); ++c) blocks.push_back({cuts[c - 1], cuts[c]});
+  return blocks;
+}
+
+std::vector<passes::SplitChoice> random_splits(Choices& choose, const Program& program) {
+  std::vector<passes::SplitChoice> choices;
+  const Graph& graph = program[program.main];
+  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+    const Operator& op = program[graph.operations[o].op];
+    bool reduction_cut = false;
+    for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+      bool reduces = op.dims[d].role == DimRole::reduction;
+      if (choose(2) == 0 || !passes::can_split(program, op, d) || (reduces && reduction_cut)) continue;
+      reduction_cut = reduction_cut || reduces;
+      choices.push_back({program.main, OperationId{o}, d, random_blocks(choose, op.dims[d].range), Placement::threads});
+    }
+  }
+  return choices;
+}
+
+// What the random operators were, so that a generator that makes only one kind does not go unnoticed.
+struct Seen {
+  int operators = 0, reductions = 0, scans = 0, scatters = 0, fills = 0, constrained = 0;
+};
+
+void add_operators(Program& program, Choices& choose, std::vector<Tensor>& inputs, Seen& seen) {
+  std::vector<Operator> operators;
+  for (int n = 0; n < 3; ++n) operators.push_back(RandomOperator(program, choose).make());
+  BuildGraph g{program, {}};
+  std::vector<ValueId> outputs;
+  for (const Operator& op : operators) {
+    std::vector<ValueId> operands;
+    for (const TensorType& type : op.operands) {
+      operands.push_back(g.input("in" + std::to_string(inputs.size()), type.element, type.shape));
+      inputs.push_back(whole_numbers(type.element, type.shape, choose(11)));
+    }
+    outputs.push_back(g.add(op, operands)[0]);
+    ++seen.operators;
+    seen.reductions += op.reduce() != nullptr;
+    seen.scans += find_scan(op).has_value();
+    seen.scatters += find_scatter(program, op).has_value();
+    seen.fills += std::any_of(op.reads.begin(), op.reads.end(), [](const Access& a) { return a.fill.has_value(); });
+    seen.constrained += !op.constraints.empty();
+  }
+  program.main = g.finish(outputs);
+}
+
+TEST(Random, OperatorsUnderRandomSplits) {
+  Seen seen;
+  bool ok = rc::check("native is the oracle", [&] {
+    Choices choose(*rc::gen::container<std::vector<std::uint8_t>>(150, rc::gen::arbitrary<std::uint8_t>()));
+    Program program;
+    std::vector<Tensor> inputs;
+    add_operators(program, choose, inputs, seen);
+    auto expected = interpret(program, program.main, inputs).outputs;
+    ExecuteOptions options;
+    options.threads = 2;
+    Executable executable(passes::split(program, random_splits(choose, program)), options);
+    auto got = executable.run(inputs);
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      bool same = std::memcmp(got[k].data(), expected[k].data(), got[k].byte_size()) == 0;
+      if (!same) RC_LOG() << executable.print_kernels();
+      RC_ASSERT(same);
+    }
+  });
+  EXPECT_TRUE(ok);
+  std::printf("%d operators: %d reductions, %d scans, %d scatters, %d with a fill, %d constrained\n", seen.operators,
+              seen.reductions, seen.scans, seen.scatters, seen.fills, seen.constrained);
+  EXPECT_GT(seen.reductions, seen.operators / 10);
+  EXPECT_GT(seen.scans, 0);
+  EXPECT_GT(seen.scatters, 0);
+  EXPECT_GT(seen.fills, 0);
+  EXPECT_GT(seen.constrained, seen.operators / 10);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
