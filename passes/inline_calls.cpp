@@ -53,13 +53,15 @@ class Inliner {
     const Graph& graph;
     std::vector<ValueId> values;
     std::vector<std::optional<Sharding>> input_use;  // by value: the sharding of this use, of a call's operand
-    std::vector<OperationId> operations;             // of calls: invalid
+    std::vector<std::size_t> begin;                  // by operation: the first of those that it became in `out_`
   };
 
   void copy_operations(Frame& frame);
   void copy_operation(Frame& frame, const Operation& operation);
   void copy_call(Frame& frame, const Operation& call, GraphId callee);
   void copy_notes(const Frame& frame);
+  void copy_split(const Frame& frame, SplitRequest split);
+  bool has_dim(OperatorId id, const SplitRequest& split) const;
   void drop_unused_values();
   bool has_notes(const Frame& frame, ValueId value) const;
   void keep_apart(Frame& frame, ValueId result, ValueId source);
@@ -106,14 +108,15 @@ void Inliner::drop_unused_values() {
 
 void Inliner::copy_operations(Frame& frame) {
   for (const Operation& operation : frame.graph.operations) {
+    frame.begin.push_back(out_.operations.size());
     const RegionBody* region = program_[operation.op].region();
     if (region && region->kind == RegionKind::call) {
-      frame.operations.push_back(OperationId{});
       copy_call(frame, operation, region->graph);
     } else {
       copy_operation(frame, operation);
     }
   }
+  frame.begin.push_back(out_.operations.size());
   copy_notes(frame);
 }
 
@@ -129,7 +132,6 @@ void Inliner::copy_operation(Frame& frame, const Operation& operation) {
   }
   if (!annotated) copy.operand_shardings.clear();
   for (ValueId& v : copy.results) v = frame.values[v.index()];
-  frame.operations.push_back(OperationId{out_.operations.size()});
   out_.operations.push_back(std::move(copy));
 }
 
@@ -210,12 +212,32 @@ void Inliner::copy_notes(const Frame& frame) {
     out_.groups.push_back(std::move(group));
   }
   for (const Barrier& b : frame.graph.barriers) out_.barriers.push_back({mapped(b.value), b.kind});
-  for (SplitRequest split : frame.graph.splits) {
-    split.operation = frame.operations[split.operation.index()];
-    TAP_CHECK(split.operation.valid(), "a split of a call is realised before calls are inlined");
-    if (split.value) split.value = mapped(*split.value);
-    out_.splits.push_back(std::move(split));
+  for (const SplitRequest& split : frame.graph.splits) copy_split(frame, split);
+}
+
+// A split of a call is one of each operation inside that writes the value, or has the dim, that it names.
+void Inliner::copy_split(const Frame& frame, SplitRequest split) {
+  const std::size_t of = split.operation.index();
+  if (split.value) split.value = frame.values[split.value->index()];
+  for (std::size_t o = frame.begin[of]; o < frame.begin[of + 1]; ++o) {
+    const Operation& operation = out_.operations[o];
+    const auto& results = operation.results;
+    bool meant = split.value ? std::find(results.begin(), results.end(), *split.value) != results.end()
+                             : has_dim(operation.op, split);
+    if (!meant) continue;
+    split.operation = OperationId{o};
+    out_.splits.push_back(split);
   }
+}
+
+// A dim of that name whose range the blocks tile.
+bool Inliner::has_dim(OperatorId id, const SplitRequest& split) const {
+  const std::size_t own = program_.operators.size();
+  const Operator& op = id.index() < own ? program_[id] : added[id.index() - own];
+  Range whole{};
+  for (Range block : split.blocks) whole = hull(whole, block);
+  return std::any_of(op.dims.begin(), op.dims.end(),
+                     [&](const IndexDim& d) { return d.name == split.dim && (d.range == whole || d.range.empty()); });
 }
 
 // Keeps the graphs and operators that main reaches, in the order in which it does.

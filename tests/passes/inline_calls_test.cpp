@@ -155,19 +155,23 @@ TEST(InlineCalls, NotesOfTheCalleeAreKept) {
   auto a = inner.input("a", f32, {4});
   auto t = inner.add(unary(CellOp::neg, "t"), {a})[0];
   auto y = inner.add(unary(CellOp::abs, "y"), {t})[0];
-  inner.graph.splits.push_back({OperationId{1}, 0, {{0, 1}, {1, 4}}, Placement::threads, {}});
+  std::vector<Range> blocks{{0, 1}, {1, 4}};
+  inner.graph.splits.push_back({OperationId{1}, {}, 0, "i", blocks, Placement::threads, {}});
   inner.graph.groups.push_back({{t, y}});
   GraphId callee = inner.finish({y});
   BuildGraph g{program, {}};
   auto x = g.input("x", f32, {4});
+  g.graph.splits.push_back({OperationId{1}, {}, 0, "i", blocks, Placement::sequential, {}});         // both inside
+  g.graph.splits.push_back({OperationId{1}, ValueId{2}, 0, "", blocks, Placement::sequential, {}});  // who writes h
   auto u = g.add(unary(CellOp::neg, "u"), {x})[0];
   auto h = g.value("h", {f32, {4}});
   g.write(region(RegionKind::call, callee, 1, 1), {u}, {h});
   program.main = g.finish({h});
   Program inlined = inline_calls(program);
   const Graph& main = inlined[inlined.main];
-  ASSERT_EQ(main.splits.size(), 1u);
-  EXPECT_EQ(main[main.splits[0].operation].results[0], h);
+  std::vector<std::string> written;  // by the operations that are split, those of the callee first
+  for (const SplitRequest& split : main.splits) written.push_back(main[main[split.operation].results[0]].name);
+  EXPECT_EQ(written, (std::vector<std::string>{"h", "h.t", "h", "h"}));
   ASSERT_EQ(main.groups.size(), 1u);
   EXPECT_EQ(main[main.groups[0].values[0]].name, "h.t");
   EXPECT_EQ(main[main.groups[0].values[1]].name, "h");
