@@ -43,12 +43,19 @@ ast::MeshDecl AstBuilder::mesh(TapParser::MeshContext* c) {
 
 // ---- operators and programs
 
+// broadcast(p, q)..   is the one call that stands for several dims.
+bool AstBuilder::is_broadcast_pack(TapParser::ExprContext* c) const {
+  if (!c->prefix.empty() || !c->first || c->right) return false;
+  TapParser::NamedContext* n = c->first;
+  return n->pack && n->kind && kind(n->kind) == TokenKind::lparen && n->members.empty() && n->path.size() == 1 && text(n->path[0]) == "broadcast";
+}
+
 ast::DimItem AstBuilder::dim_item(TapParser::ExprContext* c) {
   ast::DimItem item;
-  item.size = expr(c);
-  item.span = module_[item.size].span;
-  // Behind a call, only `broadcast(p, q)..` can end in dots: pack_of has seen to it.
-  item.pack = node<ast::PackRef>(item.size) || (node<ast::Call>(item.size) && kind(c->stop) == TokenKind::pack);
+  item.pack = is_broadcast_pack(c);
+  item.size = item.pack ? call(c->first) : expr(c);
+  item.pack |= node<ast::PackRef>(item.size) != nullptr;
+  item.span = span(c);
   return item;
 }
 

@@ -258,11 +258,7 @@ ExprId AstBuilder::members(ExprId object, const Tokens& names, Span from) {
 ExprId AstBuilder::pack_of(ExprId of, antlr4::Token* dots) {
   Span all = join(module_[of].span, span(dots));
   if (auto* plain = node<ast::NameRef>(of)) return add(all, ast::PackRef{plain->name});
-  if (auto* calls = node<ast::Call>(of); calls && calls->callee.size() == 1 && calls->callee[0].text == "broadcast") {
-    respan(of, all);
-    return of;
-  }
-  fail(all, "`..` stands behind the name of a pack or behind `broadcast(p, q)`");
+  fail(all, "`..` stands behind the name of a pack, or behind `broadcast(p, q)` where a tensor's type holds it");
 }
 
 ExprId AstBuilder::call(TapParser::NamedContext* c) {

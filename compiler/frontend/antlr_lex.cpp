@@ -128,7 +128,7 @@ class LexicalProblems {
     if (c == '!') help = "the opposite of a condition is `not a`";
     if (c == '^') help = "a power is `pow(a, b)`; bits of integers: `bitxor(a, b)`";
     if (c == '\'') help = "strings are written in double quotes";
-    report(Code::syntax, t, fmt::format("the character `{}` has no meaning in Tap", static_cast<char>(c)), std::move(help));
+    report(Code::syntax, t, fmt::format("`{}` has no meaning in Tap", excerpt(text)), std::move(help));
   }
 
   const TokenList& list_;
@@ -193,8 +193,8 @@ bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diag
         list.comments.push_back({t.begin, t.end, comment_kind(t.kind, list.text_of(t))});
         first_on_line |= list.text_of(t).find_first_of("\r\n") != std::string_view::npos;
         continue;
-      case TokenKind::bad:  // the whole of a run of non-ASCII bytes at once
-        while (bytes.LA(1) == 0x7F && static_cast<unsigned char>(list.text[t.begin]) >= 0x80) bytes.consume();
+      case TokenKind::bad:  // a run of non-ASCII bytes at once, and `&&` too
+        while (bytes.LA(1) == std::min<std::size_t>(static_cast<unsigned char>(list.text[t.begin]), 0x7F)) bytes.consume();
         t.end = static_cast<std::uint32_t>(bytes.index());
         break;
       default: break;

@@ -229,9 +229,12 @@ class FileParser {
     std::size_t i = step_over(start);
     for (; list_.kind(i) != TokenKind::end; i = step_over(i)) {
       switch (list_.kind(i)) {
-        case TokenKind::op: case TokenKind::use: case TokenKind::dim: case TokenKind::mesh: case TokenKind::monoid: case TokenKind::rewrite:
-        case TokenKind::program: case TokenKind::extern_:
-          return list_.kind(i) == TokenKind::op && list_.kind(i - 1) == TokenKind::extern_ ? step_over(i) : i;
+        case TokenKind::use: case TokenKind::dim: case TokenKind::mesh: case TokenKind::monoid: case TokenKind::rewrite: case TokenKind::program:
+        case TokenKind::extern_:
+          return i;
+        case TokenKind::op:
+          if (list_.kind(i - 1) != TokenKind::extern_) return i;
+          break;
         default: break;
       }
     }
@@ -287,21 +290,11 @@ class FileParser {
   std::size_t at_ = 0;
 };
 
-// The tokens of a part, ready for the parser; nothing if they cannot be.
-std::optional<TokenList> prepare(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics) {
-  TokenList list;
-  if (!check_bytes(sources, part, limits, diagnostics)) return std::nullopt;
-  bool lexed = lex(sources, part, list, diagnostics);
-  if (!check_brackets(list, limits, diagnostics) || !lexed) return std::nullopt;
-  retype(list);
-  return list;
-}
-
 }  // namespace
 
 std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
   std::size_t before = diagnostics.error_count();
-  auto list = prepare(sources, whole_file(sources, file), limits, diagnostics);
+  auto list = tokenize(sources, whole_file(sources, file), limits, diagnostics);
   if (!list) return std::nullopt;
   ast::Module module;
   module.file = file;
@@ -320,7 +313,7 @@ std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const Pa
 
 bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics) {
   std::size_t before = diagnostics.error_count();
-  auto list = prepare(sources, part, limits, diagnostics);
+  auto list = tokenize(sources, part, limits, diagnostics);
   if (!list) return false;
   FileParser(*list, limits, module, diagnostics).declarations();
   return diagnostics.error_count() == before;

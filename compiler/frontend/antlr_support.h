@@ -159,6 +159,7 @@ class AstBuilder {
   std::vector<ast::TensorParam> tensors(const Contexts<TapParser::TensorContext>& list);
   std::vector<ast::Param> params(TapParser::ParamListContext* c);
   std::vector<ast::WhereClause> conditions(const Contexts<TapParser::ConditionContext>& list);
+  bool is_broadcast_pack(TapParser::ExprContext* c) const;
   ast::DimItem dim_item(TapParser::ExprContext* c);
 
   Span span(antlr4::Token* t) const { return list_.span(t->getTokenIndex()); }

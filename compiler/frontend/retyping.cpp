@@ -120,9 +120,16 @@ class Retyping {
         case K::rbrace: case K::rparen: case K::rbracket: case K::semicolon: case K::shard: case K::hash: case K::end:
           return;
         default:
-          if (i > less + 1 && ends_operand(t_[i].kind) && ends_operand(t_[i - 1].kind)) return;  // a new statement
+          if (i > less + 1 && ends_operand(t_[i].kind) && ends_operand(t_[i - 1].kind) && !closes_reduction(i - 1)) return;  // a new statement
       }
     }
+  }
+
+  // Is i the `]` of `sum[k]`?
+  bool closes_reduction(std::size_t i) const {
+    if (t_[i].kind != K::rbracket) return false;
+    std::size_t open = partner(i);
+    return before(open) == K::name && word_kind(list_.text_of(open - 1)) == K::reduction;
   }
 
   void paren(std::size_t i) {
@@ -130,7 +137,7 @@ class Retyping {
     bool on_same_line = !t_[i].first_on_line;
     if (kind(i + 1) == K::name && kind(i + 2) == K::assign) {
       t_[i].kind = K::lp_state;
-    } else if (kind(close + 1) == K::assign || before(i) == K::semicolon || (before(i) == K::lbrace && !at_top()) ||
+    } else if ((kind(close + 1) == K::assign && !(before(i) == K::name && on_same_line)) || before(i) == K::semicolon || (before(i) == K::lbrace && !at_top()) ||
                (inside(Body::iterate) && !on_same_line && kind(close + 1) == K::rbrace && ends_operand(before(i)))) {
       t_[i].kind = K::lp_left;
     } else if (before(i) == K::rbracket && on_same_line) {

@@ -67,4 +67,13 @@ Span whole_file(const SourceMap& sources, FileId file) {
   return {file, begin, static_cast<std::uint32_t>(text.size())};
 }
 
+std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics) {
+  TokenList list;
+  if (!check_bytes(sources, part, limits, diagnostics)) return std::nullopt;
+  bool lexed = lex(sources, part, list, diagnostics);
+  if (!check_brackets(list, limits, diagnostics) || !lexed) return std::nullopt;
+  retype(list);
+  return list;
+}
+
 }  // namespace tap

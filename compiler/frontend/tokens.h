@@ -77,6 +77,9 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
 // Gives tokens the types that depend on their neighbours (see Tap.g4).
 void retype(TokenList& list);
 
+// All of these in turn: the tokens of a part, ready for the parser.
+std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics);
+
 // The whole of a file, without a byte order mark.
 Span whole_file(const SourceMap& sources, FileId file);
 
