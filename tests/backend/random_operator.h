@@ -2,6 +2,7 @@
 // A shorter sequence, or smaller numbers in it, give a simpler operator, which is what rapidcheck shrinks towards.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "tests/ir/build.h"

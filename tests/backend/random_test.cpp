@@ -1,5 +1,8 @@
 // Random legal operators under random splits: native is the oracle, bit by bit.
-#include <rapidcheck/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cstdio>
 
 #include "backend/patterns.h"
 #include "passes/split.h"
