@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs every row of an einsum table through tapc and NumPy.
 
-    einsum.py FILE.csv PATH/TO/tapc
+    einsum.py FILE.csv [PATH/TO/tapc] [--engine interp|native]
 
 Rows that NumPy refuses must be refused by tapc. Data are small integers, so results are equal to the last bit. Prints
 `N passed, N failed`.
@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from equation import check, integers, items, sides
+from equation import arguments, check, integers, items, sides
 
 # The extra dims of an ellipsis, for the operands that have one in turn: none, equal, broadcasting (of two only).
 EXTRA = [((), ()), ((2,), (2,)), ((2, 1), (3,))]
@@ -32,7 +32,7 @@ def arrays_of(spec, extra, random):
 
 
 def main():
-    table, tapc = sys.argv[1:]
+    table, command = arguments()
     random = np.random.RandomState(7)
     passed = failed = 0
     with open(table, newline="") as f:
@@ -41,7 +41,7 @@ def main():
         spec = row["spec"]
         ellipses = spec.split("->")[0].count("...")
         variants = EXTRA[:1] if ellipses == 0 else EXTRA if ellipses <= 2 else EXTRA[:2]
-        errors = [check(tapc, spec, list(arrays_of(spec, extra, random))) for extra in variants]
+        errors = [check(command, spec, list(arrays_of(spec, extra, random))) for extra in variants]
         errors = [e for e in errors if e]
         if errors:
             failed += 1

@@ -9,6 +9,7 @@ arrow has none, and tapc refuses it as NumPy does. An ellipsis is a pack; two op
 that is no index and no ellipsis is copied as it stands.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -55,7 +56,18 @@ def translate(spec):
             f"    Y[{indices(result)}] = {reduction}{factors}\n}}\n")
 
 
-def run(tapc, spec, arrays, result_shape):
+def arguments():
+    """FILE.csv [TAPC] [--engine NAME]"""
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("tapc", nargs="?", default=os.path.join(here, "..", "..", "build", "bin", "tapc"))
+    parser.add_argument("--engine", default="interp", help="what `tapc run` evaluates with: interp or native")
+    options = parser.parse_args()
+    return options.file, [options.tapc, "run", "--engine", options.engine]
+
+
+def run(command, spec, arrays, result_shape):
     """Y as tapc computes it, or an error text."""
     inputs = ", ".join(f"A{k}: f64[{', '.join(map(str, a.shape))}]" for k, a in enumerate(arrays))
     names = ", ".join(f"A{k}" for k in range(len(arrays)))
@@ -66,7 +78,7 @@ def run(tapc, spec, arrays, result_shape):
         with open(source, "w") as f:
             f.write(text)
         np.savez(data, **{f"A{k}": a for k, a in enumerate(arrays)})
-        done = subprocess.run([tapc, "run", source, "-i", "@" + data, "-o", "Y=@" + out], capture_output=True, text=True,
+        done = subprocess.run(command + [source, "-i", "@" + data, "-o", "Y=@" + out], capture_output=True, text=True,
                               timeout=120)
         if done.returncode != 0:
             return Refused(done.returncode, done.stderr)
@@ -85,16 +97,16 @@ def integers(random, shape):
     return random.randint(-2, 4, size=shape).astype(np.float64)
 
 
-def check(tapc, spec, arrays):
+def check(command, spec, arrays):
     """Nothing if tapc and NumPy agree: in the values, or in that the specification is refused."""
     try:
         want = np.asarray(np.einsum(spec, *arrays))
     except ValueError as reason:
-        got = run(tapc, spec, arrays, [2] * (len(items(sides(spec)[1])) or 1))
+        got = run(command, spec, arrays, [2] * (len(items(sides(spec)[1])) or 1))
         if isinstance(got, Refused) and got.code == 1:
             return None
         return f"NumPy refuses ({reason}), tapc gave {got}"
-    got = run(tapc, spec, arrays, want.shape)
+    got = run(command, spec, arrays, want.shape)
     if isinstance(got, Refused):
         return str(got)
     if got.shape != want.shape or not np.array_equal(got, want):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs every tensor contraction of a TCCG table, at its small sizes, through tapc and NumPy.
 
-    tccg.py FILE.csv PATH/TO/tapc
+    tccg.py FILE.csv [PATH/TO/tapc] [--engine interp|native]
 
 Prints `N passed, N failed`.
 """
@@ -11,11 +11,11 @@ import sys
 
 import numpy as np
 
-from equation import check, integers, sides
+from equation import arguments, check, integers, sides
 
 
 def main():
-    table, tapc = sys.argv[1:]
+    table, command = arguments()
     random = np.random.RandomState(8)
     passed = failed = 0
     with open(table, newline="") as f:
@@ -24,7 +24,7 @@ def main():
         spec = row["einsum_rowmajor"]
         size = {name: int(n) for name, n in (part.split("=") for part in row["small_sizes"].split())}
         arrays = [integers(random, tuple(size[c] for c in s)) for s in sides(spec)[0]]
-        error = check(tapc, spec, arrays)
+        error = check(command, spec, arrays)
         if error:
             failed += 1
             print(f"FAILED {spec}: {error}")

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Compares every standard operator with NumPy.
 
-    run.py PATH/TO/tapc [--library lib/std.tap] [--only WORD] [--list]
+    run.py PATH/TO/tapc [--engine interp|native] [--library lib/std.tap] [--only WORD] [--every N] [--list]
 
 Fails for an operator of the library that has no case. Prints `N passed, N failed`.
 """
 
 import argparse
+import collections
 import os
 import re
 import sys
@@ -30,12 +31,24 @@ def operators_of(library):
         return re.findall(r"^op (\w+)", f.read(), re.MULTILINE)
 
 
+def sample(cases, every):
+    seen = collections.Counter()
+    chosen = []
+    for c in cases:
+        if seen[c.op] % every == 0:
+            chosen.append(c)
+        seen[c.op] += 1
+    return chosen
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser()
     parser.add_argument("tapc")
     parser.add_argument("--library", default=os.path.join(here, "..", "..", "lib", "std.tap"))
     parser.add_argument("--only", default="", help="only operators whose name matches this regular expression")
+    parser.add_argument("--engine", default="interp", help="what `tapc run` evaluates with: interp or native")
+    parser.add_argument("--every", type=int, default=1, help="only the first and then every n-th case of each operator")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     options = parser.parse_args()
@@ -43,7 +56,7 @@ def main():
     table = harness.Table()
     for module in TABLES:
         module.fill(table)
-    cases = [c for c in table.cases if re.search(options.only, c.op)]
+    cases = sample([c for c in table.cases if re.search(options.only, c.op)], options.every)
     if options.list:
         print("\n".join(c.title() for c in cases))
         return 0
@@ -54,7 +67,7 @@ def main():
             print(f"FAILED {op}: no case compares it with NumPy")
             failed += 1
     passed = 0
-    for case, error in harness.run_all(options.tapc, cases, options.jobs):
+    for case, error in harness.run_all(harness.Tapc(options.tapc, options.engine), cases, options.jobs):
         if error is None:
             passed += 1
         else:
