@@ -54,7 +54,7 @@ TEST(Grammar, HasNoAmbiguity) {
 
 TEST(Grammar, ComplainsWhereATextDoesNotFit) {
   SourceMap sources;
-  FileId file = sources.add("t.tap", "op f(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] x[i] }");
+  FileId file = sources.add("t.tap", "op f(x: f32[n]) -> (y: f32[n]) { y[i] = = x[i] }");
   Diagnostics diagnostics;
   auto list = tokenize(sources, whole_file(sources, file), {}, diagnostics);
   ASSERT_TRUE(list);
@@ -181,13 +181,13 @@ TEST(Statements, NewlinesAndSemicolons) {
 }
 
 TEST(ContextualWords, AreNamesElsewhere) {
-  EXPECT_EQ(declaration("op f(x: T[batch.., in], w: T[in, for]) -> (y: T[batch.., for]) where T: number { y[i.., o] = sum[k] x[i.., k] * w[k, o] }").substr(0, 5), "(op f");
+  EXPECT_EQ(declaration("op f(x: T[batch.., in], w: T[in, for]) -> (y: T[batch.., for]) where T: number { y[i.., o] = sum[k] x[i.., k] * w[k, o] }").substr(0, 8), "(op \"\" f");
   EXPECT_EQ(statement("split = x index[i] = split[i] group = f(group)"),
             "(binding (split) x -) (equation ((cell index (i))) (read split (i) -) ()) (binding (group) (call (f) (group)) -)");
   EXPECT_EQ(statement("y[in] = read[in - 1] + at[by] for in in 0..over"),
             "(equation ((cell y (in))) (add (read read ((sub in 1)) -) (read at (by) -)) ((var in 0 over)))");
   EXPECT_EQ(statement("a = let in = 1 in in + in"), "(binding (a) (let ((bind in - 1)) (add in in)) -)");
-  EXPECT_EQ(declaration("op op(dim: f32[use]) -> (mesh: f32[use]) { mesh[program] = dim[program] }").substr(0, 6), "(op op");
+  EXPECT_EQ(declaration("op op(dim: f32[use]) -> (mesh: f32[use]) { mesh[program] = dim[program] }").substr(0, 9), "(op \"\" op");
   EXPECT_EQ(declaration("use op\ndim tap = 1"), "(use op)\n(dim tap 1)\n");
   EXPECT_EQ(declaration("monoid fold(identity: f32) { identity 0 combine (combine, fold) = combine.identity + fold.identity }"),
             "(monoid \"\" fold () ((component identity f32)) 0 combine fold (add (. combine identity) (. fold identity)) -)\n");
