@@ -133,6 +133,29 @@ struct Legality::State {
   IntegerSets sets;
   Cache<ir::Operator, std::optional<ReadOutside>> reads;
   Cache<WriteQuestion, std::optional<Violation>> writes;
+
+  std::optional<ReadOutside> find_read_outside(const ir::Operator& op, const std::vector<bool>& suspects) {
+    ++statistics.by_isl;
+    sets.set_budget(options.budget);
+    try {
+      return tap::find_read_outside(sets, op, suspects);
+    } catch (const OutOfBudget&) {
+      throw Undecided();
+    }
+  }
+  std::optional<Violation> find_write_violation(const Shape& shape, const std::vector<Writer>& writers,
+                                                const std::vector<WriteMap>& maps) {
+    ++statistics.by_isl;
+    sets.set_budget(options.budget);
+    try {
+      return tap::find_write_violation(sets, shape, writers, maps);
+    } catch (const OutOfBudget&) {
+      ++statistics.enumerated;
+    }
+    auto verdict = enumerate_writes(shape, writers, maps);
+    if (!verdict) throw Undecided();
+    return *verdict;
+  }
 };
 
 Legality::Legality(LegalityOptions options) : state_(std::make_unique<State>()) { state_->options = options; }
@@ -148,8 +171,7 @@ std::optional<ReadOutside> Legality::check_reads(const ir::Operator& op) {
   std::size_t hash = structural_hash(op);
   auto known = s.reads.find(hash, [&](const ir::Operator& other) { return equal_structure(op, other); });
   if (known) return ++s.statistics.cached, *known;
-  ++s.statistics.by_isl;
-  std::optional<ReadOutside> verdict = find_read_outside(s.sets, op, suspects);
+  std::optional<ReadOutside> verdict = s.find_read_outside(op, suspects);
   s.reads.add(hash, op, verdict);
   return verdict;
 }
@@ -165,8 +187,7 @@ std::optional<Violation> Legality::check_writes(const Shape& shape, const std::v
   std::size_t hash = hash_of(question);
   auto known = s.writes.find(hash, [&](const WriteQuestion& other) { return question == other; });
   if (known) return ++s.statistics.cached, *known;
-  ++s.statistics.by_isl;
-  std::optional<Violation> verdict = find_write_violation(s.sets, shape, writers, question.maps);
+  std::optional<Violation> verdict = s.find_write_violation(shape, writers, question.maps);
   s.writes.add(hash, std::move(question), verdict);
   return verdict;
 }
@@ -177,7 +198,12 @@ bool Legality::empty_domain(const ir::Operator& op) {
   if (box.empty()) return true;
   if (op.constraints.empty()) return false;
   if (s.options.closed_forms && op.domain().contains(*first_point(box))) return false;
-  return s.sets.of(op.domain()).is_empty();
+  s.sets.set_budget(s.options.budget);
+  try {
+    return s.sets.of(op.domain()).is_empty();
+  } catch (const OutOfBudget&) {
+    throw Undecided();
+  }
 }
 
 const Legality::Statistics& Legality::statistics() const { return state_->statistics; }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +44,14 @@ struct Writer {
 
 struct LegalityOptions {
   bool closed_forms = true;  // off: everything is decided by isl, to test one against the other
+  // What isl may spend on one question, in its own units (about pivots of a simplex tableau; 20,000 take some 50 ms).
+  unsigned long budget = 20'000;
+};
+
+// Thrown where neither a proof within the budget nor an enumeration can tell: an index space of many dims, large, with
+// coefficients without any pattern.
+struct Undecided : std::runtime_error {
+  Undecided() : std::runtime_error("this index space is too irregular for a proof, and too large to enumerate") {}
 };
 
 // Overflow (support/checked.h) comes out of it where coordinates do not fit in 64 bits.
@@ -61,7 +70,7 @@ class Legality {
   // Does any point of the operator's domain exist?
   bool empty_domain(const ir::Operator& op);
 
-  struct Statistics { std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0; };
+  struct Statistics { std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0, enumerated = 0; };
   const Statistics& statistics() const;
 
  private:

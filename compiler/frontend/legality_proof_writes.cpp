@@ -28,14 +28,6 @@ bool writes_nothing(const WriteMap& map) {
   return map.domain.box.empty() || std::count(map.projection.shape.begin(), map.projection.shape.end(), 0) != 0;
 }
 
-// The point in all of the operator's dims: reduction dims, over which the write does not range, at their begin.
-ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point& point, std::size_t at) {
-  ir::Point whole;
-  for (const ir::IndexDim& dim : writer.op->dims) whole.push_back(dim.range.lo);
-  for (std::size_t d = 0; d < map.dims.size(); ++d) whole[map.dims[d].dim] = point[at + d];
-  return whole;
-}
-
 std::optional<Violation> find_write_outside(const IntegerSets& sets, const Shape& shape, const Writer& writer,
                                             const WriteMap& map, std::uint32_t number) {
   std::size_t dims = map.dims.size();
@@ -57,7 +49,7 @@ std::optional<Violation> find_write_outside(const IntegerSets& sets, const Shape
     bool behind = checked::add(cell[axis], map.projection.shape[axis]) > shape[axis];
     if (cell[axis] >= 0 && behind) cell[axis] = std::max(cell[axis], shape[axis]);
   }
-  return WriteOutside{number, whole_point(writer, map, *best, 0), cell};
+  return WriteOutside{number, whole_point(writer, map, *best), cell};
 }
 
 // The pairs of points, (p, q) of the two writers, in the same trip of every common iterate, whose regions meet.
@@ -155,7 +147,7 @@ WrittenTwice written_twice(const std::vector<Writer>& writers, const std::vector
   ir::Point p(pair.begin(), pair.begin() + static_cast<std::ptrdiff_t>(n));
   ir::Point q(pair.begin() + static_cast<std::ptrdiff_t>(n), pair.end());
   ir::Box both = intersect(maps[first].projection.image(p), maps[second].projection.image(q));
-  return {first, second, whole_point(writers[first], maps[first], p, 0), whole_point(writers[second], maps[second], q, 0),
+  return {first, second, whole_point(writers[first], maps[first], p), whole_point(writers[second], maps[second], q),
           *first_point(both)};
 }
 
@@ -226,9 +218,37 @@ IntegerSet written_cells(const IntegerSets& sets, const WriteMap& map,
   return sets.of(system).project_out(at, map.dims.size());
 }
 
+bool writes_cell(const IntegerSets& sets, const WriteMap& map, const ir::Point& cell) {
+  if (writes_nothing(map)) return false;
+  System system{map.dims.size(), {}};
+  add_domain(system, map.domain, 0);
+  for (std::size_t axis = 0; axis < cell.size(); ++axis) {
+    const AffineExpr& start = map.projection.start.rows[axis];
+    system.at_most(start, cell[axis]);
+    system.at_least(start, checked::sub(cell[axis], map.projection.shape[axis] - 1));
+  }
+  return !sets.of(system).is_empty();
+}
+
+// Among the first cells, one that nobody writes. Where coefficients have no pattern most cells are never written, and the
+// difference of sets below is slow.
+std::optional<ir::Point> early_hole(const IntegerSets& sets, const Shape& shape, const std::vector<WriteMap>& maps) {
+  ir::Box whole = ir::Box::of_shape(shape);
+  auto cell = first_point(whole);
+  for (int tried = 0; cell && tried < 16; ++tried) {
+    bool written = std::any_of(maps.begin(), maps.end(), [&](const WriteMap& m) { return writes_cell(sets, m, *cell); });
+    if (!written) return cell;
+    if (!next_point(whole, *cell)) break;
+  }
+  return std::nullopt;
+}
+
 std::optional<Violation> find_never_written(const IntegerSets& sets, const Shape& shape,
                                             const std::vector<WriteMap>& maps) {
   auto counters = counters_of(maps);
+  if (counters.empty()) {
+    if (auto cell = early_hole(sets, shape, maps)) return NeverWritten{*cell};
+  }
   System whole{counters.size() + shape.size(), {}};
   for (std::size_t c = 0; c < counters.size(); ++c) whole.inside(c, counters[c].second);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) whole.inside(counters.size() + axis, {0, shape[axis]});
@@ -242,6 +262,13 @@ std::optional<Violation> find_never_written(const IntegerSets& sets, const Shape
 }
 
 }  // namespace
+
+ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point& point) {
+  ir::Point whole;
+  for (const ir::IndexDim& dim : writer.op->dims) whole.push_back(dim.range.lo);
+  for (std::size_t d = 0; d < map.dims.size(); ++d) whole[map.dims[d].dim] = point[d];
+  return whole;
+}
 
 std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
                                               const std::vector<Writer>& writers, const std::vector<WriteMap>& maps) {

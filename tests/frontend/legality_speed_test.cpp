@@ -120,7 +120,7 @@ double milliseconds_of(Legality& legality, const Case& c, bool& legal) {
 
 TEST(LegalitySpeed, OfOneQuestion) {
   for (const Case& c : cases()) {
-    double times[2];
+    double times[2] = {0, 0};
     for (bool closed_forms : {true, false}) {
       if (!closed_forms && c.ops.size() > 100) continue;
       Legality legality({closed_forms});
