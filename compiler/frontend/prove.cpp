@@ -78,14 +78,23 @@ void report_writes(Session& session, const std::string& name, Span declared, con
   }
 }
 
+void report_undecided(Session& session, const Undecided& undecided, Span span) {
+  Diagnostic d(Code::legality_undecided, span, undecided.what());
+  session.fail(std::move(d).help("write the equation over fewer index variables, or with coefficients that nest: 12*i + 4*j + k"));
+}
+
 }  // namespace
 
 void prove_reads(Session& session, ir::OperatorId id, const std::vector<Span>& spans, Span statement) {
   if (session.reads_proved.size() <= id.index()) session.reads_proved.resize(id.index() + 1, false);
   if (session.reads_proved[id.index()]) return;
   const ir::Operator& op = session.program[id];
-  if (auto violation = session.legality.check_reads(op))
-    report_read(session, op, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
+  try {
+    if (auto violation = session.legality.check_reads(op))
+      report_read(session, op, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
+  } catch (const Undecided& undecided) {
+    report_undecided(session, undecided, statement);
+  }
   session.reads_proved[id.index()] = true;
 }
 
@@ -96,8 +105,12 @@ void prove_writes(Session& session, const std::string& name, Span declared, cons
   if (sole && session.write_proved.count(key)) return;
   std::vector<Writer> list;
   for (const auto& writer : writers) list.push_back({&session.program[writer.op], writer.write});
-  if (auto violation = session.legality.check_writes(shape, list))
-    report_writes(session, name, declared, shape, writers, *violation);
+  try {
+    if (auto violation = session.legality.check_writes(shape, list))
+      report_writes(session, name, declared, shape, writers, *violation);
+  } catch (const Undecided& undecided) {
+    report_undecided(session, undecided, writers.empty() ? declared : writers.back().span);
+  }
   if (sole) session.write_proved[key] = true;
 }
 

@@ -275,9 +275,13 @@ Written random_writers() {
     for (std::uint32_t d = 0; d < dims; ++d) {
       std::int64_t lo = number(-1, 1), hi = lo + number(0, 3);
       std::int64_t role = number(0, 5);
-      if (role == 0) b.counter(0, 2, static_cast<std::uint32_t>(number(0, 1)));
-      if (role == 1) b.reduction(lo, hi);
-      if (role > 1) b.parallel(lo, hi);
+      if (role == 0 && d < 2) {
+        b.counter(0, 2, d);  // one of each level
+      } else if (role == 1) {
+        b.reduction(lo, hi);
+      } else {
+        b.parallel(lo, hi);
+      }
     }
     random_constraints(b, dims);
     std::vector<ir::AffineExpr> start;
