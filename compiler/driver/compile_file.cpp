@@ -5,7 +5,6 @@
 
 #include <charconv>
 
-#include "compiler/driver/read_source.h"
 #include "compiler/driver/standard_library.h"
 #include "support/phase.h"
 
@@ -72,13 +71,18 @@ Compiled compile_file(Session& session, FileId file, const CompileOptions& optio
   return std::move(*compiled);
 }
 
-Compiled compile_program(Session& session, const std::string& path, const CompileOptions& options) {
-  FileId file = read_source(session, path);
+Compiled compile_program(Session& session, FileId file, const CompileOptions& options) {
   Compiled compiled = compile_file(session, file, options);
   if (compiled.has_program) return compiled;
   auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
   throw Failure{exit_code::wrong_command_line, Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")
                                                    .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
+}
+
+bool compiles_without_inputs(Session& session, FileId file, CompileOptions options) {
+  options.input_shapes.clear();
+  Diagnostics unsaid;
+  return compile(session.sources, file, options, unsaid) && !unsaid.has_errors();
 }
 
 }  // namespace tap::driver

@@ -28,6 +28,8 @@ CompileOptions compile_options(const SourceOptions& options);
 // Compiles and tells every diagnostic. Throws Reported if there were errors.
 Compiled compile_file(Session& session, FileId file, const CompileOptions& options);
 // The same, and the file must have a program to run.
-Compiled compile_program(Session& session, const std::string& path, const CompileOptions& options);
+Compiled compile_program(Session& session, FileId file, const CompileOptions& options);
+// Whether the program is legal without the shapes that its inputs bring along: then it is the data that do not fit.
+bool compiles_without_inputs(Session& session, FileId file, CompileOptions options);
 
 }  // namespace tap::driver

@@ -5,6 +5,7 @@
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/drawing.h"
 #include "compiler/driver/graph_json.h"
+#include "compiler/driver/read_source.h"
 #include "ir/text.h"
 #include "runtime/write_file.h"
 #include "support/phase.h"
@@ -31,7 +32,7 @@ struct Format {
 constexpr Format formats[] = {{"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
 int inspect(Session& session, const InspectOptions& options) {
-  Compiled compiled = compile_program(session, options.file, compile_options(options.source));
+  Compiled compiled = compile_program(session, read_source(session, options.file), compile_options(options.source));
   Phase phase("drawing the graph");
   std::string text;
   for (const Format& format : formats)

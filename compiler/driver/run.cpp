@@ -8,6 +8,7 @@
 #include "compiler/driver/compare.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/read_source.h"
 #include "runtime/input_spec.h"
 #include "runtime/output_spec.h"
 #include "runtime/print_tensor.h"
@@ -100,14 +101,24 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
   }
 }
 
+Compiled compile_for(Session& session, const RunOptions& options, const std::vector<InputSpec>& specs, TensorFiles& files) {
+  CompileOptions compile = compile_options(options.source);
+  for (const InputSpec& spec : specs)
+    if (auto shape = shape_of(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
+  FileId file = read_source(session, options.file);
+  try {
+    return compile_program(session, file, compile);
+  } catch (const Reported& reported) {
+    bool data = reported.exit_code == exit_code::wrong_program && !compile.input_shapes.empty();
+    throw data && compiles_without_inputs(session, file, compile) ? Reported{exit_code::wrong_data} : reported;
+  }
+}
+
 int run(Session& session, const RunOptions& options) {
   TensorFiles files;
   std::vector<InputSpec> specs = parse_inputs(options.inputs, files);
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
-  CompileOptions compile = compile_options(options.source);
-  for (const InputSpec& spec : specs)
-    if (auto shape = shape_of(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
-  Compiled compiled = compile_program(session, options.file, compile);
+  Compiled compiled = compile_for(session, options, specs, files);
   const ir::Graph& graph = compiled.program[compiled.program.main];
 
   std::vector<DeclaredOutput> declared;

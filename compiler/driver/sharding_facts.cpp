@@ -16,21 +16,25 @@ std::int64_t bytes_of(const Box& box, const ir::TensorType& type) {
   return inside.empty() ? 0 : inside.size() * static_cast<std::int64_t>(size_of(type.element));
 }
 
+// The hull of what the points of a box read of an operand, by all accesses to it: a stencil has several.
+Box read_by(const ir::Operator& op, std::uint32_t operand, const Box& points) {
+  Box all{std::vector<ir::Range>(op.operands[operand].shape.size())};
+  for (const ir::Access& read : op.reads)
+    if (read.tensor == operand) all = hull(all, read.projection.bounds(points));
+  return all;
+}
+
 // What the two halves of a dim both read.
 std::vector<SharedBytes> shared_by_halves(const ir::Operator& op, std::uint32_t dim) {
   ir::Range range = op.dims[dim].range;
   Box lower = op.box(), upper = op.box(), whole = op.box();
   lower.dims[dim].hi = upper.dims[dim].lo = range.lo + (range.size() + 1) / 2;
   std::vector<SharedBytes> list;
-  for (const ir::Access& read : op.reads) {
-    const ir::TensorType& type = op.operands[read.tensor];
-    Box a = read.projection.bounds(lower), b = read.projection.bounds(upper), all = read.projection.bounds(whole);
+  for (std::uint32_t operand = 0; operand < op.operands.size(); ++operand) {
+    const ir::TensorType& type = op.operands[operand];
+    Box a = read_by(op, operand, lower), b = read_by(op, operand, upper);
     std::int64_t bytes = bytes_of(intersect(a, b), type);
-    if (bytes == 0) continue;
-    bool is_whole = bytes == bytes_of(all, type);
-    auto known = std::find_if(list.begin(), list.end(), [&](const SharedBytes& s) { return s.operand == read.tensor; });
-    if (known == list.end()) list.push_back({read.tensor, bytes, is_whole});
-    else if (bytes > known->bytes) *known = {read.tensor, bytes, is_whole};  // of accesses to one tensor, the one that shares most
+    if (bytes > 0) list.push_back({operand, bytes, bytes == bytes_of(read_by(op, operand, whole), type)});
   }
   return list;
 }

@@ -1,0 +1,51 @@
+#include "compiler/driver/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tap::driver {
+namespace {
+
+Tensor floats(std::vector<double> values) {
+  Tensor tensor(ElementType::f64, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) tensor.store_f64(static_cast<std::int64_t>(i), values[i]);
+  return tensor;
+}
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+TEST(Compare, WithinTolerance) {
+  EXPECT_FALSE(compare({"Y", floats({1, 2, 1000})}, floats({1, 2, 1000.009}), {}));
+  EXPECT_TRUE(compare({"Y", floats({1, 2, 1000})}, floats({1, 2, 1000.02}), {}));
+  EXPECT_FALSE(compare({"Y", floats({1, 2})}, floats({1.5, 2}), {.relative = 0, .absolute = 0.5}));
+  EXPECT_TRUE(compare({"Y", floats({1, 2})}, floats({1.5, 2}), {.relative = 0, .absolute = 0.4}));
+}
+
+TEST(Compare, NanAndInfinity) {
+  EXPECT_FALSE(compare({"Y", floats({std::nan(""), inf, -inf, 0.0})}, floats({std::nan(""), inf, -inf, -0.0}), {}));
+  EXPECT_TRUE(compare({"Y", floats({inf})}, floats({-inf}), {}));
+  EXPECT_TRUE(compare({"Y", floats({1})}, floats({std::nan("")}), {}));
+  EXPECT_TRUE(compare({"Y", floats({1e300})}, floats({inf}), {.relative = 1, .absolute = 1}));
+}
+
+TEST(Compare, SaysWhereAndHowMany) {
+  Tensor got(ElementType::i32, {2, 3}), wanted(ElementType::i32, {2, 3});
+  got.store_i64(4, 7);
+  wanted.store_i64(5, 9);
+  auto difference = compare({"Y", got}, wanted, {.relative = 1, .absolute = 100});  // integers are compared exactly
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->code, Code::result_differs);
+  EXPECT_EQ(difference->message, "`Y` is not as expected: 2 of 6 elements differ, first at [1, 1]: 0 was wanted, got 7");
+}
+
+TEST(Compare, LargeIntegersAreNotRounded) {
+  Tensor got(ElementType::i64, {1}), wanted(ElementType::i64, {1});
+  got.store_i64(0, std::numeric_limits<std::int64_t>::max());
+  wanted.store_i64(0, std::numeric_limits<std::int64_t>::max() - 1);
+  EXPECT_TRUE(compare({"Y", got}, wanted, {}));
+}
+
+}  // namespace
+}  // namespace tap::driver

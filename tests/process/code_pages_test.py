@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""The examples on the pages of docs/codes are true: the first fails with that code, the second checks.
+
+    code_pages_test.py TAPC        only pages whose examples are programs, not command lines
+"""
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+TAPC = Path(sys.argv.pop(1)).resolve()
+PAGES = Path(__file__).resolve().parents[2] / "docs/codes"
+ELIDED = {"T0103", "T0105", "T0113", "T0406"}  # the failing example has an unprintable byte, or is too long to be printed
+NEEDS_RUNNING = {"T0501", "T1002", "T1301"}  # legal to check; fails only when a program is run
+
+
+def blocks(page):
+    found = re.findall(r"(?:^    .*\n(?:\n(?=    ))*)+", page.read_text(encoding="utf-8"), re.M)
+    return [textwrap.dedent(b) for b in found]
+
+
+def is_program(block):
+    return not block.startswith(("tapc ", "/usr/bin/"))
+
+
+class CodePagesTest(unittest.TestCase):
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "a.tap"
+            source.write_text(text, encoding="utf-8")
+            return subprocess.run([TAPC, "check", "a.tap"], cwd=folder, capture_output=True, text=True, timeout=30)
+
+    def test_pages(self):
+        pages = [p for p in sorted(PAGES.glob("T*.md")) if all(map(is_program, blocks(p)))]
+        self.assertGreater(len(pages), 50)
+        for page in pages:
+            code = page.stem
+            failing, mended = blocks(page)[:2]
+            with self.subTest(code=code, example="failing"):
+                if code not in ELIDED | NEEDS_RUNNING:
+                    result = self.check(failing)
+                    self.assertIn(f"[{code}]", result.stderr)
+                    self.assertEqual(result.returncode, 1 if "error[" in result.stderr else 0, result.stderr)
+            with self.subTest(code=code, example="mended"):
+                result = self.check(mended)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertNotIn(f"[{code}]", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""tapc inspect: JSON follows its published schema and says what the program says; SVG and GraphML are well-formed."""
+import json
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+from tapc import *
+
+SCHEMA = json.loads((ROOT / "docs/schema/graph.schema.json").read_text())
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+EXAMPLES = sorted((ROOT / "examples").glob("*.tap"))
+
+
+def problems(value, schema, where="$"):
+    """A validator of the part of JSON Schema that our schema uses; it refuses keywords that it does not know."""
+    unknown = set(schema) - {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "required", "additionalProperties",
+                             "properties", "items", "minItems", "maxItems", "enum", "const", "minimum"}
+    if unknown:
+        yield f"{where}: the schema uses {unknown}"
+    if "$ref" in schema:
+        yield from problems(value, SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]], where)
+    if "const" in schema and value != schema["const"]:
+        yield f"{where}: {value!r} is not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{where}: {value!r} is none of {schema['enum']}"
+    kinds = schema.get("type", [])
+    for_integer = lambda v: isinstance(v, int) and not isinstance(v, bool)
+    if kinds and not any(for_integer(value) if k == "integer" else isinstance(value, TYPES[k]) for k in ([kinds] if isinstance(kinds, str) else kinds)):
+        yield f"{where}: {value!r} is no {kinds}"
+    if "minimum" in schema and for_integer(value) and value < schema["minimum"]:
+        yield f"{where}: {value} is too small"
+    if isinstance(value, dict):
+        yield from (f"{where}: {key} is missing" for key in schema.get("required", []) if key not in value)
+        for key, item in value.items():
+            if key in schema.get("properties", {}):
+                yield from problems(item, schema["properties"][key], f"{where}.{key}")
+            elif schema.get("additionalProperties") is False:
+                yield f"{where}: {key} is unknown"
+    if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            yield f"{where}: {len(value)} items"
+        for number, item in enumerate(value):
+            yield from problems(item, schema.get("items", {}), f"{where}[{number}]")
+
+
+class Inspect(TapcTest):
+    def inspect(self, source, format, *extra):
+        if source.name == "attention.tap":
+            extra = ("--program", "fused", *extra)
+        result = self.tapc("inspect", source, "--format", format, *extra)
+        self.assertEqual(result.returncode, 0, result.told)
+        return result.stdout.decode()
+
+    def test_json_follows_the_schema(self):
+        for example in EXAMPLES:
+            with self.subTest(example.name):
+                graph = json.loads(self.inspect(example, "json"))
+                self.assertEqual(list(problems(graph, SCHEMA))[:5], [])
+
+    def test_the_validator_finds_violations(self):
+        graph = json.loads(self.inspect(ROOT / "examples/mlp.tap", "json"))
+        for break_it in (lambda g: g.pop("main"), lambda g: g.update(version=2), lambda g: g.update(extra=1), lambda g: g.update(main=-1),
+                         lambda g: g["operators"][0].pop("dims"), lambda g: g["operators"][0]["body"].update(kind="magic"),
+                         lambda g: g["graphs"][0]["values"][0]["type"].update(shape=["4"])):
+            broken = json.loads(json.dumps(graph))
+            break_it(broken)
+            self.assertNotEqual(list(problems(broken, SCHEMA)), [])
+
+    def test_json_indices_are_in_range_and_projections_have_their_ranks(self):
+        for example in EXAMPLES:
+            program = json.loads(self.inspect(example, "json"))
+            for graph in program["graphs"]:
+                used = graph["inputs"] + graph["outputs"] + [v for o in graph["operations"] for v in o["operands"] + o["results"]]
+                self.assertLess(max(used), len(graph["values"]))
+            for op in program["operators"]:
+                for access in op["reads"] + op["writes"]:
+                    self.assertEqual(len(access["matrix"]), len(access["shape"]))
+                    self.assertTrue(all(len(row) == len(op["dims"]) for row in access["matrix"]))
+
+    def test_pictures_are_well_formed(self):
+        for example in EXAMPLES:
+            svg = ElementTree.fromstring(self.inspect(example, "svg"))
+            self.assertEqual(svg.tag, "{http://www.w3.org/2000/svg}svg")
+            graphml = ElementTree.fromstring(self.inspect(example, "graphml"))
+            spaces = {"g": "http://graphml.graphdrawing.org/xmlns"}
+            nodes = {n.get("id") for n in graphml.findall(".//g:node", spaces)}
+            for edge in graphml.findall(".//g:edge", spaces):
+                self.assertLessEqual({edge.get("source"), edge.get("target")}, nodes)
+
+    def test_svg_boxes_do_not_overlap(self):
+        svg = ElementTree.fromstring(self.inspect(ROOT / "examples/convnet.tap", "svg"))
+        boxes = [[float(r.get(k)) for k in ("x", "y", "width", "height")] for r in svg.iter("{http://www.w3.org/2000/svg}rect") if r.get("x")]
+        self.assertGreater(len(boxes), 5)
+        for i, (x, y, w, h) in enumerate(boxes):
+            for x2, y2, w2, h2 in boxes[:i]:
+                self.assertFalse(x < x2 + w2 and x2 < x + w and y < y2 + h2 and y2 < y + h)
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz reads it")
+    def test_graphviz_reads_dot(self):
+        for example in EXAMPLES:
+            subprocess.run(["dot", "-Tcanon"], input=self.inspect(example, "dot").encode(), check=True, capture_output=True)
+
+    def test_a_file_is_written_whole(self):
+        self.inspect(ROOT / "examples/mlp.tap", "svg", "-o", "out.svg")
+        ElementTree.parse(self.folder / "out.svg")
+        self.write("out.json", "old")
+        self.expect(1, r"T0203", "inspect", self.write("bad.tap", "program p(X: f32[4]) -> (Y: f32[4]) { Y = Z }\n"), "--format", "json", "-o", "out.json")
+        self.assertEqual((self.folder / "out.json").read_text(), "old")
+
+
+if __name__ == "__main__":
+    unittest.main()

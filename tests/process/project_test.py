@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""tapc new makes a project whose README is true; tapc completion prints scripts that offer what there is."""
+import re
+import shlex
+
+from tapc import *
+
+
+class Project(TapcTest):
+    def test_new_works_out_of_the_box(self):
+        result = self.tapc("new", "hello")
+        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(sorted(p.name for p in (self.folder / "hello").iterdir()), [".gitignore", "README.md", "main.tap"])
+        commands = re.findall(r"^    tapc (.*?)(?:  +.*)?$", (self.folder / "hello/README.md").read_text(), re.M)
+        self.assertGreaterEqual(len(commands), 5)
+        for command in commands:
+            with self.subTest(command):
+                done = subprocess.run([TAPC, *shlex.split(command)], cwd=self.folder / "hello", capture_output=True, stdin=subprocess.DEVNULL)
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_new_never_overwrites(self):
+        (self.folder / "full").mkdir()
+        (self.folder / "full/mine").write_text("mine")
+        self.write("file", "mine")
+        for place in ("full", "file", ".", "..", "/", ""):
+            self.expect(2, r"T1001", "new", place)
+        self.expect(4, r"T1201", "new", "missing/hello")
+        self.assertEqual((self.folder / "full/mine").read_text(), "mine")
+        (self.folder / "empty").mkdir()
+        self.assertEqual(self.tapc("new", "empty/").returncode, 0)
+        self.assertNoTemporaries()
+
+    def commands(self):
+        listed = self.tapc("--help").stdout.decode().split("Subcommands:")[1]
+        return re.findall(r"^  (\w+) ", listed, re.M)
+
+    def complete(self, *words):
+        script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tapc; printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", script, TAPC, "tapc", *words], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_offers_what_there_is(self):
+        self.assertEqual(sorted(self.complete("")), sorted(self.commands()))
+        self.assertEqual(self.complete("insp"), ["inspect"])
+        self.assertIn("--format", self.complete("inspect", "--fo"))
+        self.assertEqual(sorted(self.complete("inspect", "--format", "")), ["dot", "graphml", "json", "svg", "text"])
+        self.assertEqual(self.complete("inspect", "--format", "j"), ["json"])
+        self.write("mine.tap", DOUBLE)
+        self.assertIn("mine.tap", self.complete("check", "mi"))
+        for command in self.commands():
+            offered = self.complete(command, "-")
+            for option in re.findall(r"^  (?:-\w,)?(--[\w-]+)", self.tapc(command, "--help").stdout.decode(), re.M):
+                self.assertIn(option, offered)
+
+    def test_zsh_and_fish_name_everything(self):
+        for shell in ("zsh", "fish"):
+            script = self.tapc("completion", shell).stdout.decode()
+            for command in self.commands():
+                self.assertIn(command, script)
+            self.assertIn("message-format", script)
+            self.assertIn("graphml", script)
+
+
+if __name__ == "__main__":
+    unittest.main()

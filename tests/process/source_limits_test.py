@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""A08, A09, A14, A18: sources that are huge, deep, cut off or no text at all are refused or accepted in bounded time."""
+import random
+
+from tapc import *
+
+EIGHT = 10 * GIB  # of addresses: LLVM and the standard library alone map a good part of one
+
+
+class SourceLimits(TapcTest):
+    def check(self, code, pattern, text):
+        return self.expect(code, pattern, "check", self.write("a.tap", text), memory=EIGHT, timeout=20)
+
+    def expression(self, text):
+        return "op f(x: f32[n]) -> (y: f32[n]) { y[i] = " + text + " }\n" + "program p(X: f32[4]) -> (Y: f32[4]) { Y = f(X) }\n"
+
+    def test_a08_line_of_10_megabytes(self):
+        result = self.check(1, r"a\.tap:1:\d+: error\[T0203\]", self.expression("x[i] " + "+ x[i]" + " " * 10_000_000 + "+ z[i]"))
+        self.assertLess(len(result.told), 2000)
+
+    def test_a08_token_of_a_megabyte(self):
+        result = self.check(1, r"error\[T\d+\]", self.expression("a" * 1_000_000 + "[i]"))
+        self.assertLess(len(result.told), 8000)
+        self.check(1, r"error\[T0106\]", self.expression("1" * 1_000_000))
+
+    def test_a08_nested_parentheses(self):
+        self.check(1, r"error\[T0105\]: .*256", self.expression("(" * 100_000 + "x[i]" + ")" * 100_000))
+        self.check(0, r"^$", self.expression("(" * 100 + "x[i]" + ")" * 100))
+
+    def test_a08_unary_minus(self):
+        self.check(1, r"error\[T0105\]: .*256", self.expression("- " * 100_000 + "x[i]"))
+
+    def test_a08_other_nesting(self):
+        deep = 100_000
+        for text in ("not " * deep + "true", "if true then 1 else " * deep + "1", "let a = 1 in " * deep + "a", "f(" * deep + "x" + ")" * deep,
+                     "x[" * deep + "i" + "]" * deep, "sum[k] " * deep + "x[k]"):
+            with self.subTest(text[:12]):
+                self.check(1, r"error\[T0105\]", self.expression(text))
+
+    def test_a08_long_but_not_deep(self):
+        self.check(0, r"^$", self.expression("x[i]" + " + x[i]" * 200))
+
+    def test_a09_ten_to_the_1000(self):
+        self.check(1, r"error\[T0106\]", self.expression("1" + "0" * 1000))
+
+    def test_a_file_above_the_limit(self):
+        os.truncate(self.folder / self.write("a.tap", ""), 257 << 20)  # sparse: nothing is stored
+        self.expect(1, r"error\[T0112\]: `a\.tap` is larger than 256 MiB", "check", "a.tap", timeout=10)
+
+    def test_a14_long_chain(self):
+        lines = "".join(f"    A{k}[i] = A{k - 1}[i] + {k % 7}\n" for k in range(1, 5001))
+        self.check(0, r"^$", "program p(A0: f32[4]) -> (Y: f32[4]) {\n" + lines + "    Y[i] = A5000[i]\n}\n")
+
+    def test_a14_many_readers_and_outputs(self):
+        results = ", ".join(f"Y{k}: f32[4]" for k in range(2000))
+        lines = "".join(f"    Y{k}[i] = X[i] + {k % 7}\n" for k in range(2000))
+        self.check(0, r"^$", f"program p(X: f32[4]) -> ({results}) {{\n{lines}}}\n")
+
+    def test_a18_truncated_at_every_byte(self):
+        text = ("use std\ndim n = 4\n/// Doc.\nop f<k: int = 2>(x: T[d.., m]) -> (y: T[d.., m]) where T: float {\n"
+                "    s[i..]    = sum[j] exp(x[i.., j]) * 1.5\n    y[i.., j] = x[i.., j else 0] / s[i..] // é\n}\n"
+                "program p(X: f32[n, 3]) -> (Y: f32[n, 3]) { Y = iterate 3 (v = X) { f<k = 3>(v) } }\n").encode()
+        for end in range(0, len(text), 1 if not SANITIZED else 17):
+            result = self.tapc("check", self.write("a.tap", text[:end]), memory=EIGHT)
+            self.assertIn(result.returncode, (0, 1), f"cut at {end}: {result.told}")
+            self.assertEqual(result.returncode == 1, "error[" in result.told, f"cut at {end}")
+
+    def test_a18_random_bytes(self):
+        seed = 20
+        draw = random.Random(seed)
+        for k in range(100):
+            data = bytes(draw.choice(b"()[]{}<>,;:=+-*/.@#\"'/\\ \n\0\x80\xffopxyi0123456789") for _ in range(draw.randrange(1, 300)))
+            result = self.tapc("check", self.write("a.tap", data), memory=EIGHT)
+            self.assertEqual(result.returncode, 1, f"seed {seed}, case {k}: {data!r} {result.told}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+"""What the process tests share: running tapc under limits, and a folder of its own for each test."""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TAPC = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+ROOT = Path(__file__).resolve().parents[2]
+SANITIZED = "asan" in str(TAPC) or "tsan" in str(TAPC)  # sanitizers reserve terabytes of addresses
+
+DOUBLE = "op double(x: f32[n]) -> (y: f32[n]) { y[i] = 2 * x[i] }\n"
+PROGRAM = "program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }\n"
+
+
+class TapcTest(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="tap-process-")
+        self.folder = Path(self._folder.name)
+
+    def tearDown(self):
+        for path in self.folder.rglob("*"):  # a test may have taken rights away
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o755)
+        self._folder.cleanup()
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    def tapc(self, *arguments, memory=None, timeout=20, environment=None, before=None, **options):
+        """Runs in the test's folder. G1: whatever happens, no signal, no uncaught exception, no internal error."""
+        def prepare():
+            if memory and not SANITIZED:
+                resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            if before:
+                before()
+
+        env = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.folder), "TMPDIR": str(self.folder)}
+        env.update(environment or {})
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        result = subprocess.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, preexec_fn=prepare, **options)
+        told = (result.stderr or b"").decode(errors="replace")
+        self.assertGreaterEqual(result.returncode, 0, f"died of signal {-result.returncode}: {told}")
+        self.assertNotEqual(result.returncode, 70, told)
+        self.assertNotIn("internal error", told)
+        self.assertNotIn("terminate called", told)
+        result.told = told
+        return result
+
+    def expect(self, code, pattern, *arguments, **options):
+        result = self.tapc(*arguments, **options)
+        self.assertEqual(result.returncode, code, result.told[:2000])
+        self.assertRegex(result.told, pattern)
+        return result
+
+    def assertNoTemporaries(self):
+        self.assertEqual([p.name for p in self.folder.rglob(".tapc*")], [])
+
+
+GIB = 1 << 30
+__all__ = ["DOUBLE", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "os", "resource", "signal", "subprocess", "sys", "unittest"]
