@@ -6,6 +6,7 @@ namespace tap::driver {
 Action declare_check(CLI::App& app);
 Action declare_completion(CLI::App& app);
 Action declare_explain(CLI::App& app);
+Action declare_fmt(CLI::App& app);
 Action declare_inspect(CLI::App& app);
 Action declare_new(CLI::App& app);
 Action declare_ops(CLI::App& app);
@@ -18,6 +19,7 @@ constexpr Command table[] = {
     {"run", "Run a program on given inputs", declare_run},
     {"inspect", "Show the graph of a program", declare_inspect},
     {"ops", "List the operators, or describe one and how it can be sharded", declare_ops},
+    {"fmt", "Lay out source files evenly", declare_fmt},
     {"explain", "Explain a diagnostic code at length", declare_explain},
     {"new", "Start a small project that works out of the box", declare_new},
     {"completion", "Print a completion script for a shell", declare_completion},
