@@ -67,17 +67,18 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   callee.scope = definition.scope;
   bind_signature(session, callee, signature, caller, params, given, call_span);
 
-  auto key = std::pair(definition.declaration, key_of(callee, signature, given));
-  if (auto known = session.instances.find(key); known != session.instances.end()) {
-    if (!known->second) throw Abandoned{};
-    return *known->second;
-  }
+  // Before the look-up: an instance under way is in the table, too, and would look like one that failed and was told.
   if (std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration) !=
       session.instantiating.end())
     session.fail(
         Diagnostic(Code::recursion, call_span, quoted(signature.name.text) + " is called within its own definition")
             .label(definition.name_span, "declared here")
             .help("repetition is written with `iterate`"));
+  auto key = std::pair(definition.declaration, key_of(callee, signature, given));
+  if (auto known = session.instances.find(key); known != session.instances.end()) {
+    if (!known->second) throw Abandoned{};
+    return *known->second;
+  }
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);
   session.call_sites.push_back({signature.name.text, call_span});

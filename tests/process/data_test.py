@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 """E: data files through the command line, written and read by NumPy."""
+import time
+
 import numpy as np
 
 from tapc import *
@@ -39,12 +41,34 @@ class Data(TapcTest):
         self.save("x.npy", np.zeros(4, "f4"))
         good = (self.folder / "x.npy").read_bytes()
         np.save(self.folder / "o.npy", np.array([None]), allow_pickle=True)
-        for name, data in (("cut", good[:-1]), ("long", good + b"x"), ("magic", b"X" + good[1:]), ("head", good[:40]), ("empty", b""),
-                           ("pickle", (self.folder / "o.npy").read_bytes())):
+        for name, code, data in (("cut", "T1101", good[:-1]), ("long", "T1101", good + b"x"), ("magic", "T1101", b"X" + good[1:]),
+                                 ("head", "T1101", good[:40]), ("empty", "T1101", b""), ("pickle", "T1102", (self.folder / "o.npy").read_bytes())):
             with self.subTest(name):
                 self.write("bad.npy", data)
-                self.expect(3, r"error\[T110[12]\]: .*`bad\.npy`", "run", "a.tap", "-i", "X=@bad.npy", "-o", "Y=@y.npy")
+                self.expect(3, rf"error\[{code}\]: .*`bad\.npy`", "run", "a.tap", "-i", "X=@bad.npy", "-o", "Y=@y.npy")
                 self.assertFalse((self.folder / "y.npy").exists())
+
+    def test_e07_expected_of_another_shape(self):
+        self.write("a.tap", COPY)
+        self.expect(3, r"error\[T1103\]", "run", "a.tap", "-i", "X=f32[4]=iota", "--expect", "Y=f32[3]=iota")
+
+    def test_e10_a_bomb(self):
+        self.write("a.tap", COPY)
+        np.savez_compressed(self.folder / "bomb.npz", X=np.zeros(1 << 25, "f4"))
+        self.expect(3, r"error\[T1105\]", "run", "a.tap", "-i", "@bomb.npz", "-o", "Y=@y.npy", memory=10 * GIB)
+
+    def test_e11_a_file_that_shrinks_while_it_is_mapped(self):
+        self.write("a.tap", "program main(X: f32[n]) -> (Y: f32[]) { Y = iterate 4 (v = 0) { w[] = v[] + sum[i] X[i]; w } }\n"
+                   .replace("(v = 0)", "(v = Z)").replace("X: f32[n]", "X: f32[n], Z: f32[]"))
+        self.save("x.npy", np.ones(1 << 20, "f4"))
+        process = subprocess.Popen([TAPC, "run", "a.tap", "--engine", "interp", "-i", "X=@x.npy", "-i", "Z=0", "-o", "Y=@y.npy"], cwd=self.folder,
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        os.truncate(self.folder / "x.npy", 1000)
+        told = process.communicate(timeout=30)[1].decode()
+        self.assertEqual(process.returncode, 3, told)
+        self.assertRegex(told, r"error\[T1108\]|error\[T1101\]")
+        self.assertFalse((self.folder / "y.npy").exists())
 
     def test_e12_one_file_in_and_out(self):
         self.write("a.tap", COPY)
