@@ -89,6 +89,8 @@ void prove_reads(Session& session, ir::OperatorId id, const std::vector<Span>& s
   if (session.reads_proved.size() <= id.index()) session.reads_proved.resize(id.index() + 1, false);
   if (session.reads_proved[id.index()]) return;
   const ir::Operator& op = session.program[id];
+  // Also where a fill stands for what lies outside, the coordinates are computed: they must fit, else Overflow is thrown.
+  for (const ir::Access& read : op.reads) read.projection.bounds(op.box());
   try {
     if (auto violation = session.legality.check_reads(op))
       report_read(session, op, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
