@@ -32,8 +32,8 @@ struct Box {
 
   static Box of_shape(const Shape& shape);  // [0, n) per dim
   std::size_t rank() const { return dims.size(); }
-  bool empty() const;          // some range is empty; a box of rank 0 has one point and is not
-  std::int64_t size() const;   // number of points; throws Overflow
+  bool empty() const;         // some range is empty; a box of rank 0 has one point and is not
+  std::int64_t size() const;  // number of points; throws Overflow
   bool contains(const Point& p) const;
   bool contains(const Box& b) const;
   Shape shape() const;
@@ -43,7 +43,7 @@ Box intersect(const Box& a, const Box& b);
 Box hull(const Box& a, const Box& b);
 bool disjoint(const Box& a, const Box& b);
 
-std::string to_string(Range range);    // 0..4
+std::string to_string(Range range);     // 0..4
 std::string to_string(const Box& box);  // [0..4, 2..5]
 
 // Steps `p` to the next point of the box in row-major order; false at the end. Start with first_point.

@@ -18,7 +18,7 @@ using OperationId = Id<struct OperationTag>;
 struct Value {
   std::string name;  // for people
   TensorType type;
-  bool is_const = false;              // a program's `const` input: given once, may be packed ahead
+  bool is_const = false;  // a program's `const` input: given once, may be packed ahead
   std::optional<Sharding> sharding;
   bool operator==(const Value&) const = default;
 };
@@ -47,8 +47,8 @@ enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axi
 struct SplitRequest {
   OperationId operation;
   std::optional<ValueId> value;
-  std::uint32_t axis = 0;   // with `value`
-  std::string dim;          // without
+  std::uint32_t axis = 0;  // with `value`
+  std::string dim;         // without
   std::vector<Range> blocks;
   Placement placement = Placement::unspecified;
   std::optional<AxisRef> mesh_axis;

@@ -139,7 +139,8 @@ InterpretResult interpret(const Program& program, GraphId graph, const std::vect
   std::vector<Datum> data;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const TensorType& type = program[graph][program[graph].inputs.at(k)].type;
-    TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape, "an input is not of the graph's type");
+    TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
+              "an input is not of the graph's type");
     data.push_back({inputs[k], {}});
   }
   InterpretResult result;

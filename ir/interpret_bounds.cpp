@@ -92,8 +92,10 @@ struct Rule {
 Rule rule_of(CellOp op, Cell a, Cell b, double r, double u) {
   double x = a.value.f, y = b.value.f;
   switch (op) {
-    case CellOp::neg: case CellOp::abs: return {a.error, exact};
-    case CellOp::add: case CellOp::sub: return {a.error + b.error, arithmetic};
+    case CellOp::neg:
+    case CellOp::abs: return {a.error, exact};
+    case CellOp::add:
+    case CellOp::sub: return {a.error + b.error, arithmetic};
     case CellOp::mul: {
       double ofa = a.error == 0 ? 0 : a.error * (std::fabs(y) + b.error);
       double ofb = b.error == 0 ? 0 : b.error * std::fabs(x);
@@ -101,14 +103,30 @@ Rule rule_of(CellOp op, Cell a, Cell b, double r, double u) {
     }
     case CellOp::div: return {error_of_quotient(a, b, r), quotient};
     case CellOp::mod: return {error_of_remainder(a, b, u), arithmetic};
-    case CellOp::min: case CellOp::max: return {std::max(a.error, b.error), exact};
-    case CellOp::sign: case CellOp::floor: case CellOp::ceil: case CellOp::round: return {spread(op, a), exact};
-    case CellOp::exp: case CellOp::log: case CellOp::log1p: case CellOp::expm1: case CellOp::sqrt: case CellOp::rsqrt:
-    case CellOp::asin: case CellOp::acos: case CellOp::atan: case CellOp::sinh: case CellOp::tanh: case CellOp::asinh:
-    case CellOp::acosh: case CellOp::atanh: case CellOp::erf:
-      return {spread(op, a), library};
+    case CellOp::min:
+    case CellOp::max: return {std::max(a.error, b.error), exact};
+    case CellOp::sign:
+    case CellOp::floor:
+    case CellOp::ceil:
+    case CellOp::round: return {spread(op, a), exact};
+    case CellOp::exp:
+    case CellOp::log:
+    case CellOp::log1p:
+    case CellOp::expm1:
+    case CellOp::sqrt:
+    case CellOp::rsqrt:
+    case CellOp::asin:
+    case CellOp::acos:
+    case CellOp::atan:
+    case CellOp::sinh:
+    case CellOp::tanh:
+    case CellOp::asinh:
+    case CellOp::acosh:
+    case CellOp::atanh:
+    case CellOp::erf: return {spread(op, a), library};
     case CellOp::sigmoid: return {spread(op, a), composite};
-    case CellOp::sin: case CellOp::cos: return {std::min(a.error, 2.0), library};
+    case CellOp::sin:
+    case CellOp::cos: return {std::min(a.error, 2.0), library};
     case CellOp::tan: return {error_of_tan(a), library};
     case CellOp::cosh: return {error_of_cosh(a), library};
     case CellOp::pow: return {error_of_pow(a, b, r), library};
@@ -145,7 +163,8 @@ double error_of_integers(CellOp op, ElementType type, Cell a, Cell b, Number res
   if (op == CellOp::add || op == CellOp::sub) error = a.error + b.error;
   if (op == CellOp::min || op == CellOp::max) error = std::max(a.error, b.error);
   double r = static_cast<double>(result.i);
-  bool may_wrap = r + error >= static_cast<double>(greatest_integer(type)) || r - error <= static_cast<double>(least_integer(type));
+  bool may_wrap = r + error >= static_cast<double>(greatest_integer(type)) ||
+                  r - error <= static_cast<double>(least_integer(type));
   return may_wrap ? infinity : error;
 }
 
@@ -156,12 +175,11 @@ Cell widened(Cell a) { return {a.value, a.error * (1 + 0x1p-40)}; }
 
 }  // namespace
 
-double unit_roundoff(ElementType type) {
-  return std::ldexp(1.0, -info(compute_type(type)).mantissa_bits) + 0x1p-53;
-}
+double unit_roundoff(ElementType type) { return std::ldexp(1.0, -info(compute_type(type)).mantissa_bits) + 0x1p-53; }
 
 double smallest_normal(ElementType type) {
-  return compute_type(type) == ElementType::f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  return compute_type(type) == ElementType::f64 ? std::numeric_limits<double>::min()
+                                                : std::numeric_limits<float>::min();
 }
 
 double error_of(CellOp op, ElementType type, Cell a, Cell b, Number result) {

@@ -133,8 +133,7 @@ const Cell* CellEvaluator::speculate(BlockId block, std::uint32_t node) {
   const Cell* result = nullptr;
   try {
     result = &demand(block, node);
-  } catch (const CellFailure&) {
-  }
+  } catch (const CellFailure&) {}
   --speculating_;
   return result;
 }
@@ -144,7 +143,9 @@ Cell CellEvaluator::compute(const Step& step) {
     case CellOp::index: return {integer((*point_)[step.attribute]), 0};
     case CellOp::argument: return arguments_[step.attribute];
     case CellOp::read: return follow(step);
-    case CellOp::logical_and: case CellOp::logical_or: case CellOp::select: return lazy(step);
+    case CellOp::logical_and:
+    case CellOp::logical_or:
+    case CellOp::select: return lazy(step);
     case CellOp::reduce: TAP_UNREACHABLE("a fold's reduction is not evaluated; its monoid's combination is");
     default: return strict(step);
   }
@@ -157,7 +158,8 @@ Cell CellEvaluator::strict(const Step& step) const {
     Number r = apply_cast(step.operand_type, step.type, a.value);
     return {r, with_bounds_ ? error_of_cast(step.operand_type, step.type, a, r) : 0};
   }
-  Number r = step.floating ? apply_float(step.op, a.value, b.value) : apply_integer(step.op, step.operand_type, a.value, b.value);
+  Number r = step.floating ? apply_float(step.op, a.value, b.value)
+                           : apply_integer(step.op, step.operand_type, a.value, b.value);
   return {r, with_bounds_ ? error_of(step.op, step.operand_type, a, b, r) : 0};
 }
 
@@ -204,7 +206,8 @@ Cell CellEvaluator::follow(const Step& step) {
         Cell fill = demand(step.lazy[0], step.args[0]);
         return {fill.value, std::max(fill.error, error)};
       }
-      TAP_CHECK(axis.coordinate || speculating_ > 0, "a read of `" + reader.name + "` leaves its tensor at " + std::to_string(at));
+      TAP_CHECK(axis.coordinate || speculating_ > 0,
+                "a read of `" + reader.name + "` leaves its tensor at " + std::to_string(at));
       throw CellFailure{"index " + std::to_string(at) + " is out of range for axis " + std::to_string(k) + " of `" +
                         reader.name + "`, which has extent " + std::to_string(axis.extent) + ","};
     }

@@ -94,15 +94,15 @@ class CellEvaluator {
   bool with_bounds_;
   std::vector<Reader> readers_;
   const Point* point_ = nullptr;
-  std::vector<Step> steps_;        // by node
+  std::vector<Step> steps_;  // by node
   std::vector<Block> blocks_;
   std::vector<BlockId> block_by_root_;
-  std::vector<CellId> pending_;    // roots whose block has an id but no code yet
-  std::vector<Cell> cells_;        // by node
+  std::vector<CellId> pending_;          // roots whose block has an id but no code yet
+  std::vector<Cell> cells_;              // by node
   std::vector<std::uint64_t> computed_;  // the point at which the node was last computed
   std::vector<Cell> arguments_;
   std::uint64_t now_ = 1;
-  int speculating_ = 0;            // in a branch that is not taken, but might be in another order of evaluation
+  int speculating_ = 0;  // in a branch that is not taken, but might be in another order of evaluation
 };
 
 }  // namespace tap::ir::oracle

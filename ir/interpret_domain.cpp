@@ -9,7 +9,8 @@ namespace tap::ir::oracle {
 
 bool mentions(const Constraint& constraint, std::size_t dim) { return constraint.expr.coefficients[dim] != 0; }
 
-LoopNest::LoopNest(const Operator& op, const std::vector<std::uint32_t>& dims, const std::vector<Constraint>& constraints) {
+LoopNest::LoopNest(const Operator& op, const std::vector<std::uint32_t>& dims,
+                   const std::vector<Constraint>& constraints) {
   for (std::uint32_t dim : dims) levels_.push_back({dim, op.dims[dim].range, {}});
   for (const Constraint& c : constraints) {
     auto level = std::find_if(levels_.rbegin(), levels_.rend(), [&](const Level& l) { return mentions(c, l.dim); });
@@ -37,7 +38,8 @@ Range LoopNest::level_range(const Level& level, const Point& p) {
                                   : checked::sub(0, checked::floor_div(checked::sub(0, rest), checked::sub(0, f))));
     }
     if (f < 0 || equal) {  // x <= floor(rest / -f)
-      std::int64_t greatest = f < 0 ? checked::floor_div(rest, checked::sub(0, f)) : checked::floor_div(checked::sub(0, rest), f);
+      std::int64_t greatest = f < 0 ? checked::floor_div(rest, checked::sub(0, f))
+                                    : checked::floor_div(checked::sub(0, rest), f);
       r.hi = std::min(r.hi, checked::add(greatest, 1));
     }
   }

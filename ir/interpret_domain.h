@@ -28,7 +28,7 @@ class LoopNest {
 
  private:
   using Terms = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // (dim, coefficient)
-  struct Limit {               // factor * x + (terms + offset) >= 0 (or == 0), x the dim of its level
+  struct Limit {  // factor * x + (terms + offset) >= 0 (or == 0), x the dim of its level
     std::int64_t factor;
     Terms others;
     std::int64_t offset;
@@ -38,7 +38,7 @@ class LoopNest {
     std::uint32_t dim;
     Range range;
     std::vector<Limit> limits;
-    std::int64_t end = 0;      // where the current loop of this level stops
+    std::int64_t end = 0;  // where the current loop of this level stops
   };
 
   static Range level_range(const Level& level, const Point& p);

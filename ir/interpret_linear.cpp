@@ -135,7 +135,8 @@ std::optional<Scatter::Target> target_of(const Operator& op, CellId value, CellI
   if (!affine) return std::nullopt;
   for (std::uint32_t dim : dims_of(op, DimRole::parallel)) {
     std::int64_t sign = affine->coefficients[dim];
-    if ((sign == 1 || sign == -1) && !depends_on(op, {selector}, dim)) return Scatter::Target{selector, *affine, dim, sign};
+    if ((sign == 1 || sign == -1) && !depends_on(op, {selector}, dim))
+      return Scatter::Target{selector, *affine, dim, sign};
   }
   return std::nullopt;
 }

@@ -13,10 +13,10 @@ namespace tap::ir::oracle {
 
 // One reduction dim, whose range follows one parallel dim at one end, and operands that do not depend on that dim.
 struct Scan {
-  std::uint32_t along;     // the parallel dim
+  std::uint32_t along;  // the parallel dim
   std::uint32_t reduced;
-  bool ascending;          // the ranges grow with the parallel dim; else they shrink
-  bool at_the_right;       // the end that moves is the upper one
+  bool ascending;     // the ranges grow with the parallel dim; else they shrink
+  bool at_the_right;  // the end that moves is the upper one
 };
 std::optional<Scan> find_scan(const Operator& op);
 
@@ -24,10 +24,10 @@ std::optional<Scan> find_scan(const Operator& op);
 // reduction dims the selectors tell the only value of those dims where the operand is not the identity.
 struct Scatter {
   struct Target {
-    CellId selector;   // depends on no target's dim
-    AffineExpr equals; // sign * dim + (dims that are no target)
+    CellId selector;    // depends on no target's dim
+    AffineExpr equals;  // sign * dim + (dims that are no target)
     std::uint32_t dim;
-    std::int64_t sign; // 1 or -1
+    std::int64_t sign;  // 1 or -1
   };
   std::vector<CellId> conditions;  // evaluated before the selectors: where one is false the operands are the identity
   std::vector<Target> targets;

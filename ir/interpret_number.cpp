@@ -125,10 +125,22 @@ Number apply_float(CellOp op, Number x, Number y) {
     case CellOp::erf: return number(std::erf(a));
     case CellOp::sigmoid: return number(sigmoid(a));
     case CellOp::pow: return number(std::pow(a, b));
-    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::logical_not:
-    case CellOp::logical_and: case CellOp::logical_or: case CellOp::select: case CellOp::bitand_: case CellOp::bitor_:
-    case CellOp::bitxor_: case CellOp::bitnot: case CellOp::shl: case CellOp::shr: case CellOp::cast: case CellOp::reduce:
-      break;
+    case CellOp::constant:
+    case CellOp::index:
+    case CellOp::read:
+    case CellOp::argument:
+    case CellOp::logical_not:
+    case CellOp::logical_and:
+    case CellOp::logical_or:
+    case CellOp::select:
+    case CellOp::bitand_:
+    case CellOp::bitor_:
+    case CellOp::bitxor_:
+    case CellOp::bitnot:
+    case CellOp::shl:
+    case CellOp::shr:
+    case CellOp::cast:
+    case CellOp::reduce: break;
   }
   TAP_UNREACHABLE("`" + std::string(info(op).name) + "` is no operation on floats");
 }
@@ -149,7 +161,8 @@ Number apply_integer(CellOp op, ElementType type, Number a, Number b) {
     case CellOp::not_equal: return integer(a.i != b.i);
     case CellOp::less: return integer(a.i < b.i);
     case CellOp::less_equal: return integer(a.i <= b.i);
-    case CellOp::isnan: case CellOp::isinf: return integer(0);
+    case CellOp::isnan:
+    case CellOp::isinf: return integer(0);
     case CellOp::logical_not: return integer(a.i == 0);
     case CellOp::bitand_: return integer(a.i & b.i);
     case CellOp::bitor_: return integer(a.i | b.i);
@@ -157,13 +170,39 @@ Number apply_integer(CellOp op, ElementType type, Number a, Number b) {
     case CellOp::bitnot: return is_bool(type) ? integer(a.i == 0) : wrapped(~bits(a), type);
     case CellOp::shl: return shift_left(type, a, b);
     case CellOp::shr: return shift_right(type, a, b);
-    case CellOp::constant: case CellOp::index: case CellOp::read: case CellOp::argument: case CellOp::logical_and:
-    case CellOp::logical_or: case CellOp::select: case CellOp::exp: case CellOp::log: case CellOp::log1p:
-    case CellOp::expm1: case CellOp::sqrt: case CellOp::rsqrt: case CellOp::floor: case CellOp::ceil: case CellOp::round:
-    case CellOp::sin: case CellOp::cos: case CellOp::tan: case CellOp::asin: case CellOp::acos: case CellOp::atan:
-    case CellOp::sinh: case CellOp::cosh: case CellOp::tanh: case CellOp::asinh: case CellOp::acosh: case CellOp::atanh:
-    case CellOp::erf: case CellOp::sigmoid: case CellOp::pow: case CellOp::cast: case CellOp::reduce:
-      break;
+    case CellOp::constant:
+    case CellOp::index:
+    case CellOp::read:
+    case CellOp::argument:
+    case CellOp::logical_and:
+    case CellOp::logical_or:
+    case CellOp::select:
+    case CellOp::exp:
+    case CellOp::log:
+    case CellOp::log1p:
+    case CellOp::expm1:
+    case CellOp::sqrt:
+    case CellOp::rsqrt:
+    case CellOp::floor:
+    case CellOp::ceil:
+    case CellOp::round:
+    case CellOp::sin:
+    case CellOp::cos:
+    case CellOp::tan:
+    case CellOp::asin:
+    case CellOp::acos:
+    case CellOp::atan:
+    case CellOp::sinh:
+    case CellOp::cosh:
+    case CellOp::tanh:
+    case CellOp::asinh:
+    case CellOp::acosh:
+    case CellOp::atanh:
+    case CellOp::erf:
+    case CellOp::sigmoid:
+    case CellOp::pow:
+    case CellOp::cast:
+    case CellOp::reduce: break;
   }
   TAP_UNREACHABLE("`" + std::string(info(op).name) + "` is no operation on integers");
 }

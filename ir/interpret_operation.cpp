@@ -49,7 +49,8 @@ class CellOperation {
   void reduce_by_scan(const Scan& scan);
   bool reduce_by_scatter(const Scatter& scatter);
   enum class Term { added, not_taken, uncertain };
-  Term scatter_term(const Scatter& scatter, const std::vector<BlockId>& blocks, const std::vector<Constraint>& on_targets);
+  Term scatter_term(const Scatter& scatter, const std::vector<BlockId>& blocks,
+                    const std::vector<Constraint>& on_targets);
   std::vector<BlockId> compile_guards(const Scatter& scatter);
 
   void evaluate_operands();
@@ -77,8 +78,12 @@ class CellOperation {
 };
 
 CellOperation::CellOperation(const OperationInput& input, const std::vector<Datum*>& results)
-    : in_(input), op_(input.op), point_(op_.dims.size()), parallel_(dims_with_role(DimRole::parallel)),
-      reduced_(dims_with_role(DimRole::reduction)), cells_(op_.exprs, input.options.with_bounds) {
+    : in_(input),
+      op_(input.op),
+      point_(op_.dims.size()),
+      parallel_(dims_with_role(DimRole::parallel)),
+      reduced_(dims_with_role(DimRole::reduction)),
+      cells_(op_.exprs, input.options.with_bounds) {
   for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
     const IndexDim& dim = op_.dims[d];
     point_[d] = dim.range.lo;
@@ -135,9 +140,7 @@ void CellOperation::run() {
   try {
     if (const MapBody* map = op_.map()) run_map(*map);
     if (const ReduceBody* reduce = op_.reduce()) run_reduce(*reduce);
-  } catch (const CellFailure& failure) {
-    throw EvaluationError{failure.what + where()};
-  }
+  } catch (const CellFailure& failure) { throw EvaluationError{failure.what + where()}; }
 }
 
 void CellOperation::run_map(const MapBody& body) {
@@ -199,7 +202,8 @@ void CellOperation::reduce_by_scan(const Scan& scan) {
     for (std::int64_t n = 0; n < cells.size(); ++n) {
       point_[scan.along] = scan.ascending ? cells.lo + n : cells.hi - 1 - n;
       Range range = inner.range(point_);
-      if (!range.empty() && done.empty()) done = scan.at_the_right ? Range{range.lo, range.lo} : Range{range.hi, range.hi};
+      if (!range.empty() && done.empty())
+        done = scan.at_the_right ? Range{range.lo, range.lo} : Range{range.hi, range.hi};
       std::int64_t& k = point_[scan.reduced];
       for (; !range.empty() && scan.at_the_right && done.hi < range.hi; ++done.hi) {
         k = done.hi;

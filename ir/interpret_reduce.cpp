@@ -24,7 +24,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double greatest_partial(ElementType type) {
-  return compute_type(type) == ElementType::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  return compute_type(type) == ElementType::f64 ? std::numeric_limits<double>::max()
+                                                : std::numeric_limits<float>::max();
 }
 
 // γ(n) = n·u / (1 - n·u)
@@ -50,7 +51,8 @@ double error_of_product(const ComponentState& s, ElementType type) {
 
 }  // namespace
 
-Combiner::Combiner(const Monoid& monoid, bool with_bounds) : with_bounds_(with_bounds), cells_(monoid.exprs, with_bounds) {
+Combiner::Combiner(const Monoid& monoid, bool with_bounds)
+    : with_bounds_(with_bounds), cells_(monoid.exprs, with_bounds) {
   std::size_t n = monoid.arity();
   for (std::size_t k = 0; k < n; ++k) {
     Component c{monoid.components[k].type, Kind::general, CellOp::add, monoid.combine[k], {}};

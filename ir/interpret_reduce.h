@@ -15,12 +15,12 @@ namespace tap::ir::oracle {
 struct ComponentState {
   Cell cell;
   std::int64_t terms = 0;
-  double errors = 0;       // sum: Σ e;  extremum: max e;  product: 1 if a term may be of either sign, or infinite
-  double magnitude = 0;    // sum: Σ |t|;  product: Π |t|
-  double greatest = 1;     // product: Π (|t| + e)
-  double growth = 1;       // product: Π max(1, |t| + e), how far a partial product can grow …
-  double shrinkage = 1;    // … and Π min(1, |t|), how far it can shrink
-  bool non_finite = false; // some term was infinite or NaN
+  double errors = 0;        // sum: Σ e;  extremum: max e;  product: 1 if a term may be of either sign, or infinite
+  double magnitude = 0;     // sum: Σ |t|;  product: Π |t|
+  double greatest = 1;      // product: Π (|t| + e)
+  double growth = 1;        // product: Π max(1, |t| + e), how far a partial product can grow …
+  double shrinkage = 1;     // … and Π min(1, |t|), how far it can shrink
+  bool non_finite = false;  // some term was infinite or NaN
 };
 
 class Combiner {

@@ -15,8 +15,8 @@ constexpr auto codes = std::to_array<CodeInfo>({
 
 std::size_t hash_of(const Diagnostic& d) {
   std::size_t h = std::hash<std::string>()(d.message);
-  for (std::size_t part : {static_cast<std::size_t>(d.code), d.span.file.index(), static_cast<std::size_t>(d.span.begin),
-                           static_cast<std::size_t>(d.span.end)})
+  for (std::size_t part : {static_cast<std::size_t>(d.code), d.span.file.index(),
+                           static_cast<std::size_t>(d.span.begin), static_cast<std::size_t>(d.span.end)})
     h = h * 0x9e3779b97f4a7c15u + part;
   return h;
 }

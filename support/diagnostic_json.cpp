@@ -21,8 +21,8 @@ std::string place(Span span, const SourceMap& sources) {
   if (!span.valid()) return R"("file":null,"line":null,"column":null,"end_line":null,"end_column":null)";
   const SourceFile& file = sources.file(span.file);
   Position from = file.position(span.begin), to = file.position(span.end);
-  return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{})", json_quoted(file.path()), from.line,
-                     from.column, to.line, to.column);
+  return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{})", json_quoted(file.path()),
+                     from.line, from.column, to.line, to.column);
 }
 
 template <class List, class Show>
@@ -55,15 +55,15 @@ std::string json_line(const Diagnostic& d, const SourceMap& sources) {
     return fmt::format(R"({{{},"text":{}}})", place(l.span, sources), json_quoted(l.text));
   });
   std::string fixes = array(d.fixes, [&](const Fix& f) {
-    return fmt::format(R"({{{},"begin":{},"end":{},"replacement":{}}})", place(f.span, sources), f.span.begin, f.span.end,
-                       json_quoted(f.replacement));
+    return fmt::format(R"({{{},"begin":{},"end":{},"replacement":{}}})", place(f.span, sources), f.span.begin,
+                       f.span.end, json_quoted(f.replacement));
   });
   std::string notes = array(d.notes, [](const std::string& n) { return json_quoted(n); });
   return fmt::format(
       R"({{{},"severity":"{}","code":"{}","message":{},"caret":{},"labels":{},"notes":{},"help":{},"fixes":{}}})"
       "\n",
-      place(d.span, sources), severity_name(d.severity()), info(d.code).id, json_quoted(d.message), json_quoted(d.caret), labels,
-      notes, json_quoted(d.help_text), fixes);
+      place(d.span, sources), severity_name(d.severity()), info(d.code).id, json_quoted(d.message),
+      json_quoted(d.caret), labels, notes, json_quoted(d.help_text), fixes);
 }
 
 std::string json_too_many_errors(std::size_t errors) {

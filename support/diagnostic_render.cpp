@@ -110,7 +110,8 @@ class HumanWriter {
     std::string_view line = file.line(number);
     std::size_t start = file.line_start(number);
     Excerpt seen = excerpt(line, span.begin - start, std::max(span.end, span.begin) - start);
-    if (shown_file_ != span.file && shown_file_.valid()) out_ += fmt::format("{:>{}} --> {}\n", "", gutter_width_, place(span));
+    if (shown_file_ != span.file && shown_file_.valid())
+      out_ += fmt::format("{:>{}} --> {}\n", "", gutter_width_, place(span));
     if (shown_file_ != span.file || shown_line_ != number || seen.text != shown_text_)
       out_ += gutter(std::to_string(number)) + (seen.text.empty() ? "" : " " + seen.text) + '\n';
     shown_file_ = span.file;
@@ -177,7 +178,8 @@ class HumanWriter {
       Excerpt seen = excerpt(line, marked ? from : 0, marked ? to : 0);
       out_ += gutter(std::to_string(number)) + (seen.text.empty() ? "" : " " + seen.text) + '\n';
       if (marked && to > from)
-        out_ += marker_gutter() + ' ' + std::string(seen.first, ' ') + painted(Paint::green, std::string(seen.width, '~')) + '\n';
+        out_ += marker_gutter() + ' ' + std::string(seen.first, ' ') +
+                painted(Paint::green, std::string(seen.width, '~')) + '\n';
       begin = end + 1;
     }
   }

@@ -19,7 +19,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       std::size_t replaced = previous[j - 1] + (a[i - 1] != b[j - 1]);
       current[j] = std::min({replaced, previous[j] + 1, current[j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) current[j] = std::min(current[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        current[j] = std::min(current[j], before[j - 2] + 1);
     }
     before.swap(previous);
     previous.swap(current);
@@ -28,7 +29,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 // How many edits are still near: none in a name of one letter, one in a short name, a third of a long one.
-std::size_t near_enough(std::size_t length) { return length <= 1 ? 0 : length <= 5 ? 1 : std::min<std::size_t>(length / 3, 4); }
+std::size_t near_enough(std::size_t length) {
+  return length <= 1 ? 0 : length <= 5 ? 1 : std::min<std::size_t>(length / 3, 4);
+}
 
 bool equal_but_for_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });

@@ -16,14 +16,14 @@ struct CodeRange {
 };
 
 // Controls, and the characters that reorder or hide text (Trojan Source).
-constexpr CodeRange unprintable[] = {{0x0, 0x1f},       {0x7f, 0x9f},     {0x61c, 0x61c},   {0x200b, 0x200f},
-                                     {0x2028, 0x202e},  {0x2060, 0x2069}, {0xfeff, 0xfeff}, {0xd800, 0xdfff},
-                                     {0xe0000, 0xe007f}};
-constexpr CodeRange zero_width[] = {{0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd}, {0x1ab0, 0x1aff},
+constexpr CodeRange unprintable[] = {{0x0, 0x1f},      {0x7f, 0x9f},     {0x61c, 0x61c},
+                                     {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x2069},
+                                     {0xfeff, 0xfeff}, {0xd800, 0xdfff}, {0xe0000, 0xe007f}};
+constexpr CodeRange zero_width[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x1ab0, 0x1aff},
                                     {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
-constexpr CodeRange double_width[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0x33ff},   {0x3400, 0x4dbf},
-                                      {0x4e00, 0x9fff}, {0xa000, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
-                                      {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
+constexpr CodeRange double_width[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},  {0x3041, 0x33ff}, {0x3400, 0x4dbf},
+                                      {0x4e00, 0x9fff},   {0xa000, 0xa4cf},  {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+                                      {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
                                       {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
 
 template <std::size_t n>
@@ -51,7 +51,10 @@ CodePoint decode_utf8(std::string_view text, std::size_t at) {
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char lead = byte(at);
   if (lead < 0x80) return {lead, 1};
-  std::size_t length = lead >= 0xF0 && lead <= 0xF4 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xC2 && lead < 0xE0 ? 2 : 0;
+  std::size_t length = lead >= 0xF0 && lead <= 0xF4  ? 4
+                       : lead >= 0xE0 && lead < 0xF0 ? 3
+                       : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                     : 0;
   if (length == 0 || at + length > text.size()) return {0xFFFD, 1};
   char32_t value = lead & (0x7F >> length);
   for (std::size_t i = 1; i < length; ++i) {

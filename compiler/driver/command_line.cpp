@@ -57,7 +57,8 @@ std::string early_value(int argc, const char* const* argv, std::string_view name
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
     if (argument == "--") break;
-    if (argument.starts_with(name) && argument.substr(name.size()).starts_with("=")) return std::string(argument.substr(name.size() + 1));
+    if (argument.starts_with(name) && argument.substr(name.size()).starts_with("="))
+      return std::string(argument.substr(name.size() + 1));
     if (argument == name && i + 1 < argc) return argv[i + 1];
   }
   return otherwise;
@@ -65,7 +66,8 @@ std::string early_value(int argc, const char* const* argv, std::string_view name
 
 }  // namespace
 
-CommandLine::CommandLine() : app_("tapc, the compiler of the Tap language: shardable tensor expressions to native code.", "tapc") {
+CommandLine::CommandLine()
+    : app_("tapc, the compiler of the Tap language: shardable tensor expressions to native code.", "tapc") {
   app_.set_help_flag("-h,--help", "Print this help and exit");
   app_.set_version_flag("--version", "tapc " TAP_VERSION " (language version 1)");
   app_.failure_message(CLI::FailureMessage::simple);
@@ -90,7 +92,9 @@ void CommandLine::add_message_options(CLI::App& app) {
 
 void CommandLine::apply_message_options(Session& session) const {
   session.message_format = message_format_ == "json" ? MessageFormat::json : MessageFormat::human;
-  ColourChoice choice = colour_ == "always" ? ColourChoice::always : colour_ == "never" ? ColourChoice::never : ColourChoice::automatic;
+  ColourChoice choice = colour_ == "always"  ? ColourChoice::always
+                        : colour_ == "never" ? ColourChoice::never
+                                             : ColourChoice::automatic;
   session.colour = wants_colour(choice, STDERR_FILENO);
 }
 
@@ -131,23 +135,24 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
   apply_message_options(session);
   try {
     app_.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw;
-  } catch (const CLI::CallForVersion&) {
+  } catch (const CLI::CallForHelp&) { throw; } catch (const CLI::CallForVersion&) {
     throw;
   } catch (const CLI::ParseError& error) {
     std::string text = error.what();
     if (auto choice = as_wrong_choice(text)) {
       auto near = did_you_mean(choice->given, choice->choices);
-      throw wrong("`" + choice->given + "` is no value of " + choice->option + "; it is one of " + join(choice->choices, ", "),
-                  near ? "did you mean `" + *near + "`?" : "");
+      throw wrong(
+          "`" + choice->given + "` is no value of " + choice->option + "; it is one of " + join(choice->choices, ", "),
+          near ? "did you mean `" + *near + "`?" : "");
     }
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(text.substr(0, text.find(':')) + " needs a value");
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+      throw wrong(text.substr(0, text.find(':')) + " needs a value");
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
     // An unknown option is the likely reason why something else is missing: it is told first.
     for (const std::string& argument : app_.remaining(true))
       if (argument.starts_with("-") && argument != "--") throw unexpected_argument(argument);
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) && !app_.remaining(true).empty()) throw unexpected_argument(app_.remaining(true).front());
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) && !app_.remaining(true).empty())
+      throw unexpected_argument(app_.remaining(true).front());
     throw wrong(text);
   }
   apply_message_options(session);
@@ -159,7 +164,8 @@ int CommandLine::run(Session& session, int argc, const char* const* argv) {
     if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
       apply_message_options(session);
       auto near = did_you_mean(argv[1], names);
-      throw wrong(fmt::format("there is no command `{}`", argv[1]), near ? "did you mean `" + *near + "`?" : "the commands are " + join(names, ", "));
+      throw wrong(fmt::format("there is no command `{}`", argv[1]),
+                  near ? "did you mean `" + *near + "`?" : "the commands are " + join(names, ", "));
     }
   }
   try {
@@ -186,7 +192,9 @@ std::vector<CommandWords> words_of(const CLI::App& root) {
       if (one.names.empty()) continue;  // a positional argument
       one.summary = option->get_description();
       one.takes_value = option->get_type_size() != 0;
-      if (auto choice = as_wrong_choice("o: x not in " + option->get_type_name().substr(std::min(option->get_type_name().find('{'), option->get_type_name().size()))))
+      if (auto choice =
+              as_wrong_choice("o: x not in " + option->get_type_name().substr(std::min(
+                                                   option->get_type_name().find('{'), option->get_type_name().size()))))
         one.choices = choice->choices;  // TEXT:{human,json}
       words.options.push_back(std::move(one));
     }

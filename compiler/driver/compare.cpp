@@ -28,18 +28,21 @@ std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wante
   std::int64_t different = 0, first = 0;
   double greatest = 0;
   for (std::int64_t at = 0; at < got.size(); ++at) {
-    bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), tolerance) : got.load_i64(at) == wanted.load_i64(at);
+    bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), tolerance)
+                                      : got.load_i64(at) == wanted.load_i64(at);
     if (equal) continue;
     if (different++ == 0) first = at;
     greatest = std::max(greatest, std::fabs(got.load_f64(at) - wanted.load_f64(at)));
   }
   if (different == 0) return std::nullopt;
-  Diagnostic diagnostic(Code::result_differs, Span{},
-                        fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: {} was wanted, got {}", result.name,
-                                    different, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
-                                    print_element(got, first)));
+  Diagnostic diagnostic(
+      Code::result_differs, Span{},
+      fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: {} was wanted, got {}", result.name,
+                  different, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
+                  print_element(got, first)));
   if (is_float(got.type()))
-    diagnostic.note(fmt::format("the greatest difference is {}; allowed is {} + {} · |wanted|", greatest, tolerance.absolute, tolerance.relative));
+    diagnostic.note(fmt::format("the greatest difference is {}; allowed is {} + {} · |wanted|", greatest,
+                                tolerance.absolute, tolerance.relative));
   return diagnostic;
 }
 

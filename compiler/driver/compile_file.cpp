@@ -1,7 +1,7 @@
 #include "compiler/driver/compile_file.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 
@@ -57,7 +57,8 @@ CompileOptions compile_options(const SourceOptions& options) {
     auto [at, fresh] = result.dims.emplace(name, size);
     if (!fresh && at->second != size)
       throw Failure{exit_code::wrong_command_line,
-                    Diagnostic(Code::command_line, Span{}, fmt::format("--dim gives `{}` two sizes, {} and {}", name, at->second, size))};
+                    Diagnostic(Code::command_line, Span{},
+                               fmt::format("--dim gives `{}` two sizes, {} and {}", name, at->second, size))};
   }
   return result;
 }
@@ -75,8 +76,9 @@ Compiled compile_program(Session& session, FileId file, const CompileOptions& op
   Compiled compiled = compile_file(session, file, options);
   if (compiled.has_program) return compiled;
   auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
-  throw Failure{exit_code::wrong_command_line, Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")
-                                                   .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")
+                    .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
 }
 
 bool compiles_without_inputs(Session& session, FileId file, CompileOptions options) {

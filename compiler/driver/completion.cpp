@@ -25,7 +25,8 @@ std::vector<std::string> option_list(const CommandWords& command) {
 std::string bash_script(const std::vector<CommandWords>& all) {
   std::string values, options;
   for (const CommandWords& command : all) {
-    options += fmt::format("    {}) words='{}' ;;\n", &command == &all[0] ? "''" : command.name, words(option_list(command)));
+    options +=
+        fmt::format("    {}) words='{}' ;;\n", &command == &all[0] ? "''" : command.name, words(option_list(command)));
     for (const OptionWords& option : command.options)
       if (!option.choices.empty())
         for (const std::string& name : option.names)
@@ -80,9 +81,12 @@ std::string zsh_script(const std::vector<CommandWords>& all) {
     cases += fmt::format("      {}) _arguments -s", command.name);
     for (const OptionWords& option : command.options)
       for (const std::string& name : option.names) {
-        std::string value = !option.takes_value ? "" : option.choices.empty() ? ":value:_files" : ":value:(" + words(option.choices) + ")";
+        std::string value = !option.takes_value      ? ""
+                            : option.choices.empty() ? ":value:_files"
+                                                     : ":value:(" + words(option.choices) + ")";
         bool joined = option.takes_value && name.starts_with("--");
-        cases += " \\\n        " + quoted_for_shell(fmt::format("*{}{}[{}]{}", name, joined ? "=" : "", zsh_text(option.summary), value));
+        cases += " \\\n        " +
+                 quoted_for_shell(fmt::format("*{}{}[{}]{}", name, joined ? "=" : "", zsh_text(option.summary), value));
       }
     cases += " '*:file:_files' ;;\n";
   }
@@ -110,7 +114,8 @@ std::string fish_script(const std::vector<CommandWords>& all) {
   std::string text = "# fish completion for tapc. Use: tapc completion fish | source\n";
   for (std::size_t i = 1; i < all.size(); ++i) {
     const CommandWords& command = all[i];
-    text += fmt::format("complete -c tapc -n __fish_use_subcommand -f -a {} -d {}\n", command.name, quoted_for_shell(command.summary));
+    text += fmt::format("complete -c tapc -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
+                        quoted_for_shell(command.summary));
     for (const OptionWords& option : command.options) {
       text += fmt::format("complete -c tapc -n '__fish_seen_subcommand_from {}'", command.name);
       for (const std::string& name : option.names)

@@ -28,14 +28,17 @@ std::string_view style_of(NodeKind kind) {
 }  // namespace
 
 std::string to_dot(const Drawing& drawing) {
-  std::string text = fmt::format("digraph \"{}\" {{\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
-                                 dot_text(drawing.title));
+  std::string text = fmt::format(
+      "digraph \"{}\" {{\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", "
+      "fontsize=9];\n",
+      dot_text(drawing.title));
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
     std::string label;
     for (const std::string& line : drawing.nodes[i].lines) label += (label.empty() ? "" : "\\n") + dot_text(line);
     text += fmt::format("  n{} [label=\"{}\", {}];\n", i, label, style_of(drawing.nodes[i].kind));
   }
-  for (const DrawnEdge& edge : drawing.edges) text += fmt::format("  n{} -> n{} [label=\"{}\"];\n", edge.from, edge.to, dot_text(edge.label));
+  for (const DrawnEdge& edge : drawing.edges)
+    text += fmt::format("  n{} -> n{} [label=\"{}\"];\n", edge.from, edge.to, dot_text(edge.label));
   return text + "}\n";
 }
 

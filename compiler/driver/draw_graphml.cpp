@@ -18,9 +18,10 @@ std::string to_graphml(const Drawing& drawing) {
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
     const DrawnNode& node = drawing.nodes[i];
     std::string detail = fmt::format("{}", fmt::join(node.lines.begin() + 1, node.lines.end(), "; "));
-    text += fmt::format(R"(    <node id="n{}"><data key="kind">{}</data><data key="label">{}</data><data key="detail">{}</data></node>)"
-                        "\n",
-                        i, name_of(node.kind), xml_text(node.lines.front()), xml_text(detail));
+    text += fmt::format(
+        R"(    <node id="n{}"><data key="kind">{}</data><data key="label">{}</data><data key="detail">{}</data></node>)"
+        "\n",
+        i, name_of(node.kind), xml_text(node.lines.front()), xml_text(detail));
   }
   for (std::size_t i = 0; i < drawing.edges.size(); ++i) {
     const DrawnEdge& edge = drawing.edges[i];

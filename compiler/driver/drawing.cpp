@@ -26,7 +26,8 @@ std::string index_space(const ir::Program& program, const ir::Operator& op) {
 std::vector<std::string> lines_of(const ir::Program& program, const ir::Operator& op) {
   std::vector<std::string> lines{op.name};
   if (const ir::RegionBody* region = op.region()) {
-    if (region->kind == ir::RegionKind::iterate) lines.push_back(fmt::format("iterate {}", ir::to_string(region->trips)));
+    if (region->kind == ir::RegionKind::iterate)
+      lines.push_back(fmt::format("iterate {}", ir::to_string(region->trips)));
     return lines;
   }
   lines.push_back(index_space(program, op));
@@ -55,15 +56,18 @@ Drawing draw(const ir::Program& program, const ir::Graph& graph) {
   for (ir::ValueId input : graph.inputs) {
     const ir::Value& value = graph[input];
     input_node[input.index()] = drawing.nodes.size();
-    drawing.nodes.push_back({value.is_const ? NodeKind::constant : NodeKind::input, {value.name, to_string(value.type)}});
+    drawing.nodes.push_back(
+        {value.is_const ? NodeKind::constant : NodeKind::input, {value.name, to_string(value.type)}});
   }
   std::size_t first_operation = drawing.nodes.size();
-  for (const ir::Operation& operation : graph.operations) drawing.nodes.push_back({NodeKind::operation, lines_of(program, program[operation.op])});
+  for (const ir::Operation& operation : graph.operations)
+    drawing.nodes.push_back({NodeKind::operation, lines_of(program, program[operation.op])});
 
   auto connect = [&](ir::ValueId value, std::size_t to) {
     const auto& writers = uses.writers[value.index()];
     if (writers.empty()) drawing.edges.push_back({input_node[value.index()], to, label_of(graph[value])});
-    for (ir::OperationId writer : writers) drawing.edges.push_back({first_operation + writer.index(), to, label_of(graph[value])});
+    for (ir::OperationId writer : writers)
+      drawing.edges.push_back({first_operation + writer.index(), to, label_of(graph[value])});
   };
   for (std::size_t i = 0; i < graph.operations.size(); ++i)
     for (ir::ValueId operand : graph.operations[i].operands) connect(operand, first_operation + i);

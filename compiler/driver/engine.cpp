@@ -24,13 +24,16 @@ std::vector<std::string> engines() {
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   options.engine = engines().front();
-  app.add_option("--engine", options.engine, "native code, or the interpreter (interp), which is slow and obviously right")
+  app.add_option("--engine", options.engine,
+                 "native code, or the interpreter (interp), which is slow and obviously right")
       ->check(CLI::IsMember(engines()));
   app.add_option("--threads", options.threads, "Threads of native code")->check(CLI::Range(1, 4096));
-  app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")->allow_extra_args(false);
+  app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
+      ->allow_extra_args(false);
 }
 
-std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tensor>& inputs, const EngineOptions& options) {
+std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tensor>& inputs,
+                             const EngineOptions& options) {
   OutsideKernels kernels(options.kernels);
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
     return kernels.call(op, operands, results);

@@ -20,6 +20,7 @@ struct EngineOptions {
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 
-std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tensor>& inputs, const EngineOptions& options);
+std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tensor>& inputs,
+                             const EngineOptions& options);
 
 }  // namespace tap::driver

@@ -1,6 +1,6 @@
 // tapc explain CODE: the page docs/codes/CODE.md, which is part of tapc. Without a code: all codes, a line each.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/explanations.h"
@@ -38,9 +38,10 @@ int explain(Session& session, const std::string& given) {
   std::vector<std::string> ids;
   for (Code code : all_codes()) ids.emplace_back(info(code).id);
   auto near = did_you_mean(id, ids);
-  throw Failure{exit_code::wrong_command_line,
-                Diagnostic(Code::command_line, Span{}, "there is no diagnostic code `" + given + "`")
-                    .help((near ? "did you mean `" + *near + "`? " : "") + std::string("`tapc explain` lists all codes"))};
+  throw Failure{
+      exit_code::wrong_command_line,
+      Diagnostic(Code::command_line, Span{}, "there is no diagnostic code `" + given + "`")
+          .help((near ? "did you mean `" + *near + "`? " : "") + std::string("`tapc explain` lists all codes"))};
 }
 
 }  // namespace

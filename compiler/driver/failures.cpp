@@ -48,21 +48,15 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
-  } catch (const Reported& reported) {
-    return reported.exit_code;
-  } catch (const ir::EvaluationError& error) {
+  } catch (const Reported& reported) { return reported.exit_code; } catch (const ir::EvaluationError& error) {
     return fail(session, exit_code::run_time, Code::run_time, error.message);
   } catch (const std::bad_alloc&) {
     return out_of_memory(session);
   } catch (const std::system_error& error) {  // a thread that could not start, for example
     return fail(session, exit_code::resource, Code::out_of_memory, std::string("the system refused: ") + error.what());
-  } catch (const std::exception& error) {
-    return our_bug(error.what());
-  } catch (const Abandoned&) {
+  } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {
     return our_bug("a statement was abandoned and nobody took it up");
-  } catch (...) {
-    return our_bug("an unknown exception");
-  }
+  } catch (...) { return our_bug("an unknown exception"); }
 }
 
 }  // namespace tap::driver

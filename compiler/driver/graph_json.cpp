@@ -20,7 +20,9 @@ ordered_json ids(const std::vector<ir::ValueId>& list) {
   return out;
 }
 
-ordered_json type_json(const ir::TensorType& type) { return {{"element", name_of(type.element)}, {"shape", type.shape}}; }
+ordered_json type_json(const ir::TensorType& type) {
+  return {{"element", name_of(type.element)}, {"shape", type.shape}};
+}
 
 std::string_view role_name(ir::DimRole role) {
   switch (role) {
@@ -50,7 +52,10 @@ ordered_json access_json(const ir::Operator& op, const ir::Access& access, bool 
     matrix.push_back(row.coefficients);
     offset.push_back(row.offset);
   }
-  ordered_json out = {{"tensor", access.tensor}, {"matrix", matrix}, {"offset", offset}, {"shape", access.projection.shape},
+  ordered_json out = {{"tensor", access.tensor},
+                      {"matrix", matrix},
+                      {"offset", offset},
+                      {"shape", access.projection.shape},
                       {"text", to_string(access.projection, op.dim_names())}};
   if (!is_read) return out;
   ordered_json dependent = ordered_json::array();
@@ -87,14 +92,18 @@ ordered_json operator_json(const ir::Program& program, const ir::Operator& op) {
   ordered_json dims = ordered_json::array(), constraints = ordered_json::array(), reads = ordered_json::array(),
                writes = ordered_json::array(), operands = ordered_json::array(), results = ordered_json::array();
   for (const ir::IndexDim& dim : op.dims)
-    dims.push_back({{"name", dim.name}, {"lo", dim.range.lo}, {"hi", dim.range.hi}, {"role", role_name(dim.role)}, {"keep", dim.keep}});
+    dims.push_back({{"name", dim.name},
+                    {"lo", dim.range.lo},
+                    {"hi", dim.range.hi},
+                    {"role", role_name(dim.role)},
+                    {"keep", dim.keep}});
   for (const ir::Constraint& constraint : op.constraints) constraints.push_back(to_string(constraint, op.dim_names()));
   for (const ir::Access& read : op.reads) reads.push_back(access_json(op, read, true));
   for (const ir::Access& write : op.writes) writes.push_back(access_json(op, write, false));
   for (const ir::TensorType& type : op.operands) operands.push_back(type_json(type));
   for (const ir::TensorType& type : op.results) results.push_back(type_json(type));
-  return {{"name", op.name}, {"dims", dims},     {"constraints", constraints}, {"operands", operands}, {"results", results},
-          {"reads", reads},  {"writes", writes}, {"body", body_json(program, op)}};
+  return {{"name", op.name},    {"dims", dims},   {"constraints", constraints}, {"operands", operands},
+          {"results", results}, {"reads", reads}, {"writes", writes},           {"body", body_json(program, op)}};
 }
 
 ordered_json graph_json(const ir::Graph& graph) {
@@ -105,8 +114,14 @@ ordered_json graph_json(const ir::Graph& graph) {
                       {"const", value.is_const},
                       {"sharding", value.sharding ? ordered_json(to_string(*value.sharding)) : ordered_json(nullptr)}});
   for (const ir::Operation& operation : graph.operations)
-    operations.push_back({{"operator", index_or_null(operation.op)}, {"operands", ids(operation.operands)}, {"results", ids(operation.results)}});
-  return {{"name", graph.name}, {"inputs", ids(graph.inputs)}, {"outputs", ids(graph.outputs)}, {"values", values}, {"operations", operations}};
+    operations.push_back({{"operator", index_or_null(operation.op)},
+                          {"operands", ids(operation.operands)},
+                          {"results", ids(operation.results)}});
+  return {{"name", graph.name},
+          {"inputs", ids(graph.inputs)},
+          {"outputs", ids(graph.outputs)},
+          {"values", values},
+          {"operations", operations}};
 }
 
 }  // namespace
@@ -115,7 +130,9 @@ std::string to_json(const ir::Program& program, const std::string& name) {
   ordered_json graphs = ordered_json::array(), operators = ordered_json::array();
   for (const ir::Graph& graph : program.graphs) graphs.push_back(graph_json(graph));
   for (const ir::Operator& op : program.operators) operators.push_back(operator_json(program, op));
-  ordered_json all = {{"format", "tap-graph"}, {"version", 1}, {"program", name}, {"main", index_or_null(program.main)}, {"graphs", graphs}, {"operators", operators}};
+  ordered_json all = {{"format", "tap-graph"}, {"version", 1},
+                      {"program", name},       {"main", index_or_null(program.main)},
+                      {"graphs", graphs},      {"operators", operators}};
   return all.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

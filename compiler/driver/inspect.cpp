@@ -29,7 +29,8 @@ struct Format {
   std::string_view name;
   std::string (*write)(const Compiled& compiled);
 };
-constexpr Format formats[] = {{"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
+constexpr Format formats[] = {
+    {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
 int inspect(Session& session, const InspectOptions& options) {
   Compiled compiled = compile_program(session, read_source(session, options.file), compile_options(options.source));
@@ -49,7 +50,8 @@ Action declare_inspect(CLI::App& app) {
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
   app.add_option("FILE", options->file, "The source file")->required();
-  app.add_option("--format", options->format, "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
+  app.add_option("--format", options->format,
+                 "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
       ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
   add_source_options(app, options->source);

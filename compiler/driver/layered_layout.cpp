@@ -57,7 +57,8 @@ void sort_by_neighbours(std::vector<std::size_t>& layer, const Neighbours& neigh
 void order_layers(Layers& layers, const Neighbours& above, const Neighbours& below) {
   std::vector<double> position(above.size());
   for (auto& layer : layers)
-    for (std::size_t i = 0; i < layer.size(); ++i) position[layer[i]] = static_cast<double>(i) - static_cast<double>(layer.size()) / 2;
+    for (std::size_t i = 0; i < layer.size(); ++i)
+      position[layer[i]] = static_cast<double>(i) - static_cast<double>(layer.size()) / 2;
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     if (sweep % 2 == 0)
       for (auto& layer : layers) sort_by_neighbours(layer, above, position);

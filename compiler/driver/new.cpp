@@ -1,6 +1,6 @@
 // tapc new DIR: a small project that works at once: a program, a README with the commands to try.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -51,8 +51,9 @@ program main(X: f32[rows, cols]) -> (Y: f32[rows, cols]) {
 
 [[noreturn]] void fail(const std::string& what, int error) {
   bool wrong = error == EEXIST || error == ENOTEMPTY || error == ENAMETOOLONG;
-  throw Failure{wrong ? exit_code::wrong_command_line : exit_code::resource,
-                Diagnostic(wrong ? Code::command_line : Code::cannot_write, Span{}, what + ": " + std::strerror(error))};
+  throw Failure{
+      wrong ? exit_code::wrong_command_line : exit_code::resource,
+      Diagnostic(wrong ? Code::command_line : Code::cannot_write, Span{}, what + ": " + std::strerror(error))};
 }
 
 // Made beside its final place and renamed, so that a half project never has the name asked for.
@@ -61,9 +62,11 @@ int make_project(Session& session, const std::string& directory) {
   if (!target.has_filename()) target = target.parent_path();
   if (target.empty() || target == "." || target == "..") fail("`" + directory + "` cannot become a project", EEXIST);
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(target, ignored)) && !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))
+  if (fs::exists(fs::symlink_status(target, ignored)) &&
+      !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))
     fail("`" + directory + "` is not made", EEXIST);
-  std::string staging = (target.has_parent_path() ? target.parent_path() / ".tapc-new-XXXXXX" : fs::path(".tapc-new-XXXXXX")).string();
+  std::string staging =
+      (target.has_parent_path() ? target.parent_path() / ".tapc-new-XXXXXX" : fs::path(".tapc-new-XXXXXX")).string();
   if (!::mkdtemp(staging.data())) fail("`" + directory + "` cannot be made", errno);
   for (const ProjectFile& file : project_files) {
     std::ofstream out(fs::path(staging) / file.name, std::ios::binary);

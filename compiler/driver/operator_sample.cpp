@@ -23,7 +23,8 @@ struct Attempt {
 
 class SampleWriter {
  public:
-  SampleWriter(const SourceMap& sources, const ast::Module& module, const Signature& signature, const SampleOptions& options, const Attempt& attempt)
+  SampleWriter(const SourceMap& sources, const ast::Module& module, const Signature& signature,
+               const SampleOptions& options, const Attempt& attempt)
       : sources_(sources), module_(module), signature_(signature), options_(options), attempt_(attempt) {}
 
   std::string program(const std::string& callee) {
@@ -39,15 +40,17 @@ class SampleWriter {
     if (signature_.results->size() > 1) names = "(" + names + ")";
     std::string dims;
     for (const auto& [name, size] : sizes_) dims += fmt::format("dim {} = {}\n", name, size);
-    return fmt::format("{}program {}({}) -> ({}) {{ {} = {}{}({}) }}\n", dims, program_name, inputs, results, names, callee,
-                       parameter_list(), arguments);
+    return fmt::format("{}program {}({}) -> ({}) {{ {} = {}{}({}) }}\n", dims, program_name, inputs, results, names,
+                       callee, parameter_list(), arguments);
   }
 
   std::string sizes() const { return described_; }
 
  private:
   static std::string separator(const std::string& list) { return list.empty() ? "" : ", "; }
-  void describe(const std::string& what, const std::string& value) { described_ += separator(described_) + what + " = " + value; }
+  void describe(const std::string& what, const std::string& value) {
+    described_ += separator(described_) + what + " = " + value;
+  }
 
   std::int64_t size_of_dim(const std::string& name) {
     auto given = options_.dims.find(name);
@@ -119,7 +122,8 @@ class SampleWriter {
         std::size_t close = text.find(')', end);
         std::int64_t rank = rank_of(std::string(text.substr(end + 1, close - end - 1)));
         std::int64_t value = rank;
-        if (word == "size") for (value = 1; rank > 0; --rank) value *= sample_size;
+        if (word == "size")
+          for (value = 1; rank > 0; --rank) value *= sample_size;
         out += std::to_string(value);
         end = close + 1;
       } else {
@@ -201,7 +205,8 @@ std::vector<Attempt> attempts(const ast::Module& module, const Signature& signat
     multiply(std::vector<std::int64_t>{1, 2, 0}, [&](Attempt& a, std::int64_t rank) { a.ranks[pack] = rank; });
   for (const ast::Param& param : *signature.params)
     if (!param.default_value && !options.parameters.contains(param.name.text))
-      multiply(candidate_values(param), [&](Attempt& a, const std::string& value) { a.parameters[param.name.text] = value; });
+      multiply(candidate_values(param),
+               [&](Attempt& a, const std::string& value) { a.parameters[param.name.text] = value; });
   return list;
 }
 
@@ -219,8 +224,8 @@ std::vector<Signature> signatures(const ast::Module& module) {
   return list;
 }
 
-std::optional<Sample> compile_sample(Session& session, const ast::Module& module, const Signature& signature, FileId file,
-                                     bool library, const SampleOptions& options) {
+std::optional<Sample> compile_sample(Session& session, const ast::Module& module, const Signature& signature,
+                                     FileId file, bool library, const SampleOptions& options) {
   CompileOptions compile_options;
   compile_options.program = program_name;
   compile_options.standard_library = embedded::std_tap;

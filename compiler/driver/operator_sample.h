@@ -36,7 +36,7 @@ struct Sample {
   std::string sizes;  // T = f32, in = 4, batch = [4], a = -1
 };
 // `file` is the file that declares it; `library` says that it is the standard library. Empty if no attempt compiles.
-std::optional<Sample> compile_sample(Session& session, const ast::Module& module, const Signature& signature, FileId file,
-                                     bool library, const SampleOptions& options);
+std::optional<Sample> compile_sample(Session& session, const ast::Module& module, const Signature& signature,
+                                     FileId file, bool library, const SampleOptions& options);
 
 }  // namespace tap::driver

@@ -1,7 +1,7 @@
 // tapc ops [NAME]: the operators of the standard library or of a file: documentation, and of one its index spaces,
 // projections, and what a shard of it needs.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <functional>
 #include <set>
@@ -30,7 +30,8 @@ struct OpsOptions {
 std::string heading(const SourceMap& sources, const Signature& signature) {
   std::string_view text = sources.text(signature.span);
   std::size_t begin = 0;
-  while (begin < text.size() && (text.compare(begin, 3, "///") == 0 || text[begin] == ' ' || text[begin] == '\n' || text[begin] == '\r')) {
+  while (begin < text.size() &&
+         (text.compare(begin, 3, "///") == 0 || text[begin] == ' ' || text[begin] == '\n' || text[begin] == '\r')) {
     if (text[begin] == '/') begin = std::min(text.find('\n', begin), text.size());
     else ++begin;
   }
@@ -59,7 +60,8 @@ std::string list_all(const std::vector<Signature>& all) {
   std::size_t widest = 0;
   for (const Signature& signature : all) widest = std::max(widest, signature.name.size());
   std::string text;
-  for (const Signature& signature : all) text += fmt::format("{:{}}  {}\n", signature.name, widest, first_line(signature.doc));
+  for (const Signature& signature : all)
+    text += fmt::format("{:{}}  {}\n", signature.name, widest, first_line(signature.doc));
   return text;
 }
 
@@ -77,18 +79,22 @@ void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::
   }
 }
 
-std::string show_one(Session& session, const ast::Module& module, const Signature& signature, FileId file, const OpsOptions& options) {
+std::string show_one(Session& session, const ast::Module& module, const Signature& signature, FileId file,
+                     const OpsOptions& options) {
   std::string text = heading(session.sources, signature) + "\n";
   if (!signature.doc.empty()) text += indented(signature.doc, "    ");
   SampleOptions sample_options{compile_options(options.source).dims, {}};
   for (const std::string& parameter : options.parameters) {
     auto equals = parameter.find('=');
     if (equals == parameter.npos || equals == 0)
-      throw Failure{exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, "`" + parameter + "` is no value for --param").help("write --param NAME=VALUE")};
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{}, "`" + parameter + "` is no value for --param")
+                        .help("write --param NAME=VALUE")};
     sample_options.parameters[parameter.substr(0, equals)] = parameter.substr(equals + 1);
   }
   auto sample = compile_sample(session, module, signature, file, options.file.empty(), sample_options);
-  if (!sample) return text + "\nIts index spaces depend on sizes: give some with --dim NAME=SIZE and --param NAME=VALUE.\n";
+  if (!sample)
+    return text + "\nIts index spaces depend on sizes: give some with --dim NAME=SIZE and --param NAME=VALUE.\n";
   if (!sample->sizes.empty()) text += "\nwith " + sample->sizes + ":\n";
   ir::Program program = passes::inline_calls(sample->compiled.program);
   std::set<ir::OperatorId> shown;
@@ -98,7 +104,8 @@ std::string show_one(Session& session, const ast::Module& module, const Signatur
 
 int ops(Session& session, const OpsOptions& options) {
   Phase phase("describing operators");
-  FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap)) : read_source(session, options.file);
+  FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap))
+                                     : read_source(session, options.file);
   Diagnostics diagnostics;
   std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
   session.tell(diagnostics);
@@ -117,7 +124,9 @@ int ops(Session& session, const OpsOptions& options) {
   for (const Signature& signature : all) names.push_back(signature.name);
   auto near = did_you_mean(options.name, names);
   throw Failure{exit_code::wrong_command_line,
-                Diagnostic(Code::command_line, Span{}, fmt::format("there is no operator `{}` in {}", options.name, options.file.empty() ? "the standard library" : options.file))
+                Diagnostic(Code::command_line, Span{},
+                           fmt::format("there is no operator `{}` in {}", options.name,
+                                       options.file.empty() ? "the standard library" : options.file))
                     .help(near ? "did you mean `" + *near + "`?" : "`tapc ops` lists all")};
 }
 
@@ -127,8 +136,10 @@ Action declare_ops(CLI::App& app) {
   auto options = std::make_shared<OpsOptions>();
   app.add_option("NAME", options->name, "The operator to describe; without one, all are listed");
   app.add_option("--file", options->file, "Take the operators of this file instead of the standard library's");
-  app.add_option("--dim", options->source.dims, "The size of one of its dims, NAME=SIZE; others are 4")->allow_extra_args(false);
-  app.add_option("--param", options->parameters, "The value of one of its parameters, NAME=VALUE")->allow_extra_args(false);
+  app.add_option("--dim", options->source.dims, "The size of one of its dims, NAME=SIZE; others are 4")
+      ->allow_extra_args(false);
+  app.add_option("--param", options->parameters, "The value of one of its parameters, NAME=VALUE")
+      ->allow_extra_args(false);
   return [options](Session& session) { return ops(session, *options); };
 }
 

@@ -37,7 +37,8 @@ void copy_shared(const ir::Box& box, Tensor& region, Tensor& whole, bool to_regi
 }
 
 void store_scalar(Tensor& tensor, const ir::Scalar& value) {
-  for (std::int64_t at = 0; at < tensor.size(); ++at) is_float(tensor.type()) ? tensor.store_f64(at, value.f) : tensor.store_i64(at, value.i);
+  for (std::int64_t at = 0; at < tensor.size(); ++at)
+    is_float(tensor.type()) ? tensor.store_f64(at, value.f) : tensor.store_i64(at, value.i);
 }
 
 struct Gathered {
@@ -59,7 +60,8 @@ OutsideKernels::OutsideKernels(const std::vector<std::string>& libraries) {
     std::string name = path.find('/') == path.npos ? "./" + path : path;
     void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-      throw Failure{exit_code::wrong_data, Diagnostic(Code::cannot_read, Span{}, std::string("the kernels cannot be loaded: ") + ::dlerror())};
+      throw Failure{exit_code::wrong_data,
+                    Diagnostic(Code::cannot_read, Span{}, std::string("the kernels cannot be loaded: ") + ::dlerror())};
     handles_.push_back(handle);
   }
 }
@@ -68,7 +70,8 @@ OutsideKernels::~OutsideKernels() {
   for (void* handle : handles_) ::dlclose(handle);
 }
 
-bool OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const {
+bool OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& operands,
+                          std::vector<Tensor>& results) const {
   Kernel kernel = nullptr;
   for (void* handle : handles_)
     if (!kernel) kernel = reinterpret_cast<Kernel>(::dlsym(handle, op.kernel()->symbol.c_str()));
@@ -84,7 +87,8 @@ bool OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& ope
     copy_shared(bounds, region, whole, true);
     regions.add(std::move(region));
   }
-  for (const ir::Access& write : op.writes) regions.add(Tensor(op.results[write.tensor].element, write.projection.bounds(box).shape()));
+  for (const ir::Access& write : op.writes)
+    regions.add(Tensor(op.results[write.tensor].element, write.projection.bounds(box).shape()));
 
   std::vector<Region> arguments;
   for (std::size_t i = 0; i < regions.tensors.size(); ++i)
@@ -96,7 +100,8 @@ bool OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& ope
   }
   kernel(ranges.data(), extents.data(), arguments.data());
   for (std::size_t i = 0; i < op.writes.size(); ++i)
-    copy_shared(op.writes[i].projection.bounds(box), regions.tensors[op.reads.size() + i], results[op.writes[i].tensor], false);
+    copy_shared(op.writes[i].projection.bounds(box), regions.tensors[op.reads.size() + i], results[op.writes[i].tensor],
+                false);
   return true;
 }
 

@@ -35,8 +35,11 @@ extern "C" void stop(int signal) {
 // A bug of ours (or of a library) that surfaced as a signal. The handler runs on its own stack.
 extern "C" void fault(int signal) {
   clean_up(signal);
-  const char* what = signal == SIGSEGV ? "segmentation fault" : signal == SIGFPE ? "arithmetic fault"
-                     : signal == SIGABRT ? "abort" : signal == SIGBUS ? "bus error" : "illegal instruction";
+  const char* what = signal == SIGSEGV   ? "segmentation fault"
+                     : signal == SIGFPE  ? "arithmetic fault"
+                     : signal == SIGABRT ? "abort"
+                     : signal == SIGBUS  ? "bus error"
+                                         : "illegal instruction";
   char name[256];
   write_reproducer(Phase::of_failure(), what, name);
   put("tapc: internal error in ");
@@ -50,7 +53,8 @@ extern "C" void fault(int signal) {
 }
 
 void handle(int signal, void (*handler)(int), int flags) {
-  struct sigaction before {}, action {};
+  struct sigaction before {
+  }, action{};
   // Who started us with a signal ignored (nohup, a shell's background job) wants it ignored.
   if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) return;
   action.sa_handler = handler;
@@ -66,7 +70,8 @@ void handle_faults() {
   alternate.ss_sp = stack;
   alternate.ss_size = sizeof stack;
   ::sigaltstack(&alternate, nullptr);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, fault, SA_ONSTACK | static_cast<int>(SA_RESETHAND));
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    handle(signal, fault, SA_ONSTACK | static_cast<int>(SA_RESETHAND));
 #endif
 }
 

@@ -18,7 +18,8 @@ namespace {
 class OpenFile {
  public:
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  explicit OpenFile(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  explicit OpenFile(const std::string& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~OpenFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -57,7 +58,8 @@ std::string_view kind_of(mode_t mode) {
 
 FileId read_source(Session& session, const std::string& path) {
   Phase phase("reading the source");
-  if (path.find('\0') != path.npos) fail(exit_code::wrong_command_line, Code::source_unreadable, "a file name holds a zero byte");
+  if (path.find('\0') != path.npos)
+    fail(exit_code::wrong_command_line, Code::source_unreadable, "a file name holds a zero byte");
   OpenFile file(path);
   if (file.get() < 0) fail_reading(path, errno);
   struct stat status {};

@@ -1,8 +1,8 @@
 // tapc run FILE: compiles a program, gives it its inputs, and shows, writes or compares its results.
 //
 //   tapc run mlp.tap -i X=@x.npy -i W=f32[4,8]=rand:42 -i @all.npz -o Y=@y.npy --expect Y=@wanted.npy
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/compare.h"
@@ -44,7 +44,8 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, Tenso
 std::vector<Tensor> load_inputs(const ir::Graph& graph, const std::vector<InputSpec>& specs, TensorFiles& files) {
   Phase phase("reading inputs");
   std::vector<DeclaredInput> declared;
-  for (ir::ValueId input : graph.inputs) declared.push_back({graph[input].name, graph[input].name + ": " + to_string(graph[input].type)});
+  for (ir::ValueId input : graph.inputs)
+    declared.push_back({graph[input].name, graph[input].name + ": " + to_string(graph[input].type)});
   std::vector<InputSpec> ordered = match_inputs(specs, declared);
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < ordered.size(); ++i) {
@@ -67,8 +68,8 @@ void publish(Session& session, const std::vector<OutputSpec>& specs, const std::
   write_files(planned.files);
   std::string text;
   for (const NamedTensor& result : planned.printed)
-    text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()), to_string(result.tensor.shape()),
-                        print_tensor(result.tensor));
+    text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()),
+                        to_string(result.tensor.shape()), print_tensor(result.tensor));
   session.print(text);
 }
 
@@ -95,13 +96,16 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
   for (const InputSpec& spec : expected) {
     if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
     auto near = did_you_mean(spec.name, names);
-    throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::output_spec, Span{}, fmt::format("the program has no result `{}`, which --expect names", spec.name))
-                      .help(near ? "did you mean `" + *near + "`?" : fmt::format("its results are {}", fmt::join(names, ", ")))};
+    throw Failure{
+        exit_code::wrong_command_line,
+        Diagnostic(Code::output_spec, Span{},
+                   fmt::format("the program has no result `{}`, which --expect names", spec.name))
+            .help(near ? "did you mean `" + *near + "`?" : fmt::format("its results are {}", fmt::join(names, ", ")))};
   }
 }
 
-Compiled compile_for(Session& session, const RunOptions& options, const std::vector<InputSpec>& specs, TensorFiles& files) {
+Compiled compile_for(Session& session, const RunOptions& options, const std::vector<InputSpec>& specs,
+                     TensorFiles& files) {
   CompileOptions compile = compile_options(options.source);
   for (const InputSpec& spec : specs)
     if (auto shape = shape_of(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
@@ -142,13 +146,19 @@ int run(Session& session, const RunOptions& options) {
 Action declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("FILE", options->file, "The source file")->required();
-  app.add_option("-i,--input", options->inputs, "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
+  app.add_option("-i,--input", options->inputs,
+                 "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("-o,--output", options->outputs, "A result: Y=@y.npy, @all.npz, Y=- (printed, as all are without this option); may be repeated")
+  app.add_option("-o,--output", options->outputs,
+                 "A result: Y=@y.npy, @all.npz, Y=- (printed, as all are without this option); may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--expect", options->expected, "What a result must be, in the form of an input; if it differs, exit code 5")->allow_extra_args(false);
-  app.add_option("--rtol", options->tolerance.relative, "Relative tolerance of --expect for floats (default 1e-5)")->check(CLI::NonNegativeNumber);
-  app.add_option("--atol", options->tolerance.absolute, "Absolute tolerance of --expect for floats (default 1e-8)")->check(CLI::NonNegativeNumber);
+  app.add_option("--expect", options->expected,
+                 "What a result must be, in the form of an input; if it differs, exit code 5")
+      ->allow_extra_args(false);
+  app.add_option("--rtol", options->tolerance.relative, "Relative tolerance of --expect for floats (default 1e-5)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--atol", options->tolerance.absolute, "Absolute tolerance of --expect for floats (default 1e-8)")
+      ->check(CLI::NonNegativeNumber);
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);
   return [options](Session& session) { return run(session, *options); };

@@ -24,7 +24,9 @@ int write_all(int file_descriptor, std::string_view text) {
 
 void Session::print(std::string_view text) const {
   if (int error = write_all(STDOUT_FILENO, text))
-    throw Failure{exit_code::resource, Diagnostic(Code::cannot_write, Span{}, std::string("standard output cannot be written: ") + std::strerror(error))};
+    throw Failure{exit_code::resource,
+                  Diagnostic(Code::cannot_write, Span{},
+                             std::string("standard output cannot be written: ") + std::strerror(error))};
 }
 
 void Session::tell(const Diagnostic& diagnostic) const {

@@ -59,13 +59,15 @@ DimFacts facts_of(const ir::Program& program, const ir::Operator& op, std::uint3
   if (index.keep) facts.why_not = "the kernel keeps it whole";
   else if (index.range.size() < 2) facts.why_not = "it has fewer than two points";
   else if (index.role == ir::DimRole::counter) facts.why_not = "it counts the trips of an iterate";
-  else if (index.role == ir::DimRole::parallel && !writes_by(op, dim)) facts.why_not = "every point of it writes the same cells";
+  else if (index.role == ir::DimRole::parallel && !writes_by(op, dim))
+    facts.why_not = "every point of it writes the same cells";
   else facts.splittable = true;
   if (!facts.splittable) return facts;
   facts.shared = shared_by_halves(op, dim);
   if (index.role != ir::DimRole::reduction || !monoid) return facts;
   facts.combined_by = program[*monoid].name;
-  for (const ir::Access& write : op.writes) facts.partial_bytes += bytes_of(write.projection.bounds(op.box()), op.results[write.tensor]);
+  for (const ir::Access& write : op.writes)
+    facts.partial_bytes += bytes_of(write.projection.bounds(op.box()), op.results[write.tensor]);
   return facts;
 }
 
@@ -81,11 +83,13 @@ std::string describe(const ir::Operator& op, const DimFacts& facts) {
   std::string name = ir::variable_names(op)[facts.dim];
   if (!facts.splittable) return fmt::format("{}: no, {}", name, facts.why_not);
   std::string text = name + ": yes";
-  if (!facts.combined_by.empty()) text += fmt::format(", as partials of {} bytes combined by {}", facts.partial_bytes, facts.combined_by);
+  if (!facts.combined_by.empty())
+    text += fmt::format(", as partials of {} bytes combined by {}", facts.partial_bytes, facts.combined_by);
   if (facts.shared.empty()) return text + "; shards share nothing";
   std::string list;
   for (const SharedBytes& shared : facts.shared)
-    list += fmt::format("{}{}{} ({} bytes)", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ", ir::operand_name(op, shared.operand), shared.bytes);
+    list += fmt::format("{}{}{} ({} bytes)", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ",
+                        ir::operand_name(op, shared.operand), shared.bytes);
   return text + "; two shards share " + list;
 }
 

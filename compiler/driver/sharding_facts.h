@@ -20,10 +20,10 @@ struct SharedBytes {
 struct DimFacts {
   std::uint32_t dim = 0;
   bool splittable = false;
-  std::string why_not;                // if it is not
-  std::string combined_by;            // the monoid's name, if its shards give partials
-  std::int64_t partial_bytes = 0;     // of one shard's partial
-  std::vector<SharedBytes> shared;    // operands of which two shards need the same cells
+  std::string why_not;              // if it is not
+  std::string combined_by;          // the monoid's name, if its shards give partials
+  std::int64_t partial_bytes = 0;   // of one shard's partial
+  std::vector<SharedBytes> shared;  // operands of which two shards need the same cells
 };
 
 std::vector<DimFacts> sharding_facts(const ir::Program& program, const ir::Operator& op);

@@ -47,7 +47,8 @@ ast::MeshDecl AstBuilder::mesh(TapParser::MeshContext* c) {
 bool AstBuilder::is_broadcast_pack(TapParser::ExprContext* c) const {
   if (!c->prefix.empty() || !c->first || c->right) return false;
   TapParser::NamedContext* n = c->first;
-  return n->pack && n->kind && kind(n->kind) == TokenKind::lparen && n->members.empty() && n->path.size() == 1 && text(n->path[0]) == "broadcast";
+  return n->pack && n->kind && kind(n->kind) == TokenKind::lparen && n->members.empty() && n->path.size() == 1 &&
+         text(n->path[0]) == "broadcast";
 }
 
 ast::DimItem AstBuilder::dim_item(TapParser::ExprContext* c) {
@@ -149,7 +150,8 @@ void AstBuilder::outside_clause(TapParser::ExternClauseContext* c, ast::ExternDe
         dim.keep = d->kind && kind(d->kind) == TokenKind::keep;
         bool reduces = d->kind && kind(d->kind) == TokenKind::reduce;
         if (reduces != (d->reduceBy != nullptr))
-          fail(span(d), reduces ? "this reduction dim does not say by what" : "only a reduction dim is combined `by` something",
+          fail(span(d),
+               reduces ? "this reduction dim does not say by what" : "only a reduction dim is combined `by` something",
                "a reduction dim is written `reduce r: k by sum`");
         if (reduces) dim.reduce_by = name(d->reduceBy);
         decl.index.push_back(std::move(dim));
@@ -164,9 +166,7 @@ void AstBuilder::outside_clause(TapParser::ExternClauseContext* c, ast::ExternDe
       decl.kernel_span = span(c->symbol);
       break;
     }
-    default:
-      twice(decl.cost_flops.has_value());
-      decl.cost_flops = expr(c->value);
+    default: twice(decl.cost_flops.has_value()); decl.cost_flops = expr(c->value);
   }
 }
 
@@ -183,9 +183,12 @@ ast::ExternDecl AstBuilder::outside(TapParser::ExternOperatorContext* c, std::st
     outside_clause(clause, result);
     has_index |= kind(clause->kind) == TokenKind::index;
   }
-  auto missing = [&](const char* what, const char* help) { fail(result.name.span, fmt::format("`{}` has no `{}`", result.name.text, what), help); };
+  auto missing = [&](const char* what, const char* help) {
+    fail(result.name.span, fmt::format("`{}` has no `{}`", result.name.text, what), help);
+  };
   if (!has_index) missing("index", "name its index space, as in `index [i: n]`");
-  if (result.writes.empty()) missing("write", "say what each index point writes, as in `write y at [i, 0] shape [1, m]`");
+  if (result.writes.empty())
+    missing("write", "say what each index point writes, as in `write y at [i, 0] shape [1, m]`");
   if (!result.kernel_span.valid()) missing("kernel", "name the C function, as in `kernel \"smooth_rows\"`");
   return result;
 }
@@ -194,7 +197,9 @@ ast::ExternDecl AstBuilder::outside(TapParser::ExternOperatorContext* c, std::st
 
 void AstBuilder::monoid_clause(TapParser::MonoidClauseContext* c, ast::MonoidDecl& monoid) {
   auto twice = [&](bool given) {
-    if (given) fail(Diagnostic(Code::bad_monoid, span(c), fmt::format("`{}` is written twice in `{}`", text(c->kind), monoid.name.text)));
+    if (given)
+      fail(Diagnostic(Code::bad_monoid, span(c),
+                      fmt::format("`{}` is written twice in `{}`", text(c->kind), monoid.name.text)));
   };
   switch (kind(c->kind)) {
     case TokenKind::identity:
@@ -205,7 +210,8 @@ void AstBuilder::monoid_clause(TapParser::MonoidClauseContext* c, ast::MonoidDec
     case TokenKind::combine:
       twice(monoid.combine_span.valid());
       if (c->names.size() != 2)
-        fail(Diagnostic(Code::bad_monoid, span(c->kind), fmt::format("`combine` takes two elements; this one takes {}", c->names.size()))
+        fail(Diagnostic(Code::bad_monoid, span(c->kind),
+                        fmt::format("`combine` takes two elements; this one takes {}", c->names.size()))
                  .help("write `combine (a, b) = …`"));
       monoid.left = name(c->names[0]);
       monoid.right = name(c->names[1]);
@@ -226,10 +232,12 @@ ast::MonoidDecl AstBuilder::monoid(TapParser::MonoidContext* c, std::string doc)
   for (auto* component : c->components) result.components.push_back({name(component->name), name(component->element)});
   for (auto* clause : c->clauses) monoid_clause(clause, result);
   auto missing = [&](const char* what, const char* help) {
-    fail(Diagnostic(Code::bad_monoid, result.name.span, fmt::format("`{}` has no `{}`", result.name.text, what)).help(help));
+    fail(Diagnostic(Code::bad_monoid, result.name.span, fmt::format("`{}` has no `{}`", result.name.text, what))
+             .help(help));
   };
   if (!result.identity_span.valid()) missing("identity", "say what changes nothing when combined, as in `identity 0`");
-  if (!result.combine_span.valid()) missing("combine", "say how two elements combine, as in `combine (a, b) = a.v + b.v`");
+  if (!result.combine_span.valid())
+    missing("combine", "say how two elements combine, as in `combine (a, b) = a.v + b.v`");
   return result;
 }
 

@@ -67,7 +67,9 @@ std::string shortened(const std::string& text) { return text.size() <= 40 ? text
 
 ExprId AstBuilder::add_at(std::size_t depth, ast::Expr e) {
   if (depth > max_depth_)
-    fail(Diagnostic(Code::nesting_too_deep, e.span, fmt::format("nesting deeper than {}: this expression holds more operations inside each other", max_depth_))
+    fail(Diagnostic(
+             Code::nesting_too_deep, e.span,
+             fmt::format("nesting deeper than {}: this expression holds more operations inside each other", max_depth_))
              .help("give parts of it names of their own"));
   depth_.resize(module_.exprs.size() - first_);
   depth_.push_back(static_cast<std::uint16_t>(depth));
@@ -130,10 +132,12 @@ ExprId AstBuilder::operand(TapParser::ExprContext* c) {
 void AstBuilder::flatten(Flat& flat, TapParser::ExprContext* c) {
   for (; c; c = c->right) {
     if (c->prefix.size() > max_prefixes_)
-      fail(Diagnostic(Code::nesting_too_deep, span(c->prefix[max_prefixes_]), fmt::format("nesting deeper than {}", max_prefixes_)));
+      fail(Diagnostic(Code::nesting_too_deep, span(c->prefix[max_prefixes_]),
+                      fmt::format("nesting deeper than {}", max_prefixes_)));
     bool minus_before = !c->prefix.empty() && kind(c->prefix.back()) == TokenKind::minus;
     // -9223372036854775808 is one literal: its magnitude alone would not fit.
-    if (c->other && minus_before && kind(c->other->kind) == TokenKind::integer && text(c->other->kind) == "9223372036854775808") {
+    if (c->other && minus_before && kind(c->other->kind) == TokenKind::integer &&
+        text(c->other->kind) == "9223372036854775808") {
       ExprId least = add(join(span(c->prefix.back()), span(c->other->kind)), ast::IntLiteral{two_to_63, true});
       c->prefix.pop_back();
       flat.items.push_back({&c->prefix, 0, least});
@@ -188,16 +192,20 @@ ExprId AstBuilder::operation(Flat& flat, ExprId left, std::size_t op, int level)
   ExprId right = climb(flat, level + 1);
   Span at = span(flat.ops[op]);
   std::size_t next = flat.at - 1;
-  if (level == comparison_level && next < flat.ops.size() && operator_of(kind(flat.ops[next])).level == comparison_level) {
+  if (level == comparison_level && next < flat.ops.size() &&
+      operator_of(kind(flat.ops[next])).level == comparison_level) {
     Span second = span(flat.ops[next]);
     Span middle = module_[right].span;
-    std::string again = fmt::format("and {} {}", list_.text.substr(middle.begin, middle.end - middle.begin), text(flat.ops[next]));
-    fail(Diagnostic(Code::comparison_chain, second, "comparisons do not chain: this would compare the truth of the first one")
+    std::string again =
+        fmt::format("and {} {}", list_.text.substr(middle.begin, middle.end - middle.begin), text(flat.ops[next]));
+    fail(Diagnostic(Code::comparison_chain, second,
+                    "comparisons do not chain: this would compare the truth of the first one")
              .label(at, "the first comparison")
              .help("compare twice, as in `a < b and b < c`")
              .fix(second, again));
   }
-  return add(join(module_[left].span, module_[right].span), ast::Binary{operator_of(kind(flat.ops[op])).op, left, right, at}, {left, right});
+  return add(join(module_[left].span, module_[right].span),
+             ast::Binary{operator_of(kind(flat.ops[op])).op, left, right, at}, {left, right});
 }
 
 // ---- literals
@@ -207,7 +215,9 @@ ExprId AstBuilder::integer(antlr4::Token* t) {
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || value >= two_to_63)
-    fail(Diagnostic(Code::literal_out_of_range, span(t), fmt::format("`{}` does not fit in 64 bits: the greatest integer is 9223372036854775807", shortened(digits)))
+    fail(Diagnostic(Code::literal_out_of_range, span(t),
+                    fmt::format("`{}` does not fit in 64 bits: the greatest integer is 9223372036854775807",
+                                shortened(digits)))
              .help("as a float it would be written with a dot"));
   return add(span(t), ast::IntLiteral{value, false});
 }
@@ -219,15 +229,18 @@ ExprId AstBuilder::floating(antlr4::Token* t) {
   if (error == std::errc::result_out_of_range) {
     auto size = magnitude(digits);
     if (size && *size > 0)
-      fail(Diagnostic(Code::literal_out_of_range, span(t), fmt::format("`{}` is greater than every f64: the greatest is about 1.8e308", shortened(digits)))
+      fail(Diagnostic(Code::literal_out_of_range, span(t),
+                      fmt::format("`{}` is greater than every f64: the greatest is about 1.8e308", shortened(digits)))
                .help("infinity is written `inf`")
                .fix(span(t), "inf"));
     value = 0;
   }
   if (value == 0 && magnitude(digits))
-    diagnostics_.report(Diagnostic(Code::literal_underflow, span(t), fmt::format("`{}` rounds to 0: the least positive f64 is about 4.9e-324", shortened(digits)))
-                            .help("write `0.0`")
-                            .fix(span(t), "0.0"));
+    diagnostics_.report(
+        Diagnostic(Code::literal_underflow, span(t),
+                   fmt::format("`{}` rounds to 0: the least positive f64 is about 4.9e-324", shortened(digits)))
+            .help("write `0.0`")
+            .fix(span(t), "0.0"));
   return add(span(t), ast::FloatLiteral{value, std::move(digits)});
 }
 
@@ -289,7 +302,8 @@ ExprId AstBuilder::call(TapParser::NamedContext* c) {
 
 ExprId AstBuilder::cell_read(TapParser::NamedContext* c) {
   if (c->path.size() > 1)
-    fail(join(span(c->path.front()), span(c->path.back())), "cells belong to a tensor of this body, which has a plain name");
+    fail(join(span(c->path.front()), span(c->path.back())),
+         "cells belong to a tensor of this body, which has a plain name");
   ast::Index result{name(c->path[0]), exprs(c->subs), std::nullopt};
   if (c->fill) result.fill = expr(c->fill);
   std::size_t depth = std::max(depth_of(result.indices), result.fill ? depth_of(*result.fill) : 0);
@@ -324,7 +338,8 @@ ExprId AstBuilder::unnamed(TapParser::UnnamedContext* c) {
   if (c->subs.empty()) return literal(c->kind);
   Span from = span(c->kind);
   Span all = join(from, span(c->close));
-  ExprId result = kind(c->kind) == TokenKind::user_reduction ? reduce(name(c->kind), c->vars, exprs(c->subs), all) : group(c->subs, all);
+  ExprId result = kind(c->kind) == TokenKind::user_reduction ? reduce(name(c->kind), c->vars, exprs(c->subs), all)
+                                                             : group(c->subs, all);
   result = members(result, c->members, from);
   return c->pack ? pack_of(result, c->pack) : result;
 }
@@ -345,7 +360,8 @@ std::vector<ast::RangeVar> AstBuilder::ranges(const Contexts<TapParser::RangeVar
   return result;
 }
 
-ExprId AstBuilder::reduce(const ast::Name& monoid, const Contexts<TapParser::RangeVarContext>& vars, std::vector<ExprId> operands, Span span) {
+ExprId AstBuilder::reduce(const ast::Name& monoid, const Contexts<TapParser::RangeVarContext>& vars,
+                          std::vector<ExprId> operands, Span span) {
   ast::Reduce result{monoid, ranges(vars), std::move(operands)};
   std::size_t depth = depth_of(result.operands);
   for (const ast::RangeVar& v : result.vars)

@@ -87,8 +87,9 @@ class LexicalProblems {
         report(Code::unterminated, t, "this string is not closed", "close it with `\"` on its own line");
         return false;
       case TokenKind::open_comment:
-        diagnostics_.report(Diagnostic(Code::unterminated, Span{list_.file, t.begin, t.begin + 2}, "this comment is not closed")
-                                .help("close it with `*/`"));
+        diagnostics_.report(
+            Diagnostic(Code::unterminated, Span{list_.file, t.begin, t.begin + 2}, "this comment is not closed")
+                .help("close it with `*/`"));
         return false;
       default: return true;
     }
@@ -101,7 +102,8 @@ class LexicalProblems {
 
   void bad_number(const Token& t) {
     std::string_view text = list_.text_of(t);
-    Diagnostic d(Code::literal_form, Span{list_.file, t.begin, t.end}, fmt::format("`{}` is not a number of Tap", excerpt(text)));
+    Diagnostic d(Code::literal_form, Span{list_.file, t.begin, t.end},
+                 fmt::format("`{}` is not a number of Tap", excerpt(text)));
     if (std::string plain = plain_number(text); !plain.empty()) {
       d.help(fmt::format("write `{}`", plain)).fix(d.span, plain);
     } else {
@@ -114,7 +116,9 @@ class LexicalProblems {
     std::string_view text = list_.text_of(t);
     unsigned char c = static_cast<unsigned char>(text[0]);
     if (c >= 0x80) {
-      report(Code::not_ascii_name, t, fmt::format("`{}` is not ASCII; names and operators are, only comments and strings need not be", excerpt(text)),
+      report(Code::not_ascii_name, t,
+             fmt::format("`{}` is not ASCII; names and operators are, only comments and strings need not be",
+                         excerpt(text)),
              "spell it in ASCII letters");
       return;
     }
@@ -145,15 +149,18 @@ bool check_dots(const TokenList& list, Diagnostics& diagnostics) {
   bool good = true;
   for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
     if (list.kind(i) != TokenKind::dot) continue;
-    bool after_number = i > 0 && list.kind(i - 1) == TokenKind::integer && list.tokens[i - 1].end == list.tokens[i].begin;
+    bool after_number = i > 0 && list.kind(i - 1) == TokenKind::integer &&
+                        list.tokens[i - 1].end == list.tokens[i].begin;
     bool before_number = list.kind(i + 1) == TokenKind::integer && list.tokens[i + 1].begin == list.tokens[i].end;
     if (!after_number && !before_number) continue;
     Span span = join(list.span(after_number ? i - 1 : i), list.span(before_number ? i + 1 : i));
     std::string_view text = list.text.substr(span.begin, span.end - span.begin);
     std::string wanted = after_number ? std::string(text) + "0" : "0" + std::string(text);
-    diagnostics.report(Diagnostic(Code::literal_form, span, fmt::format("`{}` is not a number of Tap: digits stand on both sides of the dot", excerpt(text)))
-                           .help(fmt::format("write `{}`", excerpt(wanted)))
-                           .fix(span, wanted));
+    diagnostics.report(
+        Diagnostic(Code::literal_form, span,
+                   fmt::format("`{}` is not a number of Tap: digits stand on both sides of the dot", excerpt(text)))
+            .help(fmt::format("write `{}`", excerpt(wanted)))
+            .fix(span, wanted));
     good = false;
   }
   return good;
@@ -186,15 +193,16 @@ bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diag
     }
     t.kind = kind_of_type[type];
     switch (t.kind) {
-      case TokenKind::space:
-        first_on_line |= list.text_of(t).find_first_of("\r\n") != std::string_view::npos;
-        continue;
-      case TokenKind::doc: case TokenKind::line_comment: case TokenKind::block_comment:
+      case TokenKind::space: first_on_line |= list.text_of(t).find_first_of("\r\n") != std::string_view::npos; continue;
+      case TokenKind::doc:
+      case TokenKind::line_comment:
+      case TokenKind::block_comment:
         list.comments.push_back({t.begin, t.end, comment_kind(t.kind, list.text_of(t))});
         first_on_line |= list.text_of(t).find_first_of("\r\n") != std::string_view::npos;
         continue;
       case TokenKind::bad:  // a run of non-ASCII bytes at once, and `&&` too
-        while (bytes.LA(1) == std::min<std::size_t>(static_cast<unsigned char>(list.text[t.begin]), 0x7F)) bytes.consume();
+        while (bytes.LA(1) == std::min<std::size_t>(static_cast<unsigned char>(list.text[t.begin]), 0x7F))
+          bytes.consume();
         t.end = static_cast<std::uint32_t>(bytes.index());
         break;
       default: break;

@@ -22,7 +22,9 @@ constexpr std::size_t type_of_kind[] = {
 SyntaxProblem::Construct construct_of(std::size_t rule, TokenKind start) {
   using C = SyntaxProblem::Construct;
   switch (rule) {
-    case TapParser::RuleExpr: case TapParser::RuleUnnamed: case TapParser::RuleArg: return C::expression;
+    case TapParser::RuleExpr:
+    case TapParser::RuleUnnamed:
+    case TapParser::RuleArg: return C::expression;
     case TapParser::RuleNamed: return C::call_or_cell;
     case TapParser::RuleLowForm:
       if (start == TokenKind::if_) return C::conditional;
@@ -35,18 +37,32 @@ SyntaxProblem::Construct construct_of(std::size_t rule, TokenKind start) {
     case TapParser::RuleTensor: return C::tensor;
     case TapParser::RuleOpHead: return C::op_head;
     case TapParser::RuleProgramHead: return C::program_head;
-    case TapParser::RuleDims: case TapParser::RuleDimDefault: return C::dim;
-    case TapParser::RuleMesh: case TapParser::RuleMeshAxis: case TapParser::RuleDeviceList: return C::mesh;
-    case TapParser::RuleMonoid: case TapParser::RuleMonoidClause: case TapParser::RuleComponent: return C::monoid;
-    case TapParser::RuleExternOperator: case TapParser::RuleExternClause: case TapParser::RuleExternIndex: return C::outside_kernel;
+    case TapParser::RuleDims:
+    case TapParser::RuleDimDefault: return C::dim;
+    case TapParser::RuleMesh:
+    case TapParser::RuleMeshAxis:
+    case TapParser::RuleDeviceList: return C::mesh;
+    case TapParser::RuleMonoid:
+    case TapParser::RuleMonoidClause:
+    case TapParser::RuleComponent: return C::monoid;
+    case TapParser::RuleExternOperator:
+    case TapParser::RuleExternClause:
+    case TapParser::RuleExternIndex: return C::outside_kernel;
     case TapParser::RuleRewriteRule: return C::rewrite;
-    case TapParser::RuleStatement: case TapParser::RuleEquation: return C::statement;
+    case TapParser::RuleStatement:
+    case TapParser::RuleEquation: return C::statement;
     case TapParser::RuleBarrierStatement: return C::barrier;
-    case TapParser::RuleSplitStatement: case TapParser::RuleBlock: return C::split;
+    case TapParser::RuleSplitStatement:
+    case TapParser::RuleBlock: return C::split;
     case TapParser::RuleGroupStatement: return C::group;
-    case TapParser::RuleSharding: case TapParser::RuleDimSharding: case TapParser::RuleAxisItem: case TapParser::RuleAxisRef:
+    case TapParser::RuleSharding:
+    case TapParser::RuleDimSharding:
+    case TapParser::RuleAxisItem:
+    case TapParser::RuleAxisRef:
     case TapParser::RuleShardingClause: return C::sharding;
-    case TapParser::RuleParamList: case TapParser::RuleParam: case TapParser::RuleParamArg: return C::parameters;
+    case TapParser::RuleParamList:
+    case TapParser::RuleParam:
+    case TapParser::RuleParamArg: return C::parameters;
     default: return C::other;
   }
 }
@@ -98,11 +114,14 @@ antlr4::Token* TokenWindow::get(std::size_t index) const {
   return &objects_[index - base_];
 }
 
-antlr4::Token* TokenWindow::LT(ssize_t k) { return get(k > 0 ? at_ + static_cast<std::size_t>(k) - 1 : at_ - static_cast<std::size_t>(-k)); }
+antlr4::Token* TokenWindow::LT(ssize_t k) {
+  return get(k > 0 ? at_ + static_cast<std::size_t>(k) - 1 : at_ - static_cast<std::size_t>(-k));
+}
 
 // ---- the parser with limits
 
-LimitedParser::LimitedParser(TokenWindow& window, std::size_t max_depth) : TapParser(&window), window_(window), max_depth_(max_depth) {
+LimitedParser::LimitedParser(TokenWindow& window, std::size_t max_depth)
+    : TapParser(&window), window_(window), max_depth_(max_depth) {
   removeErrorListeners();
   setBuildParseTree(false);
 }
@@ -132,7 +151,12 @@ namespace {
 class FileParser {
  public:
   FileParser(const TokenList& list, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics)
-      : list_(list), limits_(limits), module_(module), diagnostics_(diagnostics), window_(list), parser_(window_, 8 * limits.max_nesting),
+      : list_(list),
+        limits_(limits),
+        module_(module),
+        diagnostics_(diagnostics),
+        window_(list),
+        parser_(window_, 8 * limits.max_nesting),
         builder_(list, limits, module, diagnostics) {
     parser_.setErrorHandler(std::make_shared<Strict>(list));
   }
@@ -146,7 +170,8 @@ class FileParser {
       return;
     }
     diagnostics_.report(Diagnostic(Code::version_too_new, list_.span(1),
-                                   fmt::format("the file asks for version {} of Tap; this compiler knows version {}", number, language_version))
+                                   fmt::format("the file asks for version {} of Tap; this compiler knows version {}",
+                                               number, language_version))
                             .help("write `tap 1`, or use a newer compiler")
                             .fix(list_.span(1), "1"));
   }
@@ -166,8 +191,7 @@ class FileParser {
       good = true;
     } catch (const SyntaxError& e) {
       diagnostics_.report(syntax_message(list_, e.problem, limits_));
-    } catch (const Abandoned&) {
-    }
+    } catch (const Abandoned&) {}
     at_ = window_.index();
     return good;
   }
@@ -178,11 +202,15 @@ class FileParser {
     switch (list_.kind(at_)) {
       case TokenKind::op: good = body_of(&FileParser::op_head); break;
       case TokenKind::program: good = body_of(&FileParser::program_head); break;
-      case TokenKind::use: case TokenKind::dim: case TokenKind::mesh: case TokenKind::monoid: case TokenKind::extern_: case TokenKind::rewrite:
+      case TokenKind::use:
+      case TokenKind::dim:
+      case TokenKind::mesh:
+      case TokenKind::monoid:
+      case TokenKind::extern_:
+      case TokenKind::rewrite:
         good = attempt([&] { builder_.declaration(parser_.declaration(), doc_before(start), module_.declarations); });
         break;
-      default:
-        diagnostics_.report(not_a_declaration(list_, at_));
+      default: diagnostics_.report(not_a_declaration(list_, at_));
     }
     if (!good) at_ = next_declaration(start);
   }
@@ -209,7 +237,8 @@ class FileParser {
     std::vector<ast::Statement> body;
     while (at_ < close) {
       std::size_t start = at_;
-      if (!attempt([&] { body.push_back(builder_.statement(parser_.statement())); })) at_ = next_statement(start, at_, close);
+      if (!attempt([&] { body.push_back(builder_.statement(parser_.statement())); }))
+        at_ = next_statement(start, at_, close);
     }
     ast::Declaration& decl = module_.declarations.back();
     decl.span = join(decl.span, list_.span(close));
@@ -229,9 +258,13 @@ class FileParser {
     std::size_t i = step_over(start);
     for (; list_.kind(i) != TokenKind::end; i = step_over(i)) {
       switch (list_.kind(i)) {
-        case TokenKind::use: case TokenKind::dim: case TokenKind::mesh: case TokenKind::monoid: case TokenKind::rewrite: case TokenKind::program:
-        case TokenKind::extern_:
-          return i;
+        case TokenKind::use:
+        case TokenKind::dim:
+        case TokenKind::mesh:
+        case TokenKind::monoid:
+        case TokenKind::rewrite:
+        case TokenKind::program:
+        case TokenKind::extern_: return i;
         case TokenKind::op:
           if (list_.kind(i - 1) != TokenKind::extern_) return i;
           break;
@@ -254,7 +287,10 @@ class FileParser {
 
   bool looks_like_statement(std::size_t i) const {
     switch (list_.kind(i)) {
-      case TokenKind::group: case TokenKind::barrier: case TokenKind::split: case TokenKind::lp_left: return true;
+      case TokenKind::group:
+      case TokenKind::barrier:
+      case TokenKind::split:
+      case TokenKind::lp_left: return true;
       case TokenKind::name: {
         std::size_t after = list_.kind(i + 1) == TokenKind::lbracket ? step_over(i + 1) : i + 1;
         return list_.kind(after) == TokenKind::assign;
@@ -267,7 +303,8 @@ class FileParser {
   std::string doc_before(std::size_t token) {
     std::uint32_t from = token > 0 ? list_.tokens[token - 1].end : 0;
     std::uint32_t to = list_.tokens[token].begin;
-    auto first = std::lower_bound(list_.comments.begin(), list_.comments.end(), from, [](const Comment& c, std::uint32_t at) { return c.begin < at; });
+    auto first = std::lower_bound(list_.comments.begin(), list_.comments.end(), from,
+                                  [](const Comment& c, std::uint32_t at) { return c.begin < at; });
     std::string doc;
     for (auto c = first; c != list_.comments.end() && c->begin < to; ++c) {
       if (c->kind != CommentKind::doc) continue;
@@ -292,7 +329,8 @@ class FileParser {
 
 }  // namespace
 
-std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
+std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits,
+                                 Diagnostics& diagnostics) {
   std::size_t before = diagnostics.error_count();
   auto list = tokenize(sources, whole_file(sources, file), limits, diagnostics);
   if (!list) return std::nullopt;
@@ -304,14 +342,17 @@ std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const Pa
   if (diagnostics.error_count() != before) return std::nullopt;
   if (module.declarations.empty()) {
     std::uint32_t end = static_cast<std::uint32_t>(list->text.size());
-    diagnostics.report(Diagnostic(Code::nothing_declared, Span{file, end, end}, "nothing declared: the file holds no operator and no program")
-                           .help("the shortest program is `program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }`"));
+    diagnostics.report(
+        Diagnostic(Code::nothing_declared, Span{file, end, end},
+                   "nothing declared: the file holds no operator and no program")
+            .help("the shortest program is `program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }`"));
     return std::nullopt;
   }
   return module;
 }
 
-bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics) {
+bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module,
+                Diagnostics& diagnostics) {
   std::size_t before = diagnostics.error_count();
   auto list = tokenize(sources, part, limits, diagnostics);
   if (!list) return false;

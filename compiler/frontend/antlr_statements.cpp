@@ -23,14 +23,16 @@ ast::Statement AstBuilder::statement(TapParser::StatementContext* c) {
 ast::Statement AstBuilder::equation(TapParser::EquationContext* c, Span all) {
   if (!c->equals) {
     bool let = c->low && kind(c->low->kind) == TokenKind::let;
-    fail(all, "this defines nothing: a statement is an equation such as `y[i] = x[i]` or a binding such as `Y = relu(X)`",
+    fail(all,
+         "this defines nothing: a statement is an equation such as `y[i] = x[i]` or a binding such as `Y = relu(X)`",
          let ? "a statement needs no `let`: write `name = value`" : "only the body of an `iterate` ends with a value");
   }
   Contexts<TapParser::NamedContext> left = left_side(c);
   std::size_t count = 0;
   for (auto* item : left) count += is_cell(item, list_);
   if (count != 0 && count != left.size())
-    fail(all, "the left side mixes cells and whole tensors", "write all of it with brackets, `(a[i], b[]) = …`, or none of it");
+    fail(all, "the left side mixes cells and whole tensors",
+         "write all of it with brackets, `(a[i], b[]) = …`, or none of it");
   return count != 0 ? cells(c, left, all) : whole(c, left, all);
 }
 
@@ -76,7 +78,8 @@ ast::Statement AstBuilder::whole(TapParser::EquationContext* c, Contexts<TapPars
   result.right = expr(c->right);
   if (c->layout) result.sharding = sharding(c->layout);
   if (!c->ranges.empty())
-    fail(join(span(c->ranges.front()), span(c->ranges.back())), "`for` belongs to equations over cells; this binds whole tensors",
+    fail(join(span(c->ranges.front()), span(c->ranges.back())),
+         "`for` belongs to equations over cells; this binds whole tensors",
          fmt::format("write the cells: `{}[i] = … for i in 0..n`", result.left[0].text));
   return {all, std::move(result)};
 }
@@ -89,8 +92,10 @@ ast::Statement AstBuilder::barrier(TapParser::BarrierStatementContext* c, Span a
   } else if (direction == "backward") {
     which = ast::BarrierKind::backward;
   } else if (direction != "both") {
-    fail(span(c->direction), fmt::format("found `{}`; a barrier stops propagation `forward`, `backward` or in `both` directions", direction),
-         fmt::format("write `barrier {} both`", text(c->value)));
+    fail(
+        span(c->direction),
+        fmt::format("found `{}`; a barrier stops propagation `forward`, `backward` or in `both` directions", direction),
+        fmt::format("write `barrier {} both`", text(c->value)));
   }
   return {all, ast::BarrierStatement{name(c->value), which}};
 }
@@ -134,9 +139,12 @@ ast::AxisRef AstBuilder::axis(TapParser::AxisRefContext* c) {
 std::optional<std::int64_t> AstBuilder::priority(antlr4::Token* t) {
   if (!t) return std::nullopt;
   std::string written = text(t);
-  bool good = written.size() >= 2 && written.size() <= 10 && written[0] == 'p' && written.find_first_not_of("0123456789", 1) == std::string::npos;
+  bool good = written.size() >= 2 && written.size() <= 10 && written[0] == 'p' &&
+              written.find_first_not_of("0123456789", 1) == std::string::npos;
   if (!good)
-    fail(Diagnostic(Code::bad_priority, span(t), fmt::format("found `{}` behind the axes of a dim; only a priority stands there, such as `p1`", written)));
+    fail(Diagnostic(
+        Code::bad_priority, span(t),
+        fmt::format("found `{}` behind the axes of a dim; only a priority stands there, such as `p1`", written)));
   return std::stoll(written.substr(1));
 }
 

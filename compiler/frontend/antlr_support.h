@@ -92,7 +92,11 @@ class LimitedParser final : public TapParser {
 class AstBuilder {
  public:
   AstBuilder(const TokenList& list, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics)
-      : list_(list), module_(module), diagnostics_(diagnostics), max_prefixes_(limits.max_nesting), max_depth_(4 * limits.max_nesting),
+      : list_(list),
+        module_(module),
+        diagnostics_(diagnostics),
+        max_prefixes_(limits.max_nesting),
+        max_depth_(4 * limits.max_nesting),
         first_(module.exprs.size()) {}
 
   // antlr_declarations.cpp
@@ -123,7 +127,8 @@ class AstBuilder {
   ExprId iterate(TapParser::LowFormContext* c);
   ExprId members(ExprId object, const Tokens& names, Span from);
   ExprId pack_of(ExprId of, antlr4::Token* dots);
-  ExprId reduce(const ast::Name& monoid, const Contexts<TapParser::RangeVarContext>& vars, std::vector<ExprId> operands, Span span);
+  ExprId reduce(const ast::Name& monoid, const Contexts<TapParser::RangeVarContext>& vars, std::vector<ExprId> operands,
+                Span span);
   std::vector<ExprId> exprs(const Contexts<TapParser::ExprContext>& list);
   std::vector<ast::RangeVar> ranges(const Contexts<TapParser::RangeVarContext>& list);
 
@@ -185,7 +190,9 @@ class AstBuilder {
   std::size_t depth_of(const std::vector<ExprId>& ids) const;
   void respan(ExprId id, Span span) { module_.exprs[id.index()].span = span; }
   template <class Node>
-  Node* node(ExprId id) { return std::get_if<Node>(&module_.exprs[id.index()].node); }
+  Node* node(ExprId id) {
+    return std::get_if<Node>(&module_.exprs[id.index()].node);
+  }
 
   [[noreturn]] void fail(Diagnostic d);
   [[noreturn]] void fail(Span at, std::string message, std::string help = {});
@@ -195,8 +202,8 @@ class AstBuilder {
   Diagnostics& diagnostics_;
   std::size_t max_prefixes_;
   std::size_t max_depth_;
-  std::size_t first_;                  // of the module's expressions, the first that is ours
-  std::vector<std::uint16_t> depth_;   // of each of ours, the height of its tree
+  std::size_t first_;                 // of the module's expressions, the first that is ours
+  std::vector<std::uint16_t> depth_;  // of each of ours, the height of its tree
 };
 
 }  // namespace tap

@@ -33,7 +33,10 @@ class Rare {
   Rare(T value) : value_(std::make_unique<T>(std::move(value))) {}
   Rare(const Rare& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
   Rare(Rare&&) noexcept = default;
-  Rare& operator=(Rare other) noexcept { value_ = std::move(other.value_); return *this; }
+  Rare& operator=(Rare other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
 
   bool has_value() const { return value_ != nullptr; }
   explicit operator bool() const { return has_value(); }
@@ -48,21 +51,52 @@ class Rare {
 
 enum class UnaryOp : std::uint8_t { negate, logical_not };
 enum class BinaryOp : std::uint8_t {
-  add, sub, mul, div, mod, equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  logical_and,
+  logical_or
 };
 
 // ---- expressions over cells, sizes and conditions -------------------------------------------------------------------
 
 // An integer literal as written. `negated` is folded in for -9223372036854775808 only; the magnitude always fits u64,
 // and without `negated` it fits i64.
-struct IntLiteral { std::uint64_t magnitude = 0; bool negated = false; };
-struct FloatLiteral { double value = 0; std::string text; };  // `inf` and `nan` too
-struct BoolLiteral { bool value = false; };
-struct NameRef { std::string name; };                    // a variable, dim, parameter, counter, cell alias, value
-struct PackRef { std::string name; };                    // i..
-struct LinearIndex { std::string pack; };                // (i..) the row-major linear index of a pack
-struct Member { ExprId object; Name member; };           // a.v   T.min   matmul.in
-struct QualifiedName { std::vector<std::string> parts; };  // std.linear, as the callee of a call
+struct IntLiteral {
+  std::uint64_t magnitude = 0;
+  bool negated = false;
+};
+struct FloatLiteral {
+  double value = 0;
+  std::string text;
+};  // `inf` and `nan` too
+struct BoolLiteral {
+  bool value = false;
+};
+struct NameRef {
+  std::string name;
+};  // a variable, dim, parameter, counter, cell alias, value
+struct PackRef {
+  std::string name;
+};  // i..
+struct LinearIndex {
+  std::string pack;
+};  // (i..) the row-major linear index of a pack
+struct Member {
+  ExprId object;
+  Name member;
+};  // a.v   T.min   matmul.in
+struct QualifiedName {
+  std::vector<std::string> parts;
+};  // std.linear, as the callee of a call
 
 // x[i, j else 0]      the base is a tensor's name
 struct Index {
@@ -107,19 +141,31 @@ struct Arg {
 struct Call {
   std::vector<Name> callee;  // qualified by dots; usually one part
   std::vector<ParamArg> params;
-  bool has_params = false;   // foo<>(x) has, foo(x) has not
+  bool has_params = false;  // foo<>(x) has, foo(x) has not
   std::vector<Arg> args;
 };
-struct Unary { UnaryOp op; ExprId operand; };
-struct Binary { BinaryOp op; ExprId left, right; Span op_span; };
-struct If { ExprId condition, then_value, else_value; };
+struct Unary {
+  UnaryOp op;
+  ExprId operand;
+};
+struct Binary {
+  BinaryOp op;
+  ExprId left, right;
+  Span op_span;
+};
+struct If {
+  ExprId condition, then_value, else_value;
+};
 
 struct LetBinding {
   Name name;
   std::optional<Name> index;  // e[j] = …   (only in a fold)
   ExprId value;
 };
-struct Let { std::vector<LetBinding> bindings; ExprId body; };
+struct Let {
+  std::vector<LetBinding> bindings;
+  ExprId body;
+};
 
 // A variable bound by a reduction or a `for`:  k   k in 0..n   k..  (a pack)
 struct RangeVar {
@@ -134,17 +180,22 @@ struct Reduce {
   std::vector<RangeVar> vars;
   std::vector<ExprId> operands;  // one; or the components of a user monoid's operand
 };
-struct Tuple { std::vector<ExprId> items; };
+struct Tuple {
+  std::vector<ExprId> items;
+};
 
-struct IterateState { Name name; ExprId initial; };
+struct IterateState {
+  Name name;
+  ExprId initial;
+};
 struct Statement;
 // iterate 50 (v = u0) { … }      iterate t in 0..n (x = x0, …) { …; (x2, r2) }
 struct Iterate {
   Rare<Name> counter;
-  ExprId lo, hi;                  // `iterate 50` has lo = literal 0
+  ExprId lo, hi;  // `iterate 50` has lo = literal 0
   std::vector<IterateState> states;
-  std::vector<Statement> body;    // the statements before the result
-  std::vector<ExprId> results;    // one per state
+  std::vector<Statement> body;  // the statements before the result
+  std::vector<ExprId> results;  // one per state
 };
 
 struct Expr {
@@ -165,7 +216,7 @@ struct Cell {
 // y[i] = …     (mx[i], s[i], o[i, c]) = online[j] (…)
 struct Equation {
   std::vector<Cell> left;
-  bool tuple = false;           // written in parentheses
+  bool tuple = false;  // written in parentheses
   ExprId right;
   std::vector<RangeVar> ranges;  // for i in 0..n, …
 };
@@ -176,17 +227,22 @@ struct Binding {
   ExprId right;
   Rare<Sharding> sharding;  // H = … @ pod[…]
 };
-struct GroupStatement { std::vector<Name> values; };
+struct GroupStatement {
+  std::vector<Name> values;
+};
 enum class BarrierKind : std::uint8_t { forward, backward, both };
-struct BarrierStatement { Name value; BarrierKind kind; };
+struct BarrierStatement {
+  Name value;
+  BarrierKind kind;
+};
 enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis };
 // split H on axis 1 into [0..100, 100..4096]     split linear#1 on k into 4 over threads
 struct SplitStatement {
-  Name target;                        // a value, or an operator when `instance` is set
+  Name target;  // a value, or an operator when `instance` is set
   std::optional<std::int64_t> instance;
-  std::optional<std::int64_t> axis;   // `on axis 1`
-  std::optional<Name> dim;            // `on k`
-  std::optional<ExprId> count;        // `into 4`
+  std::optional<std::int64_t> axis;               // `on axis 1`
+  std::optional<Name> dim;                        // `on k`
+  std::optional<ExprId> count;                    // `into 4`
   std::vector<std::pair<ExprId, ExprId>> blocks;  // `into [a..b, …]`
   Placement placement = Placement::unspecified;   // over threads | sequential | an axis
   Rare<AxisRef> axis_ref;
@@ -201,12 +257,12 @@ struct Statement {
 
 // One item of a type's brackets:  n   batch..   broadcast(p, q)..   (h + 2*pad - kh) / stride + 1
 struct DimItem {
-  ExprId size;        // a NameRef for a plain dim; a PackRef for a pack; a Call broadcast(p, q) with `pack` set
+  ExprId size;  // a NameRef for a plain dim; a PackRef for a pack; a Call broadcast(p, q) with `pack` set
   bool pack = false;
   Span span;
 };
 struct TypeExpr {
-  Name element;       // f32, or a generic's name
+  Name element;  // f32, or a generic's name
   std::vector<DimItem> dims;
   Span span;
 };
@@ -220,13 +276,13 @@ struct TensorParam {
 struct Param {  // <stride: int = 1>   <e..: int>
   Name name;
   bool pack = false;
-  Name kind;                            // int, float, bool, type: checked when resolving
+  Name kind;  // int, float, bool, type: checked when resolving
   std::optional<ExprId> default_value;
 };
 
 // where T: number, rank(q) == -1 - a
 struct WhereClause {
-  std::optional<Name> type_name;   // with type_class
+  std::optional<Name> type_name;  // with type_class
   std::optional<Name> type_class;
   std::optional<ExprId> condition;
   Span span;
@@ -273,15 +329,22 @@ struct ExternDecl {
   std::optional<ExprId> cost_flops;
 };
 
-struct MonoidComponent { Name name; Name type; };
-struct MonoidFold { Name index; std::vector<Name> args; ExprId body; };
+struct MonoidComponent {
+  Name name;
+  Name type;
+};
+struct MonoidFold {
+  Name index;
+  std::vector<Name> args;
+  ExprId body;
+};
 struct MonoidDecl {
   std::string doc;
   Name name;
   std::vector<Param> params;  // reserved: empty
   std::vector<MonoidComponent> components;
-  ExprId identity;            // a Tuple, or one expression
-  Name left, right;           // combine (a, b)
+  ExprId identity;   // a Tuple, or one expression
+  Name left, right;  // combine (a, b)
   ExprId combine;
   std::optional<MonoidFold> fold;
   Span identity_span, combine_span;
@@ -294,7 +357,10 @@ struct RewriteDecl {
   std::optional<ExprId> guard;
 };
 
-struct MeshAxis { Name name; std::int64_t size; };
+struct MeshAxis {
+  Name name;
+  std::int64_t size;
+};
 struct MeshDecl {
   Name name;
   std::vector<MeshAxis> axes;
@@ -302,8 +368,13 @@ struct MeshDecl {
   Span devices_span;
 };
 
-struct DimDecl { Name name; ExprId value; };  // dim batch = 1024, hidden = 4096 gives two
-struct UseDecl { Name module; };
+struct DimDecl {
+  Name name;
+  ExprId value;
+};  // dim batch = 1024, hidden = 4096 gives two
+struct UseDecl {
+  Name module;
+};
 
 struct ProgramDecl {
   std::string doc;
@@ -320,12 +391,15 @@ struct Declaration {
 
 struct Module {
   FileId file;
-  std::optional<std::int64_t> version;  // tap 1
+  std::optional<std::int64_t> version;    // tap 1
   std::vector<Declaration> declarations;  // in source order
   std::vector<Expr> exprs;
 
   const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
-  ExprId add(Expr e) { exprs.push_back(std::move(e)); return ExprId(exprs.size() - 1); }
+  ExprId add(Expr e) {
+    exprs.push_back(std::move(e));
+    return ExprId(exprs.size() - 1);
+  }
 };
 
 }  // namespace tap::ast

@@ -13,16 +13,24 @@ class Structure {
  public:
   Structure(const Module& module, std::string& out) : module_(module), out_(out) {}
 
-  void put(const std::string& text) { out_ += out_.empty() || out_.back() == '(' || out_.back() == '\n' ? text : " " + text; }
+  void put(const std::string& text) {
+    out_ += out_.empty() || out_.back() == '(' || out_.back() == '\n' ? text : " " + text;
+  }
   void put(const Name& n) { put(n.text); }
   void put(std::int64_t n) { put(std::to_string(n)); }
   void put(ExprId id) { put_node(module_[id].node); }
   template <class T>
-  void put(const std::optional<T>& value) { value ? put(*value) : put(std::string("-")); }
+  void put(const std::optional<T>& value) {
+    value ? put(*value) : put(std::string("-"));
+  }
   template <class T>
-  void put(const Rare<T>& value) { value ? put(*value) : put(std::string("-")); }
+  void put(const Rare<T>& value) {
+    value ? put(*value) : put(std::string("-"));
+  }
   template <class A, class B>
-  void put(const std::pair<A, B>& p) { list("..", p.first, p.second); }
+  void put(const std::pair<A, B>& p) {
+    list("..", p.first, p.second);
+  }
   template <class T>
   void put(const std::vector<T>& items) {
     put(std::string("("));
@@ -41,7 +49,9 @@ class Structure {
   void put(const Statement& n) { put_node(n.node); }
   void put(const Cell& n) { list("cell", n.base, n.indices); }
   void put(const DimItem& n) { n.pack ? list("dims", n.size) : put(n.size); }
-  void put(const TensorParam& n) { list(n.is_const ? "const" : "tensor", n.name, n.type.element, n.type.dims, n.sharding); }
+  void put(const TensorParam& n) {
+    list(n.is_const ? "const" : "tensor", n.name, n.type.element, n.type.dims, n.sharding);
+  }
   void put(const Param& n) { list(n.pack ? "pack" : "param", n.name, n.kind, n.default_value); }
   void put(const WhereClause& n) { list("where", n.type_name, n.type_class, n.condition); }
   void put(const ExternIndex& n) { list(n.keep ? "keep" : "dim", n.name, n.extent, n.reduce_by); }
@@ -53,7 +63,9 @@ class Structure {
 
  private:
   template <class Node>
-  void put_node(const Node& node) { std::visit([this](const auto& n) { show(n); }, node); }
+  void put_node(const Node& node) {
+    std::visit([this](const auto& n) { show(n); }, node);
+  }
   template <class... Parts>
   void list(std::string head, const Parts&... parts) {
     put("(" + std::move(head));
@@ -72,7 +84,8 @@ class Structure {
   void show(const Call& n) { n.has_params ? list("call", n.callee, n.params, n.args) : list("call", n.callee, n.args); }
   void show(const Unary& n) { list(n.op == UnaryOp::negate ? "negate" : "not", n.operand); }
   void show(const Binary& n) {
-    static constexpr const char* names[] = {"add", "sub", "mul", "div", "mod", "==", "!=", "<", "<=", ">", ">=", "and", "or"};
+    static constexpr const char* names[] = {
+        "add", "sub", "mul", "div", "mod", "==", "!=", "<", "<=", ">", ">=", "and", "or"};
     list(names[static_cast<std::size_t>(n.op)], n.left, n.right);
   }
   void show(const If& n) { list("if", n.condition, n.then_value, n.else_value); }
@@ -86,7 +99,8 @@ class Structure {
   void show(const GroupStatement& n) { list("group", n.values); }
   void show(const BarrierStatement& n) { list("barrier", n.value, static_cast<std::int64_t>(n.kind)); }
   void show(const SplitStatement& n) {
-    list("split", n.target, n.instance, n.axis, n.dim, n.count, n.blocks, static_cast<std::int64_t>(n.placement), n.axis_ref);
+    list("split", n.target, n.instance, n.axis, n.dim, n.count, n.blocks, static_cast<std::int64_t>(n.placement),
+         n.axis_ref);
   }
 
   void show(const UseDecl& n) { list("use", n.module); }
@@ -97,7 +111,8 @@ class Structure {
   }
   void show(const OpDecl& n) { list("op", quoted(n.doc), n.name, n.params, n.inputs, n.results, n.where, n.body); }
   void show(const ExternDecl& n) {
-    list("extern", quoted(n.doc), n.name, n.params, n.inputs, n.results, n.where, n.index, n.reads, n.writes, quoted(n.kernel), n.cost_flops);
+    list("extern", quoted(n.doc), n.name, n.params, n.inputs, n.results, n.where, n.index, n.reads, n.writes,
+         quoted(n.kernel), n.cost_flops);
   }
   void show(const RewriteDecl& n) { list("rewrite", quoted(n.doc), n.pattern, n.replacement, n.guard); }
   void show(const ProgramDecl& n) { list("program", quoted(n.doc), n.name, n.inputs, n.results, n.body); }

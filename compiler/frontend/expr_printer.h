@@ -54,6 +54,7 @@ class ExprPrinter {
   bool after_less_ = false;  // a `<` stands before in this statement: a later `> (` would make a call of it
 };
 
-std::string print_statement(const ast::Module& module, const ast::Statement& statement, ExprPrinter& printer, int indent);
+std::string print_statement(const ast::Module& module, const ast::Statement& statement, ExprPrinter& printer,
+                            int indent);
 
 }  // namespace tap

@@ -30,24 +30,68 @@ struct Line {
 // Starts a statement, clause or declaration where an operand has ended before it.
 bool may_start(K kind) {
   switch (kind) {
-    case K::name: case K::lp_left: case K::group: case K::barrier: case K::split: case K::index: case K::read: case K::write: case K::kernel:
-    case K::cost: case K::identity: case K::combine: case K::fold: case K::use: case K::dim: case K::mesh: case K::monoid: case K::op:
-    case K::extern_: case K::rewrite: case K::program: case K::if_: case K::let: case K::reduction: case K::user_reduction: case K::iterate:
-      return true;
-    default:
-      return false;
+    case K::name:
+    case K::lp_left:
+    case K::group:
+    case K::barrier:
+    case K::split:
+    case K::index:
+    case K::read:
+    case K::write:
+    case K::kernel:
+    case K::cost:
+    case K::identity:
+    case K::combine:
+    case K::fold:
+    case K::use:
+    case K::dim:
+    case K::mesh:
+    case K::monoid:
+    case K::op:
+    case K::extern_:
+    case K::rewrite:
+    case K::program:
+    case K::if_:
+    case K::let:
+    case K::reduction:
+    case K::user_reduction:
+    case K::iterate: return true;
+    default: return false;
   }
 }
 
 bool binary_or_word(K kind) {
   switch (kind) {
-    case K::lparen: case K::rparen: case K::lbracket: case K::rbracket: case K::lbrace: case K::rbrace: case K::comma: case K::semicolon:
-    case K::colon: case K::range: case K::dot: case K::hash: case K::question: case K::angle_open: case K::angle_close: case K::lp_state:
-    case K::lp_left: case K::pack: case K::name: case K::integer: case K::float_: case K::string: case K::reduction: case K::user_reduction:
-    case K::fold: case K::true_: case K::false_: case K::inf: case K::nan:
-      return false;
-    default:
-      return true;
+    case K::lparen:
+    case K::rparen:
+    case K::lbracket:
+    case K::rbracket:
+    case K::lbrace:
+    case K::rbrace:
+    case K::comma:
+    case K::semicolon:
+    case K::colon:
+    case K::range:
+    case K::dot:
+    case K::hash:
+    case K::question:
+    case K::angle_open:
+    case K::angle_close:
+    case K::lp_state:
+    case K::lp_left:
+    case K::pack:
+    case K::name:
+    case K::integer:
+    case K::float_:
+    case K::string:
+    case K::reduction:
+    case K::user_reduction:
+    case K::fold:
+    case K::true_:
+    case K::false_:
+    case K::inf:
+    case K::nan: return false;
+    default: return true;
   }
 }
 
@@ -82,7 +126,8 @@ class Formatter {
   std::size_t breaks(std::uint32_t from, std::uint32_t to) const {
     std::size_t count = 0;
     for (std::uint32_t i = from; i < to; ++i)
-      count += list_.text[i] == '\n' || (list_.text[i] == '\r' && (i + 1 >= list_.text.size() || list_.text[i + 1] != '\n'));
+      count += list_.text[i] == '\n' ||
+               (list_.text[i] == '\r' && (i + 1 >= list_.text.size() || list_.text[i + 1] != '\n'));
     return count;
   }
 
@@ -133,7 +178,10 @@ class Formatter {
   }
 
   // Is the innermost open bracket that of `@ mesh[…]`?
-  bool in_sharding() const { return !starts_.empty() && kind(starts_.back()) == K::lbracket && starts_.back() >= 2 && kind(starts_.back() - 2) == K::shard; }
+  bool in_sharding() const {
+    return !starts_.empty() && kind(starts_.back()) == K::lbracket && starts_.back() >= 2 &&
+           kind(starts_.back() - 2) == K::shard;
+  }
 
   bool starts_statement(std::size_t token) const {
     if (!open_.empty() && open_.back() != Open::code) return false;
@@ -154,19 +202,26 @@ class Formatter {
   // model:(1)2
   bool in_sub_axis(std::size_t token) const {
     for (std::size_t colon = token >= 4 ? token - 4 : 0; colon <= token; ++colon)
-      if (kind(colon) == K::colon && kind(colon + 1) == K::lparen && kind(colon + 2) == K::integer && kind(colon + 3) == K::rparen &&
-          kind(colon + 4) == K::integer)
+      if (kind(colon) == K::colon && kind(colon + 1) == K::lparen && kind(colon + 2) == K::integer &&
+          kind(colon + 3) == K::rparen && kind(colon + 4) == K::integer)
         return token > colon && token <= colon + 4;
     return false;
   }
 
-  static bool arithmetic(K k) { return k == K::plus || k == K::minus || k == K::times || k == K::divide || k == K::modulo; }
+  static bool arithmetic(K k) {
+    return k == K::plus || k == K::minus || k == K::times || k == K::divide || k == K::modulo;
+  }
 
   // Is the operator part of a bound of `a..b`?
   bool in_range_bound(std::size_t token) const {
     constexpr std::size_t far = 32;  // tokens; longer bounds are laid out as any expression
-    auto part = [&](std::size_t i) { return ends_operand(kind(i)) || arithmetic(kind(i)) || kind(i) == K::dot || opens(kind(i)); };
-    auto apart = [&](std::size_t left, std::size_t right) { return ends_operand(kind(left)) && kind(right) != K::lbracket && kind(right) != K::lparen && !arithmetic(kind(right)) && kind(right) != K::dot; };
+    auto part = [&](std::size_t i) {
+      return ends_operand(kind(i)) || arithmetic(kind(i)) || kind(i) == K::dot || opens(kind(i));
+    };
+    auto apart = [&](std::size_t left, std::size_t right) {
+      return ends_operand(kind(left)) && kind(right) != K::lbracket && kind(right) != K::lparen &&
+             !arithmetic(kind(right)) && kind(right) != K::dot;
+    };
     std::size_t i = token;
     for (std::size_t steps = 0; steps < far; ++steps) {
       std::size_t next = (opens(kind(i)) ? list_.partner[i] : i) + 1;
@@ -204,14 +259,31 @@ class Formatter {
     }
     if (b == K::rbrace && in_sharding()) return k != K::comma && k != K::semicolon && k != K::rbracket && k != K::name;
     switch (b) {  // nothing behind these
-      case K::lparen: case K::lp_left: case K::lp_state: case K::lbracket: case K::angle_open: case K::dot: case K::range: case K::hash: return false;
-      case K::minus: if (token < 2 || !ends_operand(kind(token - 2))) return false; break;
+      case K::lparen:
+      case K::lp_left:
+      case K::lp_state:
+      case K::lbracket:
+      case K::angle_open:
+      case K::dot:
+      case K::range:
+      case K::hash: return false;
+      case K::minus:
+        if (token < 2 || !ends_operand(kind(token - 2))) return false;
+        break;
       default: break;
     }
     switch (k) {  // nothing before these
-      case K::rparen: case K::rbracket: case K::angle_open: case K::angle_close: case K::comma: case K::semicolon: case K::colon: case K::dot:
-      case K::range: case K::pack: case K::hash:
-        return false;
+      case K::rparen:
+      case K::rbracket:
+      case K::angle_open:
+      case K::angle_close:
+      case K::comma:
+      case K::semicolon:
+      case K::colon:
+      case K::dot:
+      case K::range:
+      case K::pack:
+      case K::hash: return false;
       case K::lparen: return !(b == K::name || b == K::angle_close);
       case K::lbracket: return binary_or_word(b);
       default: return true;
@@ -237,7 +309,8 @@ class Formatter {
   void align_comments() {
     for (std::size_t first = 0; first < lines_.size();) {
       std::size_t last = first, column = 0;
-      for (; last < lines_.size() && !lines_[last].comment.empty(); ++last) column = std::max(column, width(lines_[last]) + 2);
+      for (; last < lines_.size() && !lines_[last].comment.empty(); ++last)
+        column = std::max(column, width(lines_[last]) + 2);
       for (std::size_t i = first; i < last; ++i) lines_[i].comment.insert(0, column - width(lines_[i]), ' ');
       first = std::max(last, first + 1);
     }
@@ -253,7 +326,8 @@ class Formatter {
 
 }  // namespace
 
-std::optional<std::string> format_source(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
+std::optional<std::string> format_source(const SourceMap& sources, FileId file, const ParseLimits& limits,
+                                         Diagnostics& diagnostics) {
   if (!parse(sources, file, limits, diagnostics)) return std::nullopt;
   auto list = tokenize(sources, whole_file(sources, file), limits, diagnostics);
   if (!list) return std::nullopt;

@@ -13,6 +13,7 @@
 namespace tap {
 
 // Nothing, and diagnostics, for a file that does not parse. The result has the same syntax tree and formats to itself.
-std::optional<std::string> format_source(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics);
+std::optional<std::string> format_source(const SourceMap& sources, FileId file, const ParseLimits& limits,
+                                         Diagnostics& diagnostics);
 
 }  // namespace tap

@@ -81,7 +81,9 @@ struct Sampled {
 class Sampler {
  public:
   Sampler(const ir::Program& program, const ir::Monoid& monoid)
-      : numbers_(), strict_(program, monoid, numbers_, true), lenient_(program, monoid, numbers_, false),
+      : numbers_(),
+        strict_(program, monoid, numbers_, true),
+        lenient_(program, monoid, numbers_, false),
         samples_(monoid, CellEvaluator(program, numbers_).identity(monoid)) {}
 
   Sampled sample(const Question& q, std::size_t limit) {
@@ -124,8 +126,8 @@ class Sampler {
 // holds of their remainders.
 IntegerModel integer_model(const ir::Monoid& monoid) {
   bool is_ring = !any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {
-    bool of_integers = std::any_of(node.args.begin(), node.args.end(),
-                                   [&](ir::CellId arg) { return is_integer(exprs[arg].type); });
+    bool of_integers =
+        std::any_of(node.args.begin(), node.args.end(), [&](ir::CellId arg) { return is_integer(exprs[arg].type); });
     bool ring_operation = node.op == ir::CellOp::add || node.op == ir::CellOp::sub || node.op == ir::CellOp::mul ||
                           node.op == ir::CellOp::neg || node.op == ir::CellOp::select;
     return of_integers && !ring_operation;
@@ -150,9 +152,7 @@ bool is_proved(const ir::Program& program, const ir::Monoid& monoid, const Quest
       LawQuestions<SymbolAlgebra> laws(program, monoid, symbols, strict);
       return ask(laws, q, states).answer != Answer::fails;
     });
-  } catch (const SymbolAlgebra::GaveUp&) {
-    return false;
-  } catch (const z3::exception&) {
+  } catch (const SymbolAlgebra::GaveUp&) { return false; } catch (const z3::exception&) {
     return false;
   }
 }
@@ -160,7 +160,10 @@ bool is_proved(const ir::Program& program, const ir::Monoid& monoid, const Quest
 class LawChecker {
  public:
   LawChecker(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options)
-      : program_(program), monoid_(monoid), options_(options), sampler_(program, monoid),
+      : program_(program),
+        monoid_(monoid),
+        options_(options),
+        sampler_(program, monoid),
         deadline_(SymbolAlgebra::Clock::now() + std::chrono::milliseconds(options.solver_milliseconds)) {}
 
   LawVerdict check() {
@@ -184,7 +187,8 @@ class LawChecker {
       if (one.broken) return broken(law, std::move(*one.broken));
     }
     if (all.asked > 0 && all.strict && proves(law, true)) return decided(law, Law::proved, "proved");
-    if (all.asked > 0 && proves(law, false)) return decided(law, Law::proved, "proved, save for states that pass for the identity");
+    if (all.asked > 0 && proves(law, false))
+      return decided(law, Law::proved, "proved, save for states that pass for the identity");
     return decided(law, Law::assumed, "not proved; " + std::to_string(all.asked) + " samples agree");
   }
 

@@ -11,14 +11,14 @@
 namespace tap {
 
 struct LawCounterexample {
-  std::string law;                                // associative, identity, commutative, fold
+  std::string law;                                                      // associative, identity, commutative, fold
   std::vector<std::pair<std::string, std::vector<ir::Scalar>>> values;  // a, b, c: one scalar per component
-  std::vector<ir::Scalar> left, right;            // what the two sides give
+  std::vector<ir::Scalar> left, right;                                  // what the two sides give
 };
 struct LawVerdict {
   ir::MonoidLaws laws;
-  std::vector<LawCounterexample> broken;          // commutativity is never listed here: it may fail
-  std::vector<std::string> remarks;               // how each was decided, for --remarks
+  std::vector<LawCounterexample> broken;  // commutativity is never listed here: it may fail
+  std::vector<std::string> remarks;       // how each was decided, for --remarks
 };
 struct LawOptions {
   unsigned solver_milliseconds = 5000;

@@ -43,9 +43,7 @@ bool proved_for_numbers(const ir::Program& program, const ir::Monoid& m, const i
       auto a = symbols.variable(m.components[0].type, "a", 0), b = symbols.variable(m.components[0].type, "b", 0);
       return symbols.agree(evaluate.combine(m, {a}, {b})[0], evaluate.combine(builtin, {a}, {b})[0]);
     });
-  } catch (const SymbolAlgebra::GaveUp&) {
-    return false;
-  } catch (const z3::exception&) {
+  } catch (const SymbolAlgebra::GaveUp&) { return false; } catch (const z3::exception&) {
     return false;
   }
 }

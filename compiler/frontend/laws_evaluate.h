@@ -66,8 +66,10 @@ class CellEvaluator {
       case ir::CellOp::constant: return algebra_.constant(node.value);
       case ir::CellOp::argument: return run.arguments[index].at(node.attribute);
       case ir::CellOp::select: return algebra_.truth(arg(0)) ? arg(1) : arg(2);
-      case ir::CellOp::logical_and: return algebra_.truth(arg(0)) ? arg(1) : algebra_.constant(ir::Scalar::boolean(false));
-      case ir::CellOp::logical_or: return algebra_.truth(arg(0)) ? algebra_.constant(ir::Scalar::boolean(true)) : arg(1);
+      case ir::CellOp::logical_and:
+        return algebra_.truth(arg(0)) ? arg(1) : algebra_.constant(ir::Scalar::boolean(false));
+      case ir::CellOp::logical_or:
+        return algebra_.truth(arg(0)) ? algebra_.constant(ir::Scalar::boolean(true)) : arg(1);
       case ir::CellOp::reduce: return reduced(run, node);
       default: break;
     }
@@ -110,7 +112,10 @@ class LawQuestions {
 
   // `strict` asks of all numbers; else not of states that pass for the identity.
   LawQuestions(const ir::Program& program, const ir::Monoid& monoid, Algebra& algebra, bool strict)
-      : monoid_(monoid), algebra_(algebra), evaluate_(program, algebra), strict_(strict),
+      : monoid_(monoid),
+        algebra_(algebra),
+        evaluate_(program, algebra),
+        strict_(strict),
         identity_(evaluate_.identity(monoid)) {}
 
   Verdict identity(const State& a) {

@@ -14,7 +14,9 @@ namespace {
 // Limits in Z3's own units of work, so that verdicts do not depend on the machine's load; the deadline is for the whole.
 constexpr unsigned decision_work = 200'000, proof_work = 3'000'000;
 
-bool is_constant(const z3::expr& e) { return e.is_numeral() || (e.is_app() && e.num_args() == 1 && is_constant(e.arg(0))); }
+bool is_constant(const z3::expr& e) {
+  return e.is_numeral() || (e.is_app() && e.num_args() == 1 && is_constant(e.arg(0)));
+}
 
 // No product or quotient of symbols. Linear conditions are decided quickly; the others want another solver.
 bool is_linear(const z3::expr& e) {
@@ -158,7 +160,8 @@ bool SymbolAlgebra::partly_same(const std::vector<Value>& a, const std::vector<V
 // ---- Values.
 
 Value SymbolAlgebra::real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear) {
-  return {type, Kind::finite, top.simplify(sums_of_monomials_), bottom.simplify(sums_of_monomials_), std::move(linear), false};
+  return {type, Kind::finite, top.simplify(sums_of_monomials_), bottom.simplify(sums_of_monomials_), std::move(linear),
+          false};
 }
 Value SymbolAlgebra::infinite(ElementType type, int sign) {
   return {type, sign > 0 ? Kind::plus_infinity : Kind::minus_infinity, z3_.real_val(0), one(), std::nullopt, false};

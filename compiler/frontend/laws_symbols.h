@@ -69,8 +69,8 @@ class SymbolAlgebra {
     bool other_way_open;
   };
   struct Atom {
-    z3::expr value;           // a real symbol, or a logarithm
-    z3::expr top, bottom;     // its exponential
+    z3::expr value;        // a real symbol, or a logarithm
+    z3::expr top, bottom;  // its exponential
     bool is_logarithm;
   };
 
@@ -91,8 +91,12 @@ class SymbolAlgebra {
   Value infinite(ElementType type, int sign);
   static Value positive(Value v);
   Value nan(ElementType type) { return {type, Kind::nan, z3_.real_val(0), one(), std::nullopt, false}; }
-  Value boolean(z3::expr condition) { return {ElementType::boolean, Kind::finite, std::move(condition), one(), std::nullopt, false}; }
-  Value integer(ElementType type, z3::expr value) { return {type, Kind::finite, value.simplify(), one(), std::nullopt, false}; }
+  Value boolean(z3::expr condition) {
+    return {ElementType::boolean, Kind::finite, std::move(condition), one(), std::nullopt, false};
+  }
+  Value integer(ElementType type, z3::expr value) {
+    return {type, Kind::finite, value.simplify(), one(), std::nullopt, false};
+  }
   z3::expr one() { return z3_.real_val(1); }
   z3::expr ratio(const Value& v);
   int sign_of(const Value& v);  // decides
@@ -122,12 +126,12 @@ class SymbolAlgebra {
   Clock::time_point deadline_;
   z3::params sums_of_monomials_;
   std::vector<Decision> path_;
-  std::size_t at_ = 0;               // the next decision
-  std::vector<z3::expr> facts_;      // of the path so far
-  z3::solver feasible_;              // the linear ones among them
+  std::size_t at_ = 0;           // the next decision
+  std::vector<z3::expr> facts_;  // of the path so far
+  z3::solver feasible_;          // the linear ones among them
   std::vector<Atom> atoms_;
   std::map<std::string, std::size_t> atom_by_text_;
-  bool uses_powers_ = false;         // has any exponential been taken?
+  bool uses_powers_ = false;  // has any exponential been taken?
 };
 
 }  // namespace tap

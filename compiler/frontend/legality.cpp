@@ -76,7 +76,9 @@ struct WriteQuestion {
   bool operator==(const WriteQuestion&) const = default;
 };
 
-std::size_t mixed(std::size_t hash, std::int64_t value) { return ir::hash_combine(hash, static_cast<std::size_t>(value)); }
+std::size_t mixed(std::size_t hash, std::int64_t value) {
+  return ir::hash_combine(hash, static_cast<std::size_t>(value));
+}
 std::size_t mixed(std::size_t hash, const ir::AffineExpr& e) {
   for (std::int64_t c : e.coefficients) hash = mixed(hash, c);
   return mixed(hash, e.offset);
@@ -139,9 +141,7 @@ struct Legality::State {
     sets.set_budget(options.budget);
     try {
       return tap::find_read_outside(sets, op, suspects);
-    } catch (const OutOfBudget&) {
-      throw Undecided();
-    }
+    } catch (const OutOfBudget&) { throw Undecided(); }
   }
   std::optional<Violation> find_write_violation(const Shape& shape, const std::vector<Writer>& writers,
                                                 const std::vector<WriteMap>& maps) {
@@ -149,9 +149,7 @@ struct Legality::State {
     sets.set_budget(options.budget);
     try {
       return tap::find_write_violation(sets, shape, writers, maps);
-    } catch (const OutOfBudget&) {
-      ++statistics.enumerated;
-    }
+    } catch (const OutOfBudget&) { ++statistics.enumerated; }
     auto verdict = enumerate_writes(shape, writers, maps);
     if (!verdict) throw Undecided();
     return *verdict;
@@ -201,9 +199,7 @@ bool Legality::empty_domain(const ir::Operator& op) {
   s.sets.set_budget(s.options.budget);
   try {
     return s.sets.of(op.domain()).is_empty();
-  } catch (const OutOfBudget&) {
-    throw Undecided();
-  }
+  } catch (const OutOfBudget&) { throw Undecided(); }
 }
 
 const Legality::Statistics& Legality::statistics() const { return state_->statistics; }

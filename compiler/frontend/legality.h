@@ -70,7 +70,9 @@ class Legality {
   // Does any point of the operator's domain exist?
   bool empty_domain(const ir::Operator& op);
 
-  struct Statistics { std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0, enumerated = 0; };
+  struct Statistics {
+    std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0, enumerated = 0;
+  };
   const Statistics& statistics() const;
 
  private:

@@ -204,9 +204,7 @@ bool reads_inside(const ir::Access& access, const Shape& shape, const ir::Box& p
 bool tiles_exactly(const Shape& shape, const std::vector<WriteMap>& writers) {
   try {
     return tiles_exactly_unless_overflow(shape, writers);
-  } catch (const Overflow&) {
-    return false;
-  }
+  } catch (const Overflow&) { return false; }
 }
 
 }  // namespace tap

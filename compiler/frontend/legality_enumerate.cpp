@@ -19,9 +19,7 @@ bool is_small(const Shape& shape, const std::vector<WriteMap>& maps) {
       points = checked::add(points, cells);
     }
     return points <= most_points && element_count(shape) <= most_cells;
-  } catch (const Overflow&) {
-    return false;
-  }
+  } catch (const Overflow&) { return false; }
 }
 
 // Calls `visit` with each point of the domain in order, until it returns true.
@@ -37,7 +35,10 @@ void until(const ir::Domain& domain, Visit visit) {
 class Enumeration {
  public:
   Enumeration(const Shape& shape, const std::vector<Writer>& writers, const std::vector<WriteMap>& maps)
-      : whole_(ir::Box::of_shape(shape)), strides_(row_major_strides(shape)), writers_(writers), maps_(maps),
+      : whole_(ir::Box::of_shape(shape)),
+        strides_(row_major_strides(shape)),
+        writers_(writers),
+        maps_(maps),
         written_(static_cast<std::size_t>(element_count(shape))) {}
 
   std::optional<Violation> run() {
@@ -62,7 +63,8 @@ class Enumeration {
     if (image.empty() || whole_.contains(image)) return std::nullopt;
     ir::Point cell = *first_point(image);
     for (std::size_t axis = 0; axis < cell.size(); ++axis) {
-      if (cell[axis] >= 0 && image.dims[axis].hi > whole_.dims[axis].hi) cell[axis] = std::max(cell[axis], whole_.dims[axis].hi);
+      if (cell[axis] >= 0 && image.dims[axis].hi > whole_.dims[axis].hi)
+        cell[axis] = std::max(cell[axis], whole_.dims[axis].hi);
     }
     return WriteOutside{w, whole_point(writers_[w], maps_[w], p), cell};
   }

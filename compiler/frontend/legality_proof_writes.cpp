@@ -11,7 +11,8 @@ using ir::AffineExpr;
 // The variables of a system are the dims of one or two writers, or counters and cells; this places an expression among them.
 AffineExpr placed(const AffineExpr& e, std::size_t dims, std::size_t at) {
   AffineExpr result = AffineExpr::constant(dims, e.offset);
-  std::copy(e.coefficients.begin(), e.coefficients.end(), result.coefficients.begin() + static_cast<std::ptrdiff_t>(at));
+  std::copy(e.coefficients.begin(), e.coefficients.end(),
+            result.coefficients.begin() + static_cast<std::ptrdiff_t>(at));
   return result;
 }
 void add_domain(System& system, const ir::Domain& domain, std::size_t at) {
@@ -65,8 +66,8 @@ System meeting_pairs(const WriteMap& a, const WriteMap& b) {
     }
   }
   for (std::size_t axis = 0; axis < a.projection.rank(); ++axis) {
-    AffineExpr apart = placed(b.projection.start.rows[axis], system.dims, n) -
-                       placed(a.projection.start.rows[axis], system.dims, 0);
+    AffineExpr apart =
+        placed(b.projection.start.rows[axis], system.dims, n) - placed(a.projection.start.rows[axis], system.dims, 0);
     std::int64_t before = a.projection.shape[axis], behind = b.projection.shape[axis];
     if (before == 1 && behind == 1) {
       system.equal(apart, 0);
@@ -129,7 +130,8 @@ std::optional<ir::Point> closest_pair_within_box(const IntegerSets& sets, const 
     std::optional<ir::Point> step = sets.of(system).lexmin();
     if (!step) continue;
     ir::Point pair;
-    for (std::size_t d = 0; d < n; ++d) pair.push_back(map.domain.box.dims[d].lo + std::max<std::int64_t>(0, -(*step)[d]));
+    for (std::size_t d = 0; d < n; ++d)
+      pair.push_back(map.domain.box.dims[d].lo + std::max<std::int64_t>(0, -(*step)[d]));
     for (std::size_t d = 0; d < n; ++d) pair.push_back(pair[d] + (*step)[d]);
     return pair;
   }
@@ -179,9 +181,7 @@ bool counts_to_whole(const Shape& shape, const std::vector<WriteMap>& maps) {
       covered = checked::add(covered, cells);
     }
     return covered == element_count(shape);
-  } catch (const Overflow&) {
-    return false;
-  }
+  } catch (const Overflow&) { return false; }
 }
 
 // Counters by level, with the trips that they run over.
@@ -236,7 +236,8 @@ std::optional<ir::Point> early_hole(const IntegerSets& sets, const Shape& shape,
   ir::Box whole = ir::Box::of_shape(shape);
   auto cell = first_point(whole);
   for (int tried = 0; cell && tried < 16; ++tried) {
-    bool written = std::any_of(maps.begin(), maps.end(), [&](const WriteMap& m) { return writes_cell(sets, m, *cell); });
+    bool written =
+        std::any_of(maps.begin(), maps.end(), [&](const WriteMap& m) { return writes_cell(sets, m, *cell); });
     if (!written) return cell;
     if (!next_point(whole, *cell)) break;
   }

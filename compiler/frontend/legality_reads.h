@@ -64,9 +64,7 @@ class ReadRegions {
   }
 
  private:
-  void join(std::optional<Region>& into, const Region& region) {
-    into = into ? algebra_.unite(*into, region) : region;
-  }
+  void join(std::optional<Region>& into, const Region& region) { into = into ? algebra_.unite(*into, region) : region; }
   void reach(const ReadOrder& order, ir::CellId cell, const Region& region) {
     if (order.leads(cell)) join(where_[cell.index()], region);
   }
@@ -143,7 +141,7 @@ class ReadRegions {
 
   const ir::Operator& op_;
   Algebra& algebra_;
-  std::vector<std::optional<Region>> where_;               // by cell
+  std::vector<std::optional<Region>> where_;  // by cell
   std::map<std::pair<ir::CellId, bool>, Region> truths_;
 };
 

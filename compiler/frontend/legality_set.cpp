@@ -36,7 +36,9 @@ T* made(isl_ctx* ctx, T* object) {
 template <auto free>
 struct Freed {
   template <class T>
-  void operator()(T* object) const { free(object); }
+  void operator()(T* object) const {
+    free(object);
+  }
 };
 template <class T, auto free>
 using Owned = std::unique_ptr<T, Freed<free>>;
@@ -179,8 +181,6 @@ IntegerSet IntegerSets::of(const ir::Domain& domain) const {
   return of(system);
 }
 
-IntegerSet IntegerSets::none(std::size_t dims) const {
-  return {ctx_, isl_set_empty(space_of(ctx_, dims))};
-}
+IntegerSet IntegerSets::none(std::size_t dims) const { return {ctx_, isl_set_empty(space_of(ctx_, dims))}; }
 
 }  // namespace tap

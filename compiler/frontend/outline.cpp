@@ -16,7 +16,8 @@ namespace tap {
 
 namespace {
 
-constexpr auto starters = std::to_array<std::string_view>({"use", "dim", "mesh", "monoid", "op", "extern", "rewrite", "program"});
+constexpr auto starters =
+    std::to_array<std::string_view>({"use", "dim", "mesh", "monoid", "op", "extern", "rewrite", "program"});
 
 bool starts_name(unsigned char c) { return (c | 0x20u) - 'a' < 26u || c == '_'; }
 bool in_name(unsigned char c) { return starts_name(c) || c - unsigned{'0'} < 10u; }
@@ -130,7 +131,8 @@ Outline outline(const SourceMap& sources, FileId file) {
   auto wants_operand = [&](const Piece& p) {
     if (p.kind != Piece::Kind::mark) return false;
     char last = text[p.end - 1];
-    return last != ')' && last != ']' && last != '}' && last != ';' && !(last == '.' && p.begin > 0 && text[p.begin - 1] == '.');
+    return last != ')' && last != ']' && last != '}' && last != ';' &&
+           !(last == '.' && p.begin > 0 && text[p.begin - 1] == '.');
   };
   Outline result;
   Skimmer skimmer(text, whole_file(sources, file).begin);
@@ -147,7 +149,9 @@ Outline outline(const SourceMap& sources, FileId file) {
       result.items.push_back(std::move(item));
     } else if (!result.items.empty()) {
       Outline::Item& item = result.items.back();
-      if (item.keyword == "extern" && item.name.empty() && before.kind == Piece::Kind::word && word_of(before) == "extern" && named) item.name = word_of(next);
+      if (item.keyword == "extern" && item.name.empty() && before.kind == Piece::Kind::word &&
+          word_of(before) == "extern" && named)
+        item.name = word_of(next);
       item.span.end = here.end;
     }
     after_starter = begins;

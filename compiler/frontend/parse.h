@@ -16,7 +16,8 @@ struct ParseLimits {
   std::size_t max_file_bytes = 256u << 20;
 };
 
-std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics);
+std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits,
+                                 Diagnostics& diagnostics);
 
 // The top-level declarations of a file found by a cheap scan (no ANTLR): what each declares and where. With it a large
 // library is parsed only as far as a program uses it.
@@ -32,6 +33,7 @@ Outline outline(const SourceMap& sources, FileId file);
 
 // Parses just these bytes of a file, which must hold whole declarations, and appends them to `module`.
 // Returns false if there was an error.
-bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics);
+bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module,
+                Diagnostics& diagnostics);
 
 }  // namespace tap

@@ -37,7 +37,8 @@ class StatementPrinter {
   StatementPrinter(ExprPrinter& exprs, int indent) : exprs_(exprs), indent_(indent) {}
 
   std::string operator()(const Equation& n) {
-    std::string left = joined(n.left, [&](const Cell& c) { return c.base.text + "[" + exprs_.list(c.indices, indent_) + "]"; });
+    std::string left =
+        joined(n.left, [&](const Cell& c) { return c.base.text + "[" + exprs_.list(c.indices, indent_) + "]"; });
     std::string text = (n.tuple ? "(" + left + ")" : left) + " = " + exprs_.whole(n.right, indent_);
     return n.ranges.empty() ? text : text + " for " + exprs_.ranges(n.ranges);
   }
@@ -48,7 +49,9 @@ class StatementPrinter {
   }
   std::string operator()(const GroupStatement& n) { return "group " + joined(n.values, name_of); }
   std::string operator()(const BarrierStatement& n) {
-    const char* kind = n.kind == BarrierKind::forward ? "forward" : n.kind == BarrierKind::backward ? "backward" : "both";
+    const char* kind = n.kind == BarrierKind::forward    ? "forward"
+                       : n.kind == BarrierKind::backward ? "backward"
+                                                         : "both";
     return "barrier " + n.value.text + " " + kind;
   }
   std::string operator()(const SplitStatement& n) {
@@ -56,7 +59,8 @@ class StatementPrinter {
     if (n.instance) text += fmt::format("#{}", *n.instance);
     text += n.axis ? fmt::format(" on axis {}", *n.axis) : " on " + n.dim->text;
     text += " into ";
-    text += n.count ? exprs_.whole(*n.count, indent_) : "[" + joined(n.blocks, [&](const auto& b) { return exprs_.range(b.first, b.second); }) + "]";
+    text += n.count ? exprs_.whole(*n.count, indent_)
+                    : "[" + joined(n.blocks, [&](const auto& b) { return exprs_.range(b.first, b.second); }) + "]";
     switch (n.placement) {
       case Placement::unspecified: return text;
       case Placement::threads: return text + " over threads";
@@ -78,20 +82,26 @@ class DeclarationPrinter {
   std::string operator()(const UseDecl& n) { return "use " + n.module.text + "\n"; }
   std::string operator()(const DimDecl& n) { return "dim " + n.name.text + " = " + exprs_.whole(n.value) + "\n"; }
   std::string operator()(const MeshDecl& n) {
-    std::string text = "mesh " + n.name.text + " = [" + joined(n.axes, [](const MeshAxis& a) { return fmt::format("{}: {}", a.name.text, a.size); }) + "]";
+    std::string text = "mesh " + n.name.text + " = [" +
+                       joined(n.axes, [](const MeshAxis& a) { return fmt::format("{}: {}", a.name.text, a.size); }) +
+                       "]";
     if (n.devices) text += " devices [" + joined(*n.devices, [](std::int64_t id) { return std::to_string(id); }) + "]";
     return text + "\n";
   }
   std::string operator()(const MonoidDecl& n) {
     std::string text = documentation(n.doc) + "monoid " + n.name.text + "(" +
-                       joined(n.components, [](const MonoidComponent& c) { return c.name.text + ": " + c.type.text; }) + ") {\n";
+                       joined(n.components, [](const MonoidComponent& c) { return c.name.text + ": " + c.type.text; }) +
+                       ") {\n";
     text += "    identity " + exprs_.whole(n.identity, 1) + "\n";
     text += "    combine (" + n.left.text + ", " + n.right.text + ") = " + whole(n.combine) + "\n";
-    if (n.fold) text += "    fold[" + n.fold->index.text + "] (" + joined(n.fold->args, name_of) + ") = " + whole(n.fold->body) + "\n";
+    if (n.fold)
+      text += "    fold[" + n.fold->index.text + "] (" + joined(n.fold->args, name_of) + ") = " + whole(n.fold->body) +
+              "\n";
     return text + "}\n";
   }
   std::string operator()(const OpDecl& n) {
-    return documentation(n.doc) + "op " + n.name.text + params(n.params) + signature(n.inputs, n.results) + where(n.where) + body(n.body);
+    return documentation(n.doc) + "op " + n.name.text + params(n.params) + signature(n.inputs, n.results) +
+           where(n.where) + body(n.body);
   }
   std::string operator()(const ProgramDecl& n) {
     return documentation(n.doc) + "program " + n.name.text + signature(n.inputs, n.results) + body(n.body);
@@ -101,11 +111,18 @@ class DeclarationPrinter {
     return (n.guard ? text + " when " + whole(*n.guard) : text) + "\n";
   }
   std::string operator()(const ExternDecl& n) {
-    std::string text = documentation(n.doc) + "extern op " + n.name.text + params(n.params) + signature(n.inputs, n.results) + where(n.where) + " {\n";
-    text += "    index [" + joined(n.index, [&](const ExternIndex& d) {
-      std::string dim = (d.keep ? "keep " : d.reduce_by ? "reduce " : "") + d.name.text + ": " + exprs_.whole(d.extent, 1);
-      return d.reduce_by ? dim + " by " + d.reduce_by->text : dim;
-    }) + "]\n";
+    std::string text = documentation(n.doc) + "extern op " + n.name.text + params(n.params) +
+                       signature(n.inputs, n.results) + where(n.where) + " {\n";
+    text += "    index [" +
+            joined(n.index,
+                   [&](const ExternIndex& d) {
+                     std::string dim = (d.keep        ? "keep "
+                                        : d.reduce_by ? "reduce "
+                                                      : "") +
+                                       d.name.text + ": " + exprs_.whole(d.extent, 1);
+                     return d.reduce_by ? dim + " by " + d.reduce_by->text : dim;
+                   }) +
+            "]\n";
     for (const ExternAccess& a : n.reads) text += "    read " + access(a);
     for (const ExternAccess& a : n.writes) text += "    write " + access(a);
     text += "    kernel \"" + n.kernel + "\"\n";
@@ -127,18 +144,24 @@ class DeclarationPrinter {
 
   std::string params(const std::vector<Param>& list) {
     if (list.empty()) return {};
-    return "<" + joined(list, [&](const Param& p) {
-             std::string text = p.name.text + (p.pack ? ".." : "") + ": " + p.kind.text;
-             return p.default_value ? text + " = " + exprs_.in_angles(*p.default_value) : text;
-           }) + ">";
+    return "<" +
+           joined(list,
+                  [&](const Param& p) {
+                    std::string text = p.name.text + (p.pack ? ".." : "") + ": " + p.kind.text;
+                    return p.default_value ? text + " = " + exprs_.in_angles(*p.default_value) : text;
+                  }) +
+           ">";
   }
 
   std::string tensors(const std::vector<TensorParam>& list) {
     return joined(list, [&](const TensorParam& t) {
-      std::string text = (t.is_const ? "const " : "") + t.name.text + ": " + t.type.element.text + "[" + joined(t.type.dims, [&](const DimItem& d) {
-        bool dots = d.pack && std::holds_alternative<Call>(module_[d.size].node);
-        return exprs_.whole(d.size) + (dots ? ".." : "");
-      }) + "]";
+      std::string text = (t.is_const ? "const " : "") + t.name.text + ": " + t.type.element.text + "[" +
+                         joined(t.type.dims,
+                                [&](const DimItem& d) {
+                                  bool dots = d.pack && std::holds_alternative<Call>(module_[d.size].node);
+                                  return exprs_.whole(d.size) + (dots ? ".." : "");
+                                }) +
+                         "]";
       return t.sharding ? text + ExprPrinter::sharding(*t.sharding) : text;
     });
   }

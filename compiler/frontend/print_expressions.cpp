@@ -37,14 +37,15 @@ OpText op_text(BinaryOp op) {
 }
 
 bool is_builtin(const std::string& monoid) {
-  return monoid == "sum" || monoid == "prod" || monoid == "max" || monoid == "min" || monoid == "any" || monoid == "all";
+  return monoid == "sum" || monoid == "prod" || monoid == "max" || monoid == "min" || monoid == "any" ||
+         monoid == "all";
 }
 
 // If, let, built-in reductions and iterate reach as far right as they can.
 bool reaches_right(const Expr& e) {
   auto* reduce = std::get_if<Reduce>(&e.node);
-  return std::holds_alternative<If>(e.node) || std::holds_alternative<Let>(e.node) || std::holds_alternative<Iterate>(e.node) ||
-         (reduce && is_builtin(reduce->monoid.text));
+  return std::holds_alternative<If>(e.node) || std::holds_alternative<Let>(e.node) ||
+         std::holds_alternative<Iterate>(e.node) || (reduce && is_builtin(reduce->monoid.text));
 }
 
 int level_of(const Expr& e) {
@@ -76,7 +77,8 @@ bool unfit_for_angles(const Module& m, ExprId id) {
   if (reaches_right(e)) return true;
   if (auto* u = std::get_if<Unary>(&e.node)) return u->op == UnaryOp::logical_not || unfit_for_angles(m, u->operand);
   auto* b = std::get_if<Binary>(&e.node);
-  return b && (op_text(b->op).level <= comparison_level || unfit_for_angles(m, b->left) || unfit_for_angles(m, b->right));
+  return b &&
+         (op_text(b->op).level <= comparison_level || unfit_for_angles(m, b->left) || unfit_for_angles(m, b->right));
 }
 
 }  // namespace
@@ -111,18 +113,23 @@ std::string ExprPrinter::ranges(const std::vector<RangeVar>& vars) {
 
 std::string ExprPrinter::at_level(ExprId id, int level, bool tail) {
   const Expr& e = module_[id];
-  bool parentheses = level_of(e) < level || (reaches_right(e) && (!tail || level == postfix_level)) || (level == postfix_level && !takes_member(e));
+  bool parentheses = level_of(e) < level || (reaches_right(e) && (!tail || level == postfix_level)) ||
+                     (level == postfix_level && !takes_member(e));
   std::string inner = std::visit([&](const auto& n) { return text(n, tail || parentheses); }, e.node);
   return parentheses ? "(" + inner + ")" : inner;
 }
 
-std::string ExprPrinter::text(const IntLiteral& n, bool) { return (n.negated ? "-" : "") + std::to_string(n.magnitude); }
+std::string ExprPrinter::text(const IntLiteral& n, bool) {
+  return (n.negated ? "-" : "") + std::to_string(n.magnitude);
+}
 std::string ExprPrinter::text(const FloatLiteral& n, bool) { return n.text; }
 std::string ExprPrinter::text(const BoolLiteral& n, bool) { return n.value ? "true" : "false"; }
 std::string ExprPrinter::text(const NameRef& n, bool) { return n.name; }
 std::string ExprPrinter::text(const PackRef& n, bool) { return n.name + ".."; }
 std::string ExprPrinter::text(const LinearIndex& n, bool) { return "(" + n.pack + "..)"; }
-std::string ExprPrinter::text(const Member& n, bool) { return at_level(n.object, postfix_level, false) + "." + n.member.text; }
+std::string ExprPrinter::text(const Member& n, bool) {
+  return at_level(n.object, postfix_level, false) + "." + n.member.text;
+}
 std::string ExprPrinter::text(const Tuple& n, bool) { return "(" + list(n.items, indent_) + ")"; }
 
 std::string ExprPrinter::text(const Index& n, bool) {
@@ -135,11 +142,19 @@ std::string ExprPrinter::text(const Call& n, bool) {
   std::string text;
   for (const Name& part : n.callee) text += (text.empty() ? "" : ".") + part.text;
   if (n.has_params)
-    text += "<" + joined(n.params, [&](const ParamArg& p) { return (p.name ? p.name->text + " = " : std::string()) + in_angles(p.value); }) + ">";
-  return text + "(" + joined(n.args, [&](const Arg& a) {
-           std::string value = whole(a.value, indent_);
-           return a.sharding ? value + sharding(*a.sharding) : value;
-         }) + ")";
+    text += "<" +
+            joined(n.params,
+                   [&](const ParamArg& p) {
+                     return (p.name ? p.name->text + " = " : std::string()) + in_angles(p.value);
+                   }) +
+            ">";
+  return text + "(" +
+         joined(n.args,
+                [&](const Arg& a) {
+                  std::string value = whole(a.value, indent_);
+                  return a.sharding ? value + sharding(*a.sharding) : value;
+                }) +
+         ")";
 }
 
 std::string ExprPrinter::text(const Unary& n, bool tail) {
@@ -171,7 +186,8 @@ std::string ExprPrinter::text(const Let& n, bool) {
 
 std::string ExprPrinter::text(const Reduce& n, bool) {
   std::string head = n.monoid.text + "[" + ranges(n.vars) + "] ";
-  return is_builtin(n.monoid.text) ? head + whole(n.operands[0], indent_) : head + "(" + list(n.operands, indent_) + ")";
+  return is_builtin(n.monoid.text) ? head + whole(n.operands[0], indent_)
+                                   : head + "(" + list(n.operands, indent_) + ")";
 }
 
 // Behind `iterate` stands a number or a name, else parentheses.
@@ -183,8 +199,8 @@ std::string ExprPrinter::trip_count(ExprId high) {
   }
   const Expr& e = module_[first];
   auto* integer = std::get_if<IntLiteral>(&e.node);
-  bool plain = (integer && !integer->negated) || std::holds_alternative<NameRef>(e.node) || std::holds_alternative<Index>(e.node) ||
-               std::holds_alternative<Call>(e.node);
+  bool plain = (integer && !integer->negated) || std::holds_alternative<NameRef>(e.node) ||
+               std::holds_alternative<Index>(e.node) || std::holds_alternative<Call>(e.node);
   std::string text = whole(high, indent_);
   return plain ? text : "(" + text + ")";
 }
@@ -192,9 +208,10 @@ std::string ExprPrinter::trip_count(ExprId high) {
 std::string ExprPrinter::results(const std::vector<ExprId>& ids) {
   const Expr& first = module_[ids[0]];
   auto* reduce = std::get_if<Reduce>(&first.node);
-  bool bare = ids.size() == 1 && ((!reduce && reaches_right(first)) || (reduce && is_builtin(reduce->monoid.text)) ||
-                                  std::holds_alternative<NameRef>(first.node) || std::holds_alternative<Index>(first.node) ||
-                                  std::holds_alternative<Call>(first.node));
+  bool bare = ids.size() == 1 &&
+              ((!reduce && reaches_right(first)) || (reduce && is_builtin(reduce->monoid.text)) ||
+               std::holds_alternative<NameRef>(first.node) || std::holds_alternative<Index>(first.node) ||
+               std::holds_alternative<Call>(first.node));
   std::string text = list(ids, indent_);
   return bare ? text : "(" + text + ")";
 }
@@ -206,7 +223,9 @@ std::string ExprPrinter::text(const Iterate& n, bool) {
   } else {
     text += trip_count(n.hi);
   }
-  text += " (" + joined(n.states, [&](const IterateState& s) { return s.name.text + " = " + whole(s.initial, indent_); }) + ") {\n";
+  text += " (" +
+          joined(n.states, [&](const IterateState& s) { return s.name.text + " = " + whole(s.initial, indent_); }) +
+          ") {\n";
   ++indent_;
   std::string margin(static_cast<std::size_t>(indent_) * 4, ' ');
   for (const Statement& s : n.body) text += margin + print_statement(module_, s, *this, indent_) + ";\n";
@@ -224,10 +243,10 @@ std::string ExprPrinter::axis(const AxisRef& axis) {
 
 std::string ExprPrinter::sharding(const Sharding& s) {
   std::string text = " @ " + s.mesh.text + "[" + joined(s.dims, [](const DimSharding& d) {
-    std::string axes = joined(d.axes, axis);
-    if (d.open) axes += axes.empty() ? "?" : ", ?";
-    return "{" + axes + "}" + (d.priority ? fmt::format("p{}", *d.priority) : std::string());
-  });
+                       std::string axes = joined(d.axes, axis);
+                       if (d.open) axes += axes.empty() ? "?" : ", ?";
+                       return "{" + axes + "}" + (d.priority ? fmt::format("p{}", *d.priority) : std::string());
+                     });
   if (!s.replicated.empty()) text += "; replicated {" + joined(s.replicated, axis) + "}";
   if (!s.unreduced.empty() || s.unreduced_monoid) text += "; unreduced {" + joined(s.unreduced, axis) + "}";
   if (s.unreduced_monoid) text += " by " + s.unreduced_monoid->text;

@@ -80,7 +80,8 @@ void report_writes(Session& session, const std::string& name, Span declared, con
 
 void report_undecided(Session& session, const Undecided& undecided, Span span) {
   Diagnostic d(Code::legality_undecided, span, undecided.what());
-  session.fail(std::move(d).help("write the equation over fewer index variables, or with coefficients that nest: 12*i + 4*j + k"));
+  session.fail(std::move(d).help(
+      "write the equation over fewer index variables, or with coefficients that nest: 12*i + 4*j + k"));
 }
 
 }  // namespace
@@ -94,9 +95,7 @@ void prove_reads(Session& session, ir::OperatorId id, const std::vector<Span>& s
   try {
     if (auto violation = session.legality.check_reads(op))
       report_read(session, op, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
-  } catch (const Undecided& undecided) {
-    report_undecided(session, undecided, statement);
-  }
+  } catch (const Undecided& undecided) { report_undecided(session, undecided, statement); }
   session.reads_proved[id.index()] = true;
 }
 

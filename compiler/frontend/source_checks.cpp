@@ -51,8 +51,9 @@ TokenKind closer_of(TokenKind opener) {
 bool check_bytes(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics) {
   const std::string_view text = sources.file(part.file).text();
   if (text.size() > limits.max_file_bytes) {
-    diagnostics.report(Diagnostic(Code::file_too_large, bytes(part.file, 0, 0),
-                                  fmt::format("the file has {} bytes; the limit is {}", text.size(), limits.max_file_bytes)));
+    diagnostics.report(
+        Diagnostic(Code::file_too_large, bytes(part.file, 0, 0),
+                   fmt::format("the file has {} bytes; the limit is {}", text.size(), limits.max_file_bytes)));
     return false;
   }
   bool good = true;
@@ -66,15 +67,19 @@ bool check_bytes(const SourceMap& sources, Span part, const ParseLimits& limits,
     std::size_t length = sequence_length(text, at, code);
     if (first == 0 || length == 0) {
       std::string what = first == 0 ? "a source file holds no NUL bytes" : "the source is not valid UTF-8 there";
-      diagnostics.report(Diagnostic(Code::bad_byte, bytes(part.file, at, 1), fmt::format("byte 0x{:02x} at offset {}: {}", first, at, what)));
+      diagnostics.report(Diagnostic(Code::bad_byte, bytes(part.file, at, 1),
+                                    fmt::format("byte 0x{:02x} at offset {}: {}", first, at, what)));
       return false;
     }
     if (changes_direction(code)) {
-      diagnostics.report(Diagnostic(Code::reading_direction, bytes(part.file, at, length),
-                                    fmt::format("the character U+{:04X} at offset {} changes the reading direction of the text around it, "
-                                                "which can hide what a program does", code, at))
-                             .help("remove the character")
-                             .fix(bytes(part.file, at, length), ""));
+      diagnostics.report(
+          Diagnostic(
+              Code::reading_direction, bytes(part.file, at, length),
+              fmt::format("the character U+{:04X} at offset {} changes the reading direction of the text around it, "
+                          "which can hide what a program does",
+                          code, at))
+              .help("remove the character")
+              .fix(bytes(part.file, at, length), ""));
       good = false;
     }
     at += length;
@@ -103,7 +108,8 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
     if (opens(kind)) {
       open.push_back(i);
       if (open.size() > limits.max_nesting) {
-        diagnostics.report(Diagnostic(Code::nesting_too_deep, list.span(i), fmt::format("nesting deeper than {}", limits.max_nesting)));
+        diagnostics.report(Diagnostic(Code::nesting_too_deep, list.span(i),
+                                      fmt::format("nesting deeper than {}", limits.max_nesting)));
         return false;
       }
     } else if (closes(kind)) {

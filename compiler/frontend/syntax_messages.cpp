@@ -25,18 +25,22 @@ std::string_view form_of(Construct construct) {
     case Construct::conditional: return "a condition is written `if c then a else b`";
     case Construct::let: return "a local name is written `let m = a + b in m * m`";
     case Construct::reduction: return "a reduction is written `sum[k] x[k]`, or with a range `sum[k in 0..n] x[k]`";
-    case Construct::iterate: return "a repetition is written `iterate 50 (v = v0) { step(v) }` or `iterate t in 0..n (v = v0) { … }`";
+    case Construct::iterate:
+      return "a repetition is written `iterate 50 (v = v0) { step(v) }` or `iterate t in 0..n (v = v0) { … }`";
     case Construct::signature:
     case Construct::op_head: return "an operator is written `op f(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] }`";
     case Construct::tensor: return "a tensor is declared as `x: f32[n, m]`; a scalar as `s: f32[]`";
-    case Construct::program_head: return "a program is written `program main(X: f32[n]) -> (Y: f32[n]) { Y = relu(X) }`";
+    case Construct::program_head:
+      return "a program is written `program main(X: f32[n]) -> (Y: f32[n]) { Y = relu(X) }`";
     case Construct::dim: return "sizes are declared as `dim n = 4, m = 8`";
     case Construct::mesh: return "a mesh is declared as `mesh pod = [data: 4, model: 2]`";
     case Construct::monoid: return "a monoid holds `identity …` and `combine (a, b) = …`";
-    case Construct::outside_kernel: return "an extern op holds `index […]`, `read x at […] shape […]`, `write y at […] shape […]` and `kernel \"…\"`";
+    case Construct::outside_kernel:
+      return "an extern op holds `index […]`, `read x at […] shape […]`, `write y at […] shape […]` and `kernel \"…\"`";
     case Construct::rewrite: return "a rewrite is written `rewrite f(x) => g(x) when f.n > 4`";
     case Construct::barrier: return "a barrier is written `barrier H forward` (or `backward`, or `both`)";
-    case Construct::split: return "a split is written `split H on axis 0 into 8` or `split f#1 on k into [0..10, 10..40]`";
+    case Construct::split:
+      return "a split is written `split H on axis 0 into 8` or `split f#1 on k into [0..10, 10..40]`";
     case Construct::group: return "a group is written `group A, B`";
     case Construct::sharding: return "a sharding is written `X @ pod[{data}, {model, ?}]`";
     case Construct::parameters: return "parameters are declared as `<stride: int = 1>` and given as `<stride = 2>`";
@@ -46,11 +50,16 @@ std::string_view form_of(Construct construct) {
 
 bool in_a_list(Construct construct) {
   switch (construct) {
-    case Construct::call_or_cell: case Construct::signature: case Construct::tensor: case Construct::program_head: case Construct::reduction:
-    case Construct::mesh: case Construct::sharding: case Construct::parameters: case Construct::expression:
-      return true;
-    default:
-      return false;
+    case Construct::call_or_cell:
+    case Construct::signature:
+    case Construct::tensor:
+    case Construct::program_head:
+    case Construct::reduction:
+    case Construct::mesh:
+    case Construct::sharding:
+    case Construct::parameters:
+    case Construct::expression: return true;
+    default: return false;
   }
 }
 
@@ -67,13 +76,13 @@ std::vector<std::string> wanted_words(const SyntaxProblem& problem) {
     drop({K::group, K::split, K::barrier, K::name, K::lp_left, K::if_, K::let, K::reduction, K::iterate, K::semicolon});
   } else if (has(K::integer) && has(K::name)) {
     words.push_back("an expression");
-    drop({K::integer, K::float_, K::string, K::name, K::true_, K::false_, K::inf, K::nan, K::if_, K::let, K::not_, K::minus, K::lparen,
-          K::lp_left, K::reduction, K::user_reduction, K::iterate});
+    drop({K::integer, K::float_, K::string, K::name, K::true_, K::false_, K::inf, K::nan, K::if_, K::let, K::not_,
+          K::minus, K::lparen, K::lp_left, K::reduction, K::user_reduction, K::iterate});
   }
   if (has(K::plus) && has(K::times)) {
     words.push_back("an operator");
-    drop({K::plus, K::minus, K::times, K::divide, K::modulo, K::equal, K::not_equal, K::less, K::less_equal, K::greater, K::greater_equal,
-          K::and_, K::or_});
+    drop({K::plus, K::minus, K::times, K::divide, K::modulo, K::equal, K::not_equal, K::less, K::less_equal, K::greater,
+          K::greater_equal, K::and_, K::or_});
   }
   drop({K::end});
   for (std::size_t k = 0; k < wanted.size(); ++k) {
@@ -129,14 +138,17 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
 Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, const ParseLimits& limits) {
   Span at = list.span(problem.token);
   if (problem.too_deep) {
-    return Diagnostic(Code::nesting_too_deep, at, fmt::format("nesting deeper than {}: this expression chains more operations than that", 4 * limits.max_nesting))
+    return Diagnostic(Code::nesting_too_deep, at,
+                      fmt::format("nesting deeper than {}: this expression chains more operations than that",
+                                  4 * limits.max_nesting))
         .help("give parts of it names of their own");
   }
   Diagnostic d(Code::syntax, at, {});
   if (known_slip(list, problem, d)) return d;
   std::vector<std::string> words = wanted_words(problem);
-  d.message = words.empty() || words.size() > 6 ? fmt::format("{}, which does not fit here", found(list, problem.token))
-                                                : fmt::format("{} where {} was wanted", found(list, problem.token), join_words(words));
+  d.message = words.empty() || words.size() > 6
+                  ? fmt::format("{}, which does not fit here", found(list, problem.token))
+                  : fmt::format("{} where {} was wanted", found(list, problem.token), join_words(words));
   if (list.kind(problem.token) == K::name && list.text_of(problem.token) == "return") {
     d.help("a result is defined by an equation, such as `y[i] = x[i]`");
   } else if (std::string_view form = form_of(problem.construct); !form.empty()) {
@@ -146,7 +158,8 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
 }
 
 Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
-  static const std::vector<std::string> starters = {"use", "dim", "mesh", "monoid", "op", "extern", "rewrite", "program"};
+  static const std::vector<std::string> starters = {"use", "dim",    "mesh",    "monoid",
+                                                    "op",  "extern", "rewrite", "program"};
   Diagnostic d(Code::syntax, list.span(token), {});
   std::string_view text = list.text_of(token);
   bool is_starter = std::find(starters.begin(), starters.end(), text) != starters.end();

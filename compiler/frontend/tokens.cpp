@@ -29,10 +29,8 @@ bool ends_operand(TokenKind kind) {
     case TokenKind::rparen:
     case TokenKind::rbracket:
     case TokenKind::rbrace:
-    case TokenKind::pack:
-      return true;
-    default:
-      return false;
+    case TokenKind::pack: return true;
+    default: return false;
   }
 }
 
@@ -54,10 +52,8 @@ bool starts_operand(TokenKind kind) {
     case TokenKind::not_:
     case TokenKind::minus:
     case TokenKind::lparen:
-    case TokenKind::lp_left:
-      return true;
-    default:
-      return false;
+    case TokenKind::lp_left: return true;
+    default: return false;
   }
 }
 
@@ -67,7 +63,8 @@ Span whole_file(const SourceMap& sources, FileId file) {
   return {file, begin, static_cast<std::uint32_t>(text.size())};
 }
 
-std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics) {
+std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits,
+                                  Diagnostics& diagnostics) {
   TokenList list;
   if (!check_bytes(sources, part, limits, diagnostics)) return std::nullopt;
   bool lexed = lex(sources, part, list, diagnostics);

@@ -38,10 +38,10 @@ struct Comment {
 
 struct TokenList {
   FileId file;
-  std::string_view text;                // of the whole file
-  std::vector<Token> tokens;            // the last one is `end`
-  std::vector<std::uint32_t> partner;   // of a bracket, the token index of its other half; none elsewhere
-  std::vector<Comment> comments;        // in order
+  std::string_view text;               // of the whole file
+  std::vector<Token> tokens;           // the last one is `end`
+  std::vector<std::uint32_t> partner;  // of a bracket, the token index of its other half; none elsewhere
+  std::vector<Comment> comments;       // in order
 
   static constexpr std::uint32_t none = 0xffffffffu;
 
@@ -78,7 +78,8 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
 void retype(TokenList& list);
 
 // All of these in turn: the tokens of a part, ready for the parser.
-std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics);
+std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits,
+                                  Diagnostics& diagnostics);
 
 // The whole of a file, without a byte order mark.
 Span whole_file(const SourceMap& sources, FileId file);

@@ -50,9 +50,11 @@ TEST(ShardingFacts, ADataDependentReadNeedsTheWholeAxis) {
 TEST(ShardingFacts, WhatCannotBeSplitSaysWhy) {
   EXPECT_EQ(facts_of("program p(X: f32[1, 4]) -> (Y: f32[1, 4]) { Y[i, j] = X[i, j] }"),
             (Lines{"i: no, it has fewer than two points", "j: yes; shards share nothing"}));
-  EXPECT_EQ(facts_of("extern op f(x: f32[n, m]) -> (y: f32[n, m]) {\n index [i: n, keep j: m]\n read x at [i, j] shape [1, 1]\n"
-                     " write y at [i, j] shape [1, 1]\n kernel \"f\" }\nprogram p(X: f32[4, 4]) -> (Y: f32[4, 4]) { Y = f(X) }"),
-            (Lines{"i: yes; shards share nothing", "j: no, the kernel keeps it whole"}));
+  EXPECT_EQ(
+      facts_of(
+          "extern op f(x: f32[n, m]) -> (y: f32[n, m]) {\n index [i: n, keep j: m]\n read x at [i, j] shape [1, 1]\n"
+          " write y at [i, j] shape [1, 1]\n kernel \"f\" }\nprogram p(X: f32[4, 4]) -> (Y: f32[4, 4]) { Y = f(X) }"),
+      (Lines{"i: yes; shards share nothing", "j: no, the kernel keeps it whole"}));
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ class MonoidBuilder {
     return {&fold().exprs, fold().exprs.constant(ir::Scalar::floating(ElementType::f32, value))};
   }
   Cell reduce(ir::MonoidId by, Cell cell) {
-    return {&fold().exprs, fold().exprs.add({ir::CellOp::reduce, cell.type(), static_cast<std::uint32_t>(by.index()), {}, {cell.id}})};
+    return {&fold().exprs,
+            fold().exprs.add({ir::CellOp::reduce, cell.type(), static_cast<std::uint32_t>(by.index()), {}, {cell.id}})};
   }
   void fold_to(const std::vector<Cell>& cells) { fold().roots = ids(cells); }
 

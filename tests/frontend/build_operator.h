@@ -57,7 +57,9 @@ class OperatorBuilder {
   ir::CellId apply(ir::CellOp o, ElementType type, std::vector<ir::CellId> args) {
     return op_.exprs.apply(o, type, std::move(args));
   }
-  ir::CellId condition(ir::CellOp o, std::vector<ir::CellId> args) { return apply(o, ElementType::boolean, std::move(args)); }
+  ir::CellId condition(ir::CellOp o, std::vector<ir::CellId> args) {
+    return apply(o, ElementType::boolean, std::move(args));
+  }
   ir::CellId less(ir::CellId a, ir::CellId b) { return condition(ir::CellOp::less, {a, b}); }
   ir::CellId both(ir::CellId a, ir::CellId b) { return condition(ir::CellOp::logical_and, {a, b}); }
   ir::CellId either(ir::CellId a, ir::CellId b) { return condition(ir::CellOp::logical_or, {a, b}); }

@@ -190,8 +190,9 @@ TEST(Laws, QuaternionProduct) {
   m.identity({m.f(1), m.f(0), m.f(0), m.f(0)});
   auto a = [&](int k) { return m.a(static_cast<std::uint32_t>(k)); };
   auto b = [&](int k) { return m.b(static_cast<std::uint32_t>(k)); };
-  m.combine({a(0) * b(0) - a(1) * b(1) - a(2) * b(2) - a(3) * b(3), a(0) * b(1) + a(1) * b(0) + a(2) * b(3) - a(3) * b(2),
-             a(0) * b(2) - a(1) * b(3) + a(2) * b(0) + a(3) * b(1), a(0) * b(3) + a(1) * b(2) - a(2) * b(1) + a(3) * b(0)});
+  m.combine(
+      {a(0) * b(0) - a(1) * b(1) - a(2) * b(2) - a(3) * b(3), a(0) * b(1) + a(1) * b(0) + a(2) * b(3) - a(3) * b(2),
+       a(0) * b(2) - a(1) * b(3) + a(2) * b(0) + a(3) * b(1), a(0) * b(3) + a(1) * b(2) - a(2) * b(1) + a(3) * b(0)});
   expect_laws(check(m), Law::proved, Law::proved, Law::broken);
 }
 
@@ -286,7 +287,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"max_from_zero", 0, [](MonoidBuilder& m) { return max(m.a(0), m.b(0)); }, "identity"},
         Bad{"sum_from_one", 1, [](MonoidBuilder& m) { return m.a(0) + m.b(0); }, "identity"},
         Bad{"max_from_infinity", inf, [](MonoidBuilder& m) { return max(m.a(0), m.b(0)); }, "identity"},
-        Bad{"nearly_sum", 0, [](MonoidBuilder& m) { return m.a(0) + m.b(0) + m.f(0.001) * m.a(0) * m.b(0) * m.b(0); }, "associative"}),
+        Bad{"nearly_sum", 0, [](MonoidBuilder& m) { return m.a(0) + m.b(0) + m.f(0.001) * m.a(0) * m.b(0) * m.b(0); },
+            "associative"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_P(BadLaws, AreRefutedWithValues) {

@@ -146,7 +146,8 @@ class PointWalk {
     if (n.op == CellOp::logical_not) return {may(n.args[0]).be_false, may(n.args[0]).be_true};
     if (n.op == CellOp::select) {
       May c = may(n.args[0]), t = may(n.args[1]), f = may(n.args[2]);
-      return {(c.be_true && t.be_true) || (c.be_false && f.be_true), (c.be_true && t.be_false) || (c.be_false && f.be_false)};
+      return {(c.be_true && t.be_true) || (c.be_false && f.be_true),
+              (c.be_true && t.be_false) || (c.be_false && f.be_false)};
     }
     if (n.op == CellOp::logical_and || n.op == CellOp::logical_or) {
       May a = may(n.args[0]), b = may(n.args[1]);
@@ -185,7 +186,8 @@ std::optional<ReadOutside> enumerate_reads(const ir::Operator& op) {
     for (const Point& p : points_of(op.box())) {
       if (!op.domain().contains(p)) continue;
       PointWalk walk(op, p);
-      if (walk.reads(read) && walk.is_outside(op.reads[read])) return ReadOutside{read, p, op.reads[read].projection.start(p)};
+      if (walk.reads(read) && walk.is_outside(op.reads[read]))
+        return ReadOutside{read, p, op.reads[read].projection.start(p)};
     }
   }
   return std::nullopt;
@@ -261,7 +263,9 @@ void mutate(Written& w) {
     case 2: op.dims[d].range.hi += number(-1, 1); break;
     case 3: op.dims[d].range.lo += number(-1, 1); break;
     case 4: w.shape[0] += number(-1, 1); break;
-    default: op.constraints.push_back({random_affine(static_cast<std::uint32_t>(op.dims.size())), ir::Comparison::at_least_zero});
+    default:
+      op.constraints.push_back(
+          {random_affine(static_cast<std::uint32_t>(op.dims.size())), ir::Comparison::at_least_zero});
   }
 }
 
@@ -438,9 +442,7 @@ void judge(const Written& w) {
     std::optional<Violation> found = Legality({false, 1}).check_writes(w.shape, writers);
     RC_ASSERT(found.has_value() == (fault != Fault::none));
     if (found) expect_witness(w, *found, fault, unwritten);
-  } catch (const Undecided&) {
-    RC_ASSERT(all_trips(w).size() > 1);
-  }
+  } catch (const Undecided&) { RC_ASSERT(all_trips(w).size() > 1); }
 }
 
 RC_GTEST_PROP(LegalityProperty, PartitionsAndNearPartitionsAreJudgedAsByEnumeration, ()) {

@@ -25,7 +25,8 @@ ir::AffineExpr var(std::uint32_t d, std::int64_t offset = 0) { return B::at({{d,
 ir::Operator grouped_convolution(std::int64_t z_extent) {
   B b;
   auto n = b.parallel(0, 8), g = b.parallel(0, 4), o = b.parallel(0, 16), z = b.parallel(0, 30), y = b.parallel(0, 30),
-       x = b.parallel(0, 30), c = b.reduction(0, 8), u = b.reduction(0, 3), v = b.reduction(0, 3), w = b.reduction(0, 3);
+       x = b.parallel(0, 30), c = b.reduction(0, 8), u = b.reduction(0, 3), v = b.reduction(0, 3),
+       w = b.reduction(0, 3);
   b.value(b.read({8, 32, z_extent, 32, 32}, {var(n), B::at({{g, 8}, {c, 1}}), B::at({{z, 2}, {u, 1}}),
                                              B::at({{y, 1}, {v, 1}}), B::at({{x, 1}, {w, 1}})}));
   b.write({8, 64, 30, 30, 30}, {var(n), B::at({{g, 16}, {o, 1}}), var(z), var(y), var(x)});

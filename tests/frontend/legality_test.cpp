@@ -47,10 +47,10 @@ ir::Operator window(std::int64_t c, std::int64_t offset, std::int64_t n, std::in
 }
 
 TEST_P(LegalityTest, WindowsOfTheTraps) {
-  EXPECT_FALSE(legality.check_reads(window(1, 0, 8, 10, 3)));   // trap 2
-  EXPECT_FALSE(legality.check_reads(window(2, 0, 8, 17, 3)));   // trap 3
-  EXPECT_FALSE(legality.check_reads(window(3, 0, 4, 11, 2)));   // trap 4: row 5 and others are never read
-  EXPECT_FALSE(legality.check_reads(window(-1, 7, 8, 8)));      // trap 6
+  EXPECT_FALSE(legality.check_reads(window(1, 0, 8, 10, 3)));  // trap 2
+  EXPECT_FALSE(legality.check_reads(window(2, 0, 8, 17, 3)));  // trap 3
+  EXPECT_FALSE(legality.check_reads(window(3, 0, 4, 11, 2)));  // trap 4: row 5 and others are never read
+  EXPECT_FALSE(legality.check_reads(window(-1, 7, 8, 8)));     // trap 6
   auto bad = legality.check_reads(window(2, 0, 8, 16, 3));
   ASSERT_TRUE(bad);
   EXPECT_EQ(bad->point, (Point{7, 2}));
@@ -188,7 +188,8 @@ TEST_P(LegalityTest, ANonAffineConditionAddsNothingAndSpoilsNothing) {
   }
 }
 
-TEST_P(LegalityTest, ADisequalityIsAUnion) {  // if i != 0 then (if i != 7 then x[i-1] + x[i+1]); the box around it is all of 0..8
+TEST_P(LegalityTest,
+       ADisequalityIsAUnion) {  // if i != 0 then (if i != 7 then x[i-1] + x[i+1]); the box around it is all of 0..8
   for (bool second : {true, false}) {
     B b;
     auto i = b.parallel(-1, 9);
@@ -200,7 +201,8 @@ TEST_P(LegalityTest, ADisequalityIsAUnion) {  // if i != 0 then (if i != 7 then 
   }
 }
 
-TEST_P(LegalityTest, AReadThatIsSharedIsEvaluatedWhereAnyUseIs) {  // (if i > 0 then x[i-1] else 0) + (if i < 0 then x[i-1] else 0)
+TEST_P(LegalityTest,
+       AReadThatIsSharedIsEvaluatedWhereAnyUseIs) {  // (if i > 0 then x[i-1] else 0) + (if i < 0 then x[i-1] else 0)
   for (std::int64_t bound : {0, 1}) {
     B b;
     auto i = b.parallel(0, 8);
@@ -265,13 +267,14 @@ TEST_P(LegalityTest, EmptyDomains) {
 TEST_P(LegalityTest, WritesOfTheLanguagesExamples) {
   EXPECT_FALSE(writes({}, {writer({}, {})}));
   EXPECT_FALSE(writes({4, 5}, {writer({{0, 5}, {0, 4}}, {B::at({{1, 1}}), B::at({{0, 1}})})}));
-  EXPECT_FALSE(writes({8}, {writer({{0, 8}}, {B::at({{0, -1}}, 7)})}));                           // reverse
+  EXPECT_FALSE(writes({8}, {writer({{0, 8}}, {B::at({{0, -1}}, 7)})}));  // reverse
   EXPECT_FALSE(writes({9}, {writer({{0, 4}}, {B::at({{0, 1}})}), writer({{0, 5}}, {B::at({{0, 1}}, 4)})}));
-  EXPECT_FALSE(writes({10}, {writer({{0, 5}, {0, 2}}, {B::at({{0, 2}, {1, 1}})})}));              // repeat
-  EXPECT_FALSE(writes({12}, {writer({{0, 3}, {0, 4}}, {B::at({{0, 4}, {1, 1}})})}));              // flatten
-  EXPECT_FALSE(writes({2, 6, 3}, {writer({{0, 2}, {0, 3}, {0, 2}, {0, 3}},                        // grouped convolution
+  EXPECT_FALSE(writes({10}, {writer({{0, 5}, {0, 2}}, {B::at({{0, 2}, {1, 1}})})}));  // repeat
+  EXPECT_FALSE(writes({12}, {writer({{0, 3}, {0, 4}}, {B::at({{0, 4}, {1, 1}})})}));  // flatten
+  EXPECT_FALSE(writes({2, 6, 3}, {writer({{0, 2}, {0, 3}, {0, 2}, {0, 3}},            // grouped convolution
                                          {B::at({{0, 1}}), B::at({{1, 2}, {2, 1}}), B::at({{3, 1}})})}));
-  EXPECT_FALSE(writes({8}, {writer({{0, 4}}, {B::at({{0, 2}})}), writer({{0, 4}}, {B::at({{0, 2}}, 1)})}));  // interleave
+  EXPECT_FALSE(
+      writes({8}, {writer({{0, 4}}, {B::at({{0, 2}})}), writer({{0, 4}}, {B::at({{0, 2}}, 1)})}));  // interleave
 }
 
 TEST_P(LegalityTest, NothingToWrite) {

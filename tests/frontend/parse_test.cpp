@@ -138,7 +138,9 @@ TEST(Literals, AreExact) {
   EXPECT_EQ(tree("true and nan == inf"), "(and true (== nan inf))");
   Parsed p("dim a = 0.1\ndim b = 5e-324\ndim c = 1e0");
   ASSERT_TRUE(p.module) << p.messages();
-  auto value = [&](std::size_t i) { return std::get<ast::FloatLiteral>((*p.module)[std::get<ast::DimDecl>(p.decl(i).node).value].node).value; };
+  auto value = [&](std::size_t i) {
+    return std::get<ast::FloatLiteral>((*p.module)[std::get<ast::DimDecl>(p.decl(i).node).value].node).value;
+  };
   EXPECT_EQ(value(0), 0.1);
   EXPECT_EQ(value(1), 5e-324);
   EXPECT_EQ(value(2), 1.0);
@@ -153,7 +155,8 @@ TEST(Statements, OfEveryKind) {
             "(equations ((cell a (i)) (cell b ())) (reduce m ((var k - -)) ((read x (i k) -) 1)) ())");
   EXPECT_EQ(statement("Y = X @ pod[{a, ?}p2, {}; replicated {b:(2)4}; unreduced {c} by sum]"),
             "(binding (Y) X (sharding pod ((open (a) 2) (closed () -)) ((sub b 2 4)) (c) sum))");
-  EXPECT_EQ(statement("Y = f(X @ pod[{?}], Z)"), "(binding (Y) (call (f) ((at X (sharding pod ((open () -)) () () -)) Z)) -)");
+  EXPECT_EQ(statement("Y = f(X @ pod[{?}], Z)"),
+            "(binding (Y) (call (f) ((at X (sharding pod ((open () -)) () () -)) Z)) -)");
   EXPECT_EQ(statement("group A, B"), "(group (A B))");
   EXPECT_EQ(statement("barrier H backward"), "(barrier H 1)");
   EXPECT_EQ(statement("split H on axis 1 into [0..100, 100..n]"), "(split H - 1 - - ((.. 0 100) (.. 100 n)) 0 -)");
@@ -162,10 +165,13 @@ TEST(Statements, OfEveryKind) {
 }
 
 TEST(Statements, Iterate) {
-  EXPECT_EQ(statement("u = iterate 50 (v = u0) { step(v) }"), "(binding (u) (iterate - 0 50 ((state v u0)) () ((call (step) (v)))) -)");
-  EXPECT_EQ(statement("(a, b) = iterate t in 0..n+1 (a = x, b = y) { c = f(a); (b, c) }"),
-            "(bindings (a b) (iterate t 0 (add n 1) ((state a x) (state b y)) ((binding (c) (call (f) (a)) -)) (b c)) -)");
-  EXPECT_EQ(statement("u = iterate n (v = x) { w = f(v)\n (w) }"), "(binding (u) (iterate - 0 n ((state v x)) ((binding (w) (call (f) (v)) -)) (w)) -)");
+  EXPECT_EQ(statement("u = iterate 50 (v = u0) { step(v) }"),
+            "(binding (u) (iterate - 0 50 ((state v u0)) () ((call (step) (v)))) -)");
+  EXPECT_EQ(
+      statement("(a, b) = iterate t in 0..n+1 (a = x, b = y) { c = f(a); (b, c) }"),
+      "(bindings (a b) (iterate t 0 (add n 1) ((state a x) (state b y)) ((binding (c) (call (f) (a)) -)) (b c)) -)");
+  EXPECT_EQ(statement("u = iterate n (v = x) { w = f(v)\n (w) }"),
+            "(binding (u) (iterate - 0 n ((state v x)) ((binding (w) (call (f) (v)) -)) (w)) -)");
   EXPECT_EQ(statement("u = iterate (n) (v = x) { v }"), "(binding (u) (iterate - 0 n ((state v x)) () (v)) -)");
 }
 
@@ -177,22 +183,32 @@ TEST(Statements, NewlinesAndSemicolons) {
   EXPECT_EQ(statement("a = b\n(c, d) = f(x)"), "(binding (a) b -) (bindings (c d) (call (f) (x)) -)");
   EXPECT_EQ(statement("a = f\n(x)"), "(binding (a) (call (f) (x)) -)");
   EXPECT_EQ(statement("y[i] = m[k] (x[k])"), "(equation ((cell y (i))) (reduce m ((var k - -)) ((read x (k) -))) ())");
-  EXPECT_EQ(statement("y[i] = x[i]\n(a, b) = f(x)"), "(equation ((cell y (i))) (read x (i) -) ()) (bindings (a b) (call (f) (x)) -)");
+  EXPECT_EQ(statement("y[i] = x[i]\n(a, b) = f(x)"),
+            "(equation ((cell y (i))) (read x (i) -) ()) (bindings (a b) (call (f) (x)) -)");
 }
 
 TEST(ContextualWords, AreNamesElsewhere) {
-  EXPECT_EQ(declaration("op f(x: T[batch.., in], w: T[in, for]) -> (y: T[batch.., for]) where T: number { y[i.., o] = sum[k] x[i.., k] * w[k, o] }").substr(0, 8), "(op \"\" f");
+  EXPECT_EQ(declaration("op f(x: T[batch.., in], w: T[in, for]) -> (y: T[batch.., for]) where T: number { y[i.., o] = "
+                        "sum[k] x[i.., k] * w[k, o] }")
+                .substr(0, 8),
+            "(op \"\" f");
   EXPECT_EQ(statement("split = x index[i] = split[i] group = f(group)"),
-            "(binding (split) x -) (equation ((cell index (i))) (read split (i) -) ()) (binding (group) (call (f) (group)) -)");
+            "(binding (split) x -) (equation ((cell index (i))) (read split (i) -) ()) (binding (group) (call (f) "
+            "(group)) -)");
   EXPECT_EQ(statement("y[in] = read[in - 1] + at[by] for in in 0..over"),
             "(equation ((cell y (in))) (add (read read ((sub in 1)) -) (read at (by) -)) ((var in 0 over)))");
   EXPECT_EQ(statement("a = let in = 1 in in + in"), "(binding (a) (let ((bind in - 1)) (add in in)) -)");
-  EXPECT_EQ(declaration("op op(dim: f32[use]) -> (mesh: f32[use]) { mesh[program] = dim[program] }").substr(0, 9), "(op \"\" op");
+  EXPECT_EQ(declaration("op op(dim: f32[use]) -> (mesh: f32[use]) { mesh[program] = dim[program] }").substr(0, 9),
+            "(op \"\" op");
   EXPECT_EQ(declaration("use op\ndim tap = 1"), "(use op)\n(dim tap 1)\n");
-  EXPECT_EQ(declaration("monoid fold(identity: f32) { identity 0 combine (combine, fold) = combine.identity + fold.identity }"),
-            "(monoid \"\" fold () ((component identity f32)) 0 combine fold (add (. combine identity) (. fold identity)) -)\n");
-  EXPECT_EQ(declaration("extern op f(read: f32[at]) -> (write: f32[at]) { kernel \"k\" read read at [index] shape [1] write write at [index] shape [1] index [index: at] }"),
-            "(extern \"\" f () ((tensor read f32 (at) -)) ((tensor write f32 (at) -)) () ((dim index at -)) ((access read (index) (1) -)) "
+  EXPECT_EQ(declaration(
+                "monoid fold(identity: f32) { identity 0 combine (combine, fold) = combine.identity + fold.identity }"),
+            "(monoid \"\" fold () ((component identity f32)) 0 combine fold (add (. combine identity) (. fold "
+            "identity)) -)\n");
+  EXPECT_EQ(declaration("extern op f(read: f32[at]) -> (write: f32[at]) { kernel \"k\" read read at [index] shape [1] "
+                        "write write at [index] shape [1] index [index: at] }"),
+            "(extern \"\" f () ((tensor read f32 (at) -)) ((tensor write f32 (at) -)) () ((dim index at -)) ((access "
+            "read (index) (1) -)) "
             "((access write (index) (1) -)) \"k\" -)\n");
 }
 
@@ -201,15 +217,20 @@ TEST(Declarations, OfEveryKind) {
             "(use std)\n(dim a 1)\n(dim b (mul 2 a))\n(mesh m ((axis x 2) (axis y 3)) (5 4 3 2 1 0))\n");
   EXPECT_EQ(declaration("rewrite f(x) => g<-2>(x) when f.n > 4"),
             "(rewrite \"\" (call (f) (x)) (call (g) ((param - (negate 2))) (x)) (> (. f n) 4))\n");
-  EXPECT_EQ(declaration("op f<p: int = 1, e..: int>(x: T[d.., n + 1, broadcast(d, e)..]) -> (s: T[]) where T: float, rank(d) == p { s[] = 0 }"),
-            "(op \"\" f ((param p int 1) (pack e int -)) ((tensor x T ((dims d..) (add n 1) (dims (call (broadcast) (d e)))) -)) ((tensor s T () -)) "
+  EXPECT_EQ(declaration("op f<p: int = 1, e..: int>(x: T[d.., n + 1, broadcast(d, e)..]) -> (s: T[]) where T: float, "
+                        "rank(d) == p { s[] = 0 }"),
+            "(op \"\" f ((param p int 1) (pack e int -)) ((tensor x T ((dims d..) (add n 1) (dims (call (broadcast) (d "
+            "e)))) -)) ((tensor s T () -)) "
             "((where T float -) (where - - (== (call (rank) (d)) p))) ((equation ((cell s ())) 0 ())))\n");
   EXPECT_EQ(declaration("program main(const W: f32[n] @ pod[{a}]) -> (y: f32[n]) { y = W }"),
-            "(program \"\" main ((const W f32 (n) (sharding pod ((closed (a) -)) () () -))) ((tensor y f32 (n) -)) ((binding (y) W -)))\n");
+            "(program \"\" main ((const W f32 (n) (sharding pod ((closed (a) -)) () () -))) ((tensor y f32 (n) -)) "
+            "((binding (y) W -)))\n");
 }
 
 TEST(Declarations, DocumentationBelongsToWhatFollows) {
-  Parsed p("/// One.\n///   Two.\n// not this\nop f(x: f32[n]) -> (y: f32[n]) {\n/// nor this\ny[i] = x[i] }\n//// nor this\n///Three.\nrewrite f(x) => g(x)\n/// trailing");
+  Parsed p(
+      "/// One.\n///   Two.\n// not this\nop f(x: f32[n]) -> (y: f32[n]) {\n/// nor this\ny[i] = x[i] }\n//// nor "
+      "this\n///Three.\nrewrite f(x) => g(x)\n/// trailing");
   ASSERT_TRUE(p.module) << p.messages();
   EXPECT_EQ(std::get<ast::OpDecl>(p.decl(0).node).doc, "One.\n  Two.");
   EXPECT_EQ(std::get<ast::RewriteDecl>(p.decl(1).node).doc, "Three.");
@@ -269,8 +290,11 @@ TEST(Outline, FindsDeclarationsAsTheParserDoes) {
 }
 
 TEST(Outline, KeywordsNamesAndSpans) {
-  Parsed p("tap 1\n// op no(\nuse std; dim a = 1, op = 2 /* op x */\n/// Doc.\n/// More.\nop f(x: f32[\"}\"]) -> (y: f32[n]) { op g } // after\n"
-           "extern op k() -> () { kernel \"op q\" }\nrewrite op(x) => use(x) when f.dim > 2 mesh m = [a: 1] devices [0]\nmonoid q() {} program r() -> () {}");
+  Parsed p(
+      "tap 1\n// op no(\nuse std; dim a = 1, op = 2 /* op x */\n/// Doc.\n/// More.\nop f(x: f32[\"}\"]) -> (y: "
+      "f32[n]) { op g } // after\n"
+      "extern op k() -> () { kernel \"op q\" }\nrewrite op(x) => use(x) when f.dim > 2 mesh m = [a: 1] devices "
+      "[0]\nmonoid q() {} program r() -> () {}");
   Outline o = outline(p.sources, p.file);
   std::string all;
   for (const auto& item : o.items) all += item.keyword + ":" + item.name + " ";

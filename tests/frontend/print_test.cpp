@@ -93,17 +93,23 @@ TEST(Print, FewestParentheses) {
 TEST(Format, Spaces) {
   EXPECT_EQ(formatted("op  f<a:int=1,e..:int>( x:T [ n,m.. ] )->( y : T[n] )where T:number{y[ i ]=-x[i,j]*( a+1 )}"),
             "op f<a: int = 1, e..: int>(x: T[n, m..]) -> (y: T[n]) where T: number { y[i] = -x[i, j] * (a + 1) }\n");
-  EXPECT_EQ(formatted("program p(X:f32[n]@pod[{ a ,?}p1,{m :(1) 2};replicated{b}])->(){ split f # 1 on k into[ 0 .. n+1,n+1 .. 9 ]over threads }"),
-            "program p(X: f32[n] @ pod[{a, ?}p1, {m:(1)2}; replicated {b}]) -> () { split f#1 on k into [0..n+1, n+1..9] over threads }\n");
-  EXPECT_EQ(formatted("op f()->(){y[2 * i+r]=m [k](x[k])+max(a ,b) for r in 0 .. 2*n ;s [ ]=sum [k]x[k else-1]-f< - 2 >(x)}"),
-            "op f() -> () { y[2*i + r] = m[k] (x[k]) + max(a, b) for r in 0..2*n; s[] = sum[k] x[k else -1] - f<-2>(x) }\n");
+  EXPECT_EQ(formatted("program p(X:f32[n]@pod[{ a ,?}p1,{m :(1) 2};replicated{b}])->(){ split f # 1 on k into[ 0 .. "
+                      "n+1,n+1 .. 9 ]over threads }"),
+            "program p(X: f32[n] @ pod[{a, ?}p1, {m:(1)2}; replicated {b}]) -> () { split f#1 on k into [0..n+1, "
+            "n+1..9] over threads }\n");
+  EXPECT_EQ(
+      formatted("op f()->(){y[2 * i+r]=m [k](x[k])+max(a ,b) for r in 0 .. 2*n ;s [ ]=sum [k]x[k else-1]-f< - 2 >(x)}"),
+      "op f() -> () { y[2*i + r] = m[k] (x[k]) + max(a, b) for r in 0..2*n; s[] = sum[k] x[k else -1] - f<-2>(x) }\n");
 }
 
 TEST(Format, LinesCommentsAndIndentation) {
-  EXPECT_EQ(formatted("\n\n// head\n\n\n\nuse std// all of it\ndim n=4  // size\n\n   /// Doc.   \nprogram p(x:f32[n],\nw:f32[n])->(y:f32[n]){\n\n"
+  EXPECT_EQ(formatted("\n\n// head\n\n\n\nuse std// all of it\ndim n=4  // size\n\n   /// Doc.   \nprogram "
+                      "p(x:f32[n],\nw:f32[n])->(y:f32[n]){\n\n"
                       "u=iterate 3(v=x){\nw=f(v) /* in */\nw // last\n}\n// y\ny=u+\n1}\r\n// end"),
-            "// head\n\nuse std    // all of it\ndim n = 4  // size\n\n/// Doc.\nprogram p(x: f32[n],\n        w: f32[n]) -> (y: f32[n]) {\n\n"
-            "    u = iterate 3 (v = x) {\n        w = f(v) /* in */\n        w  // last\n    }\n    // y\n    y = u +\n            1 }\n// end\n");
+            "// head\n\nuse std    // all of it\ndim n = 4  // size\n\n/// Doc.\nprogram p(x: f32[n],\n        w: "
+            "f32[n]) -> (y: f32[n]) {\n\n"
+            "    u = iterate 3 (v = x) {\n        w = f(v) /* in */\n        w  // last\n    }\n    // y\n    y = u "
+            "+\n            1 }\n// end\n");
 }
 
 // Random expressions: what is printed parses to the same tree, whatever stands inside what.
@@ -115,7 +121,9 @@ rc::Gen<std::string> expression(int depth) {
     auto grouped = [&] { return "(" + inner() + ")"; };
     switch (*rc::gen::inRange(0, 12)) {
       case 0: return *leaf;
-      case 1: case 2: case 3: {
+      case 1:
+      case 2:
+      case 3: {
         std::string op = *rc::gen::element<std::string>("+", "-", "*", "/", "%", "==", "<", ">", "<=", "and", "or");
         return grouped() + " " + op + " " + grouped();
       }

@@ -38,7 +38,8 @@ TEST_P(SyntaxErrors, FixesMend) {
   for (const Diagnostic& d : p.diagnostics.all()) {
     if (d.fixes.empty()) continue;
     std::string text = GetParam().text;
-    for (auto fix = d.fixes.rbegin(); fix != d.fixes.rend(); ++fix) text.replace(fix->span.begin, fix->span.end - fix->span.begin, fix->replacement);
+    for (auto fix = d.fixes.rbegin(); fix != d.fixes.rend(); ++fix)
+      text.replace(fix->span.begin, fix->span.end - fix->span.begin, fix->replacement);
     Parsed mended(text);
     EXPECT_TRUE(mended.module) << text << "\n" << mended.messages();
   }
@@ -72,13 +73,16 @@ const Case cases[] = {
     {in_op("y[i] = .5"), Code::literal_form, ".5", "both sides of the dot"},
     {in_op("y[i] = 2x"), Code::literal_form, "2x", "not a number"},
     {in_op("y[i] = 9223372036854775808"), Code::literal_out_of_range, "9223372036854775808", "does not fit in 64 bits"},
-    {in_op("y[i] = 18446744073709551616"), Code::literal_out_of_range, "18446744073709551616", "does not fit in 64 bits"},
+    {in_op("y[i] = 18446744073709551616"), Code::literal_out_of_range, "18446744073709551616",
+     "does not fit in 64 bits"},
     {in_op("y[i] = 1" + std::string(1000, '0')), Code::literal_out_of_range, "1" + std::string(1000, '0'), "00000..."},
     {in_op("y[i] = 2 -9223372036854775808"), Code::literal_out_of_range, "9223372036854775808", "does not fit"},
     {in_op("y[i] = 1e400"), Code::literal_out_of_range, "1e400", "greater than every f64"},
-    {in_op("y[i] = 1e99999999999999999999"), Code::literal_out_of_range, "1e99999999999999999999", "greater than every f64"},
+    {in_op("y[i] = 1e99999999999999999999"), Code::literal_out_of_range, "1e99999999999999999999",
+     "greater than every f64"},
     // Nesting.
-    {in_op("y[i] = " + std::string(100000, '(') + "1" + std::string(100000, ')')), Code::nesting_too_deep, "(", "nesting deeper than 256"},
+    {in_op("y[i] = " + std::string(100000, '(') + "1" + std::string(100000, ')')), Code::nesting_too_deep, "(",
+     "nesting deeper than 256"},
     {in_op("y[i] = " + std::string(100000, '-') + "1"), Code::nesting_too_deep, "-", "nesting deeper than 256"},
     // Declarations.
     {"tap 2\nuse std", Code::version_too_new, "2", "version 2 of Tap; this compiler knows version 1"},
@@ -94,15 +98,22 @@ const Case cases[] = {
     {"monoid m(v: f32) { identity 0 }", Code::bad_monoid, "m", "no `combine`"},
     {"monoid m(v: f32) { combine (a, b) = a }", Code::bad_monoid, "m", "no `identity`"},
     {"monoid m(v: f32) { identity 0 identity 1 combine (a, b) = a }", Code::bad_monoid, "identity 1", "written twice"},
-    {"monoid m(v: f32) { identity 0 combine (a, b, c) = a }", Code::bad_monoid, "combine", "takes two elements; this one takes 3"},
+    {"monoid m(v: f32) { identity 0 combine (a, b, c) = a }", Code::bad_monoid, "combine",
+     "takes two elements; this one takes 3"},
     {"monoid m<a: int>(v: f32) { identity 0 combine (a, b) = a }", Code::syntax, "<a: int>", "no `<…>` parameters"},
-    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] write y at [i] shape [1] }", Code::syntax, "f", "no `kernel`"},
+    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] write y at [i] shape [1] }", Code::syntax, "f",
+     "no `kernel`"},
     {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] kernel \"k\" }", Code::syntax, "f", "no `write`"},
-    {"extern op f(x: f32[n]) -> (y: f32[n]) { write y at [i] shape [1] kernel \"k\" }", Code::syntax, "f", "no `index`"},
-    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [reduce i: n] write y at [0] shape [1] kernel \"k\" }", Code::syntax, "reduce i: n", "by what"},
-    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n by sum] write y at [0] shape [1] kernel \"k\" }", Code::syntax, "i: n by sum", "only a reduction dim"},
-    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] write y at [i] shape [1] else 0 kernel \"k\" }", Code::syntax, "0", "reads only"},
-    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] kernel \"k\" kernel \"l\" write y at [i] shape [1] }", Code::syntax, "kernel \"l\"", "written twice"},
+    {"extern op f(x: f32[n]) -> (y: f32[n]) { write y at [i] shape [1] kernel \"k\" }", Code::syntax, "f",
+     "no `index`"},
+    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [reduce i: n] write y at [0] shape [1] kernel \"k\" }",
+     Code::syntax, "reduce i: n", "by what"},
+    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n by sum] write y at [0] shape [1] kernel \"k\" }",
+     Code::syntax, "i: n by sum", "only a reduction dim"},
+    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] write y at [i] shape [1] else 0 kernel \"k\" }",
+     Code::syntax, "0", "reads only"},
+    {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] kernel \"k\" kernel \"l\" write y at [i] shape [1] }",
+     Code::syntax, "kernel \"l\"", "written twice"},
     // Statements.
     {in_op("y[i] = "), Code::syntax, "}", "where an expression was wanted"},
     {in_op("y[i] x[i]"), Code::syntax, "y[i]", "this defines nothing"},
@@ -143,7 +154,8 @@ const Case cases[] = {
     {in_op("y[i] = f<2 + 1 = 3>(x)"), Code::syntax, "2 + 1", "parameter's name"},
     {in_program("y = f(x = 3)"), Code::syntax, "(", "arguments are given by their position"},
 };
-INSTANTIATE_TEST_SUITE_P(All, SyntaxErrors, ::testing::ValuesIn(cases), [](const auto& info) { return std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(All, SyntaxErrors, ::testing::ValuesIn(cases),
+                         [](const auto& info) { return std::to_string(info.index); });
 
 TEST(SyntaxErrorPlaces, LinesAndColumns) {
   auto first_line = [](const std::string& text) {
@@ -179,9 +191,10 @@ TEST(SyntaxErrors, LongChainsAreRefusedWithoutOverflow) {
     for (int i = 0; i < 100000; ++i) all += text;
     return all;
   };
-  for (const std::string& text : {repeated("1 + ") + "1", repeated("if a then b else ") + "1", repeated("sum[k] ") + "1", repeated("let a = ") + "1",
-                                  repeated("not ") + "1", repeated("a<") + "1", repeated("a<") + "1" + repeated(">(x)"), "a" + repeated(".b"),
-                                  repeated("2 * -") + "1"}) {
+  for (const std::string& text :
+       {repeated("1 + ") + "1", repeated("if a then b else ") + "1", repeated("sum[k] ") + "1",
+        repeated("let a = ") + "1", repeated("not ") + "1", repeated("a<") + "1",
+        repeated("a<") + "1" + repeated(">(x)"), "a" + repeated(".b"), repeated("2 * -") + "1"}) {
     Parsed p(in_op("y[i] = " + text));
     EXPECT_FALSE(p.module);
     ASSERT_EQ(p.diagnostics.all().size(), 1u);
@@ -202,8 +215,11 @@ TEST(SyntaxErrors, LimitsAreOptions) {
 }
 
 TEST(Recovery, EveryStatementAndDeclarationIsTold) {
-  Parsed p("op f(x: f32[n]) -> (y: f32[n]) {\n  y[i] = x[i] +\n  z[i] = * 3\n  v[i] = g(x[i], (1 2), 3)\n  w[i] = if a b\n  q[i] = x[i]\n}\n"
-           "op g(x) -> (y: f32[n]) { y[i] = }\ndim = 4\nextern op k() -> () { kernel 4 }\nop h(x: f32[n]) -> (y: f32[n]) { y[i] = 1 2 }");
+  Parsed p(
+      "op f(x: f32[n]) -> (y: f32[n]) {\n  y[i] = x[i] +\n  z[i] = * 3\n  v[i] = g(x[i], (1 2), 3)\n  w[i] = if a b\n  "
+      "q[i] = x[i]\n}\n"
+      "op g(x) -> (y: f32[n]) { y[i] = }\ndim = 4\nextern op k() -> () { kernel 4 }\nop h(x: f32[n]) -> (y: f32[n]) { "
+      "y[i] = 1 2 }");
   std::string places;
   for (const Diagnostic& d : p.diagnostics.all()) {
     Position at = p.sources.file(p.file).position(d.span.begin);

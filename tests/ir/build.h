@@ -15,9 +15,10 @@
 
 namespace tap::ir::test {
 
-inline constexpr ElementType f64 = ElementType::f64, f32 = ElementType::f32, f16 = ElementType::f16, bf16 = ElementType::bf16,
-                             i64 = ElementType::i64, i32 = ElementType::i32, i16 = ElementType::i16, i8 = ElementType::i8,
-                             u8 = ElementType::u8, boolean = ElementType::boolean;
+inline constexpr ElementType f64 = ElementType::f64, f32 = ElementType::f32, f16 = ElementType::f16,
+                             bf16 = ElementType::bf16, i64 = ElementType::i64, i32 = ElementType::i32,
+                             i16 = ElementType::i16, i8 = ElementType::i8, u8 = ElementType::u8,
+                             boolean = ElementType::boolean;
 
 // An affine expression that does not know the number of dims yet.
 struct Linear {
@@ -45,7 +46,9 @@ class Build {
 
   // Dims first: accesses know their number.
   std::uint32_t parallel(std::string name, std::int64_t n) { return dim({std::move(name), {0, n}, DimRole::parallel}); }
-  std::uint32_t reduction(std::string name, std::int64_t n) { return dim({std::move(name), {0, n}, DimRole::reduction}); }
+  std::uint32_t reduction(std::string name, std::int64_t n) {
+    return dim({std::move(name), {0, n}, DimRole::reduction});
+  }
   std::uint32_t counter(std::string name, Range trips, std::uint32_t level = 0) {
     return dim({std::move(name), trips, DimRole::counter, false, level});
   }
@@ -73,14 +76,17 @@ class Build {
     access.coordinates.resize(rows.size());
     return add_read(std::move(access));
   }
-  void result(ElementType type, Shape shape, const std::vector<Linear>& rows, std::vector<std::uint32_t> invariant = {}) {
-    op.writes.push_back({static_cast<std::uint32_t>(op.results.size()), projection(rows), {}, {}, std::move(invariant)});
+  void result(ElementType type, Shape shape, const std::vector<Linear>& rows,
+              std::vector<std::uint32_t> invariant = {}) {
+    op.writes.push_back(
+        {static_cast<std::uint32_t>(op.results.size()), projection(rows), {}, {}, std::move(invariant)});
     op.results.push_back({type, std::move(shape)});
   }
 
   CellId index(std::uint32_t d) { return op.exprs.index(d); }
   CellId literal(ElementType type, double value) {
-    return op.exprs.constant(is_float(type) ? Scalar::floating(type, value) : Scalar::integer(type, static_cast<std::int64_t>(value)));
+    return op.exprs.constant(is_float(type) ? Scalar::floating(type, value)
+                                            : Scalar::integer(type, static_cast<std::int64_t>(value)));
   }
   CellId truth(bool value) { return op.exprs.constant(Scalar::boolean(value)); }
   // The type is that of the last argument; comparisons give bool.

@@ -60,12 +60,14 @@ class RandomCell {
   CellId node() {
     static const CellOp binary[] = {CellOp::add, CellOp::sub, CellOp::mul, CellOp::add, CellOp::mul,
                                     CellOp::div, CellOp::min, CellOp::max, CellOp::mod, CellOp::pow};
-    static const CellOp unary[] = {CellOp::neg,  CellOp::abs,   CellOp::sign, CellOp::exp,   CellOp::log,   CellOp::log1p, CellOp::expm1,
-                                   CellOp::sqrt, CellOp::rsqrt, CellOp::floor, CellOp::ceil, CellOp::round, CellOp::sin,   CellOp::cos,
-                                   CellOp::tan,  CellOp::asin,  CellOp::acos, CellOp::atan,  CellOp::sinh,  CellOp::cosh,  CellOp::tanh,
-                                   CellOp::asinh, CellOp::acosh, CellOp::atanh, CellOp::erf, CellOp::sigmoid};
+    static const CellOp unary[] = {
+        CellOp::neg,   CellOp::abs,   CellOp::sign,  CellOp::exp,  CellOp::log,    CellOp::log1p, CellOp::expm1,
+        CellOp::sqrt,  CellOp::rsqrt, CellOp::floor, CellOp::ceil, CellOp::round,  CellOp::sin,   CellOp::cos,
+        CellOp::tan,   CellOp::asin,  CellOp::acos,  CellOp::atan, CellOp::sinh,   CellOp::cosh,  CellOp::tanh,
+        CellOp::asinh, CellOp::acosh, CellOp::atanh, CellOp::erf,  CellOp::sigmoid};
     switch (pick(8)) {
-      case 0: case 1: return b_.apply(unary[pick(std::size(unary))], {any()});
+      case 0:
+      case 1: return b_.apply(unary[pick(std::size(unary))], {any()});
       case 2: return b_.apply(CellOp::select, {condition(), any(), any()});
       case 3: return b_.cast(b_.apply(CellOp::add, {b_.cast(any(), i32), b_.literal(i32, pick(3))}), type_);
       default: return b_.apply(binary[pick(std::size(binary))], {any(), any()});
@@ -100,12 +102,15 @@ void check_random_map(ElementType type, std::uint32_t seed) {
   std::int64_t finite = 0;
   for (std::int64_t c = 0; c < n; ++c) {
     Perturbed other(op.exprs, rng);
-    other.leaf = [&](const CellNode& node) { return oracle::number(inputs[op.reads[node.attribute].tensor].load_f64(c)); };
+    other.leaf = [&](const CellNode& node) {
+      return oracle::number(inputs[op.reads[node.attribute].tensor].load_f64(c));
+    };
     double center = r.outputs[0].load_f64(c), bound = r.bounds[0].load_f64(c);
     finite += bound < inf;
     for (int attempt = 0; attempt < 10; ++attempt) {
       double value = round_to(other(root).f, type);
-      if (!within(value, center, bound)) RC_LOG() << "point " << c << ": " << value << " is not within " << bound << " of " << center << "\n";
+      if (!within(value, center, bound))
+        RC_LOG() << "point " << c << ": " << value << " is not within " << bound << " of " << center << "\n";
       RC_ASSERT(within(value, center, bound));
     }
   }
@@ -144,7 +149,9 @@ void check_random_reduction(const Monoid& monoid, bool commutative, std::uint32_
     for (std::int64_t t = 0; t < n; ++t) {
       Perturbed term(op.exprs, rng);
       terms.emplace_back();
-      term.leaf = [&](const CellNode& node) { return oracle::number(inputs[op.reads[node.attribute].tensor].load_f64(t)); };
+      term.leaf = [&](const CellNode& node) {
+        return oracle::number(inputs[op.reads[node.attribute].tensor].load_f64(t));
+      };
       for (std::size_t c = 0; c < operands.size(); ++c) {
         bool real = monoid.components[c].type == f32;
         terms.back().push_back(real ? term(operands[c]) : oracle::integer(t));
@@ -156,15 +163,22 @@ void check_random_reduction(const Monoid& monoid, bool commutative, std::uint32_
       bool real = monoid.components[c].type == f32;
       double got = real ? round_to(value[c].f, f32) : static_cast<double>(value[c].i);
       double center = r.outputs[c].load_f64(0), bound = r.bounds[c].load_f64(0);
-      if (!within(got, center, bound)) RC_LOG() << "component " << c << ": " << got << " is not within " << bound << " of " << center << "\n";
+      if (!within(got, center, bound))
+        RC_LOG() << "component " << c << ": " << got << " is not within " << bound << " of " << center << "\n";
       RC_ASSERT(within(got, center, bound));
     }
   }
 }
 
-RC_GTEST_PROP(InterpretBounds, SumsInAnyOrder, (std::uint32_t seed)) { check_random_reduction(*builtin_monoid("sum", f32), true, seed); }
-RC_GTEST_PROP(InterpretBounds, ProductsInAnyOrder, (std::uint32_t seed)) { check_random_reduction(*builtin_monoid("prod", f32), true, seed); }
-RC_GTEST_PROP(InterpretBounds, MaximaInAnyOrder, (std::uint32_t seed)) { check_random_reduction(*builtin_monoid("max", f32), true, seed); }
+RC_GTEST_PROP(InterpretBounds, SumsInAnyOrder, (std::uint32_t seed)) {
+  check_random_reduction(*builtin_monoid("sum", f32), true, seed);
+}
+RC_GTEST_PROP(InterpretBounds, ProductsInAnyOrder, (std::uint32_t seed)) {
+  check_random_reduction(*builtin_monoid("prod", f32), true, seed);
+}
+RC_GTEST_PROP(InterpretBounds, MaximaInAnyOrder, (std::uint32_t seed)) {
+  check_random_reduction(*builtin_monoid("max", f32), true, seed);
+}
 
 // combine (a, b) = (a.c * b.c, a.d * b.c + b.d)
 RC_GTEST_PROP(InterpretBounds, AffineCompositionOverAnyTree, (std::uint32_t seed)) {
@@ -174,7 +188,8 @@ RC_GTEST_PROP(InterpretBounds, AffineCompositionOverAnyTree, (std::uint32_t seed
   CellExprs& e = m.exprs;
   CellId ac = e.argument(0, f32), ad = e.argument(1, f32), bc = e.argument(2, f32), bd = e.argument(3, f32);
   m.identity = {e.constant(Scalar::one(f32)), e.constant(Scalar::zero(f32))};
-  m.combine = {e.apply(CellOp::mul, f32, {ac, bc}), e.apply(CellOp::add, f32, {e.apply(CellOp::mul, f32, {ad, bc}), bd})};
+  m.combine = {e.apply(CellOp::mul, f32, {ac, bc}),
+               e.apply(CellOp::add, f32, {e.apply(CellOp::mul, f32, {ad, bc}), bd})};
   check_random_reduction(m, false, seed);
 }
 
@@ -186,7 +201,8 @@ RC_GTEST_PROP(InterpretBounds, ArgmaxOverAnyTree, (std::uint32_t seed)) {
   CellExprs& e = m.exprs;
   CellId av = e.argument(0, f32), aa = e.argument(1, i64), bv = e.argument(2, f32), ba = e.argument(3, i64);
   m.identity = {e.constant(Scalar::least(f32)), e.constant(Scalar::greatest(i64))};
-  CellId tie = e.apply(CellOp::logical_and, boolean, {e.apply(CellOp::equal, boolean, {bv, av}), e.apply(CellOp::less, boolean, {ba, aa})});
+  CellId tie = e.apply(CellOp::logical_and, boolean,
+                       {e.apply(CellOp::equal, boolean, {bv, av}), e.apply(CellOp::less, boolean, {ba, aa})});
   CellId later = e.apply(CellOp::logical_or, boolean, {e.apply(CellOp::less, boolean, {av, bv}), tie});
   m.combine = {e.apply(CellOp::select, f32, {later, bv, av}), e.apply(CellOp::select, i64, {later, ba, aa})};
   check_random_reduction(m, false, seed);
@@ -205,7 +221,9 @@ RC_GTEST_PROP(InterpretBounds, OnlineSoftmaxOverAnyTree, (std::uint32_t seed)) {
     return e.apply(CellOp::select, f32, {e.apply(CellOp::equal, boolean, {m0, max}), one, power});
   };
   m.identity = {e.constant(Scalar::least(f32)), e.constant(Scalar::zero(f32))};
-  m.combine = {max, e.apply(CellOp::add, f32, {e.apply(CellOp::mul, f32, {as, weight(am)}), e.apply(CellOp::mul, f32, {bs, weight(bm)})})};
+  m.combine = {max,
+               e.apply(CellOp::add, f32,
+                       {e.apply(CellOp::mul, f32, {as, weight(am)}), e.apply(CellOp::mul, f32, {bs, weight(bm)})})};
   check_random_reduction(m, false, seed);
 }
 
@@ -268,7 +286,8 @@ TEST(InterpretBounds, UncertainBranches) {
   CellId failing = b.apply(CellOp::div, {b.literal(i32, 6), b.read(2, {})});
   CellId risky = b.apply(CellOp::select, {positive, b.literal(i32, 3), failing});
   auto op = b.map({choice, b.cast(b.apply(CellOp::mul, {sum, b.literal(f32, 2)}), i32), risky});
-  auto r = evaluate_with_bounds({}, op, {tensor(f32, {2}, {0.3, 0.6}), tensor(f32, {2}, {0.2, 0.7}), tensor(i32, {}, {0})});
+  auto r =
+      evaluate_with_bounds({}, op, {tensor(f32, {2}, {0.3, 0.6}), tensor(f32, {2}, {0.2, 0.7}), tensor(i32, {}, {0})});
   EXPECT_NEAR(r.bounds[0].load_f64(0), 7, 1e-4);  // 0.3f + 0.2f is a little more than 0.5, or rounds to it
   EXPECT_EQ(r.bounds[0].load_f64(1), 0);
   EXPECT_EQ(values_of(r.bounds[1]), (Values{1, 0}));    // and its double a little more than 1, or below
@@ -293,7 +312,8 @@ TEST(InterpretBounds, ErrorsPassThroughValues) {
   second.result(f32, {}, {});
   second.result(f32, {}, {});
   CellId number = second.read(0, {}), index = second.read(1, {});
-  GraphId main = g.finish(g.add(second.map({second.apply(CellOp::neg, {number}), second.gather(2, index, {})}), {ts[0], ts[1], table}));
+  GraphId main = g.finish(
+      g.add(second.map({second.apply(CellOp::neg, {number}), second.gather(2, index, {})}), {ts[0], ts[1], table}));
   InterpretOptions options;
   options.with_bounds = true;
   auto r = interpret(program, main, {tensor(f32, {}, {1.0 / 3}), tensor(f32, {4}, {5, 6, 7, 8})}, options);

@@ -12,9 +12,7 @@ using Values = std::vector<double>;
 std::string failure_of(const Operator& op, const std::vector<Tensor>& inputs, const InterpretOptions& options = {}) {
   try {
     evaluate({}, op, inputs, options);
-  } catch (const EvaluationError& error) {
-    return error.message;
-  }
+  } catch (const EvaluationError& error) { return error.message; }
   return "nothing failed";
 }
 
@@ -68,7 +66,8 @@ TEST(InterpretFailure, SharedNodesOfBranches) {
   CellId d = b.read(0, {b[i]}), zero = b.literal(i32, 0);
   CellId shared = b.apply(CellOp::div, {b.literal(i32, 12), d});
   CellId inner = b.apply(CellOp::select, {b.apply(CellOp::less, {d, zero}), b.apply(CellOp::neg, {shared}), shared});
-  CellId outer = b.apply(CellOp::select, {b.apply(CellOp::equal, {d, zero}), zero, b.apply(CellOp::add, {inner, shared})});
+  CellId outer =
+      b.apply(CellOp::select, {b.apply(CellOp::equal, {d, zero}), zero, b.apply(CellOp::add, {inner, shared})});
   auto r = evaluate({}, b.map({outer}), {tensor(i32, {3}, {0, -3, 4})});
   EXPECT_EQ(values_of(r.outputs[0]), (Values{0, 0, 6}));
 }
@@ -82,7 +81,8 @@ TEST(InterpretFailure, ChainsOfSharedBranchesAreLinear) {
   for (int step = 0; step < 200; ++step) {
     CellId even = b.apply(CellOp::equal, {b.apply(CellOp::mod, {x, two}), b.literal(i64, 0)});
     CellId small = b.apply(CellOp::less, {x, b.literal(i64, 3)});
-    CellId odd = b.apply(CellOp::select, {small, one, b.apply(CellOp::add, {b.apply(CellOp::mul, {x, b.literal(i64, 3)}), one})});
+    CellId odd = b.apply(CellOp::select,
+                         {small, one, b.apply(CellOp::add, {b.apply(CellOp::mul, {x, b.literal(i64, 3)}), one})});
     x = b.apply(CellOp::select, {even, b.apply(CellOp::div, {x, two}), odd});
   }
   EXPECT_EQ(evaluate({}, b.map({x}), {tensor(i64, {}, {27})}).outputs[0].load_i64(0), 1);
@@ -129,7 +129,8 @@ TEST(InterpretFailure, FillsAreLazy) {
   fill = c.apply(CellOp::div, {c.literal(i32, 12), c.read(1, {})});
   Operator outside = c.map({c.read(0, {c[i] - 1}, fill)});
   EXPECT_EQ(failure_of(outside, {tensor(i32, {3}, {1, 2, 3}), tensor(i32, {}, {0})}), "division by zero in `y` at i=0");
-  EXPECT_EQ(values_of(evaluate({}, outside, {tensor(i32, {3}, {1, 2, 3}), tensor(i32, {}, {4})}).outputs[0]), (Values{3, 1, 2}));
+  EXPECT_EQ(values_of(evaluate({}, outside, {tensor(i32, {3}, {1, 2, 3}), tensor(i32, {}, {4})}).outputs[0]),
+            (Values{3, 1, 2}));
 }
 
 TEST(InterpretFailure, AWildReadIsOurBug) {

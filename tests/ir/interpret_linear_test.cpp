@@ -29,7 +29,9 @@ Monoid matrices() {
   for (std::uint32_t k = 0; k < 4; ++k) a.push_back(e.argument(k, i64));
   for (std::uint32_t k = 4; k < 8; ++k) b.push_back(e.argument(k, i64));
   auto dot = [&](int row, int col) {
-    return e.apply(CellOp::add, i64, {e.apply(CellOp::mul, i64, {a[2 * row], b[col]}), e.apply(CellOp::mul, i64, {a[2 * row + 1], b[2 + col]})});
+    return e.apply(
+        CellOp::add, i64,
+        {e.apply(CellOp::mul, i64, {a[2 * row], b[col]}), e.apply(CellOp::mul, i64, {a[2 * row + 1], b[2 + col]})});
   };
   for (int k = 0; k < 4; ++k) {
     m.identity.push_back(e.constant(Scalar::integer(i64, k == 0 || k == 3)));
@@ -42,11 +44,13 @@ void expect_same_as_definition(const Program& program, const Operator& op, const
   InterpretOptions naive;
   naive.naive = true;
   auto slow = evaluate(program, op, inputs, naive), fast = evaluate(program, op, inputs);
-  for (std::size_t k = 0; k < slow.outputs.size(); ++k) RC_ASSERT(values_of(slow.outputs[k]) == values_of(fast.outputs[k]));
+  for (std::size_t k = 0; k < slow.outputs.size(); ++k)
+    RC_ASSERT(values_of(slow.outputs[k]) == values_of(fast.outputs[k]));
 }
 
 Values random_values(std::size_t n, int lo, int hi) {
-  return *rc::gen::container<Values>(n, rc::gen::map(rc::gen::inRange(lo, hi), [](int v) { return static_cast<double>(v); }));
+  return *rc::gen::container<Values>(
+      n, rc::gen::map(rc::gen::inRange(lo, hi), [](int v) { return static_cast<double>(v); }));
 }
 
 // y[j, i] = combine over k, from a tie a·k + b·i + c·j + d >= 0, of rows of a table that starts with row j
@@ -73,7 +77,8 @@ RC_GTEST_PROP(InterpretScan, EqualsTheDefinition, ()) {
   RC_ASSERT(scan.has_value());
   RC_ASSERT(scan->ascending == (along > 0));
   RC_ASSERT(scan->at_the_right == (a < 0));
-  expect_same_as_definition(program, op, {tensor(i64, {3, m, static_cast<std::int64_t>(arity)}, random_values(3 * m * arity, -3, 4))});
+  expect_same_as_definition(
+      program, op, {tensor(i64, {3, m, static_cast<std::int64_t>(arity)}, random_values(3 * m * arity, -3, 4))});
 }
 
 Operator prefix_sum(Program& program, std::int64_t n) {
@@ -109,9 +114,18 @@ TEST(InterpretScan, IsNotFoundElsewhere) {
     return oracle::find_scan(b.reduce(sum, {operand})).has_value();
   };
   EXPECT_FALSE(with([](Build& b) { return b.read(0, {b[1], b[1]}); }));
-  EXPECT_TRUE(with([](Build& b) { b.require_at_least_zero(b[0] - b[1]); return b.read(0, {b[1], b[1]}); }));
-  EXPECT_FALSE(with([](Build& b) { b.require_at_least_zero(b[0] - b[1]); return b.read(0, {b[0], b[1]}); }));
-  EXPECT_FALSE(with([](Build& b) { b.require_zero(b[0] - b[1]); return b.read(0, {b[1], b[1]}); }));
+  EXPECT_TRUE(with([](Build& b) {
+    b.require_at_least_zero(b[0] - b[1]);
+    return b.read(0, {b[1], b[1]});
+  }));
+  EXPECT_FALSE(with([](Build& b) {
+    b.require_at_least_zero(b[0] - b[1]);
+    return b.read(0, {b[0], b[1]});
+  }));
+  EXPECT_FALSE(with([](Build& b) {
+    b.require_zero(b[0] - b[1]);
+    return b.read(0, {b[1], b[1]});
+  }));
   EXPECT_FALSE(with([](Build& b) {
     b.require_at_least_zero(b[0] - b[1]);
     b.require_at_least_zero(b[1] - b[0] + 2);
@@ -130,10 +144,12 @@ struct ScatterForm {
   std::int64_t sign;
 };
 
-Operator scatter(Program& program, const ScatterForm& form, std::int64_t vocabulary, std::int64_t tokens, std::int64_t width) {
+Operator scatter(Program& program, const ScatterForm& form, std::int64_t vocabulary, std::int64_t tokens,
+                 std::int64_t width) {
   Build b("y");
   auto v = b.parallel("v", vocabulary), d = b.parallel("d", width), t = b.reduction("t", tokens);
-  auto ids = b.operand(form.id_type, {tokens}), g = b.operand(f32, {tokens, width}), keep = b.operand(boolean, {tokens});
+  auto ids = b.operand(form.id_type, {tokens}), g = b.operand(f32, {tokens, width}),
+       keep = b.operand(boolean, {tokens});
   b.result(f32, {vocabulary, width}, {b[v], b[d]});
   CellId value = b.index(v);
   if (form.sign < 0) value = b.apply(CellOp::neg, {value});
@@ -147,7 +163,8 @@ Operator scatter(Program& program, const ScatterForm& form, std::int64_t vocabul
   if (form.keep_first) condition = b.apply(CellOp::logical_and, {kept, condition});
   if (form.keep_last) condition = b.apply(CellOp::logical_and, {condition, kept});
   CellId term = b.read(g, {b[t], b[d]}), zero = b.literal(f32, 0);
-  CellId operand = form.inverted ? b.apply(CellOp::select, {condition, zero, term}) : b.apply(CellOp::select, {condition, term, zero});
+  CellId operand = form.inverted ? b.apply(CellOp::select, {condition, zero, term})
+                                 : b.apply(CellOp::select, {condition, term, zero});
   return b.reduce(add_monoid(program, "sum", f32), {operand});
 }
 
@@ -165,9 +182,10 @@ RC_GTEST_PROP(InterpretScatter, EqualsTheDefinition, ()) {
   Operator op = scatter(program, form, vocabulary, tokens, width);
   RC_ASSERT(oracle::find_scatter(op, program.monoids[0]).has_value());
   auto n = static_cast<std::size_t>(tokens);
-  expect_same_as_definition(program, op, {tensor(form.id_type, {tokens}, random_values(n, -8, 9)),
-                                          tensor(f32, {tokens, width}, random_values(n * width, -9, 10)),
-                                          tensor(boolean, {tokens}, random_values(n, 0, 2))});
+  expect_same_as_definition(program, op,
+                            {tensor(form.id_type, {tokens}, random_values(n, -8, 9)),
+                             tensor(f32, {tokens, width}, random_values(n * width, -9, 10)),
+                             tensor(boolean, {tokens}, random_values(n, 0, 2))});
 }
 
 // Two targets at once, a monoid that is not commutative, and constraints on the cells.
@@ -184,16 +202,18 @@ RC_GTEST_PROP(InterpretScatter, TwoTargetsInOrder, ()) {
   std::vector<CellId> operands;
   for (int k = 0; k < 4; ++k) {
     b.result(i64, {n, n}, {b[u], b[v]});
-    operands.push_back(b.apply(CellOp::select, {here, b.read(g, {b[t], at_constant(k)}), b.literal(i64, k == 0 || k == 3)}));
+    operands.push_back(
+        b.apply(CellOp::select, {here, b.read(g, {b[t], at_constant(k)}), b.literal(i64, k == 0 || k == 3)}));
   }
   Operator op = b.reduce(MonoidId(0), operands);
   auto found = oracle::find_scatter(op, program.monoids[0]);
   RC_ASSERT(found.has_value());
   RC_ASSERT(found->targets.size() == 2u);
   auto count = static_cast<std::size_t>(tokens);
-  expect_same_as_definition(program, op, {tensor(i64, {tokens}, random_values(count, -1, n + 1)),
-                                          tensor(i64, {tokens}, random_values(count, -1, n + 1)),
-                                          tensor(i64, {tokens, 4}, random_values(4 * count, -3, 4))});
+  expect_same_as_definition(
+      program, op,
+      {tensor(i64, {tokens}, random_values(count, -1, n + 1)), tensor(i64, {tokens}, random_values(count, -1, n + 1)),
+       tensor(i64, {tokens, 4}, random_values(4 * count, -3, 4))});
 }
 
 TEST(InterpretScatter, EmbeddingGradientIsQuick) {
@@ -202,7 +222,8 @@ TEST(InterpretScatter, EmbeddingGradientIsQuick) {
   Operator op = scatter(program, {i32, false, false, false, false, 0, 1}, vocabulary, tokens, width);
   Values ids, g(tokens * width, 1.0);
   for (std::int64_t t = 0; t < tokens; ++t) ids.push_back(static_cast<double>(t * t % 1000));
-  std::vector<Tensor> inputs{tensor(i32, {tokens}, ids), tensor(f32, {tokens, width}, g), tensor(boolean, {tokens}, Values(tokens, 1.0))};
+  std::vector<Tensor> inputs{tensor(i32, {tokens}, ids), tensor(f32, {tokens, width}, g),
+                             tensor(boolean, {tokens}, Values(tokens, 1.0))};
   InterpretResult r;
   EXPECT_LT(seconds_of([&] { r = evaluate(program, op, inputs); }), 5.0);  // 8·10^8 terms by the definition
   EXPECT_EQ(r.outputs[0].load_f64(0 * width), 20);  // the squares that are 0 modulo 1000, twice each thousand
@@ -226,10 +247,18 @@ TEST(InterpretScatter, IsNotFoundElsewhere) {
   auto select = [](Build& b, CellId condition, CellId term, double otherwise) {
     return b.apply(CellOp::select, {condition, term, b.literal(f32, otherwise)});
   };
-  EXPECT_TRUE(found([&](Build& b, CellId v, CellId id, CellId g) { return select(b, b.apply(CellOp::equal, {id, v}), g, 0); }));
-  EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) { return select(b, b.apply(CellOp::equal, {id, v}), g, 1); }));
-  EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) { return select(b, b.apply(CellOp::not_equal, {id, v}), g, 0); }));
-  EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) { return select(b, b.apply(CellOp::less, {id, v}), g, 0); }));
+  EXPECT_TRUE(found([&](Build& b, CellId v, CellId id, CellId g) {
+    return select(b, b.apply(CellOp::equal, {id, v}), g, 0);
+  }));
+  EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) {
+    return select(b, b.apply(CellOp::equal, {id, v}), g, 1);
+  }));
+  EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) {
+    return select(b, b.apply(CellOp::not_equal, {id, v}), g, 0);
+  }));
+  EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) {
+    return select(b, b.apply(CellOp::less, {id, v}), g, 0);
+  }));
   EXPECT_FALSE(found([&](Build& b, CellId v, CellId id, CellId g) {
     return select(b, b.apply(CellOp::equal, {b.apply(CellOp::add, {id, v}), v}), g, 0);
   }));

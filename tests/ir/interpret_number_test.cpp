@@ -117,18 +117,13 @@ TEST(CellNumbers, EveryStrictOperationIsKnown) {
   for (std::size_t k = 0; k < cell_op_count; ++k) {
     auto op = static_cast<CellOp>(k);
     CellKind kind = info(op).kind;
-    if (kind == CellKind::leaf || kind == CellKind::lazy || kind == CellKind::cast || kind == CellKind::reduction) continue;
+    if (kind == CellKind::leaf || kind == CellKind::lazy || kind == CellKind::cast || kind == CellKind::reduction)
+      continue;
     bool for_floats = kind != CellKind::integer_function && kind != CellKind::logical;
     bool for_integers = kind != CellKind::function;
-    if (for_floats) {
-      EXPECT_NO_THROW(real(op, 0.5, 0.25)) << info(op).name;
-    }
-    if (for_integers) {
-      EXPECT_NO_THROW(whole(op, i32, 5, 3)) << info(op).name;
-    }
-    if (!for_integers) {
-      EXPECT_THROW(whole(op, i32, 5, 3), InternalError) << info(op).name;
-    }
+    if (for_floats) { EXPECT_NO_THROW(real(op, 0.5, 0.25)) << info(op).name; }
+    if (for_integers) { EXPECT_NO_THROW(whole(op, i32, 5, 3)) << info(op).name; }
+    if (!for_integers) { EXPECT_THROW(whole(op, i32, 5, 3), InternalError) << info(op).name; }
   }
 }
 
@@ -153,7 +148,8 @@ TEST(CellNumbers, CastInsideACellRounds) {
   b.operand(f64, {});
   b.result(f64, {}, {});
   CellId narrow = b.cast(b.cast(b.read(0, {}), f32), f64);
-  EXPECT_EQ(evaluate(program, b.map({narrow}), {tensor(f64, {}, {0.1})}).outputs[0].load_f64(0), static_cast<double>(0.1f));
+  EXPECT_EQ(evaluate(program, b.map({narrow}), {tensor(f64, {}, {0.1})}).outputs[0].load_f64(0),
+            static_cast<double>(0.1f));
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ TEST(InterpretRegion, NestedCountersByLevel) {
   Operator body = step([](Build& b) {
     CellId ten = b.literal(i64, 10);
     CellId number = b.apply(CellOp::add, {b.apply(CellOp::mul, {ten, b.index(1)}), b.index(0)});
-    return b.apply(CellOp::add, {b.apply(CellOp::mul, {b.literal(i64, 100), b.read(0, {})}), b.apply(CellOp::mul, {b.read(1, {}), number})});
+    return b.apply(CellOp::add, {b.apply(CellOp::mul, {b.literal(i64, 100), b.read(0, {})}),
+                                 b.apply(CellOp::mul, {b.read(1, {}), number})});
   });
   GraphId inner_graph = inner.finish(inner.add(body, {s, c}));
   BuildGraph outer{program, {}};
@@ -62,7 +63,8 @@ TEST(InterpretRegion, NoTripsGiveTheInitialState) {
   GraphId graph = body.finish(body.add(step([](Build& b) { return b.read(1, {}); }), {s, c}));
   BuildGraph g{program, {}};
   s = g.input("s", i64, {}), c = g.input("c", i64, {});
-  GraphId main = g.finish(g.add(region("loop", RegionKind::iterate, graph, {scalar, scalar}, {scalar}, {4, 4}), {s, c}));
+  GraphId main =
+      g.finish(g.add(region("loop", RegionKind::iterate, graph, {scalar, scalar}, {scalar}, {4, 4}), {s, c}));
   InterpretOptions options;
   options.with_bounds = true;
   auto r = interpret(program, main, {tensor(i64, {}, {7}), tensor(i64, {}, {1})}, options);
@@ -126,13 +128,12 @@ TEST(InterpretRegion, FailuresNameTheTrip) {
   GraphId graph = body.finish(body.add(divide, {s, c}));
   BuildGraph g{program, {}};
   s = g.input("s", i64, {}), c = g.input("c", i64, {});
-  GraphId main = g.finish(g.add(region("loop", RegionKind::iterate, graph, {scalar, scalar}, {scalar}, {0, 5}), {s, c}));
+  GraphId main =
+      g.finish(g.add(region("loop", RegionKind::iterate, graph, {scalar, scalar}, {scalar}, {0, 5}), {s, c}));
   try {
     interpret(program, main, {tensor(i64, {}, {100}), tensor(i64, {}, {3})});
     FAIL() << "nothing failed";
-  } catch (const EvaluationError& error) {
-    EXPECT_EQ(error.message, "division by zero in `s` at t=3");
-  }
+  } catch (const EvaluationError& error) { EXPECT_EQ(error.message, "division by zero in `s` at t=3"); }
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ TEST(Interpret, LinearAddsItsBiasOnce) {  // trap 15
   product.operand(f32, {1, 2});
   product.operand(f32, {2, 1});
   product.result(f32, {1, 1}, {product[i], product[o]});
-  CellId term = product.apply(CellOp::mul, {product.read(0, {product[i], product[k]}), product.read(1, {product[k], product[o]})});
+  CellId term = product.apply(CellOp::mul,
+                              {product.read(0, {product[i], product[k]}), product.read(1, {product[k], product[o]})});
   ValueId p = g.add(product.reduce(sum, {term}), {x, w})[0];
   Build add("y");
   i = add.parallel("i", 1), o = add.parallel("o", 1);
@@ -146,7 +147,8 @@ Monoid affine_composition() {
   CellExprs& e = m.exprs;
   CellId ac = e.argument(0, f64), ad = e.argument(1, f64), bc = e.argument(2, f64), bd = e.argument(3, f64);
   m.identity = {e.constant(Scalar::one(f64)), e.constant(Scalar::zero(f64))};
-  m.combine = {e.apply(CellOp::mul, f64, {ac, bc}), e.apply(CellOp::add, f64, {e.apply(CellOp::mul, f64, {ad, bc}), bd})};
+  m.combine = {e.apply(CellOp::mul, f64, {ac, bc}),
+               e.apply(CellOp::add, f64, {e.apply(CellOp::mul, f64, {ad, bc}), bd})};
   return m;
 }
 
@@ -179,7 +181,8 @@ TEST(Interpret, ArgmaxTakesTheFirstOfEquals) {
   CellExprs& e = m.exprs;
   CellId av = e.argument(0, f32), aa = e.argument(1, i64), bv = e.argument(2, f32), ba = e.argument(3, i64);
   m.identity = {e.constant(Scalar::least(f32)), e.constant(Scalar::greatest(i64))};
-  CellId tie = e.apply(CellOp::logical_and, boolean, {e.apply(CellOp::equal, boolean, {bv, av}), e.apply(CellOp::less, boolean, {ba, aa})});
+  CellId tie = e.apply(CellOp::logical_and, boolean,
+                       {e.apply(CellOp::equal, boolean, {bv, av}), e.apply(CellOp::less, boolean, {ba, aa})});
   CellId later = e.apply(CellOp::logical_or, boolean, {e.apply(CellOp::less, boolean, {av, bv}), tie});
   m.combine = {e.apply(CellOp::select, f32, {later, bv, av}), e.apply(CellOp::select, i64, {later, ba, aa})};
   Program program;

@@ -36,7 +36,8 @@ class Perturbed {
   Number compute(const CellNode& node) {
     switch (node.op) {
       case CellOp::constant: return oracle::number_of(node.value);
-      case CellOp::read: case CellOp::argument: return leaf(node);
+      case CellOp::read:
+      case CellOp::argument: return leaf(node);
       case CellOp::select: return evaluate(node.args[evaluate(node.args[0]).i != 0 ? 1 : 2]);
       case CellOp::logical_and: return evaluate(node.args[0]).i != 0 ? evaluate(node.args[1]) : oracle::integer(0);
       case CellOp::logical_or: return evaluate(node.args[0]).i != 0 ? oracle::integer(1) : evaluate(node.args[1]);
@@ -87,7 +88,9 @@ inline std::vector<Number> combine_over_random_tree(const Monoid& monoid, const 
   auto earlier = combine_over_random_tree(monoid, terms, lo, middle, rng);
   auto later = combine_over_random_tree(monoid, terms, middle, hi, rng);
   Perturbed cells(monoid.exprs, rng);
-  cells.leaf = [&](const CellNode& node) { return node.attribute < n ? earlier[node.attribute] : later[node.attribute - n]; };
+  cells.leaf = [&](const CellNode& node) {
+    return node.attribute < n ? earlier[node.attribute] : later[node.attribute - n];
+  };
   for (CellId id : monoid.combine) result.push_back(cells(id));
   return result;
 }

@@ -156,7 +156,12 @@ TEST_F(Rendered, TooManyErrors) {
 TEST_F(Rendered, JsonIsOneObjectALineAndParses) {
   Span s = find("ab \"\\\n  H = \u00e9 reul", "reul");
   Diagnostics diagnostics;
-  diagnostics.report(Diagnostic(Code::unknown_name, s, "no \"reul\"\n\x01 \xff").at_caret("c").label(again("H"), "l").note("n").help("h").fix(s, "relu"));
+  diagnostics.report(Diagnostic(Code::unknown_name, s, "no \"reul\"\n\x01 \xff")
+                         .at_caret("c")
+                         .label(again("H"), "l")
+                         .note("n")
+                         .help("h")
+                         .fix(s, "relu"));
   for (int i = 0; i < 20; ++i) diagnostics.report({Code::syntax, Span{}, "m" + std::to_string(i)});
   std::string text = render(diagnostics, sources_, MessageFormat::json, false);
   std::vector<nlohmann::json> lines;
