@@ -45,7 +45,7 @@ struct Writer {
 struct LegalityOptions {
   bool closed_forms = true;  // off: everything is decided by isl, to test one against the other
   // What isl may spend on one question, in its own units (about pivots of a simplex tableau; 20,000 take some 50 ms).
-  unsigned long budget = 20'000;
+  unsigned long budget = 60'000;
 };
 
 // Thrown where neither a proof within the budget nor an enumeration can tell: an index space of many dims, large, with

@@ -44,7 +44,7 @@ TEST(ShardingFacts, AProduct) {
 
 TEST(ShardingFacts, ADataDependentReadNeedsTheWholeAxis) {
   EXPECT_EQ(facts_of("program p(T: f32[10], I: i64[4]) -> (Y: f32[4]) { Y[i] = T[I[i]] }"),
-            Lines{"i: yes; two shards share all of x0 (40 bytes)"});
+            Lines{"i: yes; two shards share all of x1 (40 bytes)"});
 }
 
 TEST(ShardingFacts, WhatCannotBeSplitSaysWhy) {

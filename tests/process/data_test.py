@@ -58,7 +58,7 @@ class Data(TapcTest):
         self.expect(3, r"error\[T1105\]", "run", "a.tap", "-i", "@bomb.npz", "-o", "Y=@y.npy", memory=10 * GIB)
 
     def test_e11_a_file_that_shrinks_while_it_is_mapped(self):
-        self.write("a.tap", "program main(X: f32[n]) -> (Y: f32[]) { Y = iterate 4 (v = 0) { w[] = v[] + sum[i] X[i]; w } }\n"
+        self.write("a.tap", "program main(X: f32[n]) -> (Y: f32[]) { Y = iterate 60 (v = 0) { w[] = v[] + sum[i] X[i]; w } }\n"
                    .replace("(v = 0)", "(v = Z)").replace("X: f32[n]", "X: f32[n], Z: f32[]"))
         self.save("x.npy", np.ones(1 << 20, "f4"))
         process = subprocess.Popen([TAPC, "run", "a.tap", "--engine", "interp", "-i", "X=@x.npy", "-i", "Z=0", "-o", "Y=@y.npy"], cwd=self.folder,
