@@ -82,7 +82,9 @@ std::vector<std::int64_t> row_major_strides(const Shape& shape) {
 }
 
 Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(shape)), size_(element_count(shape_)) {
-  checked::mul(size_, static_cast<std::int64_t>(size_of(type_)));
+  // One process never holds more; refusing here keeps allocators that treat such a request as a fault out of it.
+  constexpr std::int64_t largest = std::int64_t{1} << 39;
+  if (checked::mul(size_, static_cast<std::int64_t>(size_of(type_))) > largest) throw std::bad_alloc();
   bytes_ = allocate(byte_size());
   std::memset(bytes_.get(), 0, byte_size());
 }
