@@ -17,7 +17,7 @@ inputs=(-i X=rand:1 -i W1=rand:2 -i b1=rand:3 -i W2=rand:4 -i b2=rand:5)
 show run examples/mlp.tap "${sizes[@]}" "${inputs[@]}" -o Y=- -o Y=@out/mlp_Y.npy
 echo
 echo "The same by the interpreter, which is slow and obviously right; its result must agree:"
-show run examples/mlp.tap "${sizes[@]}" "${inputs[@]}" --engine interp --expect Y=@out/mlp_Y.npy
+show run examples/mlp.tap "${sizes[@]}" "${inputs[@]}" --engine interp --expect Y=@out/mlp_Y.npy --rtol 1e-4 --atol 1e-4
 echo "(it does)"
 show inspect examples/mlp.tap --format svg -o out/mlp.svg
 printf '\nThe result is in out/mlp_Y.npy, the graph of the program in out/mlp.svg.\n'
