@@ -38,11 +38,8 @@ std::string print_split(const Operator& op, const BlockSplit& split) {
 
 std::vector<Range> ceil_blocks(Range range, std::int64_t count) {
   TAP_CHECK(count > 0, "a dim is cut into at least one block");
-  std::int64_t size = range.size();
-  std::int64_t step = size / count + (size % count != 0);
   std::vector<Range> blocks;
-  for (std::int64_t b = 0; b < count; ++b)
-    blocks.push_back({range.lo + std::min(size, b * step), range.lo + std::min(size, (b + 1) * step)});
+  for (std::int64_t b = 0; b < count; ++b) blocks.push_back(Blocks{count}.block(range, b));
   return blocks;
 }
 

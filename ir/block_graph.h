@@ -52,8 +52,7 @@ struct BlockProgram {
   bool operator==(const BlockProgram&) const = default;
 };
 
-// `count` consecutive blocks of ceil(size / count) points, the last ones shorter or empty: block r starts at an affine
-// function of r. 10 over 4 is 3, 3, 3, 1; 9 over 4 is 3, 3, 3, 0. The one rule for blocks everywhere.
+// Ceil blocks (blocks.h), written out.
 std::vector<Range> ceil_blocks(Range range, std::int64_t count);
 
 // The applications of an operator whose splits are these.

@@ -120,6 +120,8 @@ class Merger {
     for (ValueId v : graph_.inputs) pinned[v.index()] = true;
     for (Bundle& bundle : bundles_)
       for (ValueId v : bundle.values) bundle.pinned |= pinned[v.index()];
+    for (std::size_t o = 0; o < graph_.operations.size(); ++o)
+      if (!graph_.operations[o].placements.empty()) bundles_[bundle_of_[o]].pinned = true;
     for (const SplitRequest& split : graph_.splits) bundles_[bundle_of_[split.operation.index()]].pinned = true;
   }
 

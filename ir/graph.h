@@ -23,11 +23,22 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
+enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis };
+// Where the blocks go that a block dim of an operation numbers.
+struct BlockPlacement {
+  std::uint32_t dim = 0;
+  Placement placement = Placement::unspecified;
+  std::string mesh = {};             // with mesh_axis
+  std::optional<AxisRef> axis = {};  // likewise
+  bool operator==(const BlockPlacement&) const = default;
+};
+
 struct Operation {
   OperatorId op;
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // a value has one or more writers; their write images partition it
   std::vector<std::optional<Sharding>> operand_shardings;  // X @ pod[…]: this use only; empty if none has one
+  std::vector<BlockPlacement> placements = {};             // by block dim, in order; those without one are unspecified
   bool operator==(const Operation&) const = default;
 };
 
@@ -41,7 +52,6 @@ struct ShardingGroup {
   std::vector<ValueId> values;
   bool operator==(const ShardingGroup&) const = default;
 };
-enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis };
 // A split that the user asked for: of an operation's index dim, told by an axis of a value that it writes or by the index
 // variable's name (of a call: in the operations inside it). The blocks tile that range in order.
 struct SplitRequest {

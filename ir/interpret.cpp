@@ -79,6 +79,10 @@ void Interpreter::evaluate(const Graph& graph, const Operation& operation, std::
   if (const RegionBody* region = op.region()) return evaluate_region(*region, operation, values);
   for (ValueId v : operation.results) allocate(graph, v, values);
   if (op.kernel()) return evaluate_kernel(op, operation, values);
+  if (op.transfer()) {
+    values[operation.results[0].index()] = values[operation.operands[0].index()];
+    return;
+  }
   oracle::OperationInput input{program_, op, options_, counters_, {}, {}};
   for (ValueId v : operation.operands) {
     input.operands.push_back(&values[v.index()]);

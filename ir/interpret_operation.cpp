@@ -321,8 +321,44 @@ void CellOperation::write(std::size_t number, const Cell& cell) {
 
 }  // namespace
 
-void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results) {
-  CellOperation(input, results).run();
+namespace {
+
+// The operator on a box, as an operator of its own. A block dim that only orders a walk disappears: blocks in order are
+// the whole range in order.
+Operator applied_to(const Operator& op, const Box& box) {
+  Operator result = op;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    result.dims[d].range = box.dims[d];
+    if (op.dims[d].role == DimRole::reduction && is_block_dim(op, static_cast<std::uint32_t>(d)))
+      result.dims[d].range = box.dims[d].empty() ? Range{0, 0} : Range{0, 1};
+  }
+  result.blockings.clear();
+  return result;
+}
+
+}  // namespace
+
+// Block after block: within one the blockings are ranges like any other.
+void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results,
+                        const std::optional<Box>& within) {
+  const Operator& op = input.op;
+  if (op.blockings.empty() && !within) return CellOperation(input, results).run();
+  Box whole = within ? *within : op.box();
+  std::vector<std::uint32_t> numbers;
+  Box coordinates;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+    if (op.dims[d].role != DimRole::parallel || !is_block_dim(op, d)) continue;
+    numbers.push_back(d);
+    coordinates.dims.push_back(whole.dims[d]);
+  }
+  auto at = first_point(coordinates);
+  for (bool more = at.has_value(); more; more = next_point(coordinates, *at)) {
+    Box box = whole;
+    for (std::size_t k = 0; k < numbers.size(); ++k) box.dims[numbers[k]] = {(*at)[k], (*at)[k] + 1};
+    Operator application = applied_to(op, narrowed(op, box));
+    OperationInput part{input.program, application, input.options, input.counters, input.operands, input.operand_names};
+    CellOperation(part, results).run();
+  }
 }
 
 }  // namespace tap::ir::oracle

@@ -18,7 +18,9 @@ struct OperationInput {
   std::vector<std::string> operand_names;
 };
 
-// Writes its part of each result, which has its full shape already. Throws EvaluationError.
-void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results);
+// Writes its part of each result, which has its full shape already. Throws EvaluationError. With a box, only the points in
+// it: an application.
+void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results,
+                        const std::optional<Box>& box = {});
 
 }  // namespace tap::ir::oracle

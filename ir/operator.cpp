@@ -1,5 +1,7 @@
 #include "ir/operator.h"
 
+#include <algorithm>
+
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -21,6 +23,19 @@ std::vector<std::string> Operator::dim_names() const {
   names.reserve(dims.size());
   for (const IndexDim& dim : dims) names.push_back(dim.name);
   return names;
+}
+
+Box narrowed(const Operator& op, Box box) {
+  for (const Blocking& b : op.blockings) {
+    Range number = box.dims[b.block_dim];
+    Range& range = box.dims[b.dim];
+    if (number.size() == 1) range = intersect(range, b.blocks.block(range, number.lo));
+  }
+  return box;
+}
+
+bool is_block_dim(const Operator& op, std::uint32_t dim) {
+  return std::any_of(op.blockings.begin(), op.blockings.end(), [dim](const Blocking& b) { return b.block_dim == dim; });
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/blocks.h"
 #include "ir/cell.h"
 #include "ir/monoid.h"
 #include "ir/projection.h"
@@ -42,6 +43,20 @@ struct IndexDim {
   bool keep = false;        // must not be split (outside kernels)
   std::uint32_t level = 0;  // counter only: 0 is the innermost enclosing iterate
   bool operator==(const IndexDim&) const = default;
+};
+
+// A dim that is cut: for a given value r of `block_dim` it runs over block r only. What cuts a dim again, later in the list,
+// cuts the block that the former ones left (by ceil). Several dims may follow one block dim.
+//
+//   p[r, i] = sum[k in block r] x[i, k]    dims r, i, k and the blocking {k, r, 4}
+//
+// A block dim is parallel, and its points are separate applications; or, for a reduction dim only, itself a reduction dim,
+// which only says that k is walked block after block. No cell and no access speaks of such a one.
+struct Blocking {
+  std::uint32_t dim = 0;
+  std::uint32_t block_dim = 0;
+  Blocks blocks;
+  bool operator==(const Blocking&) const = default;
 };
 
 // One access to one tensor (a tensor that is read at two places has two).
@@ -75,22 +90,55 @@ struct KernelBody {  // an outside kernel
   std::optional<MonoidId> reduced_by;  // if there are reduction dims
   bool operator==(const KernelBody&) const = default;
 };
-enum class RegionKind : std::uint8_t { call, iterate, group };
-// An inner graph. Its inputs are the operator's operands in order, its outputs the operator's results. Of an `iterate` the
-// first results.size() inputs are the state, the rest is captured unchanged; the counter runs over `trips`.
-// A `call` is a use of a named op that was kept for rewrites; its dims, reads and writes are empty, as are an iterate's.
+enum class RegionKind : std::uint8_t { call, iterate, group, choice };
+
+// A dim of a group's operator, and the dim of one of its inner operations that goes with it.
+struct GroupAnchor {
+  std::uint32_t dim = 0;
+  std::uint32_t operation = 0;
+  std::uint32_t inner_dim = 0;
+  bool operator==(const GroupAnchor&) const = default;
+};
+// What a choice offers beside its first graph: equal in value, by a rule.
+struct Alternative {
+  GraphId graph;
+  std::string rule;  // the rewrite's line
+  bool operator==(const Alternative&) const = default;
+};
+
+// An inner graph. Its inputs are the operator's operands in order, its outputs the operator's results.
+//
+// - A `call` is a use of a named op that was kept for rewrites.
+// - Of an `iterate` the first results.size() inputs are the state, the rest is captured unchanged; the counter runs over
+//   `trips`.
+// - A `choice` computes what `graph` or any of `alternatives` computes; the plan picks.
+// - A `group` is a graph whose operations go together through the index space of the dims they share: for a box of the
+//   group's dims, each inner operation is applied to the box that its `anchors` and the demand of its consumers give it.
+//   Inside, everything keeps its whole shape and its own coordinates, so that a group's value is that of its graph; that
+//   only a box of an inner value exists at a time is how it runs. The group's reads and writes are regions.
+//
+// The dims, reads and writes of the other kinds are empty.
 struct RegionBody {
   RegionKind kind = RegionKind::call;
   GraphId graph;
-  Range trips;
+  Range trips = {};                            // iterate
+  std::vector<GroupAnchor> anchors = {};       // group
+  std::vector<Alternative> alternatives = {};  // choice
   bool operator==(const RegionBody&) const = default;
 };
-using Body = std::variant<MapBody, ReduceBody, KernelBody, RegionBody>;
+// A copy of the one operand, cell for cell, of which only the regions of the reads are asked for: what one consumer needs
+// of a value, brought to where it runs. The dims are that consumer's, each read is one of its accesses, and the write of the
+// same number is at the same place.
+struct TransferBody {
+  bool operator==(const TransferBody&) const = default;
+};
+using Body = std::variant<MapBody, ReduceBody, KernelBody, RegionBody, TransferBody>;
 
 struct Operator {
   std::string name;  // for people; never asked by a pass
   std::vector<IndexDim> dims;
-  std::vector<Constraint> constraints;  // on dims; the domain is the box of ranges cut by them
+  std::vector<Constraint> constraints;  // on dims; the domain is the box of ranges cut by them …
+  std::vector<Blocking> blockings;      // … and by these
   std::vector<TensorType> operands;
   std::vector<TensorType> results;  // whole types of the values written, also where only a part is written
   std::vector<Access> reads;
@@ -102,14 +150,20 @@ struct Operator {
   std::vector<std::string> result_names;
 
   Box box() const;
-  Domain domain() const { return {box(), constraints}; }
+  Domain domain() const { return {box(), constraints}; }  // without the blockings
   std::vector<std::string> dim_names() const;
   const MapBody* map() const { return std::get_if<MapBody>(&body); }
   const ReduceBody* reduce() const { return std::get_if<ReduceBody>(&body); }
   const KernelBody* kernel() const { return std::get_if<KernelBody>(&body); }
   const RegionBody* region() const { return std::get_if<RegionBody>(&body); }
+  const TransferBody* transfer() const { return std::get_if<TransferBody>(&body); }
   bool operator==(const Operator&) const = default;
 };
+
+// The box that is left of `box` by the blockings whose block dims have one value in it; of the others nothing is known.
+Box narrowed(const Operator& op, Box box);
+// Whether the dim is the number of a block.
+bool is_block_dim(const Operator& op, std::uint32_t dim);
 
 // A hash of everything but names (of the operator, its dims, operands and results), and of its cells only those that are
 // needed, whatever their order; equal_structure ignores the same.

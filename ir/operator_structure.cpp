@@ -68,6 +68,9 @@ std::size_t hash_body(std::size_t h, const Body& body) {
     h = hash_combine(h, region->graph.index());
     h = hash_combine(h, static_cast<std::size_t>(region->trips.lo));
     h = hash_combine(h, static_cast<std::size_t>(region->trips.hi));
+    for (const GroupAnchor& a : region->anchors)
+      h = hash_combine(hash_combine(hash_combine(h, a.dim), a.operation), a.inner_dim);
+    for (const Alternative& a : region->alternatives) h = hash_combine(h, a.graph.index());
   }
   return h;
 }
@@ -141,6 +144,11 @@ std::size_t structural_hash(const Operator& op) {
   }
   for (const Constraint& c : op.constraints)
     h = hash_combine(hash_affine(h, c.expr), static_cast<std::size_t>(c.comparison));
+  for (const Blocking& b : op.blockings) {
+    h = hash_combine(hash_combine(h, b.dim), b.block_dim);
+    h = hash_combine(h, static_cast<std::size_t>(b.blocks.count));
+    for (std::int64_t n : b.blocks.boundaries) h = hash_combine(h, static_cast<std::size_t>(n));
+  }
   h = hash_types(hash_types(h, op.operands), op.results);
   for (const Access& read : op.reads) h = hash_access(h, read);
   for (const Access& write : op.writes) h = hash_access(h, write);
@@ -148,8 +156,8 @@ std::size_t structural_hash(const Operator& op) {
 }
 
 bool equal_structure(const Operator& a, const Operator& b) {
-  return equal_lists(a.dims, b.dims, equal_dim) && a.constraints == b.constraints && a.operands == b.operands &&
-         a.results == b.results && equal_lists(a.reads, b.reads, equal_access) &&
+  return equal_lists(a.dims, b.dims, equal_dim) && a.constraints == b.constraints &&
+         a.blockings == b.blockings && a.operands == b.operands && a.results == b.results && equal_lists(a.reads, b.reads, equal_access) &&
          equal_lists(a.writes, b.writes, equal_access) && equal_body(a.body, b.body) &&
          equal_cells(a, roots_of(a), b, roots_of(b));
 }

@@ -61,7 +61,21 @@ void GraphSection::operation(Line& line) {
       line.fail(
           fmt::format("{} shardings for {} operands", operation.operand_shardings.size(), operation.operands.size()));
   }
+  if (line.eat_word("placed")) operation.placements = line.list("[", "]", [&] { return placement(line); });
   graph_.operations.push_back(std::move(operation));
+}
+
+// 2 over threads     3 over axis pod.model:(1)2
+BlockPlacement GraphSection::placement(Line& line) {
+  BlockPlacement p;
+  p.dim = line.any_number();
+  line.expect_word("over");
+  p.placement = line.word_of(words::placements, "placement");
+  if (p.placement != Placement::mesh_axis) return p;
+  p.mesh = line.name();
+  line.expect(".");
+  p.axis = line.axis_ref();
+  return p;
 }
 
 // split 2 value 4 axis 0 into [0..3, 3..8] over axis on model     split 2 dim k into [0..8] over anywhere

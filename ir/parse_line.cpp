@@ -143,6 +143,18 @@ Range Line::range() {
   return {lo, integer()};
 }
 
+// 4, or the boundaries [0, 100, 4096]
+Blocks Line::blocks() {
+  if (!rest_.starts_with('[')) {
+    Blocks blocks{integer()};
+    if (blocks.count < 1) fail("a range is cut into at least one block");
+    return blocks;
+  }
+  std::vector<std::int64_t> boundaries = integers();
+  if (boundaries.size() < 2) fail("blocks have at least two boundaries");
+  return {static_cast<std::int64_t>(boundaries.size()) - 1, std::move(boundaries)};
+}
+
 ElementType Line::element() {
   std::string_view name = word();
   auto type = element_type_named(name);

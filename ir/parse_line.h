@@ -45,6 +45,7 @@ class Line {
   std::uint32_t any_number();  // of something that comes later in the text
   std::int64_t bounded_integer(std::int64_t least, std::int64_t greatest);
   Range range();
+  Blocks blocks();
   ElementType element();
   TensorType tensor_type();
   Scalar scalar(ElementType type);

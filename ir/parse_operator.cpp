@@ -17,6 +17,8 @@ void OperatorSection::take(std::string_view keyword, Line& line) {
     dim(line);
   } else if (keyword == "where") {
     op_.constraints.push_back(line.constraint(variables()));
+  } else if (keyword == "block") {
+    op_.blockings.push_back(blocking(line));
   } else if (keyword == "operand") {
     op_.operands.push_back(line.tensor_type());
   } else if (keyword == "result") {
@@ -48,6 +50,17 @@ void OperatorSection::dim(Line& line) {
   if (line.eat_word("level")) dim.level = line.any_number();
   op_.dims.push_back(std::move(dim));
   if (op_.dims.size() > most_dims) line.fail(fmt::format("an operator has more than {} dims", most_dims));
+}
+
+// block 2 by 0 into 4
+Blocking OperatorSection::blocking(Line& line) {
+  Blocking b;
+  b.dim = line.number_below(op_.dims.size(), "dims");
+  line.expect_word("by");
+  b.block_dim = line.number_below(op_.dims.size(), "dims");
+  line.expect_word("into");
+  b.blocks = line.blocks();
+  return b;
 }
 
 const std::vector<std::string>& OperatorSection::variables() {
@@ -85,6 +98,17 @@ std::vector<CellId> OperatorSection::cells(Line& line) {
   return line.list("(", ")", [&] { return line.cell_of(op_.exprs); });
 }
 
+// 0 at 3.1
+GroupAnchor OperatorSection::anchor(Line& line) {
+  GroupAnchor a;
+  a.dim = line.number_below(op_.dims.size(), "dims");
+  line.expect_word("at");
+  a.operation = line.any_number();
+  line.expect(".");
+  a.inner_dim = line.any_number();
+  return a;
+}
+
 std::uint32_t OperatorSection::reference(Line& line, Reference::Kind kind) {
   std::uint32_t number = line.any_number();
   references_.push_back({line.number(), number, kind});
@@ -108,7 +132,15 @@ void OperatorSection::body(std::string_view keyword, Line& line) {
     region.kind = line.word_of(words::regions, "kind of region");
     region.graph = GraphId(reference(line, Reference::graph));
     region.trips = line.range();
+    if (line.eat_word("anchors")) region.anchors = line.list("[", "]", [&] { return anchor(line); });
+    if (line.eat_word("or"))
+      region.alternatives = line.list("[", "]", [&] {
+        GraphId graph(reference(line, Reference::graph));
+        return Alternative{graph, line.quoted_text()};
+      });
     op_.body = region;
+  } else if (keyword == "transfer") {
+    op_.body = TransferBody{};
   } else {
     line.fail(fmt::format("`{}` does not belong here in an operator", keyword));
   }

@@ -40,6 +40,8 @@ class OperatorSection {
 
  private:
   void dim(Line& line);
+  Blocking blocking(Line& line);
+  GroupAnchor anchor(Line& line);
   void access(Line& line, std::vector<Access>& accesses, std::size_t tensors);
   void body(std::string_view keyword, Line& line);
   std::vector<CellId> cells(Line& line);
@@ -61,6 +63,7 @@ class GraphSection {
   void value(Line& line);
   void operation(Line& line);
   void split(Line& line);
+  BlockPlacement placement(Line& line);
   std::vector<ValueId> values(Line& line);
 
   Graph& graph_;

@@ -28,6 +28,7 @@ class OperatorPrinter {
     text += in_title ? ": " + equations[0] + "\n" : "\n";
     if (!op_.dims.empty()) text += "  index  " + dims() + "\n";
     for (const Constraint& c : op_.constraints) text += "  where  " + to_string(c, names_) + "\n";
+    for (const Blocking& b : op_.blockings) text += "  blocks " + blocking(b) + "\n";
     for (const Access& read : op_.reads)
       text += "  read   " + access(read, op_.operands, operand_name(op_, read.tensor));
     for (const Access& write : op_.writes)
@@ -49,6 +50,12 @@ class OperatorPrinter {
       parts.push_back(std::move(part));
     }
     return joined(parts, "   ");
+  }
+
+  // k in block r of 4
+  std::string blocking(const Blocking& b) const {
+    if (b.dim >= names_.size() || b.block_dim >= names_.size()) return "?";
+    return fmt::format("{} in block {} of {}", names_[b.dim], names_[b.block_dim], to_string(b.blocks));
   }
 
   std::string access(const Access& access, const std::vector<TensorType>& tensors, const std::string& name) const {
@@ -100,12 +107,16 @@ class OperatorPrinter {
     return {text};
   }
 
+  std::vector<std::string> equations(const TransferBody&) const { return {"transfer"}; }
+
   std::vector<std::string> equations(const RegionBody& region) const {
     std::string graph = region.graph.index() < program_.graphs.size() ? program_[region.graph].name : "?";
     switch (region.kind) {
       case RegionKind::call: return {"call of graph " + graph};
       case RegionKind::iterate: return {fmt::format("iterate {} of graph {}", to_string(region.trips), graph)};
       case RegionKind::group: return {"group of graph " + graph};
+      case RegionKind::choice:
+        return {fmt::format("choice of graph {} and {} more", graph, region.alternatives.size())};
     }
     return {};
   }

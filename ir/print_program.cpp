@@ -124,6 +124,7 @@ class ProgramPrinter {
            dim.keep ? " keep" : "", level);
     }
     for (const Constraint& c : op.constraints) line("  where {}", to_string(c, names_));
+    for (const Blocking& b : op.blockings) line("  block {} by {} into {}", b.dim, b.block_dim, to_string(b.blocks));
     for (const TensorType& type : op.operands) line("  operand {}", to_string(type));
     for (const TensorType& type : op.results) line("  result {}", to_string(type));
     auto name = [](const std::string& n) { return written_name(n); };
@@ -164,8 +165,21 @@ class ProgramPrinter {
     std::string by = kernel.reduced_by ? fmt::format(" by {}", kernel.reduced_by->index()) : "";
     line("  kernel {}{}{}", quoted(kernel.symbol), flops, by);
   }
+  void print(const TransferBody&) { line("  transfer"); }
   void print(const RegionBody& region) {
-    line("  region {} {} {}", text_of(words::regions, region.kind), region.graph.index(), to_string(region.trips));
+    std::string more;
+    if (!region.anchors.empty())
+      more += " anchors [" +
+              listed(region.anchors,
+                     [](const GroupAnchor& a) { return fmt::format("{} at {}.{}", a.dim, a.operation, a.inner_dim); }) +
+              "]";
+    if (!region.alternatives.empty())
+      more += " or [" +
+              listed(region.alternatives,
+                     [](const Alternative& a) { return fmt::format("{} {}", a.graph.index(), quoted(a.rule)); }) +
+              "]";
+    line("  region {} {} {}{}", text_of(words::regions, region.kind), region.graph.index(), to_string(region.trips),
+         more);
   }
 
   void print(const Graph& graph) {
@@ -187,6 +201,14 @@ class ProgramPrinter {
     auto sharding = [](const std::optional<Sharding>& s) { return s ? to_string(*s) : "_"; };
     std::string used =
         operation.operand_shardings.empty() ? "" : " used [" + listed(operation.operand_shardings, sharding) + "]";
+    if (!operation.placements.empty())
+      used += " placed [" +
+              listed(operation.placements,
+                     [](const BlockPlacement& p) {
+                       return fmt::format("{} over {}{}", p.dim, text_of(words::placements, p.placement),
+                                          p.axis ? " " + written_name(p.mesh) + "." + to_string(*p.axis) : "");
+                     }) +
+              "]";
     auto name = [&](ValueId v) { return v.index() < graph.values.size() ? graph[v].name : "?"; };
     std::string meaning =
         fmt::format("{} = {}({})", listed(operation.results, name),

@@ -19,8 +19,10 @@ inline constexpr std::array<Word<DimRole>, 3> roles = {
     {{DimRole::parallel, "parallel"}, {DimRole::reduction, "reduce"}, {DimRole::counter, "counter"}}};
 inline constexpr std::array<Word<Law>, 4> laws = {
     {{Law::unknown, "unknown"}, {Law::proved, "proved"}, {Law::assumed, "assumed"}, {Law::broken, "broken"}}};
-inline constexpr std::array<Word<RegionKind>, 3> regions = {
-    {{RegionKind::call, "call"}, {RegionKind::iterate, "iterate"}, {RegionKind::group, "group"}}};
+inline constexpr std::array<Word<RegionKind>, 4> regions = {{{RegionKind::call, "call"},
+                                                             {RegionKind::iterate, "iterate"},
+                                                             {RegionKind::group, "group"},
+                                                             {RegionKind::choice, "choice"}}};
 inline constexpr std::array<Word<BarrierKind>, 3> barriers = {
     {{BarrierKind::forward, "forward"}, {BarrierKind::backward, "backward"}, {BarrierKind::both, "both"}}};
 inline constexpr std::array<Word<Placement>, 4> placements = {{{Placement::unspecified, "anywhere"},

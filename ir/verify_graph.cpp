@@ -93,6 +93,11 @@ class GraphVerifier {
         out_.expect(operation.results[a] != operation.results[b], "{} is result {} and result {}",
                     name(operation.results[a]), b, a);
     }
+    for (const BlockPlacement& p : operation.placements) {
+      out_.expect(p.dim < op.dims.size() && is_block_dim(op, p.dim), "dim {} is placed and numbers no blocks", p.dim);
+      out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(),
+                  "dim {} is placed on an axis that is not named", p.dim);
+    }
     if (operation.operand_shardings.empty()) return;
     if (!out_.expect(operation.operand_shardings.size() == operation.operands.size(), "{} shardings for {} operands",
                      operation.operand_shardings.size(), operation.operands.size()))

@@ -34,8 +34,10 @@ class Nesting {
       for (OperatorId op : operators_of(program_.graphs[g]))
         if (auto* region = program_[op].region()) {
           uses_[g].push_back({region->graph.index(), *region});
-          ++used_[region->graph.index()];
+          for (const Alternative& a : region->alternatives) uses_[g].push_back({a.graph.index(), *region});
         }
+    for (const std::vector<Use>& uses : uses_)
+      for (const Use& use : uses) ++used_[use.graph];
     // Outer graphs first, as the counts of uses fall to zero.
     std::vector<std::size_t> ready;
     for (std::size_t g = 0; g < used_.size(); ++g)

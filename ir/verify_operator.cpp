@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/text_tables.h"
 #include "ir/verify_parts.h"
 
 namespace tap::ir::verifying {
@@ -22,6 +23,7 @@ class OperatorVerifier {
     for (std::size_t k = 0; k < op_.reads.size(); ++k) read(k);
     for (std::size_t k = 0; k < op_.writes.size(); ++k) write(k);
     every_result_is_written();
+    walked_blocks_are_not_seen();
     reads_are_well_founded();
     std::visit([this](const auto& body) { this->body(body); }, op_.body);
   }
@@ -41,6 +43,34 @@ class OperatorVerifier {
     for (const Constraint& c : op_.constraints)
       out_.expect(c.expr.coefficients.size() == op_.dims.size(), "a constraint over {} of {} dims",
                   c.expr.coefficients.size(), op_.dims.size());
+    for (std::size_t k = 0; k < op_.blockings.size(); ++k) blocking(k);
+  }
+
+  void blocking(std::size_t number) {
+    Violations::Scope at(out_, "blocking {}", number);
+    const Blocking& b = op_.blockings[number];
+    if (!out_.expect(b.dim < op_.dims.size() && b.block_dim < op_.dims.size() && b.dim != b.block_dim,
+                     "dim {} by {} of {} dims", b.dim, b.block_dim, op_.dims.size()))
+      return;
+    const IndexDim &dim = op_.dims[b.dim], &block = op_.dims[b.block_dim];
+    out_.expect(block.range == Range{0, b.blocks.count}, "{} blocks and {} runs over {}", b.blocks.count, block.name,
+                to_string(block.range));
+    out_.expect(!dim.keep && dim.role != DimRole::counter, "{} must not be cut", dim.name);
+    out_.expect(block.role == DimRole::parallel || (block.role == DimRole::reduction && dim.role == DimRole::reduction),
+                "the block dim {} of {} is {}", block.name, dim.name, words::text_of(words::roles, block.role));
+    bool again = false;
+    for (std::size_t k = 0; k < number; ++k) {
+      again |= op_.blockings[k].dim == b.dim;
+      out_.expect(op_.blockings[k].dim != b.dim || op_.blockings[k].block_dim != b.block_dim, "{} is cut twice by {}",
+                  dim.name, block.name);
+    }
+    // A block dim may be cut itself, but before it cuts: else the blocks that it numbers would be found too late.
+    for (std::size_t k = number; k < op_.blockings.size(); ++k)
+      out_.expect(op_.blockings[k].dim != b.block_dim, "{} is cut after it cuts", block.name);
+    if (again) out_.expect(b.blocks.boundaries.empty(), "blocks of blocks have written boundaries");
+    else
+      out_.expect(tiles(b.blocks, dim.range), "the blocks {} do not tile {}", to_string(b.blocks),
+                  to_string(dim.range));
   }
 
   // What both reads and writes must fulfil; false if ranks disagree.
@@ -111,7 +141,7 @@ class OperatorVerifier {
     out_.expect(!access.fill, "a write has a fill");
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) one_cell(access, axis);
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (op_.dims[d].role == DimRole::reduction)
+      if (op_.dims[d].role == DimRole::reduction && !op_.transfer())
         out_.expect(!uses(access, d), "the reduced dim {} appears in what is written", op_.dims[d].name);
     std::vector<bool> seen(op_.dims.size(), false);
     for (std::uint32_t d : access.invariant_dims) {
@@ -124,10 +154,24 @@ class OperatorVerifier {
   }
 
   void every_result_is_written() {
+    if (op_.transfer()) return;  // what is not asked for is not moved
     if (auto* region = op_.region(); region && region->kind != RegionKind::group) return;
     std::vector<bool> written(op_.results.size(), false);
     for (const Access& access : op_.writes) written[access.tensor] = true;
     for (std::size_t r = 0; r < written.size(); ++r) out_.expect(written[r], "result {} is never written", r);
+  }
+
+  // A block dim that is a reduction dim only orders the walk: nothing may depend on it.
+  void walked_blocks_are_not_seen() {
+    for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
+      if (op_.dims[d].role != DimRole::reduction || !is_block_dim(op_, d)) continue;
+      bool seen = false;
+      for (const Access& read : op_.reads) seen |= uses(read, d);
+      for (const Constraint& c : op_.constraints) seen |= c.expr.coefficients[d] != 0;
+      for (std::size_t k = 0; k < op_.exprs.size(); ++k)
+        seen |= op_.exprs[CellId(k)].op == CellOp::index && op_.exprs[CellId(k)].attribute == d;
+      out_.expect(!seen, "something depends on {}, which only numbers the blocks of a walk", op_.dims[d].name);
+    }
   }
 
   // The cell that a read's coordinate or fill needs must not need that read itself.
@@ -215,8 +259,19 @@ class OperatorVerifier {
     if (kernel.reduced_by) monoid_of_writes(*kernel.reduced_by);
   }
 
+  void body(const TransferBody&) {
+    if (!out_.expect(op_.operands.size() == 1 && op_.results == op_.operands, "a transfer changes what it moves"))
+      return;
+    if (!out_.expect(op_.reads.size() == op_.writes.size(), "a transfer of {} reads and {} writes", op_.reads.size(),
+                     op_.writes.size()))
+      return;
+    for (std::size_t k = 0; k < op_.reads.size(); ++k)
+      out_.expect(op_.reads[k].projection == op_.writes[k].projection, "access {} is moved to another place", k);
+  }
+
   void body(const RegionBody& region) {
     if (!out_.expect(valid(region.graph, program_.graphs), "the region's graph is not in the table")) return;
+    choice_and_group(region);
     if (region.kind != RegionKind::group)
       out_.expect(op_.dims.empty() && op_.reads.empty() && op_.writes.empty() && op_.constraints.empty(),
                   "a call or an iterate has an index space of its own");
@@ -231,6 +286,24 @@ class OperatorVerifier {
     for (std::size_t k = 0; k < op_.results.size(); ++k)
       out_.expect(op_.operands[k] == op_.results[k], "the state {} enters as {} and leaves as {}", k,
                   to_string(op_.operands[k]), to_string(op_.results[k]));
+  }
+
+  void choice_and_group(const RegionBody& region) {
+    out_.expect(region.kind == RegionKind::group || region.anchors.empty(), "anchors belong to a group");
+    out_.expect(region.kind == RegionKind::choice || region.alternatives.empty(), "alternatives belong to a choice");
+    for (const GroupAnchor& a : region.anchors) {
+      const Graph& graph = program_[region.graph];
+      bool known = a.dim < op_.dims.size() && a.operation < graph.operations.size() &&
+                   valid(graph.operations[a.operation].op, program_.operators) &&
+                   a.inner_dim < program_[graph.operations[a.operation].op].dims.size();
+      out_.expect(known, "an anchor of dim {} at {}.{}, which is not there", a.dim, a.operation, a.inner_dim);
+    }
+    for (const Alternative& a : region.alternatives) {
+      if (!out_.expect(valid(a.graph, program_.graphs), "an alternative is not in the table")) continue;
+      const Graph& graph = program_[a.graph];
+      boundary(graph, graph.inputs, op_.operands, "operands", "inputs");
+      boundary(graph, graph.outputs, op_.results, "results", "outputs");
+    }
   }
 
   void boundary(const Graph& graph, const std::vector<ValueId>& inner, const std::vector<TensorType>& outer,

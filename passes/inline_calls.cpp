@@ -269,7 +269,10 @@ class Gatherer {
     if (auto it = operators_.find(id); it != operators_.end()) return it->second;
     const std::size_t own = program_.operators.size();
     Operator op = id.index() < own ? program_[id] : inliner_.added[id.index() - own];
-    if (auto* region = std::get_if<RegionBody>(&op.body)) region->graph = add(region->graph);
+    if (auto* region = std::get_if<RegionBody>(&op.body)) {
+      region->graph = add(region->graph);
+      for (Alternative& a : region->alternatives) a.graph = add(a.graph);
+    }
     OperatorId place{result_.operators.size()};
     operators_.emplace(id, place);
     result_.operators.push_back(std::move(op));

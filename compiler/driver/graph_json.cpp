@@ -37,10 +37,12 @@ std::string_view body_kind(const ir::Operator& op) {
   if (op.map()) return "map";
   if (op.reduce()) return "reduce";
   if (op.kernel()) return "kernel";
+  if (op.transfer()) return "transfer";
   switch (op.region()->kind) {
     case ir::RegionKind::call: return "call";
     case ir::RegionKind::iterate: return "iterate";
     case ir::RegionKind::group: return "group";
+    case ir::RegionKind::choice: return "choice";
   }
   return "";
 }
@@ -80,10 +82,16 @@ ordered_json body_json(const ir::Program& program, const ir::Operator& op) {
     body["symbol"] = kernel->symbol;
     body["flops"] = kernel->flops ? ordered_json(*kernel->flops) : ordered_json(nullptr);
     body["monoid"] = kernel->reduced_by ? ordered_json(program[*kernel->reduced_by].name) : ordered_json(nullptr);
-  } else {
+  } else if (op.region()) {
     const ir::RegionBody& region = *op.region();
     body["graph"] = region.graph.index();
     if (region.kind == ir::RegionKind::iterate) body["trips"] = {region.trips.lo, region.trips.hi};
+  }
+  if (const auto* region = op.region()) {
+    for (const ir::Alternative& a : region->alternatives)
+      body["alternatives"].push_back({{"graph", a.graph.index()}, {"rule", a.rule}});
+    for (const ir::GroupAnchor& a : region->anchors)
+      body["anchors"].push_back({{"dim", a.dim}, {"operation", a.operation}, {"inner_dim", a.inner_dim}});
   }
   return body;
 }
@@ -98,12 +106,17 @@ ordered_json operator_json(const ir::Program& program, const ir::Operator& op) {
                     {"role", role_name(dim.role)},
                     {"keep", dim.keep}});
   for (const ir::Constraint& constraint : op.constraints) constraints.push_back(to_string(constraint, op.dim_names()));
+  ordered_json blockings = ordered_json::array();
+  for (const ir::Blocking& b : op.blockings)
+    blockings.push_back(
+        {{"dim", b.dim}, {"block_dim", b.block_dim}, {"count", b.blocks.count}, {"boundaries", b.blocks.boundaries}});
   for (const ir::Access& read : op.reads) reads.push_back(access_json(op, read, true));
   for (const ir::Access& write : op.writes) writes.push_back(access_json(op, write, false));
   for (const ir::TensorType& type : op.operands) operands.push_back(type_json(type));
   for (const ir::TensorType& type : op.results) results.push_back(type_json(type));
-  return {{"name", op.name},    {"dims", dims},   {"constraints", constraints}, {"operands", operands},
-          {"results", results}, {"reads", reads}, {"writes", writes},           {"body", body_json(program, op)}};
+  return {{"name", op.name},        {"dims", dims},         {"constraints", constraints},
+          {"blockings", blockings}, {"operands", operands}, {"results", results},
+          {"reads", reads},         {"writes", writes},     {"body", body_json(program, op)}};
 }
 
 ordered_json graph_json(const ir::Graph& graph) {

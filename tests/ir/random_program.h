@@ -156,12 +156,33 @@ inline Access random_access(const Operator& op, std::size_t tensors) {
 inline Body random_body(const Operator& op, std::size_t monoids, std::size_t graphs) {
   auto cells = [&] { return several<CellId>([&] { return pick_id<CellId>(op.exprs.size()); }); };
   auto monoid = [&] { return pick_id<MonoidId>(monoids); };
-  switch (pick(0, 4)) {
+  switch (pick(0, 5)) {
+    case 4: return TransferBody{};
     case 0: return MapBody{cells()};
     case 1: return ReduceBody{monoid(), cells()};
     case 2: return KernelBody{random_name(), maybe(random_integer), maybe(monoid)};
-    default: return RegionBody{static_cast<RegionKind>(pick(0, 3)), pick_id<GraphId>(graphs), random_range()};
+    default: {
+      RegionBody region{static_cast<RegionKind>(pick(0, 4)), pick_id<GraphId>(graphs), random_range()};
+      auto number = [] { return static_cast<std::uint32_t>(pick(0, 1000)); };
+      auto dim = [&] { return static_cast<std::uint32_t>(pick(0, static_cast<std::int64_t>(op.dims.size()))); };
+      if (!op.dims.empty())
+        region.anchors = several<GroupAnchor>([&] { return GroupAnchor{dim(), number(), number()}; });
+      region.alternatives = several<Alternative>([&] { return Alternative{pick_id<GraphId>(graphs), random_name()}; });
+      return region;
+    }
   }
+}
+
+inline Blocks random_blocks() {
+  if (chance()) return {pick(1, 1000)};
+  std::vector<std::int64_t> boundaries{random_integer(), random_integer()};
+  while (chance()) boundaries.push_back(random_integer());
+  return {static_cast<std::int64_t>(boundaries.size()) - 1, boundaries};
+}
+
+inline Blocking random_blocking(std::size_t dims) {
+  auto dim = [&] { return static_cast<std::uint32_t>(pick(0, static_cast<std::int64_t>(dims))); };
+  return {dim(), dim(), random_blocks()};
 }
 
 inline Operator random_operator(std::size_t monoids, std::size_t graphs) {
@@ -175,6 +196,7 @@ inline Operator random_operator(std::size_t monoids, std::size_t graphs) {
     return Constraint{random_affine_of_any_size(op.dims.size()),
                       chance() ? Comparison::equal_zero : Comparison::at_least_zero};
   });
+  if (!op.dims.empty()) op.blockings = several<Blocking>([&] { return random_blocking(op.dims.size()); });
   op.operands = several<TensorType>(random_tensor_type);
   op.results = several<TensorType>(random_tensor_type);
   if (chance()) op.operand_names = several<std::string>(random_name);
@@ -207,6 +229,12 @@ inline Graph random_graph_of_any_shape(std::size_t operators) {
       if (chance())
         for (std::size_t k = 0; k < operation.operands.size(); ++k)
           operation.operand_shardings.push_back(maybe(random_sharding));
+      if (chance())
+        operation.placements = several<BlockPlacement>([] {
+          BlockPlacement p{static_cast<std::uint32_t>(pick(0, 5)), static_cast<Placement>(pick(0, 4))};
+          if (p.placement == Placement::mesh_axis) p.mesh = random_name(), p.axis = random_axis();
+          return p;
+        });
       return operation;
     });
   g.groups = several<ShardingGroup>([&] { return ShardingGroup{ids()}; }, 3);

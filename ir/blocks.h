@@ -1,0 +1,32 @@
+// Blocks: a range cut into consecutive pieces, which tile it in order. Some may be empty.
+//
+//   Blocks{4}.block({0, 10}, 3) == {9, 10}          ceil blocks: 3, 3, 3, 1
+//   Blocks{2, {0, 100, 4096}}.block({0, 4096}, 1) == {100, 4096}
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/box.h"
+
+namespace tap::ir {
+
+struct Blocks {
+  std::int64_t count = 1;
+  // Where each block begins, and where the last one ends. Empty: blocks of ceil(size / count) points, the last ones shorter
+  // or empty. That is the one rule for blocks of one size, everywhere; it also cuts blocks into blocks.
+  std::vector<std::int64_t> boundaries = {};
+
+  Range block(Range whole, std::int64_t number) const;
+  bool operator==(const Blocks&) const = default;
+};
+
+// Whether these blocks tile that range.
+bool tiles(const Blocks& blocks, Range whole);
+// The blocks that were written out: equal ones by count alone.
+Blocks blocks_of(Range whole, const std::vector<Range>& blocks);
+
+std::string to_string(const Blocks& blocks);  // 4, or [0, 100, 4096]
+
+}  // namespace tap::ir

@@ -1,0 +1,58 @@
+// A plan: every decision about one program. A file that one can export, edit, compare and replay; what it does not say is
+// left as it is (no choice taken, nothing cut, nothing fused).
+//
+//   plan 1
+//   choose H 1
+//   split H dim k into 4 over mesh model tree 2
+//   split Y dim i into [0, 100, 4096] over threads
+//   fuse H, H.m, Y over i
+//   unroll u 4
+//
+// An operation is named by the value that it writes (with several writers: `Y#1`, counted from 0), in the graph of a region
+// by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows. Lines of one
+// operation apply in their order; a dim that is split again has its blocks cut.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+struct PlannedChoice {  // which alternative of a choice; 0 is what was written
+  std::string operation;
+  std::uint32_t alternative = 0;
+  bool operator==(const PlannedChoice&) const = default;
+};
+struct PlannedSplit {
+  std::string operation;
+  std::string dim;
+  Blocks blocks;
+  Placement placement = Placement::unspecified;
+  std::string mesh;                  // placement on a mesh axis
+  std::optional<AxisRef> axis;       // likewise
+  std::optional<std::int64_t> tree;  // of a reduction dim: how many partials are combined at once; all, without it
+  bool operator==(const PlannedSplit&) const = default;
+};
+struct PlannedFusion {
+  std::vector<std::string> operations;
+  std::vector<std::string> dims;  // of the last operation: those that the group shares; none: its parallel ones
+  bool operator==(const PlannedFusion&) const = default;
+};
+struct PlannedUnroll {
+  std::string operation;
+  std::int64_t steps = 1;
+  bool operator==(const PlannedUnroll&) const = default;
+};
+using Decision = std::variant<PlannedChoice, PlannedSplit, PlannedFusion, PlannedUnroll>;
+
+struct Plan {
+  std::vector<Decision> decisions;
+  bool operator==(const Plan&) const = default;
+};
+
+std::string print(const Plan& plan);
+
+}  // namespace tap::ir
