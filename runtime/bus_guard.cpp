@@ -27,6 +27,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 std::array<GuardedRange, 1024> ranges;
 std::uintptr_t page_size = 4096;
+struct sigaction earlier {};  // who handled SIGBUS before us; written once, before our handler can run
 
 GuardedRange* range_of(std::uintptr_t address) {
   for (GuardedRange& range : ranges) {
@@ -36,28 +37,45 @@ GuardedRange* range_of(std::uintptr_t address) {
   return nullptr;
 }
 
-void on_bus_error(int, siginfo_t* info, void*) {
-  int saved = errno;
+// Puts a page of zeros in the place of the one that was lost. False if the access was not to a mapping of ours.
+bool mend(const siginfo_t* info) {
+  if (info->si_code <= 0) return false;  // sent by a process: there is no address
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   GuardedRange* range = range_of(address);
-  if (range != nullptr) {
-    range->broken.store(true);
-    auto* page = reinterpret_cast<void*>(address & ~(page_size - 1));  // mmap is a plain system call here
-    if (mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {
-      errno = saved;
-      return;
-    }
+  if (range == nullptr) return false;
+  range->broken.store(true);
+  auto* page = reinterpret_cast<void*>(address & ~(page_size - 1));  // mmap is a plain system call here
+  return mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
+}
+
+// Does what would have happened without us.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  bool plain = (earlier.sa_flags & SA_SIGINFO) == 0;
+  bool was_sent = info->si_code <= 0;
+  if (plain && earlier.sa_handler == SIG_IGN && was_sent) return;  // a fault cannot be ignored
+  if (plain && (earlier.sa_handler == SIG_DFL || earlier.sa_handler == SIG_IGN)) {
+    ::signal(signal, SIG_DFL);
+    if (was_sent) raise(signal);  // else the access happens again and has its usual end
+    return;
   }
-  signal(SIGBUS, SIG_DFL);  // not ours: the access happens again and has its usual end
+  if ((earlier.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) ::signal(signal, SIG_DFL);
+  if (plain) earlier.sa_handler(signal);
+  else earlier.sa_sigaction(signal, info, context);
+}
+
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  int saved = errno;
+  if (!mend(info)) pass_on(signal, info, context);
   errno = saved;
 }
 
 void install() {
   page_size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  sigaction(SIGBUS, nullptr, &earlier);
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
+  action.sa_mask = earlier.sa_mask;  // the earlier handler runs inside ours
   sigaction(SIGBUS, &action, nullptr);
 }
 

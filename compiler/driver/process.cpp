@@ -81,6 +81,7 @@ void prepare_process(CleanUp when_stopped) {
   clean_up = when_stopped;
   open_closed_descriptors();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow: write() then tells, as it does of a full disk
   handle_faults();
 }
 

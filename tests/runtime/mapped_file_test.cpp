@@ -131,6 +131,58 @@ TEST(MappedFileDeathTest, AFaultThatIsNotOursKeepsItsMeaning) {
   munmap(const_cast<char*>(theirs), 8192);
 }
 
+extern "C" void theirs(int signal) { _exit(signal == SIGBUS ? 70 : 1); }
+extern "C" void theirs_with_details(int signal, siginfo_t* info, void* context) {
+  _exit(signal == SIGBUS && info->si_code == BUS_ADRERR && context != nullptr ? 71 : 1);
+}
+
+// Installs a handler of SIGBUS, then has ours installed by a mapping, and meets a fault in a mapping of neither's.
+void fault_after(struct sigaction action) {
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, nullptr);
+  TempFolder folder;
+  MappedFile ours = MappedFile::open(folder.write("ours", std::string(large, '\1')));
+  std::string path = folder.write("theirs", std::string(8192, 'x'));
+  int fd = ::open(path.c_str(), O_RDONLY);
+  auto* bytes = static_cast<volatile char*>(mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE, fd, 0));
+  if (truncate(path.c_str(), 0) != 0) _exit(2);
+  (void)bytes[0];
+  _exit(3);
+}
+
+// The handler is installed once a process, so these run in a process of their own.
+struct EarlierHandlerDeathTest : testing::Test {
+  EarlierHandlerDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  struct sigaction action {};
+};
+
+TEST_F(EarlierHandlerDeathTest, IsCalledForAFaultThatIsNotOurs) {
+  action.sa_handler = theirs;
+  EXPECT_EXIT(fault_after(action), testing::ExitedWithCode(70), "");
+}
+
+TEST_F(EarlierHandlerDeathTest, GetsTheDetailsOfTheFault) {
+  action.sa_sigaction = theirs_with_details;
+  action.sa_flags = SA_SIGINFO;
+  EXPECT_EXIT(fault_after(action), testing::ExitedWithCode(71), "");
+}
+
+TEST_F(EarlierHandlerDeathTest, AnIgnoredFaultStillEndsTheProcess) {
+  action.sa_handler = SIG_IGN;
+  EXPECT_EXIT(fault_after(action), testing::KilledBySignal(SIGBUS), "");
+}
+
+TEST_F(EarlierHandlerDeathTest, ASignalThatWasSentGoesThereToo) {
+  action.sa_handler = theirs;
+  auto send = [this] {
+    sigaction(SIGBUS, &action, nullptr);
+    TempFolder folder;
+    MappedFile ours = MappedFile::open(folder.write("ours", std::string(large, '\1')));
+    raise(SIGBUS);
+  };
+  EXPECT_EXIT(send(), testing::ExitedWithCode(70), "");
+}
+
 TEST(SameFile, SeesThroughLinks) {
   TempFolder folder;
   std::string a = folder.write("a", "1"), b = folder.write("b", "1");
