@@ -1,16 +1,29 @@
 #include "ir/graph.h"
 
+#include "ir/hash.h"
+
 namespace tap::ir {
+namespace {
+
+// Operators that differ in names only are kept apart, so that each still prints in its author's words. Names count in the
+// hash too: one equation may stand in a program a hundred thousand times, each time under the name of another value.
+std::size_t hash_with_names(const Operator& op) {
+  std::size_t hash = hash_text(structural_hash(op), op.name);
+  for (const IndexDim& dim : op.dims) hash = hash_text(hash, dim.name);
+  for (const auto* names : {&op.operand_names, &op.result_names})
+    for (const std::string& name : *names) hash = hash_text(hash, name);
+  return hash;
+}
+
+}  // namespace
 
 Interner::Interner(Program& program) : program_(program) {
   for (std::size_t i = 0; i < program_.operators.size(); ++i)
-    operators_.emplace(structural_hash(program_.operators[i]), OperatorId(i));
+    operators_.emplace(hash_with_names(program_.operators[i]), OperatorId(i));
 }
 
-// The hash ignores names, the comparison does not: operators that differ in names only are kept apart, so that each
-// still prints in its author's words.
 OperatorId Interner::add(Operator op) {
-  std::size_t hash = structural_hash(op);
+  std::size_t hash = hash_with_names(op);
   auto [begin, end] = operators_.equal_range(hash);
   for (auto it = begin; it != end; ++it)
     if (program_[it->second] == op) return it->second;

@@ -156,8 +156,13 @@ void BodyBuilder::equation(const ast::Equation& equation, Span span) {
   std::vector<std::string> names;
   for (const auto& cell : equation.left)
     if (std::find(names.begin(), names.end(), cell.base.text) == names.end()) names.push_back(cell.base.text);
-  for (const auto& name : names) ++targets_[name].done;
-  flush_pending();
+  bool completed = false;
+  for (const auto& name : names) {
+    Target& target = targets_[name];
+    completed = ++target.done == target.writers.size() || completed;
+  }
+  if (completed)
+    flush_pending();  // else none is ready: of a tensor's thousands of writers only the last one is worth it
 }
 
 // Operations whose results have all their writers get their final shapes, in order.
