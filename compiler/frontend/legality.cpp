@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "compiler/frontend/legality_box.h"
+#include "compiler/frontend/legality_digits.h"
 #include "compiler/frontend/legality_proof.h"
 #include "compiler/frontend/legality_reads.h"
 #include "compiler/frontend/legality_set.h"
@@ -146,13 +147,30 @@ struct Legality::State {
   std::optional<Violation> find_write_violation(const Shape& shape, const std::vector<Writer>& writers,
                                                 const std::vector<WriteMap>& maps) {
     ++statistics.by_isl;
-    sets.set_budget(options.budget);
-    try {
-      return tap::find_write_violation(sets, shape, writers, maps);
-    } catch (const OutOfBudget&) { ++statistics.enumerated; }
-    auto verdict = enumerate_writes(shape, writers, maps);
-    if (!verdict) throw Undecided();
-    return *verdict;
+    TakenApart apart = take_apart(shape, maps);
+    std::optional<Violation> violation = decide_writes(apart.shape, writers, apart.maps);
+    if (!violation) return violation;
+    if (auto* v = std::get_if<NeverWritten>(&*violation)) v->cell = apart.first_cell(v->cell);
+    if (auto* v = std::get_if<WrittenTwice>(&*violation)) v->cell = apart.cell_of_points(v->cell);
+    if (auto* v = std::get_if<WriteOutside>(&*violation)) v->cell = apart.cell_of_points(v->cell);
+    return violation;
+  }
+  // isl tells the smallest witness, and soon, of all that people write. Where it does not, looking at every point is
+  // quicker if there are few.
+  std::optional<Violation> decide_writes(const Shape& shape, const std::vector<Writer>& writers,
+                                         const std::vector<WriteMap>& maps) {
+    struct Step {
+      unsigned long budget;
+      std::int64_t points;
+    };
+    for (Step step : {Step{std::min(options.budget, 5'000ul), 1 << 16}, Step{options.budget, 1 << 22}}) {
+      sets.set_budget(step.budget);
+      try {
+        return tap::find_write_violation(sets, shape, writers, maps);
+      } catch (const OutOfBudget&) {}
+      if (auto verdict = enumerate_writes(shape, writers, maps, step.points)) return ++statistics.enumerated, *verdict;
+    }
+    throw Undecided();
   }
 };
 

@@ -6,9 +6,7 @@
 namespace tap {
 namespace {
 
-constexpr std::int64_t most_points = std::int64_t{1} << 22, most_cells = std::int64_t{1} << 24;
-
-bool is_small(const Shape& shape, const std::vector<WriteMap>& maps) {
+bool is_small(const Shape& shape, const std::vector<WriteMap>& maps, std::int64_t most_points) {
   try {
     std::int64_t points = 0;
     for (const WriteMap& map : maps) {
@@ -18,7 +16,7 @@ bool is_small(const Shape& shape, const std::vector<WriteMap>& maps) {
       std::int64_t cells = checked::mul(map.domain.box.size(), element_count(map.projection.shape));
       points = checked::add(points, cells);
     }
-    return points <= most_points && element_count(shape) <= most_cells;
+    return points <= most_points && element_count(shape) <= 4 * most_points;
   } catch (const Overflow&) { return false; }
 }
 
@@ -119,8 +117,8 @@ class Enumeration {
 }  // namespace
 
 std::optional<std::optional<Violation>> enumerate_writes(const Shape& shape, const std::vector<Writer>& writers,
-                                                         const std::vector<WriteMap>& maps) {
-  if (!is_small(shape, maps)) return std::nullopt;
+                                                         const std::vector<WriteMap>& maps, std::int64_t most_points) {
+  if (!is_small(shape, maps, most_points)) return std::nullopt;
   return Enumeration(shape, writers, maps).run();
 }
 

@@ -20,9 +20,9 @@ std::optional<Violation> find_write_violation(const IntegerSets& sets, const Sha
                                               const std::vector<Writer>& writers, const std::vector<WriteMap>& maps);
 
 // The same question as find_write_violation by looking at every point, where the proof takes too long: for coefficients
-// without any pattern. Outer empty optional: there are too many points or cells for that, or iterates.
+// without any pattern. Outer empty optional: there are more points, or four times as many cells, or iterates.
 std::optional<std::optional<Violation>> enumerate_writes(const Shape& shape, const std::vector<Writer>& writers,
-                                                         const std::vector<WriteMap>& maps);
+                                                         const std::vector<WriteMap>& maps, std::int64_t most_points);
 
 // A point of the map in all of the operator's dims: reduction dims, over which the write does not range, at their begin.
 ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point& point);
