@@ -107,14 +107,20 @@ std::vector<ast::WhereClause> AstBuilder::conditions(const Contexts<TapParser::C
   return result;
 }
 
+// Of an operator or of an outside kernel.
+template <class Decl, class Head>
+void AstBuilder::read_head(Decl& result, Head* head, std::string doc) {
+  result.doc = std::move(doc);
+  result.name = name(head->name);
+  result.params = params(head->params);
+  result.inputs = tensors(head->inputs);
+  result.results = tensors(head->results);
+  result.where = conditions(head->conditions);
+}
+
 ast::OpDecl AstBuilder::op_head(TapParser::OpHeadContext* c, std::string doc) {
   ast::OpDecl result;
-  result.doc = std::move(doc);
-  result.name = name(c->head->name);
-  result.params = params(c->head->params);
-  result.inputs = tensors(c->head->inputs);
-  result.results = tensors(c->head->results);
-  result.where = conditions(c->head->conditions);
+  read_head(result, c->head, std::move(doc));
   return result;
 }
 
@@ -172,12 +178,7 @@ void AstBuilder::outside_clause(TapParser::ExternClauseContext* c, ast::ExternDe
 
 ast::ExternDecl AstBuilder::outside(TapParser::ExternOperatorContext* c, std::string doc) {
   ast::ExternDecl result;
-  result.doc = std::move(doc);
-  result.name = name(c->head->name);
-  result.params = params(c->head->params);
-  result.inputs = tensors(c->head->inputs);
-  result.results = tensors(c->head->results);
-  result.where = conditions(c->head->conditions);
+  read_head(result, c->head, std::move(doc));
   bool has_index = false;
   for (auto* clause : c->clauses) {
     outside_clause(clause, result);

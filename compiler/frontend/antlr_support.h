@@ -101,6 +101,8 @@ class AstBuilder {
 
   // antlr_declarations.cpp
   void declaration(TapParser::DeclarationContext* c, std::string doc, std::vector<ast::Declaration>& out);
+  template <class Decl, class Head>
+  void read_head(Decl& result, Head* head, std::string doc);
   ast::OpDecl op_head(TapParser::OpHeadContext* c, std::string doc);
   ast::ProgramDecl program_head(TapParser::ProgramHeadContext* c, std::string doc);
   // antlr_statements.cpp

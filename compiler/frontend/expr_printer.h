@@ -7,6 +7,17 @@
 
 namespace tap {
 
+// show(a), show(b), …
+template <class Items, class Show>
+std::string joined(const Items& items, Show show) {
+  std::string text;
+  for (const auto& item : items) {
+    if (!text.empty()) text += ", ";
+    text += show(item);
+  }
+  return text;
+}
+
 class ExprPrinter {
  public:
   explicit ExprPrinter(const ast::Module& module) : module_(module) {}

@@ -10,16 +10,6 @@ using namespace ast;
 
 namespace {
 
-template <class Items, class Show>
-std::string joined(const Items& items, Show show) {
-  std::string text;
-  for (const auto& item : items) {
-    if (!text.empty()) text += ", ";
-    text += show(item);
-  }
-  return text;
-}
-
 std::string name_of(const Name& n) { return n.text; }
 
 std::string documentation(const std::string& doc) {

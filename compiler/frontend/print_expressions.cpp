@@ -61,16 +61,6 @@ bool takes_member(const Expr& e) {
          !std::holds_alternative<BoolLiteral>(e.node) && !std::holds_alternative<PackRef>(e.node);
 }
 
-template <class Items, class Show>
-std::string joined(const Items& items, Show show) {
-  std::string text;
-  for (const auto& item : items) {
-    if (!text.empty()) text += ", ";
-    text += show(item);
-  }
-  return text;
-}
-
 // Does it hold, outside brackets, what may not stand in <…>?
 bool unfit_for_angles(const Module& m, ExprId id) {
   const Expr& e = m[id];

@@ -7,7 +7,7 @@
 
 #include "backend/cut.h"
 #include "backend/execute.h"
-#include "tests/ir/build.h"
+#include "tests/ir/monoids.h"
 
 namespace tap::backend::test {
 

@@ -23,12 +23,7 @@ TEST(Native, Scalars) {
 
 TEST(Native, MatrixProduct) {
   Program program;
-  Build b("c");
-  auto i = b.parallel("i", 5), j = b.parallel("j", 9), k = b.reduction("k", 17);
-  auto x = b.operand(f32, {5, 17}), w = b.operand(f32, {17, 9});
-  b.result(f32, {5, 9}, {b[i], b[j]});
-  auto product = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(w, {b[k], b[j]})});
-  auto op = b.reduce(add_monoid(program, "sum", f32), {product});
+  Operator op = matrix_product(program, 5, 9, 17);
   expect_native_is_oracle(program, op, {whole_numbers(f32, {5, 17}), whole_numbers(f32, {17, 9}, 3)});
 }
 
@@ -128,24 +123,6 @@ TEST(Native, ScatterInOnePass) {
   expect_native_is_oracle(program, op, {tensor(i64, {9}, {0, 4, 4, -2, 7, 1, 1, 1, 3}), whole_numbers(f32, {9, 3})});
 }
 
-// argmax with ties to the earlier index.
-MonoidId add_argmax(Program& program) {
-  Monoid m;
-  m.name = "argmax";
-  m.components = {{"v", f32}, {"at", i64}};
-  m.identity = {m.exprs.constant(Scalar::least(f32)), m.exprs.constant(Scalar::greatest(i64))};
-  auto av = m.exprs.argument(0, f32), aa = m.exprs.argument(1, i64), bv = m.exprs.argument(2, f32),
-       ba = m.exprs.argument(3, i64);
-  auto better = m.exprs.apply(CellOp::less, boolean, {av, bv});
-  auto equal = m.exprs.apply(CellOp::equal, boolean, {av, bv});
-  auto tie = m.exprs.apply(CellOp::logical_and, boolean, {equal, m.exprs.apply(CellOp::less, boolean, {ba, aa})});
-  auto later = m.exprs.apply(CellOp::logical_or, boolean, {better, tie});
-  m.combine = {m.exprs.apply(CellOp::select, f32, {later, bv, av}),
-               m.exprs.apply(CellOp::select, i64, {later, ba, aa})};
-  program.monoids.push_back(std::move(m));
-  return MonoidId{program.monoids.size() - 1};
-}
-
 TEST(Native, TupleMonoidWithAnInvariantComponent) {
   Program program;
   Build b("top");
@@ -153,7 +130,7 @@ TEST(Native, TupleMonoidWithAnInvariantComponent) {
   auto x = b.operand(f32, {6, 10});
   b.result(f32, {6}, {b[i]}, {c});
   b.result(i64, {6, 4}, {b[i], b[c]});
-  auto op = b.reduce(add_argmax(program), {b.read(x, {b[i], b[k]}), b.index(k)});
+  auto op = b.reduce(add_monoid(program, argmax(f32)), {b.read(x, {b[i], b[k]}), b.index(k)});
   expect_native_is_oracle(program, op, {whole_numbers(f32, {6, 10})});
 }
 

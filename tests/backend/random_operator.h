@@ -38,6 +38,36 @@ class RandomOperator {
     return b_.reduce(add_monoid(program_, monoid_name(), i64), {value});
   }
 
+  // y[…, p] = reduce[r in ..p + c] …: chance alone makes too few of them. What is reduced may not depend on p, or on how
+  // many points there are beside it.
+  Operator make_scan() {
+    std::int64_t others = choose_(2);
+    for (std::int64_t d = 0; d < others; ++d) parallel_.push_back(b_.parallel("p" + std::to_string(d), extent()));
+    std::uint32_t runs = b_.parallel("s", 1 + extent());
+    reductions_ = 1;
+    std::uint32_t reduced = b_.reduction("r0", 1 + extent());
+    Linear ahead = b_[runs] - b_[reduced] + (choose_(5) - 2);
+    b_.require_at_least_zero(choose_(2) ? ahead : -1 * ahead);
+    for (std::uint32_t d = 0; d < b_.op.dims.size(); ++d)
+      if (d != runs) readable_.push_back(d);
+    parallel_.push_back(runs);
+    add_result();
+    return b_.reduce(add_monoid(program_, monoid_name(), i64), {cell(2)});
+  }
+
+  // y[p, …] = reduce[r] if ids[r] == p then … else the monoid's identity
+  Operator make_scatter() {
+    parallel_.push_back(b_.parallel("p0", extent()));
+    if (choose_(2)) parallel_.push_back(b_.parallel("p1", extent()));
+    reductions_ = 1;
+    std::uint32_t reduced = b_.reduction("r0", extent());
+    add_result();
+    CellId value = cell(2);
+    readable_ = {reduced};
+    value = only_where_equal(value);
+    return b_.reduce(add_monoid(program_, monoid_name(), i64), {value});
+  }
+
  private:
   bool reduces() const { return reductions_ > 0; }
   // The one monoid whose identity is 0 also serves scatters.
@@ -54,7 +84,11 @@ class RandomOperator {
   }
   std::int64_t extent() { return (choose_(8) + 3) % 8; }
 
-  Linear some_dim() { return b_[static_cast<std::uint32_t>(choose_(static_cast<std::int64_t>(b_.op.dims.size())))]; }
+  std::uint32_t some_index() {
+    if (readable_.empty()) return static_cast<std::uint32_t>(choose_(static_cast<std::int64_t>(b_.op.dims.size())));
+    return readable_[static_cast<std::size_t>(choose_(static_cast<std::int64_t>(readable_.size())))];
+  }
+  Linear some_dim() { return b_[some_index()]; }
   void add_constraints() {
     for (std::int64_t n = choose_(3); n > 0; --n) {
       Linear e = some_dim() - (1 + choose_(2)) * some_dim() + (choose_(7) - 2);
@@ -105,10 +139,7 @@ class RandomOperator {
   }
 
   CellId cell(int depth) {
-    if (depth == 0 || choose_.done())
-      return choose_(3) == 1
-                 ? b_.index(static_cast<std::uint32_t>(choose_(static_cast<std::int64_t>(b_.op.dims.size()))))
-                 : read();
+    if (depth == 0 || choose_.done()) return choose_(3) == 1 ? b_.index(some_index()) : read();
     switch (choose_(6)) {
       case 0: return read();
       case 1: return b_.literal(i64, static_cast<double>(choose_(9) - 4));
@@ -143,6 +174,7 @@ class RandomOperator {
   std::int64_t reductions_ = 0;
   bool scatters_ = false;
   std::vector<std::uint32_t> parallel_;
+  std::vector<std::uint32_t> readable_;  // the dims that cells may depend on; all if empty
 };
 
 }  // namespace tap::backend::test

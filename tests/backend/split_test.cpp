@@ -25,31 +25,11 @@ void expect_split_is_whole(Program program, const Operator& op, const std::vecto
 
 TEST(SplitRun, SumOverUnevenAndEmptyBlocks) {
   Program program;
-  Build b("c");
-  auto i = b.parallel("i", 6), j = b.parallel("j", 4), k = b.reduction("k", 11);
-  auto x = b.operand(f32, {6, 11}), w = b.operand(f32, {11, 4});
-  b.result(f32, {6, 4}, {b[i], b[j]});
-  auto value = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(w, {b[k], b[j]})});
-  Operator op = b.reduce(add_monoid(program, "sum", f32), {value});
+  Operator op = matrix_product(program, 6, 4, 11);
   OperationId o{0};
   expect_split_is_whole(
       program, op, {whole_numbers(f32, {6, 11}), whole_numbers(f32, {11, 4}, 2)},
-      {{{}, o, k, {{0, 7}, {7, 7}, {7, 11}}}, {{}, o, i, ceil_blocks({0, 6}, 4)}, {{}, o, j, {{0, 1}, {1, 4}}}});
-}
-
-// The recurrence h <- a*h + b, which does not commute (trap 18).
-MonoidId add_recurrence(Program& program) {
-  Monoid m;
-  m.name = "affine";
-  m.components = {{"a", i64}, {"b", i64}};
-  m.identity = {m.exprs.constant(Scalar::one(i64)), m.exprs.constant(Scalar::zero(i64))};
-  auto a1 = m.exprs.argument(0, i64), b1 = m.exprs.argument(1, i64), a2 = m.exprs.argument(2, i64),
-       b2 = m.exprs.argument(3, i64);
-  m.combine = {m.exprs.apply(CellOp::mul, i64, {a1, a2}),
-               m.exprs.apply(CellOp::add, i64, {m.exprs.apply(CellOp::mul, i64, {b1, a2}), b2})};
-  m.laws = {Law::proved, Law::proved, Law::broken, Law::unknown};
-  program.monoids.push_back(std::move(m));
-  return MonoidId{program.monoids.size() - 1};
+      {{{}, o, 2, {{0, 7}, {7, 7}, {7, 11}}}, {{}, o, 0, ceil_blocks({0, 6}, 4)}, {{}, o, 1, {{0, 1}, {1, 4}}}});
 }
 
 TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
@@ -59,7 +39,8 @@ TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
   auto x = b.operand(i64, {3, 7}), y = b.operand(i64, {3, 7});
   b.result(i64, {3}, {b[r]});
   b.result(i64, {3}, {b[r]});
-  Operator op = b.reduce(add_recurrence(program), {b.read(x, {b[r], b[k]}), b.read(y, {b[r], b[k]})});
+  Operator op =
+      b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[r], b[k]}), b.read(y, {b[r], b[k]})});
   expect_split_is_whole(program, op, {whole_numbers(i64, {3, 7}), whole_numbers(i64, {3, 7}, 5)},
                         {{{}, OperationId{0}, k, {{0, 2}, {2, 3}, {3, 7}}}});
 }
@@ -74,7 +55,7 @@ TEST(SplitRun, ScansAndTheirReducedDim) {
       b.result(i64, {9}, {b[i]});
       b.result(i64, {9}, {b[i]});
       b.require_at_least_zero(suffix ? b[k] - b[i] : b[i] - b[k]);
-      Operator op = b.reduce(add_recurrence(program), {b.read(x, {b[k]}), b.read(y, {b[k]})});
+      Operator op = b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[k]}), b.read(y, {b[k]})});
       expect_split_is_whole(program, op, {whole_numbers(i64, {9}), whole_numbers(i64, {9}, 5)},
                             {{{}, OperationId{0}, cut_reduction ? k : i, ceil_blocks({0, 9}, 4)}});
     }

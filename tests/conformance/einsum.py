@@ -7,13 +7,12 @@ Rows that NumPy refuses must be refused by tapc. Data are small integers, so res
 `N passed, N failed`.
 """
 
-import csv
 import itertools
 import sys
 
 import numpy as np
 
-from equation import arguments, check, integers, items, sides
+from equation import arguments, check, integers, items, run_table, sides
 
 # The extra dims of an ellipsis, for the operands that have one in turn: none, equal, broadcasting (of two only).
 EXTRA = [((), ()), ((2,), (2,)), ((2, 1), (3,))]
@@ -34,22 +33,15 @@ def arrays_of(spec, extra, random):
 def main():
     table, command = arguments()
     random = np.random.RandomState(7)
-    passed = failed = 0
-    with open(table, newline="") as f:
-        rows = list(csv.DictReader(f))
-    for row in rows:
+
+    def error_of(row):
         spec = row["spec"]
         ellipses = spec.split("->")[0].count("...")
         variants = EXTRA[:1] if ellipses == 0 else EXTRA if ellipses <= 2 else EXTRA[:2]
         errors = [check(command, spec, list(arrays_of(spec, extra, random))) for extra in variants]
-        errors = [e for e in errors if e]
-        if errors:
-            failed += 1
-            print(f"FAILED {spec}: {errors[0]}")
-        else:
-            passed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not rows else 0
+        return next((f"{spec}: {e}" for e in errors if e), None)
+
+    return run_table(table, error_of)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ that is no index and no ellipsis is copied as it stands.
 """
 
 import argparse
+import csv
 import os
 import re
 import subprocess
@@ -112,3 +113,14 @@ def check(command, spec, arrays):
     if got.shape != want.shape or not np.array_equal(got, want):
         return f"wanted {want.tolist()}, got {got.tolist()}"[:600]
     return None
+
+
+def run_table(path, error_of):
+    """Prints what `error_of(row)` says of each row of a table, if anything, and the counts. The exit code."""
+    with open(path, newline="") as f:
+        errors = [error_of(row) for row in csv.DictReader(f)]
+    told = [e for e in errors if e]
+    for error in told:
+        print(f"FAILED {error}")
+    print(f"{len(errors) - len(told)} passed, {len(told)} failed")
+    return 1 if told or not errors else 0

@@ -162,6 +162,21 @@ inline MonoidId add_monoid(Program& program, std::string_view name, ElementType 
   return MonoidId(program.monoids.size() - 1);
 }
 
+inline MonoidId add_monoid(Program& program, Monoid monoid) {
+  program.monoids.push_back(std::move(monoid));
+  return MonoidId(program.monoids.size() - 1);
+}
+
+// c[i, j] = sum[k] x[i, k] * w[k, j] in f32, of an n×depth and a depth×m matrix
+inline Operator matrix_product(Program& program, std::int64_t n, std::int64_t m, std::int64_t depth) {
+  Build b("c");
+  auto i = b.parallel("i", n), j = b.parallel("j", m), k = b.reduction("k", depth);
+  auto x = b.operand(f32, {n, depth}), w = b.operand(f32, {depth, m});
+  b.result(f32, {n, m}, {b[i], b[j]});
+  CellId product = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(w, {b[k], b[j]})});
+  return b.reduce(add_monoid(program, "sum", f32), {product});
+}
+
 inline Tensor tensor(ElementType type, Shape shape, const std::vector<double>& values) {
   Tensor t(type, std::move(shape));
   for (std::size_t k = 0; k < values.size(); ++k) {

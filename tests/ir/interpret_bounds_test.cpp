@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "build.h"
+#include "monoids.h"
 #include "perturbed.h"
 
 namespace tap::ir::test {
@@ -180,51 +180,14 @@ RC_GTEST_PROP(InterpretBounds, MaximaInAnyOrder, (std::uint32_t seed)) {
   check_random_reduction(*builtin_monoid("max", f32), true, seed);
 }
 
-// combine (a, b) = (a.c * b.c, a.d * b.c + b.d)
 RC_GTEST_PROP(InterpretBounds, AffineCompositionOverAnyTree, (std::uint32_t seed)) {
-  Monoid m;
-  m.name = "affine";
-  m.components = {{"c", f32}, {"d", f32}};
-  CellExprs& e = m.exprs;
-  CellId ac = e.argument(0, f32), ad = e.argument(1, f32), bc = e.argument(2, f32), bd = e.argument(3, f32);
-  m.identity = {e.constant(Scalar::one(f32)), e.constant(Scalar::zero(f32))};
-  m.combine = {e.apply(CellOp::mul, f32, {ac, bc}),
-               e.apply(CellOp::add, f32, {e.apply(CellOp::mul, f32, {ad, bc}), bd})};
-  check_random_reduction(m, false, seed);
+  check_random_reduction(affine_composition(f32), false, seed);
 }
-
-// combine (a, b) = if a.v < b.v or (a.v == b.v and b.at < a.at) then b else a
 RC_GTEST_PROP(InterpretBounds, ArgmaxOverAnyTree, (std::uint32_t seed)) {
-  Monoid m;
-  m.name = "argmax";
-  m.components = {{"v", f32}, {"at", i64}};
-  CellExprs& e = m.exprs;
-  CellId av = e.argument(0, f32), aa = e.argument(1, i64), bv = e.argument(2, f32), ba = e.argument(3, i64);
-  m.identity = {e.constant(Scalar::least(f32)), e.constant(Scalar::greatest(i64))};
-  CellId tie = e.apply(CellOp::logical_and, boolean,
-                       {e.apply(CellOp::equal, boolean, {bv, av}), e.apply(CellOp::less, boolean, {ba, aa})});
-  CellId later = e.apply(CellOp::logical_or, boolean, {e.apply(CellOp::less, boolean, {av, bv}), tie});
-  m.combine = {e.apply(CellOp::select, f32, {later, bv, av}), e.apply(CellOp::select, i64, {later, ba, aa})};
-  check_random_reduction(m, false, seed);
+  check_random_reduction(argmax(f32), false, seed);
 }
-
-// The running state of a softmax-weighted sum.
 RC_GTEST_PROP(InterpretBounds, OnlineSoftmaxOverAnyTree, (std::uint32_t seed)) {
-  Monoid m;
-  m.name = "online";
-  m.components = {{"m", f32}, {"s", f32}};
-  CellExprs& e = m.exprs;
-  CellId am = e.argument(0, f32), as = e.argument(1, f32), bm = e.argument(2, f32), bs = e.argument(3, f32);
-  CellId max = e.apply(CellOp::max, f32, {am, bm}), one = e.constant(Scalar::one(f32));
-  auto weight = [&](CellId m0) {
-    CellId power = e.apply(CellOp::exp, f32, {e.apply(CellOp::sub, f32, {m0, max})});
-    return e.apply(CellOp::select, f32, {e.apply(CellOp::equal, boolean, {m0, max}), one, power});
-  };
-  m.identity = {e.constant(Scalar::least(f32)), e.constant(Scalar::zero(f32))};
-  m.combine = {max,
-               e.apply(CellOp::add, f32,
-                       {e.apply(CellOp::mul, f32, {as, weight(am)}), e.apply(CellOp::mul, f32, {bs, weight(bm)})})};
-  check_random_reduction(m, false, seed);
+  check_random_reduction(online_softmax(f32, 1), false, seed);
 }
 
 // y = sum[k] x[k] * w[k]

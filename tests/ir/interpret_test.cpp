@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "build.h"
+#include "monoids.h"
 
 namespace tap::ir::test {
 namespace {
@@ -139,22 +139,9 @@ TEST(Interpret, NonLinearConsumerSeesTheWholeSum) {  // trap 16
   EXPECT_EQ(values_of(interpret(program, main, {tensor(f32, {2}, {3, -5})}).outputs[0]), Values{2});
 }
 
-// combine (a, b) = (a.c * b.c, a.d * b.c + b.d): first a, then b.
-Monoid affine_composition() {
-  Monoid m;
-  m.name = "affine";
-  m.components = {{"c", f64}, {"d", f64}};
-  CellExprs& e = m.exprs;
-  CellId ac = e.argument(0, f64), ad = e.argument(1, f64), bc = e.argument(2, f64), bd = e.argument(3, f64);
-  m.identity = {e.constant(Scalar::one(f64)), e.constant(Scalar::zero(f64))};
-  m.combine = {e.apply(CellOp::mul, f64, {ac, bc}),
-               e.apply(CellOp::add, f64, {e.apply(CellOp::mul, f64, {ad, bc}), bd})};
-  return m;
-}
-
 TEST(Interpret, RecurrenceByAffineComposition) {  // trap 18
   Program program;
-  program.monoids.push_back(affine_composition());
+  program.monoids.push_back(affine_composition(f64));
   Build b("h");
   auto i = b.parallel("i", 4), k = b.reduction("k", 4);
   b.require_at_least_zero(b[i] - b[k]);
@@ -175,18 +162,8 @@ TEST(Interpret, RecurrenceByAffineComposition) {  // trap 18
 }
 
 TEST(Interpret, ArgmaxTakesTheFirstOfEquals) {
-  Monoid m;
-  m.name = "argmax";
-  m.components = {{"v", f32}, {"at", i64}};
-  CellExprs& e = m.exprs;
-  CellId av = e.argument(0, f32), aa = e.argument(1, i64), bv = e.argument(2, f32), ba = e.argument(3, i64);
-  m.identity = {e.constant(Scalar::least(f32)), e.constant(Scalar::greatest(i64))};
-  CellId tie = e.apply(CellOp::logical_and, boolean,
-                       {e.apply(CellOp::equal, boolean, {bv, av}), e.apply(CellOp::less, boolean, {ba, aa})});
-  CellId later = e.apply(CellOp::logical_or, boolean, {e.apply(CellOp::less, boolean, {av, bv}), tie});
-  m.combine = {e.apply(CellOp::select, f32, {later, bv, av}), e.apply(CellOp::select, i64, {later, ba, aa})};
   Program program;
-  program.monoids.push_back(m);
+  program.monoids.push_back(argmax(f32));
   Build b("top");
   auto i = b.parallel("i", 3), k = b.reduction("k", 4);
   b.operand(f32, {3, 4});
@@ -199,33 +176,10 @@ TEST(Interpret, ArgmaxTakesTheFirstOfEquals) {
   EXPECT_EQ(values_of(r.outputs[1]), (Values{1, 0, 2}));
 }
 
-// The state of a softmax-weighted sum; its maximum needs fewer indices than the sum.
-Monoid online_softmax() {
-  Monoid m;
-  m.name = "online";
-  m.components = {{"m", f64}, {"s", f64}, {"o", f64}};
-  CellExprs& e = m.exprs;
-  std::vector<CellId> a, b;
-  for (std::uint32_t k = 0; k < 3; ++k) a.push_back(e.argument(k, f64));
-  for (std::uint32_t k = 3; k < 6; ++k) b.push_back(e.argument(k, f64));
-  CellId max = e.apply(CellOp::max, f64, {a[0], b[0]}), one = e.constant(Scalar::one(f64));
-  auto weight = [&](CellId m0) {
-    CellId power = e.apply(CellOp::exp, f64, {e.apply(CellOp::sub, f64, {m0, max})});
-    return e.apply(CellOp::select, f64, {e.apply(CellOp::equal, boolean, {m0, max}), one, power});
-  };
-  CellId p = weight(a[0]), q = weight(b[0]);
-  auto mix = [&](CellId l, CellId r) {
-    return e.apply(CellOp::add, f64, {e.apply(CellOp::mul, f64, {l, p}), e.apply(CellOp::mul, f64, {r, q})});
-  };
-  m.identity = {e.constant(Scalar::least(f64)), e.constant(Scalar::zero(f64)), e.constant(Scalar::zero(f64))};
-  m.combine = {max, mix(a[1], b[1]), mix(a[2], b[2])};
-  return m;
-}
-
 TEST(Interpret, OnlineSoftmaxAgreesWithTwoPasses) {
   constexpr int n = 2, keys = 5, width = 3;
   Program program;
-  program.monoids.push_back(online_softmax());
+  program.monoids.push_back(online_softmax(f64, 2));
   Build b("attention");
   auto i = b.parallel("i", n), c = b.parallel("c", width), j = b.reduction("j", keys);
   b.operand(f64, {n, keys});

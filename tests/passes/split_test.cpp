@@ -19,15 +19,9 @@ TEST(CeilBlocks, SizesThatDoNotDivide) {
   EXPECT_EQ(ceil_blocks({0, 10}, 6).back(), (Range{10, 10}));  // trap 11: 2, 2, 2, 2, 2, 0
 }
 
-// c[i, j] = sum[k] x[i, k] * w[k, j]
 Program product() {
   Program program;
-  Build b("c");
-  auto i = b.parallel("i", 4), j = b.parallel("j", 3), k = b.reduction("k", 5);
-  auto x = b.operand(f32, {4, 5}), w = b.operand(f32, {5, 3});
-  b.result(f32, {4, 3}, {b[i], b[j]});
-  auto value = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(w, {b[k], b[j]})});
-  Operator op = b.reduce(add_monoid(program, "sum", f32), {value});
+  Operator op = matrix_product(program, 4, 3, 5);
   BuildGraph g{program, {}};
   g.graph.name = "main";
   auto results = g.add(op, {g.input("x", f32, {4, 5}), g.input("w", f32, {5, 3})});
