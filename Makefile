@@ -29,12 +29,15 @@ test: all
 demo: build
 	@TAPC=$(TAPC) scripts/demo.sh
 
-# The long runs: thread sanitizer, long fuzzing, many random programs, benchmarks. Hours, not minutes.
-campaign: all
-	scripts/campaign.sh
+# The long runs: thread and address sanitizers with native code, long fuzzing, many random programs, benchmarks. Hours;
+# SIZE=short takes minutes, PARTS="fuzz bench" only some (scripts/campaign.sh).
+campaign: configure
+	JOBS=$(JOBS) scripts/campaign.sh $(PARTS)
 
-bench: build
-	@TAPC=$(TAPC) scripts/bench.sh
+# RUNS, OPERATIONS and RANDOM_CASES make it shorter (scripts/bench.sh).
+bench: configure
+	cmake --build $(BUILD) -j $(JOBS) --target tapc bench_compiler
+	@BUILD=$(BUILD) scripts/bench.sh
 
 format:
 	scripts/format.sh
@@ -46,4 +49,4 @@ lint:
 	/usr/bin/python3 scripts/lint_includes.py
 
 clean:
-	rm -rf build build-asan build-tsan *.configure.log out
+	rm -rf build build-asan build-asan-backend build-tsan build-fuzz *.configure.log out

@@ -1,19 +1,9 @@
 #!/bin/bash
-# make bench: how long the compiler takes for its examples, the median of several runs, in milliseconds.
+# make bench: what tapc takes for everything that has a budget (bench/budgets.py), in CPU time.
+#
+#   RUNS=11 OPERATIONS=100000 RANDOM_CASES=1000 scripts/bench.sh      smaller numbers for a quick look
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tapc=${TAPC:-build/bin/tapc}
-
-median_ms() {  # of 11 runs of a command
-  for _ in $(seq 11); do
-    local begin end
-    begin=$(date +%s%N)
-    "$@" >/dev/null 2>&1
-    end=$(date +%s%N)
-    echo $(((end - begin) / 1000))
-  done | sort -n | sed -n 6p | awk '{ printf "%8.1f ms", $1 / 1000 }'
-}
-
-for example in examples/*.tap; do
-  printf '%s  tapc check %s\n' "$(median_ms "$tapc" check "$example")" "$example"
-done
+build=${BUILD:-build}
+exec /usr/bin/python3 bench/budgets.py "$build/bin/tapc" "$build/bin/bench_compiler" \
+  --runs "${RUNS:-11}" --operations "${OPERATIONS:-100000}" --random "${RANDOM_CASES:-1000}"

@@ -1,39 +1,107 @@
 #!/bin/bash
-# make campaign: the runs that are too long for every change. Each part prints its own verdict; any failure fails it all.
+# make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
+# output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [fuzz] [random] [bench]      all of them by default
-set -euo pipefail
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [random] [examples] [bench]     all of them by default
+#
+#   SIZE=short          minutes instead of hours, to see that everything runs
+#   FUZZ_SECONDS=600    for each fuzz target
+#   RANDOM_CASES=5000   of each property test
+#   JOBS=…              compilers and tests at once
+set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan fuzz random bench)
+((${#parts[@]})) || parts=(tsan asan fuzz random examples bench)
 jobs=${JOBS:-$(nproc)}
+if [[ ${SIZE:-long} == short ]]; then
+  fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300}
+  export RUNS=${RUNS:-3} OPERATIONS=${OPERATIONS:-5000} TORTURE=${TORTURE:-100}
+else
+  fuzz_seconds=${FUZZ_SECONDS:-600} random_cases=${RANDOM_CASES:-5000}
+fi
 
-run_tsan() {  # the host's threads under the thread sanitizer
-  cmake --preset tsan >/dev/null
-  cmake --build build-tsan -j "$jobs"
-  ctest --test-dir build-tsan --output-on-failure -j "$jobs"
+configure_and_build() {  # configure_and_build PRESET TARGET…
+  local preset=$1
+  shift
+  cmake --preset "$preset" && cmake --build "build-$preset" -j "$jobs" --target "$@"
 }
 
-run_fuzz() {  # every fuzz target, FUZZ_SECONDS each, from its kept corpus
-  cmake --preset fuzz >/dev/null
-  cmake --build build-fuzz -j "$jobs" --target fuzz_targets
-  local target name
+# Native code, its threads and what calls it, under each sanitizer.
+native_tests=(test_support test_ir test_runtime test_passes test_backend)
+
+run_tsan() {
+  configure_and_build tsan "${native_tests[@]}" &&
+    ctest --test-dir build-tsan --output-on-failure -j "$jobs" -L unit
+}
+
+run_asan() {
+  configure_and_build asan-backend "${native_tests[@]}" &&
+    ctest --test-dir build-asan-backend --output-on-failure -j "$jobs" -L unit
+}
+
+# Every target from its kept corpus. What it finds is in out/campaign/corpus, crashes beside it as NAME-crash-….
+run_fuzz() {
+  configure_and_build fuzz fuzz_targets || return
+  local target name failed=0
   for target in build-fuzz/bin/fuzz_*; do
-    name=$(basename "$target")
-    mkdir -p "out/corpus/$name"
-    "$target" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-      "out/corpus/$name" "tests/fuzz/corpus/${name#fuzz_}"
+    name=$(basename "$target" | sed s/fuzz_//)
+    mkdir -p "out/campaign/corpus/$name"
+    echo "-- fuzz_$name for $fuzz_seconds s"
+    "$target" -max_total_time="$fuzz_seconds" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
+      -artifact_prefix="out/campaign/$name-" "out/campaign/corpus/$name" "tests/fuzz/corpus/$name" || failed=1
   done
+  return $failed
 }
 
-run_random() {  # the property tests with many more cases each
-  RC_PARAMS="max_success=${RANDOM_CASES:-5000}" ctest --test-dir build --output-on-failure -j "$jobs" -R Property
+# The property tests, with many more cases each. Their names stand in the sources.
+run_random() {
+  cmake --build build -j "$jobs" || return
+  local folder filter failed=0
+  for folder in ir frontend passes backend; do
+    filter=$(grep -rhoE --include='*_test.cpp' 'RC_GTEST_PROP\(\w+, *\w+|^TEST\(Random, *\w+' "tests/$folder" |
+      sed -E 's/.*\((\w+), *(\w+)/\1.\2/' | paste -sd:)
+    [[ -n $filter ]] || continue
+    echo "-- tests/$folder"
+    RC_PARAMS="max_success=$random_cases" "build/bin/test_$folder" --gtest_brief=1 --gtest_filter="$filter" || failed=1
+  done
+  return $failed
 }
 
-run_bench() { scripts/bench.sh; }
+# Examples at the sizes that they declare, natively and by the interpreter: every cell within its bound.
+run_examples() {
+  cmake --build build -j "$jobs" --target compare_engines || return
+  local work=out/campaign failed=0 example
+  cc -std=c11 -O1 -shared -fPIC examples/smooth.c -o "$work/smooth.so" || return
+  local full=("heat" "nearest" "recurrence" "smooth --kernels $work/smooth.so" "mttkrp l=100 m=100 n=100"
+    "transformer layers=4 n=64 model=128 heads=4 d=32 wide=256")
+  local small=("heat n=16 steps=4" "nearest points=500 queries=20" "recurrence n=64 d=32"
+    "smooth --kernels $work/smooth.so n=64 m=64" "mttkrp l=20 m=20 n=20" "transformer layers=2 n=8 model=16 heads=2 d=8 wide=32")
+  [[ ${SIZE:-long} == short ]] && full=("${small[@]}")
+  for example in "${full[@]}"; do
+    # shellcheck disable=SC2086 # words of its own
+    set -- $example
+    build/bin/compare_engines "examples/$1.tap" "${@:2}" || failed=1
+  done
+  return $failed
+}
 
+run_bench() {
+  cmake --build build -j "$jobs" --target tapc bench_compiler && RANDOM_CASES=${TORTURE:-1000} scripts/bench.sh
+}
+
+mkdir -p out/campaign
+failed=()
 for part in "${parts[@]}"; do
-  echo "== $part"
-  "run_$part"
+  begin=$SECONDS
+  if [[ $(type -t "run_$part") != function ]]; then
+    echo "there is no part \`$part\`" >&2
+    exit 2
+  fi
+  if "run_$part" >"out/campaign/$part.log" 2>&1; then verdict=passed; else verdict=FAILED failed+=("$part"); fi
+  printf '%-7s %s after %d s, see out/campaign/%s.log\n' "$part" "$verdict" $((SECONDS - begin)) "$part"
 done
+if ((${#failed[@]})); then
+  echo "campaign failed: ${failed[*]}"
+  exit 1
+fi
 echo "campaign passed: ${parts[*]}"

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Prints what tapc takes for each thing that has a budget, and fails if one is over it.
+
+    bench/budgets.py TAPC [BENCH_COMPILER] [--runs 11] [--operations 100000] [--random 1000]
+
+Times are CPU time of the process (user and system), so that other work on the machine counts little; memory is the
+peak resident set. With fewer operations the time and memory allowed shrink in proportion. Standard library only."""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MIB = 1 << 20
+
+
+class Report:
+    def __init__(self):
+        self.over = []
+
+    def line(self, what, measured, unit, budget=None):
+        verdict = "" if budget is None else f"of {budget:g} {unit}" + ("" if measured <= budget else "  OVER BUDGET")
+        print(f"{measured:10.2f} {unit:4} {what}  {verdict}".rstrip(), flush=True)
+        if budget is not None and measured > budget:
+            self.over.append(what)
+
+
+def run(*command):
+    """CPU seconds and peak memory in bytes. Stops if the command fails: a wrong program has no speed."""
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    told = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{told[:2000]}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def chain(operations, distinct):
+    """Each operation reads the one before; every `distinct`-th has the same equation."""
+    lines = ["program main(X: f32[16]) -> (Y: f32[16]) {", "  v0 = X"]
+    lines += [f"  v{k + 1}[i] = {k % distinct + 1}.5 * v{k}[i] + {k % distinct}.0" for k in range(operations)]
+    return "\n".join(lines + [f"  Y = v{operations}", "}", ""])
+
+
+def fan(operations, distinct):
+    """All operations read one input."""
+    lines = [f"  v{k}[i] = {k % distinct + 1}.5 * X[i]" for k in range(operations)]
+    return "\n".join(["program main(X: f32[16]) -> (Y: f32[16]) {", *lines, f"  Y = v{operations - 1}", "}", ""])
+
+
+def pieces(operations, _):
+    """All operations write one result, a cell each."""
+    lines = [f"  Y[{k}] = {k}.5 * X[{k}]" for k in range(operations)]
+    return "\n".join([f"program main(X: f32[{operations}]) -> (Y: f32[{operations}]) {{", *lines, "}", ""])
+
+
+def examples(report, tapc, runs):
+    for path in sorted((ROOT / "examples").glob("*.tap")):
+        ms = statistics.median(1000 * run(tapc, "check", path)[0] for _ in range(runs))
+        report.line(f"tapc check {path.relative_to(ROOT)}, median of {runs}", ms, "ms", 50 if path.stem == "mlp" else None)
+
+
+def programs(report, tapc, operations):
+    share = operations / 100_000
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        source = Path(folder) / "program.tap"
+        for make, distinct in ((chain, 2000), (chain, 1), (fan, 2000), (pieces, 1)):
+            times = []
+            for n in (operations, 2 * operations):
+                source.write_text(make(n, distinct))
+                seconds, memory = run(tapc, "check", source)
+                what = f"tapc check, {make.__name__} of {n} operations, {distinct} distinct"
+                once = n == operations
+                report.line(what, seconds, "s", 20 * share if once else None)
+                report.line(what, memory / MIB, "MiB", max(2048 * share, 256) if once else None)
+                times.append(seconds)
+            report.line(f"{make.__name__}, {distinct} distinct: twice as many operations take", times[1] / times[0], "x", 2.5)
+
+
+def parts(report, bench, cases):
+    for line in subprocess.run([bench, str(cases)], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+        ms, what = re.fullmatch(r" *([0-9.]+) ms  (.*)", line).groups()
+        budget = 1 if what.startswith("outline") else 20
+        report.line(what, float(ms), "ms", budget)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tapc", type=Path)
+    parser.add_argument("bench", type=Path, nargs="?", help="bench_compiler")
+    parser.add_argument("--runs", type=int, default=11)
+    parser.add_argument("--operations", type=int, default=100_000)
+    parser.add_argument("--random", type=int, default=1000)
+    options = parser.parse_args()
+    report = Report()
+    examples(report, options.tapc.resolve(), options.runs)
+    if options.bench:
+        parts(report, options.bench.resolve(), options.random)
+    programs(report, options.tapc.resolve(), options.operations)
+    print(f"{len(report.over)} over budget" + "".join("\n  " + what for what in report.over))
+    return 1 if report.over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
