@@ -1,4 +1,5 @@
-// Runs a fuzz target once on each file of the folders given: the kept corpus, without libFuzzer. Prints how many ran.
+// Runs a fuzz target once on each file of the folders given, and of the folders in them: the kept corpus (in found/, what
+// long runs have added), without libFuzzer. Prints how many ran.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +14,7 @@ int main(int argc, char** argv) {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;
   for (int i = 1; i < argc; ++i)
-    for (const auto& entry : fs::directory_iterator(argv[i]))
+    for (const auto& entry : fs::recursive_directory_iterator(argv[i]))
       if (entry.is_regular_file()) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
