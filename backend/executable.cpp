@@ -11,7 +11,7 @@ using namespace ir;
 
 namespace {
 
-// Numbers the distinct operators that the graphs apply; equal structures share a kernel.
+// Numbers the distinct operators of the graphs; equal structures share a kernel.
 void lower_operators(CompiledProgram& compiled) {
   const Program& program = compiled.blocks.program;
   compiled.kernel_of.resize(program.operators.size());
@@ -30,8 +30,8 @@ void lower_operators(CompiledProgram& compiled) {
     compiled.kernel_of[id.index()] = compiled.kernels.size();
     compiled.kernels.push_back(lower(program, op));
   };
-  for (const BlockGraph& graph : compiled.blocks.graphs)
-    for (const BlockOperation& operation : graph.operations) visit(operation.op);
+  for (const Graph& graph : program.graphs)
+    for (const Operation& operation : graph.operations) visit(operation.op);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tap::backend {
 
 struct ExecuteOptions {
   std::size_t threads = 1;
-  std::size_t blocks = 0;  // into how many blocks execute() cuts an operation; 0: as many as threads
+  std::size_t blocks = 0;  // into how many an application is shared out that stands alone; 0: as many as threads
   // Outside kernels by symbol, as in ir::InterpretOptions.
   std::function<bool(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
 };

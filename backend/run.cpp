@@ -1,10 +1,13 @@
-// Running a compiled program: operations in order, the applications of each on the thread pool. A value is allocated when
-// it is first written (it may have several writers) and freed after its last use.
+// Running a compiled program: tasks in order, the applications of one operation together on the thread pool. Devices are
+// memory of their own: a box is allocated when it is first touched and freed after its last use.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include "backend/compiled_program.h"
+#include "backend/patterns.h"
 #include "ir/interpret.h"
 #include "support/check.h"
 
@@ -14,6 +17,12 @@ using namespace ir;
 
 namespace {
 
+// A box of a value in memory.
+struct Buffer {
+  Tensor tensor;  // of the box's shape
+  Box box;
+};
+
 class Runner {
  public:
   Runner(const CompiledProgram& compiled, const ExecuteOptions& options, ThreadPool& pool)
@@ -21,14 +30,26 @@ class Runner {
   std::vector<Tensor> run(GraphId id, std::vector<Tensor> inputs);
 
  private:
-  using Values = std::vector<Tensor>;
-  void apply(const BlockGraph& graph, const BlockOperation& operation, Values& values);
-  void apply_kernel(const BlockGraph& graph, const BlockOperation& operation, Values& values);
-  void apply_outside_kernel(const BlockOperation& operation, Values& values);
-  void apply_region(const RegionBody& region, const BlockOperation& operation, Values& values);
+  using Memory = std::vector<Buffer>;  // by HeldId
+  using Tasks = std::span<const Task>;
+
+  Tasks next_batch(const BlockGraph& graph, std::size_t first) const;
+  void run(const BlockGraph& graph, Tasks batch, Memory& memory);
+  void move(const BlockGraph& graph, const Move& move, Memory& memory);
+  void apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory);
+  void apply_outside_kernel(const BlockGraph& graph, const Application& task, Memory& memory);
+  void apply_region(const BlockGraph& graph, const Application& task, Memory& memory);
   std::vector<Tensor> iterate(const RegionBody& region, std::size_t states, std::vector<Tensor> arguments);
+
+  Buffer& at(const BlockGraph& graph, HeldId id, Memory& memory) const;
+  Tensor whole(const BlockGraph& graph, const std::vector<HeldId>& holders, Memory& memory) const;
+  std::vector<Box> shared_out(const Operator& op, const Box& box) const;
   std::vector<std::int64_t> box_argument(const Operator& op, const Box& box) const;
-  [[noreturn]] void report(const BlockGraph& graph, const BlockOperation& operation, KernelFailure why,
+  const Graph& graph_of(const BlockGraph& blocks) const { return compiled_.blocks.program[blocks.graph]; }
+  const Operator& operator_of(const BlockGraph& blocks, OperationId o) const {
+    return compiled_.blocks.program[graph_of(blocks)[o].op];
+  }
+  [[noreturn]] void report(const Graph& graph, const Operation& operation, KernelFailure why,
                            const KernelError& error) const;
 
   const CompiledProgram& compiled_;
@@ -37,62 +58,138 @@ class Runner {
   std::vector<std::int64_t> counters_;  // of the iterates that run, the innermost last
 };
 
-void allocate(const BlockGraph& graph, ValueId id, std::vector<Tensor>& values) {
-  const TensorType& type = graph[id].type;
-  if (!values[id.index()].data()) values[id.index()] = Tensor(type.element, type.shape);
-}
-
-// For each operation, the values that nobody needs after it.
-std::vector<std::vector<ValueId>> last_uses(const BlockGraph& graph) {
+// For each task, the boxes that nobody needs after it.
+std::vector<std::vector<HeldId>> last_uses(const BlockGraph& graph) {
   constexpr std::size_t never = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> last(graph.values.size(), never);
-  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
-    for (ValueId v : graph.operations[o].operands) last[v.index()] = o;
-    for (ValueId v : graph.operations[o].results) last[v.index()] = o;
+  std::vector<std::size_t> last(graph.held.size(), never);
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    if (auto* move = std::get_if<Move>(&graph.tasks[t])) {
+      last[move->from.index()] = last[move->to.index()] = t;
+      continue;
+    }
+    const auto& application = std::get<Application>(graph.tasks[t]);
+    for (HeldId id : application.operands) last[id.index()] = t;
+    for (HeldId id : application.results) last[id.index()] = t;
   }
-  for (ValueId v : graph.outputs) last[v.index()] = never;
-  std::vector<std::vector<ValueId>> result(graph.operations.size());
-  for (std::size_t v = 0; v < last.size(); ++v)
-    if (last[v] != never) result[last[v]].push_back(ValueId{v});
+  for (const auto& holders : graph.outputs)
+    for (HeldId id : holders) last[id.index()] = never;
+  std::vector<std::vector<HeldId>> result(graph.tasks.size());
+  for (std::size_t h = 0; h < last.size(); ++h)
+    if (last[h] != never) result[last[h]].push_back(HeldId{h});
   return result;
 }
 
 std::vector<Tensor> Runner::run(GraphId id, std::vector<Tensor> inputs) {
   const BlockGraph& graph = compiled_.blocks.graphs[id.index()];
   TAP_CHECK(inputs.size() == graph.inputs.size(), "a graph is given another number of inputs than it has");
-  Values values(graph.values.size());
+  Memory memory(graph.held.size());
   for (std::size_t k = 0; k < inputs.size(); ++k) {
-    const TensorType& type = graph[graph.inputs[k]].type;
+    const Held& held = graph[graph.inputs[k]];
+    const TensorType& type = graph_of(graph)[held.value].type;
     TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
               "an input is not of the graph's type");
-    values[graph.inputs[k].index()] = std::move(inputs[k]);
+    memory[graph.inputs[k].index()] = {std::move(inputs[k]), held.box};
   }
   auto unneeded = last_uses(graph);
-  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
-    apply(graph, graph.operations[o], values);
-    for (ValueId v : unneeded[o]) values[v.index()] = {};
+  for (std::size_t t = 0; t < graph.tasks.size();) {
+    Tasks batch = next_batch(graph, t);
+    run(graph, batch, memory);
+    for (std::size_t end = t + batch.size(); t < end; ++t)
+      for (HeldId h : unneeded[t]) memory[h.index()] = {};
   }
   std::vector<Tensor> outputs;
-  for (ValueId v : graph.outputs) {
-    allocate(graph, v, values);
-    outputs.push_back(values[v.index()]);
-  }
+  for (const auto& holders : graph.outputs) outputs.push_back(whole(graph, holders, memory));
   return outputs;
 }
 
-void Runner::apply(const BlockGraph& graph, const BlockOperation& operation, Values& values) {
-  const Operator& op = compiled_.blocks.program[operation.op];
-  for (ValueId v : operation.operands) allocate(graph, v, values);  // one of size zero may have no writer
-  if (const RegionBody* region = op.region()) return apply_region(*region, operation, values);
-  for (ValueId v : operation.results) allocate(graph, v, values);
-  if (op.kernel()) return apply_outside_kernel(operation, values);
-  apply_kernel(graph, operation, values);
+// Applications of one operation are independent of each other.
+Runner::Tasks Runner::next_batch(const BlockGraph& graph, std::size_t first) const {
+  std::size_t end = first + 1;
+  if (auto* application = std::get_if<Application>(&graph.tasks[first]))
+    for (; end < graph.tasks.size(); ++end) {
+      auto* other = std::get_if<Application>(&graph.tasks[end]);
+      if (!other || other->operation != application->operation) break;
+    }
+  return Tasks(graph.tasks).subspan(first, end - first);
+}
+
+void Runner::run(const BlockGraph& graph, Tasks batch, Memory& memory) {
+  if (auto* m = std::get_if<Move>(&batch[0])) return move(graph, *m, memory);
+  const Operator& op = operator_of(graph, std::get<Application>(batch[0]).operation);
+  if (op.map() || op.reduce()) return apply_kernel(graph, batch, memory);
+  for (const Task& task : batch) {
+    const auto& application = std::get<Application>(task);
+    if (op.kernel()) apply_outside_kernel(graph, application, memory);
+    else apply_region(graph, application, memory);
+  }
+}
+
+// Allocated when it is first touched.
+Buffer& Runner::at(const BlockGraph& graph, HeldId id, Memory& memory) const {
+  Buffer& buffer = memory[id.index()];
+  if (buffer.tensor.data()) return buffer;
+  const Held& held = graph[id];
+  buffer = {Tensor(graph_of(graph)[held.value].type.element, held.box.shape()), held.box};
+  return buffer;
+}
+
+std::int64_t position(const Box& within, const std::vector<std::int64_t>& strides, const Point& p) {
+  std::int64_t at = 0;
+  for (std::size_t d = 0; d < p.size(); ++d) at += (p[d] - within.dims[d].lo) * strides[d];
+  return at;
+}
+
+// Row by row: the last axis is contiguous in both.
+void copy_box(const Buffer& from, Buffer& to, Box box) {
+  if (box.empty()) return;
+  std::vector<std::int64_t> from_strides = row_major_strides(from.tensor.shape()),
+                            to_strides = row_major_strides(to.tensor.shape());
+  std::size_t size = size_of(from.tensor.type());
+  std::size_t row = size;
+  if (box.rank() > 0) {
+    row *= static_cast<std::size_t>(box.dims.back().size());
+    box.dims.back().hi = box.dims.back().lo + 1;
+  }
+  std::byte* target = to.tensor.mutable_data();
+  auto at = first_point(box);
+  for (bool more = at.has_value(); more; more = next_point(box, *at))
+    std::memcpy(target + static_cast<std::size_t>(position(to.box, to_strides, *at)) * size,
+                from.tensor.data() + static_cast<std::size_t>(position(from.box, from_strides, *at)) * size, row);
+}
+
+void Runner::move(const BlockGraph& graph, const Move& move, Memory& memory) {
+  copy_box(at(graph, move.from, memory), at(graph, move.to, memory), move.box);
+}
+
+Tensor Runner::whole(const BlockGraph& graph, const std::vector<HeldId>& holders, Memory& memory) const {
+  const TensorType& type = graph_of(graph)[graph[holders.at(0)].value].type;
+  Box box = Box::of_shape(type.shape);
+  if (graph[holders[0]].box == box) return at(graph, holders[0], memory).tensor;
+  Buffer result{Tensor(type.element, type.shape), box};
+  for (HeldId id : holders) copy_box(at(graph, id, memory), result, graph[id].box);
+  return result.tensor;
+}
+
+// The largest dim along which blocks share nothing, of equal ones the outermost, in as many blocks as asked for.
+std::vector<Box> Runner::shared_out(const Operator& op, const Box& box) const {
+  std::optional<std::size_t> best;
+  for (std::size_t d : free_dims(compiled_.blocks.program, op))
+    if (box.dims[d].size() > 1 && (!best || box.dims[d].size() > box.dims[*best].size())) best = d;
+  std::size_t count = options_.blocks ? options_.blocks : options_.threads;
+  if (!best || count <= 1) return {box};
+  std::vector<Box> boxes;
+  for (Range block : ceil_blocks(box.dims[*best], static_cast<std::int64_t>(count))) {
+    boxes.push_back(box);
+    boxes.back().dims[*best] = block;
+  }
+  return boxes;
 }
 
 std::vector<std::int64_t> Runner::box_argument(const Operator& op, const Box& box) const {
   std::vector<std::int64_t> result;
+  Box runs = box_to_run(op, box);
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    Range range = box.dims[d];
+    Range range = runs.dims[d];
     if (op.dims[d].role == DimRole::counter) {
       std::int64_t trip = counters_.at(counters_.size() - 1 - op.dims[d].level);
       range = {trip, trip + 1};
@@ -103,61 +200,91 @@ std::vector<std::int64_t> Runner::box_argument(const Operator& op, const Box& bo
   return result;
 }
 
-void Runner::apply_kernel(const BlockGraph& graph, const BlockOperation& operation, Values& values) {
-  const Operator& op = compiled_.blocks.program[operation.op];
-  KernelFunction function = compiled_.functions[*compiled_.kernel_of[operation.op.index()]];
+// The arguments of one call of a kernel. Kernels count cells from the tensor's origin, wherever a buffer begins.
+struct Call {
+  std::vector<std::int64_t> box;
   std::vector<void*> buffers;
   std::vector<std::int64_t> strides;
-  auto add_strides = [&](ValueId v) {
-    for (std::int64_t s : row_major_strides(graph[v].type.shape)) strides.push_back(s);
-  };
-  for (ValueId v : operation.operands) {
-    buffers.push_back(const_cast<std::byte*>(values[v.index()].data()));
-    add_strides(v);
+  std::int32_t why = 0;
+  KernelError error;
+
+  void add(Buffer& buffer, bool written) {
+    std::byte* data = written ? buffer.tensor.mutable_data() : const_cast<std::byte*>(buffer.tensor.data());
+    std::vector<std::int64_t> own = row_major_strides(buffer.tensor.shape());
+    std::int64_t origin = 0;
+    for (std::size_t d = 0; d < own.size(); ++d) origin += buffer.box.dims[d].lo * own[d];
+    auto address =
+        reinterpret_cast<std::intptr_t>(data) - origin * static_cast<std::int64_t>(size_of(buffer.tensor.type()));
+    buffers.push_back(reinterpret_cast<void*>(address));
+    strides.insert(strides.end(), own.begin(), own.end());
   }
-  for (ValueId v : operation.results) {
-    buffers.push_back(values[v.index()].mutable_data());
-    add_strides(v);
+};
+
+void Runner::apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory) {
+  const OperationId operation = std::get<Application>(batch[0]).operation;
+  const Operator& op = operator_of(graph, operation);
+  KernelFunction function = compiled_.functions[*compiled_.kernel_of[graph_of(graph)[operation].op.index()]];
+  std::vector<Call> calls;
+  for (const Task& task : batch) {
+    const auto& application = std::get<Application>(task);
+    Call common;
+    for (HeldId id : application.results) common.add(at(graph, id, memory), true);  // first: it may copy what is shared
+    common = {};
+    for (HeldId id : application.operands) common.add(at(graph, id, memory), false);
+    for (HeldId id : application.results) common.add(at(graph, id, memory), true);
+    common.strides.push_back(0);  // never empty
+    for (const Box& box : batch.size() == 1 ? shared_out(op, application.box) : std::vector<Box>{application.box}) {
+      common.box = box_argument(op, box);
+      calls.push_back(common);
+    }
   }
-  strides.push_back(0);  // never empty
-  struct Outcome {
-    std::int32_t why = 0;
-    KernelError error;
-  };
-  std::vector<Outcome> outcomes(operation.applications.size());
-  pool_.run(outcomes.size(), [&](std::size_t a) {
-    auto box = box_argument(op, operation.applications[a].box);
-    outcomes[a].why = function(box.data(), buffers.data(), strides.data(), &outcomes[a].error);
+  pool_.run(calls.size(), [&](std::size_t c) {
+    calls[c].why = function(calls[c].box.data(), calls[c].buffers.data(), calls[c].strides.data(), &calls[c].error);
   });
   // Of several failures the first in the order of the index space, whatever the blocks and threads.
-  const Outcome* first = nullptr;
-  for (const Outcome& o : outcomes) {
+  const Call* first = nullptr;
+  for (const Call& c : calls) {
     auto earlier = [&] {
-      return std::lexicographical_compare(o.error.point, o.error.point + op.dims.size(), first->error.point,
+      return std::lexicographical_compare(c.error.point, c.error.point + op.dims.size(), first->error.point,
                                           first->error.point + op.dims.size());
     };
-    if (o.why != 0 && (!first || earlier())) first = &o;
+    if (c.why != 0 && (!first || earlier())) first = &c;
   }
-  if (first) report(graph, operation, static_cast<KernelFailure>(first->why), first->error);
+  if (first) report(graph_of(graph), graph_of(graph)[operation], static_cast<KernelFailure>(first->why), first->error);
 }
 
-void Runner::apply_outside_kernel(const BlockOperation& operation, Values& values) {
-  const Operator& op = compiled_.blocks.program[operation.op];
+// Gives whole results; the box's part is kept.
+void Runner::apply_outside_kernel(const BlockGraph& graph, const Application& task, Memory& memory) {
+  const Operator& op = operator_of(graph, task.operation);
   std::vector<Tensor> operands, results;
-  for (ValueId v : operation.operands) operands.push_back(values[v.index()]);
-  for (ValueId v : operation.results) results.push_back(std::move(values[v.index()]));
+  for (HeldId id : task.operands) operands.push_back(whole(graph, {id}, memory));
+  for (const TensorType& type : op.results) results.emplace_back(type.element, type.shape);
   if (!options_.kernel || !options_.kernel(op, operands, results))
     throw EvaluationError{"the outside kernel `" + op.kernel()->symbol + "` of `" + op.name + "` is not available"};
-  for (std::size_t k = 0; k < results.size(); ++k) values[operation.results[k].index()] = std::move(results[k]);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    Box part = written_region(op, static_cast<std::uint32_t>(k), task.box);
+    copy_box({results[k], Box::of_shape(results[k].shape())}, at(graph, task.results[k], memory), part);
+  }
 }
 
-void Runner::apply_region(const RegionBody& region, const BlockOperation& operation, Values& values) {
+void Runner::apply_region(const BlockGraph& graph, const Application& task, Memory& memory) {
+  const Operator& op = operator_of(graph, task.operation);
+  const RegionBody& region = *op.region();
   std::vector<Tensor> arguments;
-  for (ValueId v : operation.operands) arguments.push_back(values[v.index()]);
+  for (HeldId id : task.operands) arguments.push_back(whole(graph, {id}, memory));
   std::vector<Tensor> results = region.kind == RegionKind::iterate
-                                    ? iterate(region, operation.results.size(), std::move(arguments))
+                                    ? iterate(region, task.results.size(), std::move(arguments))
                                     : run(region.graph, std::move(arguments));
-  for (std::size_t k = 0; k < results.size(); ++k) values[operation.results[k].index()] = std::move(results[k]);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    Box box = Box::of_shape(results[k].shape());
+    Buffer whole_result{std::move(results[k]), box};
+    if (graph[task.results[k]].box == box && region.kind != RegionKind::group) {
+      memory[task.results[k].index()] = std::move(whole_result);
+      continue;
+    }
+    Box part = written_region(op, static_cast<std::uint32_t>(k), task.box);
+    copy_box(whole_result, at(graph, task.results[k], memory), part);
+  }
 }
 
 // The first arguments are the state; the others are the same in every step.
@@ -186,8 +313,7 @@ std::string describe(KernelFailure why, const KernelError& error, const std::str
 }
 
 // The message names the operation and the point, as the interpreter does; a block's number is nothing the user wrote.
-void Runner::report(const BlockGraph& graph, const BlockOperation& operation, KernelFailure why,
-                    const KernelError& error) const {
+void Runner::report(const Graph& graph, const Operation& operation, KernelFailure why, const KernelError& error) const {
   const Operator& op = compiled_.blocks.program[operation.op];
   std::string tensor;
   std::int64_t extent = 0;
@@ -199,9 +325,7 @@ void Runner::report(const BlockGraph& graph, const BlockOperation& operation, Ke
   std::string text = describe(why, error, tensor, extent) + " in `" + op.name + "`";
   bool first = true;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    bool block =
-        std::any_of(operation.splits.begin(), operation.splits.end(), [&](const auto& s) { return s.block_dim == d; });
-    if (block) continue;
+    if (is_block_dim(op, static_cast<std::uint32_t>(d))) continue;
     text += fmt::format("{}{}={}", first ? " at " : ", ", op.dims[d].name, error.point[d]);
     first = false;
   }

@@ -4,74 +4,131 @@
 
 #include <algorithm>
 
+#include "ir/text_names.h"
 #include "support/check.h"
 
 namespace tap::ir {
-namespace {
-
-std::string_view name_of(Placement placement) {
-  switch (placement) {
-    case Placement::unspecified: return "anywhere";
-    case Placement::threads: return "threads";
-    case Placement::sequential: return "sequential";
-    case Placement::mesh_axis: return "axis";
-  }
-  return "";
-}
-
-std::string names(const BlockGraph& graph, const std::vector<ValueId>& ids) {
-  std::string out;
-  for (ValueId id : ids)
-    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", graph[id].name, to_string(graph[id].type));
-  return "(" + out + ")";
-}
-
-std::string print_split(const Operator& op, const BlockSplit& split) {
-  std::string out = fmt::format("  split {} into", op.dims[split.dim].name);
-  for (Range block : split.blocks) out += " " + to_string(block);
-  out += fmt::format(" over {}", split.axis ? split.axis->name : std::string(name_of(split.placement)));
-  if (split.block_dim) out += fmt::format(", block number {}", op.dims[*split.block_dim].name);
-  return out + "\n";
-}
-
-}  // namespace
 
 std::vector<Range> ceil_blocks(Range range, std::int64_t count) {
-  TAP_CHECK(count > 0, "a dim is cut into at least one block");
   std::vector<Range> blocks;
   for (std::int64_t b = 0; b < count; ++b) blocks.push_back(Blocks{count}.block(range, b));
   return blocks;
 }
 
-std::vector<Application> applications_of(const Operator& op, const std::vector<BlockSplit>& splits) {
-  std::vector<Application> result{{{}, op.box()}};
-  for (const BlockSplit& split : splits) {
-    std::vector<Application> finer;
-    for (const Application& whole : result)
-      for (std::size_t b = 0; b < split.blocks.size(); ++b) {
-        Application part = whole;
-        auto number = static_cast<std::int64_t>(b);
-        part.block.push_back(static_cast<std::uint32_t>(b));
-        part.box.dims[split.dim] = intersect(part.box.dims[split.dim], split.blocks[b]);
-        if (split.block_dim) part.box.dims[*split.block_dim] = {number, number + 1};
-        finer.push_back(std::move(part));
-      }
-    result = std::move(finer);
+std::vector<std::uint32_t> application_dims(const Operator& op, const Operation& operation) {
+  std::vector<std::uint32_t> dims;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+    if (op.dims[d].role != DimRole::parallel) continue;
+    bool placed = std::any_of(operation.placements.begin(), operation.placements.end(),
+                              [d](const BlockPlacement& p) { return p.dim == d; });
+    if (placed || is_block_dim(op, d)) dims.push_back(d);
+  }
+  return dims;
+}
+
+std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within) {
+  Box numbers;
+  for (std::uint32_t d : dims) numbers.dims.push_back(within.dims[d]);
+  std::vector<Box> boxes;
+  auto at = first_point(numbers);
+  for (bool more = at.has_value(); more; more = next_point(numbers, *at)) {
+    Box box = within;
+    for (std::size_t k = 0; k < dims.size(); ++k) box.dims[dims[k]] = {(*at)[k], (*at)[k] + 1};
+    boxes.push_back(narrowed(op, std::move(box)));
+  }
+  return boxes;
+}
+
+Box box_to_run(const Operator& op, Box box) {
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::reduction && is_block_dim(op, d))
+      box.dims[d] = box.dims[d].empty() ? Range{0, 0} : Range{0, 1};
+  return box;
+}
+
+namespace {
+
+Box touched(const std::vector<Access>& accesses, std::uint32_t tensor, const Shape& shape, const Box& box) {
+  Box whole = Box::of_shape(shape), result = whole;
+  for (Range& r : result.dims) r = {0, 0};
+  bool first = true;
+  for (const Access& access : accesses) {
+    if (access.tensor != tensor) continue;
+    Box part = intersect(access.projection.bounds(box), whole);
+    result = first ? part : hull(result, part);
+    first = false;
   }
   return result;
 }
 
-std::string print(const Program& program, const BlockGraph& graph) {
-  std::string out =
-      fmt::format("block graph {} {} -> {}\n", graph.name, names(graph, graph.inputs), names(graph, graph.outputs));
-  for (const BlockOperation& operation : graph.operations) {
-    const Operator& op = program[operation.op];
-    out +=
-        fmt::format("apply {} {} -> {}\n", op.name, names(graph, operation.operands), names(graph, operation.results));
-    for (const BlockSplit& split : operation.splits) out += print_split(op, split);
-    for (const Application& application : operation.applications) out += "  on " + to_string(application.box) + "\n";
-  }
-  return out;
+}  // namespace
+
+Box read_region(const Operator& op, std::uint32_t operand, const Box& box) {
+  return touched(op.reads, operand, op.operands[operand].shape, box);
 }
+
+Box written_region(const Operator& op, std::uint32_t result, Box box) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::reduction && !op.transfer()) box.dims[d] = {0, 1};
+  return touched(op.writes, result, op.results[result].shape, box);
+}
+
+namespace {
+
+std::string device_name(std::int64_t device) {
+  return device == everywhere ? "everywhere" : fmt::format("device {}", device);
+}
+
+class BlockPrinter {
+ public:
+  BlockPrinter(const Program& program, const BlockGraph& blocks)
+      : program_(program), blocks_(blocks), graph_(program[blocks.graph]), names_(value_names(graph_)) {}
+
+  std::string run() const {
+    std::string out = fmt::format("block graph {}\n", graph_.name);
+    for (const Task& task : blocks_.tasks) out += std::visit([this](const auto& t) { return line(t); }, task) + "\n";
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k)
+      out += fmt::format("  output {} = {}\n", names_[graph_.outputs[k].index()], list(blocks_.outputs[k]));
+    return out;
+  }
+
+ private:
+  // Z[0..2, 0..4] on device 1
+  std::string show(HeldId id, const Box& box) const {
+    const Held& held = blocks_[id];
+    return names_[held.value.index()] + to_string(box) +
+           (held.device == everywhere ? "" : fmt::format("@{}", held.device));
+  }
+  std::string list(const std::vector<HeldId>& ids) const {
+    std::vector<std::string> parts;
+    for (HeldId id : ids) parts.push_back(show(id, blocks_[id].box));
+    return joined(parts);
+  }
+
+  std::string line(const Application& a) const {
+    const Operator& op = program_[graph_[a.operation].op];
+    bool whole = op.region() && op.region()->kind != RegionKind::group;
+    std::vector<std::string> operands, results;
+    for (std::uint32_t k = 0; k < a.operands.size(); ++k)
+      operands.push_back(show(a.operands[k], whole ? blocks_[a.operands[k]].box : read_region(op, k, a.box)));
+    for (std::uint32_t k = 0; k < a.results.size(); ++k)
+      results.push_back(show(a.results[k], whole ? blocks_[a.results[k]].box : written_region(op, k, a.box)));
+    return fmt::format("  {}: {} = {}({}) on {}", device_name(a.device), joined(results), op.name, joined(operands),
+                       to_string(a.box));
+  }
+
+  std::string line(const Move& m) const {
+    return fmt::format("  move {} = {}", show(m.to, m.box), show(m.from, m.box));
+  }
+
+  const Program& program_;
+  const BlockGraph& blocks_;
+  const Graph& graph_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::string print(const Program& program, const BlockGraph& graph) { return BlockPrinter(program, graph).run(); }
 
 }  // namespace tap::ir

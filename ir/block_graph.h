@@ -1,62 +1,77 @@
-// The explicit stage: every operation as applications, each an operator on one box of its index space.
+// The explicit stage: operations as applications, each an operator on one box of its index space on one device, and the moves
+// of boxes between devices.
 //
-//   y[i] = x[i] over i in 0..10, cut into 3:   apply copy(x) -> (y) over [0..4], [4..8], [8..10]
-//
-// A split of a reduction adds two things: partial values, with a leading block axis, that an operator with one more
-// parallel dim (the block's number) writes; and an operation that combines them.
+//   y[i] = x[i] over i in 0..10, cut into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
 #pragma once
 
 #include "ir/graph.h"
 
 namespace tap::ir {
 
-struct BlockSplit {
-  std::uint32_t dim = 0;      // the index dim that is cut …
-  std::vector<Range> blocks;  // … into these consecutive blocks; some may be empty
-  Placement placement = Placement::threads;
-  std::optional<AxisRef> axis;             // placement on a mesh axis
-  std::optional<std::uint32_t> block_dim;  // of a split reduction: the parallel dim that is the block's number
-  bool operator==(const BlockSplit&) const = default;
+using HeldId = Id<struct HeldTag>;
+
+inline constexpr std::int64_t everywhere = -1;  // every device: inputs, and what runs on no mesh
+
+// The box of a value that a device holds.
+struct Held {
+  ValueId value;
+  std::int64_t device = everywhere;
+  Box box;
+  bool operator==(const Held&) const = default;
 };
 
 struct Application {
-  std::vector<std::uint32_t> block;  // which block of each split
-  Box box;                           // over all index dims of the operator
+  OperationId operation;
+  std::int64_t device = everywhere;
+  Box box;                       // over all index dims of the operator
+  std::vector<HeldId> operands;  // as the operation's
+  std::vector<HeldId> results;
   bool operator==(const Application&) const = default;
 };
 
-struct BlockOperation {
-  OperatorId op;
-  std::vector<ValueId> operands;
-  std::vector<ValueId> results;
-  std::vector<BlockSplit> splits;
-  std::vector<Application> applications;  // the product of the splits' blocks, row-major; one whole box without splits
-  bool operator==(const BlockOperation&) const = default;
+// A box of a value, from one device to another.
+struct Move {
+  OperationId operation;  // the transfer
+  HeldId from, to;
+  Box box;
+  bool operator==(const Move&) const = default;
 };
 
-// Operator ids refer to the Program that the graph was expanded in.
+using Task = std::variant<Application, Move>;
+
 struct BlockGraph {
-  std::string name;
-  std::vector<Value> values;  // those of the graph, in order; then partials
-  std::vector<BlockOperation> operations;
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-  const Value& operator[](ValueId id) const { return values[id.index()]; }
+  GraphId graph;  // of the program, which has the values and operations
+  std::vector<Held> held;
+  std::vector<Task> tasks;     // in an order in which everything is there when it is needed
+  std::vector<HeldId> inputs;  // as the graph's
+
+  // For each of the graph's outputs, all that is held of it.
+  std::vector<std::vector<HeldId>> outputs;
+  const Held& operator[](HeldId id) const { return held[id.index()]; }
   bool operator==(const BlockGraph&) const = default;
 };
 
-// All graphs of a program as applications, by GraphId. The program's operators include those that splits added.
+// All graphs of a program as tasks, by GraphId; those that main does not reach are empty.
 struct BlockProgram {
   Program program;
   std::vector<BlockGraph> graphs;
   bool operator==(const BlockProgram&) const = default;
 };
 
+// Dims whose points are separate applications: those that number the blocks of parallel dims, and those that are placed.
+std::vector<std::uint32_t> application_dims(const Operator& op, const Operation& operation);
+// The boxes of the applications, row-major in these dims. What only orders a walk is left to whoever applies the operator.
+std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within);
+// The operator on a box, as one without blockings: a dim that only orders a walk has one point.
+Box box_to_run(const Operator& op, Box box);
+
+// The hull of what the accesses to one operand, or result, touch from a box, inside the tensor. A reduction over nothing
+// still writes.
+Box read_region(const Operator& op, std::uint32_t operand, const Box& box);
+Box written_region(const Operator& op, std::uint32_t result, Box box);
+
 // Ceil blocks (blocks.h), written out.
 std::vector<Range> ceil_blocks(Range range, std::int64_t count);
-
-// The applications of an operator whose splits are these.
-std::vector<Application> applications_of(const Operator& op, const std::vector<BlockSplit>& splits);
 
 std::string print(const Program& program, const BlockGraph& graph);
 

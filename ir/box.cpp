@@ -90,6 +90,24 @@ std::string to_string(const Box& box) {
   return text + "]";
 }
 
+std::vector<Box> subtract(const Box& a, const Box& b) {
+  Box common = intersect(a, b);
+  if (a.empty()) return {};
+  if (common.empty()) return {a};
+  std::vector<Box> result;
+  Box rest = a;  // what agrees with `common` on the dims before
+  for (std::size_t d = 0; d < a.rank(); ++d) {
+    for (Range side : {Range{rest.dims[d].lo, common.dims[d].lo}, Range{common.dims[d].hi, rest.dims[d].hi}}) {
+      if (side.empty()) continue;
+      Box part = rest;
+      part.dims[d] = side;
+      result.push_back(std::move(part));
+    }
+    rest.dims[d] = common.dims[d];
+  }
+  return result;
+}
+
 std::optional<Point> first_point(const Box& box) {
   if (box.empty()) return std::nullopt;
   Point p;

@@ -26,10 +26,19 @@ std::vector<std::string> Operator::dim_names() const {
 }
 
 Box narrowed(const Operator& op, Box box) {
+  std::vector<bool> open(op.dims.size(), false);  // cut by a block dim that has several values here
   for (const Blocking& b : op.blockings) {
     Range number = box.dims[b.block_dim];
+    if (number.size() != 1) open[b.dim] = true;
+    if (open[b.dim]) continue;
+    // What a block is, is said of the whole range (or of the block around it), not of a part of it.
+    Range within = op.dims[b.dim].range;
+    for (const Blocking& outer : op.blockings) {
+      if (&outer == &b) break;
+      if (outer.dim == b.dim) within = outer.blocks.block(within, box.dims[outer.block_dim].lo);
+    }
     Range& range = box.dims[b.dim];
-    if (number.size() == 1) range = intersect(range, b.blocks.block(range, number.lo));
+    range = intersect(range, b.blocks.block(within, number.lo));
   }
   return box;
 }

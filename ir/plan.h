@@ -8,7 +8,7 @@
 //   fuse H, H.m, Y over i
 //   unroll u 4
 //
-// An operation is named by the value that it writes (with several writers: `Y#1`, counted from 0), in the graph of a region
+// An operation is named by the value that it writes (with several writers: `Y@1`, counted from 0), in the graph of a region
 // by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows. Lines of one
 // operation apply in their order; a dim that is split again has its blocks cut.
 #pragma once
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/text.h"
 
 namespace tap::ir {
 
@@ -54,5 +55,6 @@ struct Plan {
 };
 
 std::string print(const Plan& plan);
+std::variant<Plan, TextError> parse_plan(std::string_view text);  // parse_plan(print(p)) == p
 
 }  // namespace tap::ir

@@ -3,8 +3,6 @@
 //   graph mlp(X: f32[4, 8], const W: f32[8, 2]) -> (Y)
 //     H: f32[4, 2] = matmul(X, W)
 //     Y: f32[4, 2] = relu(H)
-#include <unordered_map>
-
 #include <fmt/format.h>
 
 #include "ir/text.h"
@@ -15,7 +13,8 @@ namespace {
 
 class GraphPrinter {
  public:
-  GraphPrinter(const Program& program, const Graph& graph) : program_(program), graph_(graph) { choose_names(); }
+  GraphPrinter(const Program& program, const Graph& graph)
+      : program_(program), graph_(graph), names_(value_names(graph)) {}
 
   std::string run() const {
     std::vector<std::string> inputs;
@@ -30,16 +29,6 @@ class GraphPrinter {
   }
 
  private:
-  // Names are for people and need not differ: a second H is H#7.
-  void choose_names() {
-    std::unordered_map<std::string, int> count;
-    for (const Value& value : graph_.values) ++count[value.name];
-    for (std::size_t v = 0; v < graph_.values.size(); ++v) {
-      const std::string& name = graph_.values[v].name;
-      names_.push_back(!name.empty() && count[name] == 1 ? name : fmt::format("{}#{}", name, v));
-    }
-  }
-
   std::string declared(ValueId v) const {
     std::string text = names_[v.index()] + ": " + to_string(graph_[v].type);
     if (graph_[v].sharding) text += " @ " + to_string(*graph_[v].sharding);

@@ -1,5 +1,7 @@
 #include "ir/text_names.h"
 
+#include <unordered_map>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -54,6 +56,17 @@ std::string operand_name(const Operator& op, std::size_t operand) {
 }
 std::string result_name(const Operator& op, std::size_t result) {
   return numbered(op.result_names, result, op.results.size(), "y");
+}
+
+std::vector<std::string> value_names(const Graph& graph) {
+  std::unordered_map<std::string_view, int> count;
+  for (const Value& value : graph.values) ++count[value.name];
+  std::vector<std::string> names;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    const std::string& name = graph.values[v].name;
+    names.push_back(!name.empty() && count[name] == 1 ? name : name + "#" + std::to_string(v));
+  }
+  return names;
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/operator.h"
+#include "ir/graph.h"
 
 namespace tap::ir {
 
@@ -20,6 +20,10 @@ std::vector<std::string> variable_names(const Operator& op);
 // What people are shown: the operator's own names, else x and y, or x0, x1, …
 std::string operand_name(const Operator& op, std::size_t operand);
 std::string result_name(const Operator& op, std::size_t result);
+
+// The values of a graph, by number. Names are for people and need not differ: where several values are called H, value 7 is
+// H#7.
+std::vector<std::string> value_names(const Graph& graph);
 
 // i, j, k
 std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");

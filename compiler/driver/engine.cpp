@@ -6,7 +6,8 @@
 #include "ir/interpret.h"
 #include "support/phase.h"
 #ifdef TAP_HAVE_BACKEND
-#include "backend/execute.h"
+#include "backend/executable.h"
+#include "passes/expand.h"
 #endif
 
 namespace tap::driver {
@@ -41,7 +42,7 @@ std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tenso
 #ifdef TAP_HAVE_BACKEND
   if (options.engine == "native") {
     Phase phase("running native code");
-    return backend::execute(program, program.main, inputs, {.threads = options.threads, .kernel = call});
+    return backend::Executable(passes::expand(program), {.threads = options.threads, .kernel = call}).run(inputs);
   }
 #endif
   Phase phase("interpreting");

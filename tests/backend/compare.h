@@ -5,14 +5,29 @@
 
 #include <cstring>
 
-#include "backend/cut.h"
-#include "backend/execute.h"
+#include "backend/executable.h"
+#include "passes/apply_splits.h"
+#include "passes/expand.h"
+#include "passes/realise.h"
 #include "tests/ir/monoids.h"
 
 namespace tap::backend::test {
 
 using namespace tap::ir;
 using namespace tap::ir::test;
+
+inline std::vector<Tensor> execute(Program program, GraphId graph, const std::vector<Tensor>& inputs,
+                                   const ExecuteOptions& options = {}) {
+  program.main = graph;
+  return Executable(passes::expand(program), options).run(inputs);
+}
+
+// The program cut as the plan says, natively.
+inline Executable executable(const Program& program, const Plan& plan, const ExecuteOptions& options = {}) {
+  passes::SplitResult cut = passes::apply_splits(program, plan);
+  EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
+  return Executable(passes::expand(passes::realise(cut.program).program), options);
+}
 
 inline void expect_same_bits(const std::vector<Tensor>& native, const std::vector<Tensor>& oracle,
                              const std::string& where) {

@@ -177,9 +177,11 @@ TEST(Native, OutsideKernel) {
   Program program;
   BuildGraph g{program, {}};
   auto x = g.input("x", f32, {4});
-  Operator op;
-  op.name = "twice";
-  op.operands = op.results = {{f32, {4}}};
+  Build b("twice");
+  auto i = b.parallel("i", 4);
+  b.read(b.operand(f32, {4}), {b[i]});
+  b.result(f32, {4}, {b[i]});
+  Operator op = b.op;
   op.body = KernelBody{"twice", {}, {}};
   GraphId main = g.finish(g.add(op, {x}));
   InterpretOptions options;

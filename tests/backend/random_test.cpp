@@ -5,38 +5,15 @@
 #include <cstdio>
 
 #include "backend/patterns.h"
-#include "passes/split.h"
 #include "tests/backend/compare.h"
 #include "tests/backend/random_operator.h"
+#include "tests/passes/random_plan.h"
 
 namespace tap::backend::test {
 namespace {
 
-// Boundaries anywhere, in order; blocks may be empty.
-std::vector<Range> random_blocks(Choices& choose, Range range) {
-  std::vector<std::int64_t> cuts{range.lo, range.hi};
-  for (std::int64_t n = choose(4); n > 0; --n) cuts.push_back(range.lo + choose(range.size() + 1));
-  std::sort(cuts.begin(), cuts.end());
-  std::vector<Range> blocks;
-  for (std::size_t c = 1; c < cuts.size(); ++c) blocks.push_back({cuts[c - 1], cuts[c]});
-  return blocks;
-}
-
-std::vector<passes::SplitChoice> random_splits(Choices& choose, const Program& program) {
-  std::vector<passes::SplitChoice> choices;
-  const Graph& graph = program[program.main];
-  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
-    const Operator& op = program[graph.operations[o].op];
-    bool reduction_cut = false;
-    for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
-      bool reduces = op.dims[d].role == DimRole::reduction;
-      if (choose(2) == 0 || !passes::can_split(program, op, d) || (reduces && reduction_cut)) continue;
-      reduction_cut = reduction_cut || reduces;
-      choices.push_back({program.main, OperationId{o}, d, random_blocks(choose, op.dims[d].range), Placement::threads});
-    }
-  }
-  return choices;
-}
+using passes::test::random_meshes;
+using passes::test::random_splits;
 
 // What the random operators were, so that a generator that makes only one kind does not go unnoticed.
 struct Seen {
@@ -79,11 +56,12 @@ TEST(Random, OperatorsUnderRandomSplits) {
     auto expected = interpret(program, program.main, inputs).outputs;
     ExecuteOptions options;
     options.threads = 2;
-    Executable executable(passes::split(program, random_splits(choose, program)), options);
-    auto got = executable.run(inputs);
+    program.meshes = random_meshes();
+    Executable native = executable(program, random_splits(choose, program), options);
+    auto got = native.run(inputs);
     for (std::size_t k = 0; k < got.size(); ++k) {
       bool same = std::memcmp(got[k].data(), expected[k].data(), got[k].byte_size()) == 0;
-      if (!same) RC_LOG() << executable.print_kernels();
+      if (!same) RC_LOG() << native.print_kernels();
       RC_ASSERT(same);
     }
   });

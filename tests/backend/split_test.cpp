@@ -1,35 +1,36 @@
 // Split programs run natively and give what the whole gives: reductions cut into partials, in order.
-#include "passes/split.h"
-
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {
 namespace {
 
+// The value of an operation is called as the operator.
+PlannedSplit cut(const Operator& op, std::uint32_t dim, Blocks blocks, Placement placement = Placement::threads) {
+  return {op.name, op.dims[dim].name, std::move(blocks), placement};
+}
+
 void expect_split_is_whole(Program program, const Operator& op, const std::vector<Tensor>& inputs,
-                           const std::vector<passes::SplitChoice>& choices) {
+                           const std::vector<PlannedSplit>& splits) {
   BuildGraph g{program, {}};
   std::vector<ValueId> operands;
   for (std::size_t k = 0; k < inputs.size(); ++k) operands.push_back(g.input("x", inputs[k].type(), inputs[k].shape()));
-  program.main = g.finish(g.add(op, operands));
-  auto own = choices;
-  for (auto& c : own) c.graph = program.main;
+  std::vector<ValueId> results = g.add(op, operands);
+  for (std::size_t k = 1; k < results.size(); ++k) g.graph.values[results[k].index()].name += std::to_string(k);
+  program.main = g.finish(results);
+  Plan plan{{splits.begin(), splits.end()}};
   auto expected = interpret(program, program.main, inputs).outputs;
   for (std::size_t threads : {1, 2, 8}) {
     ExecuteOptions options;
     options.threads = threads;
-    expect_same_bits(Executable(passes::split(program, own), options).run(inputs), expected,
-                     std::to_string(threads) + " threads");
+    expect_same_bits(executable(program, plan, options).run(inputs), expected, std::to_string(threads) + " threads");
   }
 }
 
 TEST(SplitRun, SumOverUnevenAndEmptyBlocks) {
   Program program;
   Operator op = matrix_product(program, 6, 4, 11);
-  OperationId o{0};
-  expect_split_is_whole(
-      program, op, {whole_numbers(f32, {6, 11}), whole_numbers(f32, {11, 4}, 2)},
-      {{{}, o, 2, {{0, 7}, {7, 7}, {7, 11}}}, {{}, o, 0, ceil_blocks({0, 6}, 4)}, {{}, o, 1, {{0, 1}, {1, 4}}}});
+  expect_split_is_whole(program, op, {whole_numbers(f32, {6, 11}), whole_numbers(f32, {11, 4}, 2)},
+                        {cut(op, 0, {4}), cut(op, 1, {2, {0, 1, 4}}), cut(op, 2, {3, {0, 7, 7, 11}})});
 }
 
 TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
@@ -42,7 +43,7 @@ TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
   Operator op =
       b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[r], b[k]}), b.read(y, {b[r], b[k]})});
   expect_split_is_whole(program, op, {whole_numbers(i64, {3, 7}), whole_numbers(i64, {3, 7}, 5)},
-                        {{{}, OperationId{0}, k, {{0, 2}, {2, 3}, {3, 7}}}});
+                        {cut(op, k, {3, {0, 2, 3, 7}})});
 }
 
 TEST(SplitRun, ScansAndTheirReducedDim) {
@@ -57,7 +58,7 @@ TEST(SplitRun, ScansAndTheirReducedDim) {
       b.require_at_least_zero(suffix ? b[k] - b[i] : b[i] - b[k]);
       Operator op = b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[k]}), b.read(y, {b[k]})});
       expect_split_is_whole(program, op, {whole_numbers(i64, {9}), whole_numbers(i64, {9}, 5)},
-                            {{{}, OperationId{0}, cut_reduction ? k : i, ceil_blocks({0, 9}, 4)}});
+                            {cut(op, cut_reduction ? k : i, {4})});
     }
   }
 }
@@ -72,8 +73,9 @@ TEST(SplitRun, ScatterOverItsReducedDim) {
   auto term = b.apply(CellOp::select, {hit, b.read(x, {b[t]}), b.literal(f32, 0)});
   Operator op = b.reduce(add_monoid(program, "sum", f32), {term});
   std::vector<Tensor> inputs{tensor(i64, {9}, {0, 4, 4, -2, 7, 1, 1, 1, 3}), whole_numbers(f32, {9})};
-  expect_split_is_whole(program, op, inputs, {{{}, OperationId{0}, t, ceil_blocks({0, 9}, 2)}});
-  expect_split_is_whole(program, op, inputs, {{{}, OperationId{0}, v, ceil_blocks({0, 5}, 3)}});
+  expect_split_is_whole(program, op, inputs, {cut(op, t, {2})});
+  expect_split_is_whole(program, op, inputs, {cut(op, v, {3})});
+  expect_split_is_whole(program, op, inputs, {cut(op, t, {2}, Placement::sequential)});
 }
 
 // Work per element must not grow with the length: 200,000 elements would be 2e10 steps if it did.

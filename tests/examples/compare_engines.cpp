@@ -10,11 +10,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "backend/execute.h"
+#include "backend/executable.h"
 #include "compiler/driver/outside_kernels.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/compile.h"
 #include "ir/interpret.h"
+#include "passes/expand.h"
 #include "runtime/generate.h"
 #include "support/diagnostic_render.h"
 
@@ -100,7 +101,8 @@ int run(const Arguments& arguments) {
     return kernels.call(op, operands, results);
   };
   std::printf("%s\n", arguments.file.c_str());
-  auto native = timed("native", [&] { return backend::execute(program, program.main, inputs, {.kernel = call}); });
+  auto native =
+      timed("native", [&] { return backend::Executable(passes::expand(program), {.kernel = call}).run(inputs); });
   auto oracle = timed("interpreter", [&] {
     return ir::interpret(program, program.main, inputs, {.with_bounds = true, .kernel = call});
   });

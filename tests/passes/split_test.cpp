@@ -1,62 +1,111 @@
-// Splits cut domains exactly, and their meaning is that of the whole.
-#include "passes/split.h"
-
+// Splits, transfers and the block graph: what a cut program computes on devices that hold only their own boxes is what the
+// whole computes.
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <cstring>
+
+#include "ir/interpret_blocks.h"
+#include "ir/text.h"
 #include "ir/verify.h"
-#include "tests/ir/build.h"
+#include "passes/apply_splits.h"
+#include "passes/expand.h"
+#include "passes/realise.h"
+#include "tests/backend/random_operator.h"
+#include "tests/passes/random_plan.h"
 
-namespace tap::passes {
+namespace tap::passes::test {
 namespace {
 
-using namespace tap::ir;
 using namespace tap::ir::test;
+using backend::test::Choices;
 
-TEST(CeilBlocks, SizesThatDoNotDivide) {
-  EXPECT_EQ(ceil_blocks({0, 10}, 4), (std::vector<Range>{{0, 3}, {3, 6}, {6, 9}, {9, 10}}));
-  EXPECT_EQ(ceil_blocks({2, 11}, 4), (std::vector<Range>{{2, 5}, {5, 8}, {8, 11}, {11, 11}}));
-  EXPECT_EQ(ceil_blocks({0, 0}, 2), (std::vector<Range>{{0, 0}, {0, 0}}));
-  EXPECT_EQ(ceil_blocks({0, 10}, 6).back(), (Range{10, 10}));  // trap 11: 2, 2, 2, 2, 2, 0
-}
-
-Program product() {
+// c[i, j] = sum[k] x[i, k] * w[k, j];  y = max(c, 0)
+Program product_and_relu() {
   Program program;
+  program.meshes = {{"m", {{"d", 2}}, {}}};
   Operator op = matrix_product(program, 4, 3, 5);
+  Build r("relu");
+  auto a = r.parallel("a", 4), c = r.parallel("c", 3);
+  auto z = r.operand(f32, {4, 3});
+  r.result(f32, {4, 3}, {r[a], r[c]});
+  Operator relu = r.map({r.apply(CellOp::max, {r.read(z, {r[a], r[c]}), r.literal(f32, 0)})});
   BuildGraph g{program, {}};
   g.graph.name = "main";
-  auto results = g.add(op, {g.input("x", f32, {4, 5}), g.input("w", f32, {5, 3})});
-  program.main = g.finish(results);
+  ValueId product = g.add(op, {g.input("X", f32, {4, 5}), g.input("W", f32, {5, 3})})[0];
+  g.graph.values[product.index()].name = "Z";
+  ValueId y = g.add(relu, {product})[0];
+  g.graph.values[y.index()].name = "Y";
+  program.main = g.finish({y});
   return program;
 }
 
-TEST(Split, OfSeveralDimsTilesTheDomain) {
-  Program program = product();
-  BlockProgram blocks = split(program, {{program.main, OperationId{0}, 0, {{0, 3}, {3, 4}}},
-                                        {program.main, OperationId{0}, 1, {{0, 2}, {2, 2}, {2, 3}}}});
-  const BlockOperation& operation = blocks.graphs[0].operations[0];
-  ASSERT_EQ(operation.applications.size(), 6u);
-  std::int64_t points = 0;
-  for (std::size_t a = 0; a < 6; ++a) {
-    points += operation.applications[a].box.size();
-    for (std::size_t b = 0; b < a; ++b)
-      EXPECT_TRUE(disjoint(operation.applications[a].box, operation.applications[b].box));
-  }
-  EXPECT_EQ(points, 4 * 3 * 5);
+Plan plan_of(const std::string& lines) {
+  auto parsed = parse_plan("plan 1\n" + lines);
+  if (auto* error = std::get_if<TextError>(&parsed)) ADD_FAILURE() << error->message;
+  return std::get<Plan>(parsed);
 }
 
-TEST(Split, OfAReductionAsText) {
-  Program program = product();
-  BlockProgram blocks =
-      split(program, {{program.main, OperationId{0}, 2, ceil_blocks({0, 5}, 2), Placement::sequential}});
-  EXPECT_EQ(print(blocks.program, blocks.graphs[0]),
-            "block graph main (x: f32[4, 5], w: f32[5, 3]) -> (c: f32[4, 3])\n"
-            "apply c (x: f32[4, 5], w: f32[5, 3]) -> (c.partial: f32[2, 4, 3])\n"
-            "  split k into 0..3 3..5 over sequential, block number block\n"
-            "  on [0..4, 0..3, 0..3, 0..1]\n"
-            "  on [0..4, 0..3, 3..5, 1..2]\n"
-            "apply c (c.partial: f32[2, 4, 3]) -> (c: f32[4, 3])\n"
-            "  on [0..4, 0..3, 0..2]\n");
-  EXPECT_EQ(verify(blocks.program), std::vector<std::string>{});
+std::string block_text(const Program& program, const std::string& lines) {
+  SplitResult cut = apply_splits(program, plan_of(lines));
+  for (const PlanProblem& p : cut.problems) ADD_FAILURE() << p.message;
+  BlockProgram blocks = expand(realise(cut.program).program);
+  return print(blocks.program, blocks.graphs[program.main.index()]);
+}
+
+TEST(Split, BlocksThatAgreeAreConnectedDirectly) {
+  EXPECT_EQ(block_text(product_and_relu(),
+                       "split Z dim i into 2 over axis m.d\n"
+                       "split Y dim a into 2 over axis m.d\n"),
+            "block graph main\n"
+            "  device 0: Z[0..2, 0..3]@0 = c(X[0..2, 0..5], W[0..5, 0..3]) on [0..2, 0..3, 0..5, 0..1]\n"
+            "  device 1: Z[2..4, 0..3]@1 = c(X[2..4, 0..5], W[0..5, 0..3]) on [2..4, 0..3, 0..5, 1..2]\n"
+            "  device 0: Y[0..2, 0..3]@0 = relu(Z[0..2, 0..3]@0) on [0..2, 0..3, 0..1]\n"
+            "  device 1: Y[2..4, 0..3]@1 = relu(Z[2..4, 0..3]@1) on [2..4, 0..3, 1..2]\n"
+            "  output Y = Y[0..2, 0..3]@0, Y[2..4, 0..3]@1\n");
+}
+
+TEST(Split, BlocksThatDoNotAgreeAreMoved) {
+  EXPECT_EQ(block_text(product_and_relu(),
+                       "split Z dim i into 2 over axis m.d\n"
+                       "split Y dim c into [0, 1, 3] over axis m.d\n"),
+            "block graph main\n"
+            "  device 0: Z[0..2, 0..3]@0 = c(X[0..2, 0..5], W[0..5, 0..3]) on [0..2, 0..3, 0..5, 0..1]\n"
+            "  device 1: Z[2..4, 0..3]@1 = c(X[2..4, 0..5], W[0..5, 0..3]) on [2..4, 0..3, 0..5, 1..2]\n"
+            "  move Z.moved[0..2, 0..1]@0 = Z[0..2, 0..1]@0\n"
+            "  move Z.moved[2..4, 0..1]@0 = Z[2..4, 0..1]@1\n"
+            "  move Z.moved[2..4, 1..3]@1 = Z[2..4, 1..3]@1\n"
+            "  move Z.moved[0..2, 1..3]@1 = Z[0..2, 1..3]@0\n"
+            "  device 0: Y[0..4, 0..1]@0 = relu(Z.moved[0..4, 0..1]@0) on [0..4, 0..1, 0..1]\n"
+            "  device 1: Y[0..4, 1..3]@1 = relu(Z.moved[0..4, 1..3]@1) on [0..4, 1..3, 1..2]\n"
+            "  output Y = Y[0..4, 0..1]@0, Y[0..4, 1..3]@1\n");
+}
+
+TEST(Split, AReductionGivesPartialsAndACombination) {
+  EXPECT_EQ(block_text(product_and_relu(), "split Z dim k into 2 over threads\n"),
+            "block graph main\n"
+            "  everywhere: Z.partial[0..1, 0..4, 0..3] = c(X[0..4, 0..3], W[0..3, 0..3]) on [0..4, 0..3, 0..3, 0..1]\n"
+            "  everywhere: Z.partial[1..2, 0..4, 0..3] = c(X[0..4, 3..5], W[3..5, 0..3]) on [0..4, 0..3, 3..5, 1..2]\n"
+            "  everywhere: Z[0..4, 0..3] = c(Z.partial[0..2, 0..4, 0..3]) on [0..4, 0..3, 0..2]\n"
+            "  everywhere: Y[0..4, 0..3] = relu(Z[0..4, 0..3]) on [0..4, 0..3]\n"
+            "  output Y = Y[0..4, 0..3]\n");
+}
+
+TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
+  Program program = product_and_relu();
+  auto problem = [&](const std::string& line) {
+    SplitResult result = apply_splits(program, plan_of(line));
+    return result.problems.size() == 1 ? result.problems[0].message : std::to_string(result.problems.size());
+  };
+  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "no operation is called `Q`");
+  EXPECT_EQ(problem("split Z dim q into 2 over threads"), "`Z` has no dim `q`; it has `i`, `j`, `k`");
+  EXPECT_EQ(problem("split Z dim i into [0, 2, 5] over threads"),
+            "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
+  EXPECT_EQ(problem("split Z dim i into 1099511627776 over threads"),
+            "`i` is cut into 1099511627776 blocks; 1 to 1048576 are possible");
+  EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks go on the axis `d`, which has 2 places");
+  EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
+  EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "there is no mesh `n`");
 }
 
 TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
@@ -66,14 +115,116 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   auto x = b.operand(f32, {2, 3, 3});
   b.result(f32, {2}, {b[i]});
   MonoidId sum = add_monoid(program, "sum", f32);
+  program.monoids[sum.index()].laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
   Operator op = b.reduce(sum, {b.read(x, {b[i], b[k], b[l]})});
-  EXPECT_TRUE(can_split(program, op, i) && can_split(program, op, k) && can_split(program, op, l));
+  EXPECT_EQ(why_not_cut(program, op, l, false), "");
   program.monoids[sum.index()].laws.commutative = Law::broken;
-  EXPECT_TRUE(can_split(program, op, i) && can_split(program, op, k));
-  EXPECT_FALSE(can_split(program, op, l));
+  EXPECT_EQ(why_not_cut(program, op, k, false), "");
+  EXPECT_EQ(why_not_cut(program, op, l, false), "`k` is reduced outside of `l` and `sum` does not commute");
+  EXPECT_EQ(why_not_cut(program, op, l, true), "");
   op.dims[i].keep = true;
-  EXPECT_FALSE(can_split(program, op, i));
+  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must be kept whole");
+}
+
+TEST(PlanText, PrintsAndParsesBack) {
+  std::string text =
+      "plan 1\nchoose H 1\nsplit \"H.m\" dim k into 4 over axis pod.model:(1)2 tree 2\n"
+      "split Y dim i into [0, 100, 4096] over threads\nfuse H, \"H.m\", Y over i\nunroll u 4\n";
+  auto parsed = parse_plan(text);
+  ASSERT_TRUE(std::holds_alternative<Plan>(parsed)) << std::get<TextError>(parsed).message;
+  EXPECT_EQ(print(std::get<Plan>(parsed)), text);
+  EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 2\n")));
+  EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 1\nsplit Y\n")));
+}
+
+// One that reads `type` at its own place, shifted, reversed, or sums over an axis: producers and consumers that agree, that
+// overlap and that do not agree.
+Operator random_consumer(Program& program, Choices& choose, const TensorType& type) {
+  Build b("f");
+  std::vector<Linear> at, rows;
+  Shape shape;
+  std::int64_t summed = type.shape.empty() ? -1 : choose(2) ? choose(static_cast<std::int64_t>(type.shape.size())) : -1;
+  for (std::size_t a = 0; a < type.shape.size(); ++a) {
+    bool reduced = static_cast<std::int64_t>(a) == summed;
+    std::string name = (reduced ? "r" : "p") + std::to_string(a);
+    auto d = reduced ? b.reduction(name, type.shape[a]) : b.parallel(name, type.shape[a]);
+    at.push_back(Linear{{{d, 1}}, 0});
+    if (reduced) continue;
+    rows.push_back(at.back());
+    shape.push_back(type.shape[a]);
+  }
+  auto x = b.operand(type.element, type.shape);
+  std::optional<CellId> fill;
+  for (std::size_t a = 0; a < at.size(); ++a) switch (choose(4)) {
+      case 0: at[a] = at[a] + (choose(5) - 2), fill = b.literal(type.element, 3); break;
+      case 1: at[a] = at_constant(type.shape[a] - 1) - at[a]; break;
+      default: break;
+    }
+  b.result(type.element, shape, rows);
+  CellId value = b.apply(CellOp::add, {b.read(x, at, fill), b.literal(type.element, 1)});
+  return summed < 0 ? b.map({value}) : b.reduce(add_monoid(program, choose(2) ? "sum" : "max", type.element), {value});
+}
+
+struct Seen {
+  int programs = 0, moves = 0, partials = 0;
+};
+
+Program random_chain(Choices& choose, std::vector<Tensor>& inputs) {
+  Program program;
+  program.meshes = random_meshes();
+  Shape shape;
+  for (std::int64_t rank = 1 + choose(3); rank > 0; --rank) shape.push_back(choose(12) == 0 ? 0 : 1 + choose(7));
+  inputs.push_back(Tensor(i64, shape));
+  for (std::int64_t c = 0; c < inputs[0].size(); ++c) inputs[0].store_i64(c, (7 * c + choose(3)) % 11 - 5);
+  std::vector<Operator> operators;
+  TensorType type{i64, shape};
+  for (std::int64_t n = 1 + choose(4); n > 0; --n) {
+    operators.push_back(random_consumer(program, choose, type));
+    type = operators.back().results[0];
+  }
+  for (Monoid& m : program.monoids) m.laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
+  BuildGraph g{program, {}};
+  std::vector<ValueId> operands{g.input("in", i64, shape)};
+  for (std::size_t o = 0; o < operators.size(); ++o) {
+    operands = g.add(operators[o], operands);
+    g.graph.values[operands[0].index()].name = "v" + std::to_string(o);
+  }
+  program.main = g.finish(operands);
+  return program;
+}
+
+TEST(SplitProperty, RandomChainsUnderRandomPlans) {
+  Seen seen;
+  bool ok = rc::check("what devices compute is the whole", [&] {
+    Choices choose(*rc::gen::container<std::vector<std::uint8_t>>(260, rc::gen::arbitrary<std::uint8_t>()));
+    std::vector<Tensor> inputs;
+    Program program = random_chain(choose, inputs);
+    Plan plan = random_splits(choose, program);
+    RC_LOG() << print(program, program[program.main]) << print(plan);
+    SplitResult cut = apply_splits(program, plan);
+    for (const PlanProblem& p : cut.problems) RC_LOG() << p.message << "\n";
+    RC_ASSERT(cut.problems.empty());
+    RC_ASSERT(verify(cut.program) == std::vector<std::string>{});
+    Program sharded = realise(cut.program).program;
+    RC_ASSERT(verify(sharded) == std::vector<std::string>{});
+    RC_ASSERT(std::get<Program>(parse_program(print(sharded))) == sharded);
+    BlockProgram blocks = expand(sharded);
+    RC_LOG() << print(blocks.program, blocks.graphs[program.main.index()]);
+    std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
+    for (const std::vector<Tensor>& got :
+         {interpret(sharded, program.main, inputs).outputs, interpret(blocks, inputs).outputs})
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        RC_ASSERT(std::memcmp(got[k].data(), wanted[k].data(), wanted[k].byte_size()) == 0);
+    ++seen.programs;
+    bool moves = false;
+    for (const Task& task : blocks.graphs[program.main.index()].tasks) moves |= std::holds_alternative<Move>(task);
+    seen.moves += moves;
+    seen.partials += cut.program[program.main].values.size() > program[program.main].values.size();
+  });
+  EXPECT_TRUE(ok);
+  std::printf("%d programs: %d with moves, %d with partials\n", seen.programs, seen.moves, seen.partials);
+  EXPECT_GT(seen.moves, seen.programs / 5);
 }
 
 }  // namespace
-}  // namespace tap::passes
+}  // namespace tap::passes::test

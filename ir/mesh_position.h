@@ -1,0 +1,22 @@
+// Devices of a mesh and where they stand in it.
+//
+//   mesh [x: 2, y: 4, z: 2]: the device at place 3 has coordinates (0, 1, 1)
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+std::int64_t device_count(const Mesh& mesh);
+std::int64_t device_at(const Mesh& mesh, std::int64_t place);                 // its id
+std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place);  // a coordinate per axis
+// The coordinate along an axis or a sub-axis: of y = 8 by y:(2)2 places 0…7 have 0, 0, 1, 1, 0, 0, 1, 1.
+std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& position, const AxisRef& axis);
+std::int64_t size_of(const Mesh& mesh, const AxisRef& axis);
+
+const Mesh* find_mesh(const Program& program, const std::string& name);
+const MeshAxis* find_axis(const Mesh& mesh, const std::string& name);
+
+}  // namespace tap::ir

@@ -1,0 +1,37 @@
+// Names of operations for people and plans: the value that one writes, and where several write it which of them.
+//
+//   H    the only writer of H     Y@1    the second writer of Y     u/v2    in the body of the operation that writes u
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+struct Place {  // an operation of one graph of a program
+  GraphId graph;
+  OperationId operation;
+  bool operator==(const Place&) const = default;
+};
+
+// The names of one graph's operations; "" for one without results.
+std::vector<std::string> operation_names(const Graph& graph);
+
+// Finds operations by their names; paths start in `graph`. Names are looked up, not searched for each time.
+class OperationFinder {
+ public:
+  explicit OperationFinder(const Program& program) : program_(program) {}
+  std::optional<Place> find(GraphId graph, std::string_view name);
+
+ private:
+  const Program& program_;
+  std::map<GraphId, std::map<std::string, OperationId, std::less<>>> by_name_;
+};
+
+// The dim of that name; where several have it, or none, `#2` is the dim number 2.
+std::optional<std::uint32_t> find_dim(const Operator& op, std::string_view name);
+
+}  // namespace tap::ir

@@ -1,0 +1,343 @@
+#include "passes/apply_splits.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/mesh_position.h"
+#include "ir/operation_names.h"
+#include "ir/text_names.h"
+#include "passes/cut.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// Graphs that main reaches, with the path that names lead by; a graph that two operations share has its first path.
+std::vector<std::pair<GraphId, std::string>> reached_graphs(const Program& program) {
+  std::vector<std::pair<GraphId, std::string>> found{{program.main, ""}};
+  std::set<GraphId> seen{program.main};
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    auto [id, path] = found[k];
+    std::vector<std::string> names = operation_names(program[id]);
+    for (std::size_t o = 0; o < names.size(); ++o)
+      if (const RegionBody* region = program[program[id].operations[o].op].region())
+        if (seen.insert(region->graph).second) found.emplace_back(region->graph, path + names[o] + "/");
+  }
+  return found;
+}
+
+// The dim that alone gives that axis of the value its coordinate.
+std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& operation, ValueId value,
+                                         std::uint32_t axis) {
+  for (const Access& write : op.writes) {
+    if (operation.results[write.tensor] != value || axis >= write.projection.rank()) continue;
+    if (auto dim = write.projection.start.rows[axis].as_variable()) return static_cast<std::uint32_t>(*dim);
+  }
+  return std::nullopt;
+}
+
+// One decision that waits for the operation it names.
+struct Pending {
+  std::size_t decision;
+  PlannedSplit split;
+};
+
+// Rewrites one graph: each operation as it is, or cut by the one split that is its turn.
+class GraphSplitter {
+ public:
+  GraphSplitter(Program& program, Interner& interner, GraphId id)
+      : program_(program), interner_(interner), id_(id), before_(program[id]), after_(before_) {
+    after_.operations.clear();
+    after_.splits.clear();
+    claim_.after = claim_.before = id;
+    for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
+    for (const Value& value : before_.values) names_.insert(value.name);
+  }
+
+  void copy(OperationId o) {
+    after_.operations.push_back(before_[o]);
+    claim_.operations.push_back(Copied{{{}, o}});
+  }
+
+  void cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+    Operation operation = before_[o];
+    bool walked = walks(program_[operation.op], dim, split);
+    if (program_[operation.op].dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
+    operation.op = interner_.add(cut_dim(program_[operation.op], dim, split.blocks, walked));
+    if (!walked) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
+    after_.operations.push_back(std::move(operation));
+    claim_.operations.push_back(BlockedFrom{{{}, o}});
+  }
+
+  // A reduction dim that goes over a sequential loop is walked; else its blocks become partials.
+  static bool walks(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
+    return op.dims[dim].role == DimRole::reduction && split.placement == Placement::sequential;
+  }
+
+  GraphClaim finish() {
+    program_.graphs[id_.index()] = std::move(after_);
+    return std::move(claim_);
+  }
+
+ private:
+  static void place(Operation& operation, std::uint32_t dim, const PlannedSplit& split) {
+    if (split.placement == Placement::unspecified) return;
+    operation.placements.push_back({dim, split.placement, split.mesh, split.axis});
+  }
+
+  void cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+    const Operation& operation = before_[o];
+    const Operator op = program_[operation.op];
+    CutReduction parts = cut_reduction(program_, op, dim, split.blocks);
+    const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
+    Operation partial{interner_.add(parts.partial), operation.operands, {}, operation.operand_shardings};
+    for (std::size_t w = 0; w < op.writes.size(); ++w)
+      partial.results.push_back(
+          add_value(before_[operation.results[op.writes[w].tensor]].name + ".partial", parts.partial.results[w]));
+    Operation combination{interner_.add(parts.combination), partial.results, operation.results, {}};
+    for (const BlockPlacement& p : operation.placements) {
+      partial.placements.push_back(p);
+      combination.placements.push_back(p);
+      combination.placements.back().dim = parts.dim_in_combination[p.dim];
+    }
+    place(partial, block_dim, split);
+    OperationId first(after_.operations.size());
+    after_.operations.push_back(std::move(partial));
+    after_.operations.push_back(std::move(combination));
+    claim_.operations.push_back(PartialOf{{{}, o}, dim, block_dim});
+    claim_.operations.push_back(CombinationOf{{{}, o}, first});
+  }
+
+  ValueId add_value(const std::string& base, TensorType type) {
+    std::string name = base;
+    for (int n = 2; !names_.insert(name).second; ++n) name = base + std::to_string(n);
+    after_.values.push_back({name, std::move(type)});
+    claim_.values.push_back(std::nullopt);
+    return ValueId(after_.values.size() - 1);
+  }
+
+  Program& program_;
+  Interner& interner_;
+  GraphId id_;
+  const Graph before_;
+  Graph after_;
+  GraphClaim claim_;
+  std::set<std::string> names_;
+};
+
+class SplitApplier {
+ public:
+  SplitApplier(const Program& program, const Plan& plan) : result_{program, {}, {}}, interner_(result_.program) {
+    for (std::size_t d = 0; d < plan.decisions.size(); ++d)
+      if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
+    for (Graph& graph : result_.program.graphs) graph.splits.clear();
+  }
+
+  SplitResult run() {
+    while (!pending_.empty() && round()) {}
+    for (const Pending& p : pending_) problem(p, "no operation is called `" + p.split.operation + "`");
+    return std::move(result_);
+  }
+
+ private:
+  struct Turn {
+    std::uint32_t dim;
+    PlannedSplit split;
+  };
+
+  // The first decision about each operation that there is. False if there is none.
+  bool round() {
+    OperationFinder finder(result_.program);
+    std::map<GraphId, std::map<OperationId, Turn>> turns;
+    std::vector<Pending> left;
+    bool any = false;
+    for (const Pending& p : pending_) {
+      auto place = finder.find(result_.program.main, p.split.operation);
+      if (!place || turns[place->graph].contains(place->operation)) {
+        left.push_back(p);
+        continue;
+      }
+      any = true;
+      auto dim = dim_to_cut(p, *place);
+      if (!dim) continue;
+      turns[place->graph].emplace(place->operation, Turn{*dim, p.split});
+      if (auto again = rest_of_tree(p, program()[program()[place->graph][place->operation].op], *dim))
+        left.push_back(*again);
+    }
+    pending_ = std::move(left);
+    Step step{"apply_splits"};
+    for (auto& [graph, own] : turns)
+      if (!own.empty()) step.graphs.push_back(rewrite(graph, own));
+    if (!step.graphs.empty()) result_.steps.push_back(std::move(step));
+    return any;
+  }
+
+  GraphClaim rewrite(GraphId id, const std::map<OperationId, Turn>& turns) {
+    GraphSplitter splitter(result_.program, interner_, id);
+    const std::size_t count = program()[id].operations.size();
+    for (std::size_t o = 0; o < count; ++o) {
+      auto turn = turns.find(OperationId(o));
+      if (turn == turns.end()) splitter.copy(OperationId(o));
+      else splitter.cut(OperationId(o), turn->second.dim, turn->second.split);
+    }
+    return splitter.finish();
+  }
+
+  const Program& program() const { return result_.program; }
+
+  // What keeps the decision from being applied is told once.
+  std::optional<std::uint32_t> dim_to_cut(const Pending& p, Place place) {
+    const Operator& op = program()[program()[place.graph][place.operation].op];
+    const PlannedSplit& split = p.split;
+    auto dim = find_dim(op, split.dim);
+    if (!dim) {
+      std::vector<std::string> have;
+      for (const IndexDim& d : op.dims) have.push_back("`" + d.name + "`");
+      return refuse(p, "`" + split.operation + "` has no dim `" + split.dim + "`; it has " +
+                           (have.empty() ? "none" : joined(have)));
+    }
+    if (split.blocks.count < 1 || split.blocks.count > max_blocks)
+      return refuse(p, "`" + split.dim + "` is cut into " + std::to_string(split.blocks.count) + " blocks; 1 to " +
+                           std::to_string(max_blocks) + " are possible");
+    bool again = std::any_of(op.blockings.begin(), op.blockings.end(), [&](auto& b) { return b.dim == *dim; });
+    Range range = op.dims[*dim].range;
+    if (!again && !tiles(split.blocks, range))
+      return refuse(p, "the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
+                           to_string(range));
+    if (again && !split.blocks.boundaries.empty())
+      return refuse(p, "`" + split.dim + "` is cut already; blocks of its blocks are given by their number");
+    std::string why = why_not_cut(program(), op, *dim, GraphSplitter::walks(op, *dim, split));
+    if (!why.empty()) return refuse(p, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why);
+    if (split.axis && !axis_fits(p, place, *dim)) return std::nullopt;
+    return dim;
+  }
+
+  bool axis_fits(const Pending& p, Place place, std::uint32_t dim) {
+    const Operation& operation = program()[place.graph][place.operation];
+    const Operator& op = program()[operation.op];
+    const PlannedSplit& split = p.split;
+    const Mesh* mesh = find_mesh(program(), split.mesh);
+    const MeshAxis* axis = mesh ? find_axis(*mesh, split.axis->name) : nullptr;
+    if (!mesh) problem(p, "there is no mesh `" + split.mesh + "`");
+    else if (!axis) problem(p, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`");
+    else if (size_of(*mesh, *split.axis) != split.blocks.count)
+      problem(p, std::to_string(split.blocks.count) + " blocks go on the axis `" + to_string(*split.axis) +
+                     "`, which has " + std::to_string(size_of(*mesh, *split.axis)) + " places");
+    else if (!stands_outside(op, operation, dim))
+      problem(p, "`" + split.dim + "` is cut over threads or a loop already; what goes over a mesh is cut first");
+    else if (interleaves(op, dim) || shares_its_result(place, operation))
+      problem(p, "the blocks of `" + split.dim + "` lie between each other in what `" + split.operation +
+                     "` writes, so that no device would hold a box of it");
+    else return axis_is_free(p, operation);
+    return false;
+  }
+
+  // Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
+  static bool interleaves(const Operator& op, std::uint32_t dim) {
+    for (const Access& write : op.writes)
+      for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
+        const AffineExpr& row = write.projection.start.rows[axis];
+        if (row.coefficients[dim] == 0) continue;
+        std::int64_t reach = write.projection.shape[axis];
+        for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+          if (d != dim && !op.dims[d].range.empty())
+            reach += std::abs(row.coefficients[d]) * (op.dims[d].range.size() - 1);
+        if (std::abs(row.coefficients[dim]) < reach) return true;
+      }
+    return false;
+  }
+
+  bool shares_its_result(Place place, const Operation& operation) const {
+    for (const Operation& other : program()[place.graph].operations)
+      if (&other != &operation)
+        for (ValueId v : operation.results)
+          if (std::find(other.results.begin(), other.results.end(), v) != other.results.end()) return true;
+    return false;
+  }
+
+  // Blocks on devices are cut first: those on threads are then within one device.
+  static bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
+    return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
+      bool on_mesh = std::any_of(operation.placements.begin(), operation.placements.end(),
+                                 [&](auto& p) { return p.dim == b.block_dim && p.placement == Placement::mesh_axis; });
+      return b.dim == dim && !on_mesh;
+    });
+  }
+
+  bool axis_is_free(const Pending& p, const Operation& operation) {
+    for (const BlockPlacement& other : operation.placements) {
+      if (!other.axis) continue;
+      if (other.mesh != p.split.mesh) {
+        problem(p, "`" + p.split.operation + "` is on the mesh `" + other.mesh + "` already");
+        return false;
+      }
+      Sharding both{p.split.mesh, {{{*other.axis}}, {{*p.split.axis}}}};
+      std::vector<std::string> faults = faults_of(both, *find_mesh(program(), p.split.mesh));
+      if (faults.empty()) continue;
+      problem(p, "two dims of `" + p.split.operation + "` cannot go over `" + to_string(*other.axis) + "` and `" +
+                     to_string(*p.split.axis) + "`: " + faults.front());
+      return false;
+    }
+    return true;
+  }
+
+  std::optional<std::uint32_t> refuse(const Pending& p, std::string message) {
+    problem(p, std::move(message));
+    return std::nullopt;
+  }
+  void problem(const Pending& p, std::string message) { result_.problems.push_back({p.decision, std::move(message)}); }
+
+  // The combination of many partials is itself cut, until one level combines what is left.
+  static std::optional<Pending> rest_of_tree(const Pending& p, const Operator& op, std::uint32_t dim) {
+    const PlannedSplit& split = p.split;
+    if (!split.tree || split.blocks.count <= *split.tree || op.dims[dim].role != DimRole::reduction)
+      return std::nullopt;
+    Pending again = p;
+    again.split.dim = cut_dim(op, dim, split.blocks, false).dims.back().name;
+    again.split.blocks = Blocks{(split.blocks.count + *split.tree - 1) / *split.tree};
+    again.split.placement = Placement::unspecified;
+    again.split.mesh.clear();
+    again.split.axis.reset();
+    return again;
+  }
+
+  SplitResult result_;
+  Interner interner_;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace
+
+Plan requested_splits(const Program& program) {
+  Plan plan;
+  for (const auto& [id, path] : reached_graphs(program)) {
+    const Graph& graph = program[id];
+    std::vector<std::string> names = operation_names(graph);
+    for (const SplitRequest& request : graph.splits) {
+      const Operation& operation = graph[request.operation];
+      const Operator& op = program[operation.op];
+      PlannedSplit split;
+      split.operation = path + names[request.operation.index()];
+      split.dim = request.dim;
+      if (request.value)
+        if (auto dim = dim_of_axis(op, operation, *request.value, request.axis)) split.dim = op.dims[*dim].name;
+      auto dim = find_dim(op, split.dim);
+      if (dim) split.blocks = blocks_of(op.dims[*dim].range, request.blocks);
+      split.placement = request.placement;
+      if (request.mesh_axis) split.axis = request.mesh_axis;
+      for (const Mesh& mesh : program.meshes)
+        if (request.mesh_axis && split.mesh.empty() &&
+            std::any_of(mesh.axes.begin(), mesh.axes.end(), [&](auto& a) { return a.name == request.mesh_axis->name; }))
+          split.mesh = mesh.name;
+      plan.decisions.push_back(std::move(split));
+    }
+  }
+  return plan;
+}
+
+SplitResult apply_splits(const Program& program, const Plan& plan) { return SplitApplier(program, plan).run(); }
+
+}  // namespace tap::passes

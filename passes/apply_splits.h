@@ -1,0 +1,29 @@
+// The splits of a plan, and those that the program asks for itself, applied to its graphs: block dims and blockings, partials
+// and their combinations, with the claims that tell why nothing changed.
+#pragma once
+
+#include "ir/certificate.h"
+#include "ir/plan.h"
+
+namespace tap::passes {
+
+struct PlanProblem {
+  std::size_t decision = 0;  // of the plan
+  std::string message;
+};
+struct SplitResult {
+  ir::Program program;
+  std::vector<ir::Step> steps;  // one for each round: of the decisions about one operation, a round applies the first
+  std::vector<PlanProblem> problems;
+};
+
+// At most this many blocks of one dim; more are a mistake.
+inline constexpr std::int64_t max_blocks = std::int64_t{1} << 20;
+
+// What the graphs ask for by `split`, as decisions. Pre: calls are inlined.
+ir::Plan requested_splits(const ir::Program& program);
+
+// Post: no graph has split requests. Decisions that are not splits are passed over.
+SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan);
+
+}  // namespace tap::passes

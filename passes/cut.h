@@ -1,0 +1,28 @@
+// Cutting one dim of one operator into blocks.
+//
+//   y[i] = f(x[i])            cut over i   is the same with one more dim: y[i] = f(x[i]) for i in block r
+//   y[i] = sum[k] x[i, k]     cut over k   is p[r, i] = sum[k in block r] x[i, k]   and   y[i] = sum[r] p[r, i]
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+// Why the dim may not be cut, in a sentence; empty if it may. A dim that needs its values whole, a counter and what must be
+// kept may not; a reduction dim only where its partials can be combined in order: it is the outermost one, or the monoid
+// commutes. `walked`: only to be walked block after block, in order, which is legal for every reduction dim.
+std::string why_not_cut(const ir::Program& program, const ir::Operator& op, std::uint32_t dim, bool walked);
+
+// The operator with one more dim, last, that numbers the blocks of `dim`: parallel, or (walked) a reduction dim.
+ir::Operator cut_dim(const ir::Operator& op, std::uint32_t dim, const ir::Blocks& blocks, bool walked);
+
+struct CutReduction {
+  ir::Operator partial;      // with one more parallel dim, last: the block's number, the first axis of every result
+  ir::Operator combination;  // its dims: the parallel ones in order, then the block's number, reduced
+  std::vector<std::uint32_t> dim_in_combination;  // by dim of the operator; only parallel ones are asked
+};
+// Pre: a reduction. Partials have the monoid's component types, so nothing is rounded between the blocks.
+CutReduction cut_reduction(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
+                           const ir::Blocks& blocks);
+
+}  // namespace tap::passes

@@ -1,0 +1,174 @@
+#include "passes/expand.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/mesh_position.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+const Mesh* mesh_of(const Program& program, const Operation& operation) {
+  for (const BlockPlacement& p : operation.placements)
+    if (p.axis) return find_mesh(program, p.mesh);
+  return nullptr;
+}
+
+bool needs_everything(const Operator& op) { return op.region() && op.region()->kind != RegionKind::group; }
+
+class Expander {
+ public:
+  Expander(const Program& program, GraphId id, std::optional<std::int64_t> only)
+      : program_(program), graph_(program[id]), only_(only), held_of_(graph_.values.size()) {
+    result_.graph = id;
+  }
+
+  BlockGraph run() {
+    for (ValueId v : graph_.inputs) result_.inputs.push_back(hold(v, everywhere, Box::of_shape(graph_[v].type.shape)));
+    for (std::size_t o = 0; o < graph_.operations.size(); ++o) expand(OperationId(o));
+    for (ValueId v : graph_.outputs) {
+      // Nobody writes what has no cells.
+      if (held_of_[v.index()].empty()) hold(v, everywhere, Box::of_shape(graph_[v].type.shape));
+      result_.outputs.push_back(held_of_[v.index()]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void expand(OperationId o) {
+    const Operation& operation = graph_[o];
+    const Operator& op = program_[operation.op];
+    const Mesh* mesh = mesh_of(program_, operation);
+    if (!mesh) return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
+    const std::int64_t count = device_count(*mesh);
+    for (std::int64_t place = 0; place < count; ++place) {
+      std::int64_t device = device_at(*mesh, place);
+      Box box = box_at(*mesh, place, op, operation);
+      if (op.transfer()) {
+        if (wanted(device)) move_to(o, device, box);
+      } else {
+        apply_on(o, device, box);
+      }
+    }
+  }
+
+  // With one device asked for, what the others hold is still known (it is where moves come from), what they do is not listed.
+  bool wanted(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
+
+  static Box box_at(const Mesh& mesh, std::int64_t place, const Operator& op, const Operation& operation) {
+    std::vector<std::int64_t> position = position_of(mesh, place);
+    Box box = op.box();
+    for (const BlockPlacement& p : operation.placements)
+      if (p.axis) {
+        std::int64_t at = coordinate(mesh, position, *p.axis);
+        box.dims[p.dim] = intersect(box.dims[p.dim], Range{at, at + 1});
+      }
+    return narrowed(op, std::move(box));
+  }
+
+  void apply_on(OperationId o, std::int64_t device, const Box& box) {
+    const Operation& operation = graph_[o];
+    const Operator& op = program_[operation.op];
+    Application common{o, device, {}, {}, {}};
+    for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
+      common.operands.push_back(find(operation.operands[k], device));
+    for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
+      const Shape& shape = graph_[operation.results[k]].type.shape;
+      Box written = needs_everything(op) ? Box::of_shape(shape) : written_region(op, k, box);
+      common.results.push_back(hold(operation.results[k], device, written));
+    }
+    if (!wanted(device)) return;
+    for (Box& part : application_boxes(op, application_dims(op, operation), box)) {
+      if (part.empty() && !op.reduce()) continue;
+      common.box = std::move(part);
+      result_.tasks.push_back(common);
+    }
+  }
+
+  // Where the operand is held for a device: there, or everywhere.
+  HeldId find(ValueId v, std::int64_t device) {
+    for (std::int64_t d : {device, everywhere})
+      if (auto it = by_device_.find({v, d}); it != by_device_.end()) return it->second;
+    // A value without cells may have no writer.
+    return hold(v, device, Box::of_shape(graph_[v].type.shape));
+  }
+
+  HeldId hold(ValueId v, std::int64_t device, const Box& box) {
+    HeldId id(result_.held.size());
+    auto [it, fresh] = by_device_.try_emplace({v, device}, id);
+    if (!fresh) {
+      Box& held = result_.held[it->second.index()].box;
+      held = hull(held, box);
+      return it->second;
+    }
+    result_.held.push_back({v, device, box});
+    held_of_[v.index()].push_back(id);
+    return id;
+  }
+
+  // What a device needs comes from itself where it can, else from the holders of each part in turn.
+  void move_to(OperationId o, std::int64_t device, const Box& box) {
+    const Operation& operation = graph_[o];
+    const Operator& op = program_[operation.op];
+    ValueId source = operation.operands[0];
+    Box need = read_region(op, 0, box);
+    HeldId to = hold(operation.results[0], device, need);
+    std::vector<Box> left;
+    if (!need.empty()) left.push_back(need);
+    auto take = [&](HeldId from) {
+      std::vector<Box> rest;
+      for (const Box& part : left) {
+        Box common = intersect(part, result_[from].box);
+        if (!common.empty()) result_.tasks.push_back(Move{o, from, to, common});
+        for (Box& piece : subtract(part, result_[from].box)) rest.push_back(std::move(piece));
+      }
+      left = std::move(rest);
+    };
+    if (auto own = by_device_.find({source, device}); own != by_device_.end()) take(own->second);
+    for (const std::vector<HeldId>& holders : pieces(source)) {
+      if (left.empty()) break;
+      if (disjoint(result_[holders[0]].box, need)) continue;
+      take(holders[static_cast<std::size_t>(std::max<std::int64_t>(device, 0)) % holders.size()]);
+    }
+    TAP_CHECK(left.empty(), "no device holds a part of what is to be moved");
+  }
+
+  // The holders of a value by what they hold: several may hold the same.
+  const std::vector<std::vector<HeldId>>& pieces(ValueId v) {
+    auto [it, fresh] = pieces_.try_emplace(v);
+    if (!fresh) return it->second;
+    std::map<std::vector<std::pair<std::int64_t, std::int64_t>>, std::size_t> seen;
+    for (HeldId id : held_of_[v.index()]) {
+      if (result_[id].box.empty()) continue;
+      std::vector<std::pair<std::int64_t, std::int64_t>> key;
+      for (Range r : result_[id].box.dims) key.emplace_back(r.lo, r.hi);
+      auto [at, new_piece] = seen.emplace(std::move(key), it->second.size());
+      if (new_piece) it->second.emplace_back();
+      it->second[at->second].push_back(id);
+    }
+    return it->second;
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  std::optional<std::int64_t> only_;
+  BlockGraph result_;
+  std::vector<std::vector<HeldId>> held_of_;  // by value
+  std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
+  std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
+};
+
+}  // namespace
+
+BlockProgram expand(const Program& program, std::optional<std::int64_t> only) {
+  BlockProgram result{program, {}};
+  for (std::size_t g = 0; g < program.graphs.size(); ++g)
+    result.graphs.push_back(Expander(program, GraphId(g), only).run());
+  return result;
+}
+
+}  // namespace tap::passes

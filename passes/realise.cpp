@@ -1,0 +1,197 @@
+#include "passes/realise.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/graph_algorithms.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// A dim cut over a part of a mesh, or a dim whose points are placed one by one (then without blocks).
+struct MeshCut {
+  std::string mesh;
+  AxisRef axis;
+  Blocks blocks;
+  Range of;
+  bool operator==(const MeshCut&) const = default;
+};
+
+bool on_mesh(const Operation& operation) {
+  return std::any_of(operation.placements.begin(), operation.placements.end(),
+                     [](const BlockPlacement& p) { return p.axis.has_value(); });
+}
+
+std::vector<MeshCut> cuts_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
+  std::vector<MeshCut> cuts;
+  for (const BlockPlacement& p : operation.placements)
+    if (p.axis && p.dim == dim) cuts.push_back({p.mesh, *p.axis, {}, op.dims[dim].range});
+  for (const Blocking& b : op.blockings)
+    for (const BlockPlacement& p : operation.placements)
+      if (b.dim == dim && p.axis && p.dim == b.block_dim)
+        cuts.push_back({p.mesh, *p.axis, b.blocks, op.dims[dim].range});
+  return cuts;
+}
+
+// What the devices hold, or ask for, along one axis of a tensor.
+struct AxisHold {
+  std::vector<MeshCut> cuts;  // none: all of them the same
+  bool one_to_one = true;     // a cut dim's coordinate is the axis's
+};
+AxisHold along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
+  const AffineExpr& row = access.projection.start.rows[axis];
+  AxisHold hold;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+    if (row.coefficients[d] == 0) continue;
+    std::vector<MeshCut> cuts = cuts_of(op, operation, d);
+    hold.cuts.insert(hold.cuts.end(), cuts.begin(), cuts.end());
+  }
+  hold.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;
+  return hold;
+}
+
+}  // namespace
+
+bool held_where_read(const Program& program, const Graph&, const Operation& producer, std::uint32_t write,
+                     const Operation& consumer, std::uint32_t read) {
+  const Operator &p = program[producer.op], &c = program[consumer.op];
+  const Access &from = p.writes[write], &to = c.reads[read];
+  for (std::size_t axis = 0; axis < from.projection.rank(); ++axis) {
+    AxisHold held = along(p, producer, from, axis);
+    if (held.cuts.empty()) continue;
+    AxisHold wanted = along(c, consumer, to, axis);
+    if (!held.one_to_one || !wanted.one_to_one || held.cuts != wanted.cuts) return false;
+  }
+  return true;
+}
+
+namespace {
+
+class Realiser {
+ public:
+  Realiser(Program& program, Interner& interner, GraphId id)
+      : program_(program), interner_(interner), before_(program[id]), after_(before_), uses_(def_use(before_)) {
+    after_.operations.clear();
+    claim_.after = claim_.before = id;
+    for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
+    for (const Value& value : before_.values) names_.insert(value.name);
+  }
+
+  GraphClaim run(bool& changed) {
+    for (std::size_t o = 0; o < before_.operations.size(); ++o) {
+      Operation operation = before_.operations[o];
+      for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
+        if (needs_transfer(operation, k)) operation.operands[k] = transfer(operation, k);
+      after_.operations.push_back(std::move(operation));
+      claim_.operations.push_back(Copied{{{}, OperationId(o)}});
+    }
+    changed = after_.operations.size() != before_.operations.size();
+    program_.graphs[claim_.after.index()] = std::move(after_);
+    return std::move(claim_);
+  }
+
+ private:
+  bool needs_transfer(const Operation& consumer, std::uint32_t operand) const {
+    const std::vector<OperationId>& writers = uses_.writers[consumer.operands[operand].index()];
+    bool spread = std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return on_mesh(before_[w]); });
+    if (!spread) return false;
+    if (writers.size() > 1 || !same_mesh(before_[writers[0]], consumer)) return true;
+    const Operation& producer = before_[writers[0]];
+    const Operator &p = program_[producer.op], &c = program_[consumer.op];
+    if (p.writes.empty() || c.reads.empty()) return true;
+    for (std::uint32_t r = 0; r < c.reads.size(); ++r) {
+      if (c.reads[r].tensor != operand) continue;
+      for (std::uint32_t w = 0; w < p.writes.size(); ++w)
+        if (producer.results[p.writes[w].tensor] == consumer.operands[operand] &&
+            !held_where_read(program_, before_, producer, w, consumer, r))
+          return true;
+    }
+    return false;
+  }
+
+  static bool same_mesh(const Operation& a, const Operation& b) {
+    auto mesh = [](const Operation& o) {
+      for (const BlockPlacement& p : o.placements)
+        if (p.axis) return p.mesh;
+      return std::string();
+    };
+    return mesh(a) == mesh(b);
+  }
+
+  // The consumer's accesses of that operand as a copy, placed like the consumer. What several consumers need alike is moved
+  // once.
+  ValueId transfer(const Operation& consumer, std::uint32_t operand) {
+    ValueId source = consumer.operands[operand];
+    Operation operation{interner_.add(copy_of(program_[consumer.op], operand, before_[source].type)), {source}, {}, {}};
+    for (const BlockPlacement& p : consumer.placements)
+      if (p.axis) operation.placements.push_back(p);
+    for (const auto& [made, value] : made_)
+      if (made.op == operation.op && made.operands == operation.operands && made.placements == operation.placements)
+        return value;
+    ValueId moved = add_value(before_[source]);
+    made_.emplace_back(operation, moved);
+    operation.results = {moved};
+    after_.operations.push_back(std::move(operation));
+    claim_.operations.push_back(TransferOf{});
+    return moved;
+  }
+
+  static Operator copy_of(const Operator& consumer, std::uint32_t operand, const TensorType& type) {
+    Operator copy;
+    copy.name = "transfer";
+    copy.dims = consumer.dims;
+    copy.constraints = consumer.constraints;
+    copy.blockings = consumer.blockings;
+    copy.operands = copy.results = {type};
+    for (const Access& read : consumer.reads)
+      if (read.tensor == operand) copy.reads.push_back({0, read.projection});
+    if (copy.reads.empty()) copy.reads.push_back({0, whole(consumer.dims.size(), type.shape)});
+    copy.writes = copy.reads;
+    copy.body = TransferBody{};
+    return copy;
+  }
+
+  static Projection whole(std::size_t dims, const Shape& shape) {
+    return {{dims, std::vector<AffineExpr>(shape.size(), AffineExpr::constant(dims, 0))}, shape};
+  }
+
+  ValueId add_value(Value value) {
+    std::string base = value.name + ".moved";
+    value.name = base;
+    for (int n = 2; !names_.insert(value.name).second; ++n) value.name = base + std::to_string(n);
+    value.is_const = false;
+    value.sharding.reset();
+    after_.values.push_back(std::move(value));
+    claim_.values.push_back(std::nullopt);
+    return ValueId(after_.values.size() - 1);
+  }
+
+  Program& program_;
+  Interner& interner_;
+  const Graph before_;
+  Graph after_;
+  DefUse uses_;
+  GraphClaim claim_;
+  std::set<std::string> names_;
+  std::vector<std::pair<Operation, ValueId>> made_;
+};
+
+}  // namespace
+
+RealiseResult realise(const Program& program) {
+  RealiseResult result{program, {"realise"}};
+  Interner interner(result.program);
+  for (std::size_t g = 0; g < program.graphs.size(); ++g) {
+    bool changed = false;
+    GraphClaim claim = Realiser(result.program, interner, GraphId(g)).run(changed);
+    if (changed) result.step.graphs.push_back(std::move(claim));
+  }
+  return result;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,110 @@
+// Random splits of a program's operations: even, uneven, nested, empty; over threads, loops and a mesh; reductions too.
+#pragma once
+
+#include <algorithm>
+
+#include "ir/mesh_position.h"
+#include "ir/operation_names.h"
+#include "ir/plan.h"
+#include "passes/cut.h"
+
+namespace tap::passes::test {
+
+using namespace tap::ir;
+
+inline std::vector<Mesh> random_meshes() { return {{"m", {{"x", 2}, {"y", 3}, {"z", 4}}, {}}}; }
+
+// `Choose` gives one of 0 … n-1.
+template <class Choose>
+class RandomPlan {
+ public:
+  RandomPlan(Choose& choose, const Program& program) : choose_(choose), program_(program) {}
+
+  Plan run() {
+    const Graph& graph = program_[program_.main];
+    std::vector<std::string> names = operation_names(graph);
+    for (std::size_t o = 0; o < names.size(); ++o) cut(names[o], program_[graph.operations[o].op]);
+    return std::move(plan_);
+  }
+
+ private:
+  // The mesh first, as plans must; of the reduction dims one, and last, since it makes two operations of one.
+  void cut(const std::string& name, const Operator& op) {
+    std::vector<std::string> free = {"x", "y", "z", "z:(2)2"};
+    for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+      if (op.dims[d].role != DimRole::parallel || !why_not_cut(program_, op, d, false).empty()) continue;
+      bool again = false;
+      if (choose_(4) && !interleaves(op, d) && !free.empty()) again = on_mesh(name, op, d, free);
+      if (choose_(3) == 0) local(name, op, d, again);
+      if (choose_(6) == 0) local(name, op, d, true);
+    }
+    for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+      if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;
+      bool walked = choose_(3) == 0;
+      if (!why_not_cut(program_, op, d, walked).empty()) continue;
+      PlannedSplit split{name, op.dims[d].name, blocks(op.dims[d].range), Placement::sequential};
+      if (!walked) {
+        split.placement = choose_(2) ? Placement::threads : Placement::unspecified;
+        if (choose_(3) == 0) split.tree = 2;
+      }
+      plan_.decisions.push_back(split);
+      if (!walked) return;
+    }
+  }
+
+  bool on_mesh(const std::string& name, const Operator& op, std::uint32_t d, std::vector<std::string>& free) {
+    std::size_t k = static_cast<std::size_t>(choose_(static_cast<std::int64_t>(free.size())));
+    std::string axis = free[k];
+    // A whole axis and its part do not go together in one tensor.
+    std::erase_if(free, [&](const std::string& other) { return other[0] == axis[0]; });
+    AxisRef ref{axis.substr(0, 1), {}};
+    if (axis.size() > 1) ref.sub = SubAxis{2, 2};
+    std::int64_t count = size_of(program_.meshes[0], ref);
+    Blocks even{count};
+    plan_.decisions.push_back(PlannedSplit{name, op.dims[d].name, choose_(3) ? even : uneven(op.dims[d].range, count),
+                                           Placement::mesh_axis, "m", ref});
+    return true;
+  }
+
+  void local(const std::string& name, const Operator& op, std::uint32_t d, bool again) {
+    Placement over[] = {Placement::threads, Placement::sequential, Placement::unspecified};
+    Blocks b = again ? Blocks{1 + choose_(4)} : blocks(op.dims[d].range);
+    // Cut before, if the dice said so above: then only by number.
+    for (const Decision& other : plan_.decisions)
+      if (auto* split = std::get_if<PlannedSplit>(&other))
+        if (split->operation == name && split->dim == op.dims[d].name) b = Blocks{1 + choose_(4)};
+    plan_.decisions.push_back(PlannedSplit{name, op.dims[d].name, b, over[choose_(3)]});
+  }
+
+  Blocks blocks(Range range) { return choose_(2) ? Blocks{1 + choose_(5)} : uneven(range, 1 + choose_(4)); }
+
+  // Boundaries anywhere, in order; blocks may be empty.
+  Blocks uneven(Range range, std::int64_t count) {
+    Blocks b{count, {range.lo, range.hi}};
+    while (static_cast<std::int64_t>(b.boundaries.size()) <= count)
+      b.boundaries.push_back(range.lo + choose_(range.size() + 1));
+    std::sort(b.boundaries.begin(), b.boundaries.end());
+    return b;
+  }
+
+  static bool interleaves(const Operator& op, std::uint32_t d) {
+    for (const Access& write : op.writes)
+      for (const AffineExpr& row : write.projection.start.rows) {
+        bool alone = std::abs(row.coefficients[d]) == 1;
+        for (std::uint32_t e = 0; e < op.dims.size(); ++e) alone &= e == d || row.coefficients[e] == 0;
+        if (row.coefficients[d] != 0 && !alone) return true;
+      }
+    return false;
+  }
+
+  Choose& choose_;
+  const Program& program_;
+  Plan plan_;
+};
+
+template <class Choose>
+Plan random_splits(Choose& choose, const Program& program) {
+  return RandomPlan(choose, program).run();
+}
+
+}  // namespace tap::passes::test
