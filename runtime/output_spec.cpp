@@ -44,8 +44,21 @@ void require_types(const OutputSpec& spec, const std::vector<DeclaredOutput>& de
   }
 }
 
+// Also of files that are not there yet: the same name in one folder.
+bool will_be_same_file(const std::string& a, const std::string& b) {
+  if (same_file(a, b)) return true;
+  auto split = [](const std::string& path) {
+    std::size_t slash = path.rfind('/');
+    if (slash == path.npos) return std::pair(std::string("."), path);
+    return std::pair(path.substr(0, slash + 1), path.substr(slash + 1));
+  };
+  auto [folder, name] = split(a);
+  auto [other_folder, other_name] = split(b);
+  return name == other_name && same_file(folder, other_folder);
+}
+
 void require_once(const OutputSpec& spec, const OutputSpec& earlier, const std::vector<DeclaredOutput>& declared) {
-  bool same = spec.path == earlier.path || same_file(spec.path, earlier.path);
+  bool same = spec.path == earlier.path || will_be_same_file(spec.path, earlier.path);
   if (!same) return;
   if (spec.path != earlier.path) {
     throw wrong_command(Code::output_spec,

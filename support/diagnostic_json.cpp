@@ -66,11 +66,12 @@ std::string json_line(const Diagnostic& d, const SourceMap& sources) {
       json_quoted(d.caret), labels, notes, json_quoted(d.help_text), fixes);
 }
 
-std::string json_too_many_errors(std::size_t errors) {
-  return fmt::format(R"_({{{},"severity":"error","code":null,"message":"too many errors ({} in all)","caret":"",)_"
-                     R"_("labels":[],"notes":[],"help":"","fixes":[]}})_"
-                     "\n",
-                     place(Span{}, SourceMap{}), errors);
+std::string json_too_many_errors() {
+  return fmt::format(
+      R"_({{{},"severity":"error","code":null,"message":"too many errors: the first {} are shown","caret":"",)_"
+      R"_("labels":[],"notes":[],"help":"","fixes":[]}})_"
+      "\n",
+      place(Span{}, SourceMap{}), Diagnostics::max_errors);
 }
 
 }  // namespace tap

@@ -204,8 +204,8 @@ std::string render(const Diagnostics& diagnostics, const SourceMap& sources, Mes
   std::string out;
   for (const Diagnostic& diagnostic : diagnostics.all()) out += render(diagnostic, sources, format, colour);
   if (!diagnostics.overflowed()) return out;
-  if (format == MessageFormat::json) return out + json_too_many_errors(diagnostics.error_count());
-  return out + fmt::format("too many errors ({} in all)\n", diagnostics.error_count());
+  if (format == MessageFormat::json) return out + json_too_many_errors();
+  return out + fmt::format("too many errors: the first {} are shown\n", Diagnostics::max_errors);
 }
 
 }  // namespace tap

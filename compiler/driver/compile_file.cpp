@@ -26,17 +26,18 @@ std::pair<std::string, std::int64_t> parse_dim(const std::string& text) {
   return {text.substr(0, equals), size};
 }
 
-// Most problems are the program's; some are the command line's or the data's, and the code tells which.
-int exit_code_of(const Diagnostics& diagnostics) {
+// Most problems are the program's; some are the command line's or the data's, and the first error's code tells which.
+Reported reported(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity() != Severity::error) continue;
     std::string_view group = info(diagnostic.code).id.substr(0, 3);
-    if (group == "T10") return exit_code::wrong_command_line;
-    if (group == "T11") return exit_code::wrong_data;
-    if (group == "T12") return exit_code::resource;
-    return exit_code::wrong_program;
+    int exit_code = group == "T10"   ? exit_code::wrong_command_line
+                    : group == "T11" ? exit_code::wrong_data
+                    : group == "T12" ? exit_code::resource
+                                     : exit_code::wrong_program;
+    return {exit_code, diagnostic.code};
   }
-  return exit_code::done;
+  return {exit_code::wrong_program, std::nullopt};
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ Compiled compile_file(Session& session, FileId file, const CompileOptions& optio
   Diagnostics diagnostics;
   std::optional<Compiled> compiled = compile(session.sources, file, options, diagnostics);
   session.tell(diagnostics);
-  if (diagnostics.has_errors() || !compiled) throw Reported{exit_code_of(diagnostics)};
+  if (diagnostics.has_errors() || !compiled) throw reported(diagnostics);
   return std::move(*compiled);
 }
 

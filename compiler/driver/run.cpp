@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <cmath>
+
 #include "compiler/driver/command.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/compile_file.h"
@@ -113,8 +116,12 @@ Compiled compile_for(Session& session, const RunOptions& options, const std::vec
   try {
     return compile_program(session, file, compile);
   } catch (const Reported& reported) {
-    bool data = reported.exit_code == exit_code::wrong_program && !compile.input_shapes.empty();
-    throw data && compiles_without_inputs(session, file, compile) ? Reported{exit_code::wrong_data} : reported;
+    // Where a given shape does not fit the declared type, the data are wrong; where the sizes that it gives to dims
+    // disagree, or make the program illegal, the program is, as it would be with these sizes written in it.
+    bool data = !compile.input_shapes.empty() &&
+                (reported.code == Code::rank_mismatch || reported.code == Code::shape_mismatch) &&
+                compiles_without_inputs(session, file, compile);
+    throw data ? Reported{exit_code::wrong_data, reported.code} : reported;
   }
 }
 
@@ -141,6 +148,15 @@ int run(Session& session, const RunOptions& options) {
   return good ? exit_code::done : exit_code::check_failed;
 }
 
+const CLI::Validator is_tolerance(
+    [](std::string& text) {
+      double value = 0;
+      auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      bool good = error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value);
+      return good ? std::string() : "`" + text + "` is no tolerance: a number is wanted that is not negative";
+    },
+    "TOLERANCE");
+
 }  // namespace
 
 Action declare_run(CLI::App& app) {
@@ -156,9 +172,9 @@ Action declare_run(CLI::App& app) {
                  "What a result must be, in the form of an input; if it differs, exit code 5")
       ->allow_extra_args(false);
   app.add_option("--rtol", options->tolerance.relative, "Relative tolerance of --expect for floats (default 1e-5)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(is_tolerance);
   app.add_option("--atol", options->tolerance.absolute, "Absolute tolerance of --expect for floats (default 1e-8)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(is_tolerance);
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);
   return [options](Session& session) { return run(session, *options); };

@@ -1,6 +1,7 @@
 // What every subcommand has at hand: the sources read so far, how messages are shown, and checked output.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct Session {
 // Thrown when everything has been told already; only the exit code is left.
 struct Reported {
   int exit_code;
+  std::optional<Code> code;  // of the first error
 };
 
 enum class ColourChoice : std::uint8_t { automatic, always, never };

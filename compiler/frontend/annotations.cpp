@@ -18,11 +18,13 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
   mesh.name = decl.name.text;
   std::int64_t devices = 1;
   for (const auto& axis : decl.axes) {
-    for (const auto& other : mesh.axes)
-      if (other.name == axis.name.text)
-        session.fail(
-            Diagnostic(Code::bad_mesh, axis.name.span,
-                       "the mesh " + quoted(mesh.name) + " has the axis " + quoted(axis.name.text) + " twice"));
+    for (const auto& other : decl.axes) {
+      if (&other == &axis) break;
+      if (other.name.text == axis.name.text)
+        session.fail(Diagnostic(Code::bad_mesh, axis.name.span,
+                                "the mesh " + quoted(mesh.name) + " has the axis " + quoted(axis.name.text) + " twice")
+                         .label(other.name.span, "first declared here"));
+    }
     if (axis.size < 1)
       session.fail(Diagnostic(
           Code::bad_mesh, axis.name.span,
@@ -59,8 +61,8 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
 
 class ShardingResolver {
  public:
-  ShardingResolver(Session& session, const ast::Sharding& written, std::size_t rank)
-      : session_(session), written_(written), rank_(rank) {}
+  ShardingResolver(Session& session, const ModuleScope& scope, const ast::Sharding& written, std::size_t rank)
+      : session_(session), scope_(scope), written_(written), rank_(rank) {}
 
   ir::Sharding resolve() {
     find_mesh();
@@ -71,15 +73,18 @@ class ShardingResolver {
     ir::Sharding result;
     result.mesh = mesh_->name;
     for (const auto& dim : written_.dims) result.dims.push_back(dim_of(dim));
-    for (const auto& axis : written_.replicated) result.replicated.push_back(axis_of(axis));
-    std::sort(result.replicated.begin(), result.replicated.end(),
-              [&](const auto& a, const auto& b) { return order(a) < order(b); });
-    for (std::size_t i = 1; i < result.replicated.size(); ++i)
-      refuse_mergeable(result.replicated[i - 1], result.replicated[i], written_.span);
+    std::vector<std::pair<ir::AxisRef, ast::AxisRef>> replicated;
+    for (const auto& axis : written_.replicated) replicated.emplace_back(axis_of(axis), axis);
+    std::sort(replicated.begin(), replicated.end(),
+              [&](const auto& a, const auto& b) { return order(a.first) < order(b.first); });
+    std::vector<ast::AxisRef> written;
+    for (const auto& [axis, as_written] : replicated) result.replicated.push_back(axis), written.push_back(as_written);
+    refuse_mergeable(result.replicated, written);
     for (const auto& axis : written_.unreduced) result.unreduced.push_back(axis_of(axis));
+    refuse_mergeable(result.unreduced, written_.unreduced);
     if (written_.unreduced_monoid) {
       const ast::Name& name = *written_.unreduced_monoid;
-      if (!is_builtin_reduction(name.text) && !session_.definitions.find(*scope_, Sort::monoid, name.text))
+      if (!is_builtin_reduction(name.text) && !session_.definitions.find(scope_, Sort::monoid, name.text))
         session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
       result.unreduced_monoid = name.text;
     } else if (!result.unreduced.empty()) {
@@ -87,8 +92,6 @@ class ShardingResolver {
     }
     return result;
   }
-
-  const ModuleScope* scope_ = nullptr;
 
  private:
   void find_mesh() {
@@ -98,6 +101,13 @@ class ShardingResolver {
       if (mesh.name == written_.mesh.text) mesh_ = &mesh;
     }
     if (mesh_) return;
+    // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
+    if (const Definition* d = session_.definitions.find(scope_, Sort::mesh, written_.mesh.text)) {
+      if (d->scope == &scope_) throw Abandoned{};
+      session_.program.meshes.push_back(mesh_of(session_, *d->as<ast::MeshDecl>()));
+      mesh_ = &session_.program.meshes.back();
+      return;
+    }
     Diagnostic d(Code::unknown_axis, written_.mesh.span, "there is no mesh " + quoted(written_.mesh.text));
     if (auto near = did_you_mean(written_.mesh.text, names))
       d.help("did you mean " + quoted(*near) + "?").fix(written_.mesh.span, *near);
@@ -107,10 +117,8 @@ class ShardingResolver {
   ir::DimSharding dim_of(const ast::DimSharding& dim) {
     ir::DimSharding result;
     result.open = dim.open;
-    for (const auto& axis : dim.axes) {
-      result.axes.push_back(axis_of(axis));
-      if (result.axes.size() > 1) refuse_mergeable(result.axes[result.axes.size() - 2], result.axes.back(), axis.span);
-    }
+    for (const auto& axis : dim.axes) { result.axes.push_back(axis_of(axis)); }
+    refuse_mergeable(result.axes, dim.axes);
     if (dim.priority) {
       if (*dim.priority < 0 || *dim.priority > 0x7fffffff)
         session_.fail(Diagnostic(Code::bad_priority, dim.span,
@@ -186,18 +194,38 @@ class ShardingResolver {
     used_.emplace_back(axis, span);
   }
 
-  void refuse_mergeable(const ir::AxisRef& a, const ir::AxisRef& b, Span span) {
-    if (a.name != b.name || !a.sub || !b.sub || a.sub->pre_size * a.sub->size != b.sub->pre_size) return;
-    std::int64_t n = size_of_axis(a.name), size = a.sub->size * b.sub->size;
-    std::string merged = size == n ? a.name
-                                   : a.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
-    session_.fail(Diagnostic(Code::mergeable_sub_axes, span,
-                             "sub-axes must be as big as possible: two adjacent parts of " + quoted(a.name) +
-                                 " are one, " + quoted(merged))
-                      .help("write " + quoted(merged)));
+  // data:(1)2 followed by data:(2)2 is data:(1)4; a run of parts is merged at once. What is replicated was sorted: there
+  // the parts may be written in any order, and others between them.
+  void refuse_mergeable(const std::vector<ir::AxisRef>& axes, const std::vector<ast::AxisRef>& written) {
+    auto continues = [](const ir::AxisRef& a, const ir::AxisRef& b) {
+      return a.name == b.name && a.sub && b.sub && a.sub->pre_size * a.sub->size == b.sub->pre_size;
+    };
+    for (std::size_t first = 0, last; first < axes.size(); first = last + 1) {
+      last = first;
+      std::int64_t size = axes[first].sub ? axes[first].sub->size : 1;
+      while (last + 1 < axes.size() && continues(axes[last], axes[last + 1])) size *= axes[++last].sub->size;
+      if (last == first) continue;
+      const ir::AxisRef& a = axes[first];
+      std::string merged = size == size_of_axis(a.name)
+                               ? a.name
+                               : a.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
+      Span span = written[first].span;
+      for (std::size_t i = first; i <= last; ++i)
+        span = {span.file, std::min(span.begin, written[i].span.begin), std::max(span.end, written[i].span.end)};
+      auto inside = std::count_if(written.begin(), written.end(), [&](const ast::AxisRef& other) {
+        return other.span.begin >= span.begin && other.span.end <= span.end;
+      });
+      Diagnostic d(
+          Code::mergeable_sub_axes, span,
+          "sub-axes must be as big as possible: adjacent parts of " + quoted(a.name) + " are one, " + quoted(merged));
+      d.help("write " + quoted(merged));
+      if (static_cast<std::size_t>(inside) == last - first + 1) d.fix(span, merged);
+      session_.fail(std::move(d));
+    }
   }
 
   Session& session_;
+  const ModuleScope& scope_;
   const ast::Sharding& written_;
   std::size_t rank_;
   const ir::Mesh* mesh_ = nullptr;
@@ -215,8 +243,9 @@ void declare_meshes(Session& session, const ModuleScope& scope) {
   }
 }
 
-ir::Sharding resolve_sharding(Session& session, const ast::Sharding& sharding, std::size_t rank) {
-  return ShardingResolver(session, sharding, rank).resolve();
+ir::Sharding resolve_sharding(Session& session, const ModuleScope& scope, const ast::Sharding& sharding,
+                              std::size_t rank) {
+  return ShardingResolver(session, scope, sharding, rank).resolve();
 }
 
 // ---- on the values and operations of a body -------------------------------------------------------------------------
@@ -229,15 +258,15 @@ void BodyBuilder::annotate_arguments(const ast::Call& call) {
   operation.operand_shardings.resize(operation.operands.size());
   for (std::size_t i = 0; i < call.args.size(); ++i)
     if (call.args[i].sharding)
-      operation.operand_shardings[i] =
-          resolve_sharding(session_, *call.args[i].sharding, graph_[operation.operands[i]].type.shape.size());
+      operation.operand_shardings[i] = resolve_sharding(session_, *env_.scope, *call.args[i].sharding,
+                                                        graph_[operation.operands[i]].type.shape.size());
 }
 
 void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const std::vector<ast::TensorParam>& results,
                            const std::vector<ast::Statement>& statements) {
   auto attach = [&](const ast::Name& name, const ast::Sharding& written) {
     ir::ValueId value = annotated_value(name);
-    ir::Sharding sharding = resolve_sharding(session_, written, graph_[value].type.shape.size());
+    ir::Sharding sharding = resolve_sharding(session_, *env_.scope, written, graph_[value].type.shape.size());
     auto& slot = graph_.values[value.index()].sharding;
     if (slot && !(*slot == sharding))
       session_.fail(Diagnostic(Code::axis_used_twice, written.span,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "compiler/frontend/tokens.h"
 #include "grammar/TapLexer.h"
@@ -145,8 +146,7 @@ CommentKind comment_kind(TokenKind kind, std::string_view text) {
 }
 
 // `1.` and `.5`: the lexer sees a whole number and a dot.
-bool check_dots(const TokenList& list, Diagnostics& diagnostics) {
-  bool good = true;
+void check_dots(TokenList& list, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
     if (list.kind(i) != TokenKind::dot) continue;
     bool after_number = i > 0 && list.kind(i - 1) == TokenKind::integer &&
@@ -161,14 +161,20 @@ bool check_dots(const TokenList& list, Diagnostics& diagnostics) {
                    fmt::format("`{}` is not a number of Tap: digits stand on both sides of the dot", excerpt(text)))
             .help(fmt::format("write `{}`", excerpt(wanted)))
             .fix(span, wanted));
-    good = false;
+    list.faults.push_back(static_cast<std::uint32_t>(i));
   }
-  return good;
+}
+
+// What the parser reads in place of a faulty token; nothing where it is left out.
+std::optional<TokenKind> instead_of(TokenKind faulty) {
+  if (faulty == TokenKind::bad_number) return TokenKind::integer;
+  if (faulty == TokenKind::open_string) return TokenKind::string;
+  return std::nullopt;
 }
 
 }  // namespace
 
-bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diagnostics) {
+void lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diagnostics) {
   list.file = part.file;
   list.text = sources.file(part.file).text();
   list.tokens.reserve((part.end - part.begin) / 3 + 1);
@@ -178,7 +184,6 @@ bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diag
   lexer.removeErrorListeners();
   auto* match = lexer.getInterpreter<antlr4::atn::LexerATNSimulator>();
   LexicalProblems problems(list, diagnostics);
-  bool good = true;
   bool first_on_line = true;
   while (true) {
     Token t;
@@ -208,11 +213,16 @@ bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diag
       default: break;
     }
     first_on_line = false;
-    if (!problems.check(t)) good = false;
-    if (t.kind == TokenKind::open_comment) bytes.seek(part.end);
+    if (!problems.check(t)) {
+      list.faults.push_back(static_cast<std::uint32_t>(list.tokens.size()));
+      if (t.kind == TokenKind::open_comment) bytes.seek(part.end);
+      auto kind = instead_of(t.kind);
+      if (!kind) continue;
+      t.kind = *kind;
+    }
     list.tokens.push_back(t);
   }
-  return check_dots(list, diagnostics) && good;
+  check_dots(list, diagnostics);
 }
 
 }  // namespace tap

@@ -190,10 +190,16 @@ class FileParser {
       work();
       good = true;
     } catch (const SyntaxError& e) {
-      diagnostics_.report(syntax_message(list_, e.problem, limits_));
+      if (!faulty(at_, e.problem.token)) diagnostics_.report(syntax_message(list_, e.problem, limits_));
     } catch (const Abandoned&) {}
     at_ = window_.index();
     return good;
+  }
+
+  // Was a fault reported among these tokens, or just behind them? Then what does not fit is most likely its consequence.
+  bool faulty(std::size_t first, std::size_t last) const {
+    return std::any_of(list_.faults.begin(), list_.faults.end(),
+                       [&](std::uint32_t fault) { return fault >= first && fault <= last + 1; });
   }
 
   void declaration() {
@@ -210,7 +216,8 @@ class FileParser {
       case TokenKind::rewrite:
         good = attempt([&] { builder_.declaration(parser_.declaration(), doc_before(start), module_.declarations); });
         break;
-      default: diagnostics_.report(not_a_declaration(list_, at_));
+      default:
+        if (!faulty(at_, at_)) diagnostics_.report(not_a_declaration(list_, at_));
     }
     if (!good) at_ = next_declaration(start);
   }
@@ -267,6 +274,9 @@ class FileParser {
         case TokenKind::extern_: return i;
         case TokenKind::op:
           if (list_.kind(i - 1) != TokenKind::extern_) return i;
+          break;
+        case TokenKind::name:  // op (x: f32[n]) …, which lacks its name and so is no declaration by its form
+          if (list_.tokens[i].first_on_line && is_declaration_word(list_.text_of(i))) return i;
           break;
         default: break;
       }
@@ -329,11 +339,42 @@ class FileParser {
 
 }  // namespace
 
+namespace {
+
+// Where brackets do not pair, nobody can tell for sure where a declaration ends. Each that starts at the left margin and
+// holds whole brackets is parsed on its own, so that its other errors show too.
+void parse_pieces(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
+  Diagnostics unsaid;
+  TokenList list;
+  Span all = whole_file(sources, file);
+  if (!check_bytes(sources, all, limits, unsaid)) return;
+  lex(sources, all, list, unsaid);
+  std::vector<std::uint32_t> starts;
+  for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
+    std::uint32_t begin = list.tokens[i].begin;
+    bool at_margin = begin == all.begin || list.text[begin - 1] == '\n' || list.text[begin - 1] == '\r';
+    if (at_margin && is_declaration_word(list.text_of(i)) && list.kind(i + 1) == TokenKind::name)
+      starts.push_back(begin);
+  }
+  starts.push_back(all.end);
+  for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
+    auto piece = tokenize(sources, {file, starts[k], starts[k + 1]}, limits, unsaid);
+    if (!piece) continue;
+    ast::Module module;
+    FileParser(*piece, limits, module, diagnostics).declarations();
+  }
+}
+
+}  // namespace
+
 std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits,
                                  Diagnostics& diagnostics) {
   std::size_t before = diagnostics.error_count();
   auto list = tokenize(sources, whole_file(sources, file), limits, diagnostics);
-  if (!list) return std::nullopt;
+  if (!list) {
+    parse_pieces(sources, file, limits, diagnostics);
+    return std::nullopt;
+  }
   ast::Module module;
   module.file = file;
   FileParser parser(*list, limits, module, diagnostics);

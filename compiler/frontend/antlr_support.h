@@ -88,6 +88,9 @@ class LimitedParser final : public TapParser {
   std::vector<antlr4::ParserRuleContext*> chain_;  // the rules that are being parsed, outermost first
 };
 
+// The magnitude of the least i64: as a literal it is legal only behind a minus.
+inline constexpr std::uint64_t two_to_63 = std::uint64_t{1} << 63;
+
 // Makes syntax tree of parse trees. Reports what the grammar cannot say and throws Abandoned after it.
 class AstBuilder {
  public:
@@ -115,27 +118,34 @@ class AstBuilder {
   using Tokens = std::vector<antlr4::Token*>;
 
   // antlr_expressions.cpp
-  ExprId expr(TapParser::ExprContext* c);
   ExprId named(TapParser::NamedContext* c);
   ExprId unnamed(TapParser::UnnamedContext* c);
-  ExprId low_form(TapParser::LowFormContext* c);
   ExprId call(TapParser::NamedContext* c);
   ExprId cell_read(TapParser::NamedContext* c);
   ExprId group(const Contexts<TapParser::ExprContext>& subs, Span all);
+  ExprId members(ExprId object, const Tokens& names, Span from);
+  ExprId pack_of(ExprId of, antlr4::Token* dots);
+  std::vector<ExprId> exprs(const Contexts<TapParser::ExprContext>& list);
+
+  // antlr_forms.cpp
+  ExprId low_form(TapParser::LowFormContext* c);
+  ExprId let(TapParser::LowFormContext* c);
+  ExprId iterate(TapParser::LowFormContext* c);
+  ExprId reduce(const ast::Name& monoid, const Contexts<TapParser::RangeVarContext>& vars, std::vector<ExprId> operands,
+                Span span);
+  std::vector<ast::RangeVar> ranges(const Contexts<TapParser::RangeVarContext>& list);
+
+  // antlr_literals.cpp
   ExprId literal(antlr4::Token* t);
   ExprId integer(antlr4::Token* t);
   ExprId floating(antlr4::Token* t);
-  ExprId let(TapParser::LowFormContext* c);
-  ExprId iterate(TapParser::LowFormContext* c);
-  ExprId members(ExprId object, const Tokens& names, Span from);
-  ExprId pack_of(ExprId of, antlr4::Token* dots);
-  ExprId reduce(const ast::Name& monoid, const Contexts<TapParser::RangeVarContext>& vars, std::vector<ExprId> operands,
-                Span span);
-  std::vector<ExprId> exprs(const Contexts<TapParser::ExprContext>& list);
-  std::vector<ast::RangeVar> ranges(const Contexts<TapParser::RangeVarContext>& list);
+  std::int64_t whole_number(antlr4::Token* t);
 
+  // antlr_precedence.cpp
   struct Flat;
+  ExprId expr(TapParser::ExprContext* c);
   ExprId operand(TapParser::ExprContext* c);
+  ExprId result_value(TapParser::EquationContext* c);
   void flatten(Flat& flat, TapParser::ExprContext* c);
   ExprId climb(Flat& flat, int level);
   ExprId prefixed(Flat& flat, int level);
@@ -146,7 +156,6 @@ class AstBuilder {
   ast::Statement cells(TapParser::EquationContext* c, Contexts<TapParser::NamedContext>& left, Span span);
   ast::Statement whole(TapParser::EquationContext* c, Contexts<TapParser::NamedContext>& left, Span span);
   Contexts<TapParser::NamedContext> left_side(TapParser::EquationContext* c);
-  ExprId result_value(TapParser::EquationContext* c);
   ast::Cell cell(TapParser::NamedContext* c);
   ast::Statement split(TapParser::SplitStatementContext* c, Span span);
   ast::Statement barrier(TapParser::BarrierStatementContext* c, Span span);
@@ -175,7 +184,6 @@ class AstBuilder {
   ast::Name name(antlr4::Token* t) const { return {text(t), span(t)}; }
   std::vector<ast::Name> names(const Tokens& tokens) const;
   TokenKind kind(antlr4::Token* t) const { return list_.kind(t->getTokenIndex()); }
-  std::int64_t whole_number(antlr4::Token* t);
 
   template <class Node>
   ExprId add(Span span, Node node, std::initializer_list<ExprId> children = {}) {

@@ -1,11 +1,9 @@
 #include "compiler/frontend/body.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/equation.h"
-#include "compiler/frontend/names_used.h"
 #include "compiler/frontend/prove.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
@@ -74,6 +72,7 @@ void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std
   entity.complete = false;
   env_.names[name.text] = std::move(entity);
   targets_[name.text].declared = true;
+  result_at_[name.text] = results_.size();
   results_.push_back({name, {}, false});
 }
 
@@ -112,6 +111,7 @@ void BodyBuilder::build(const std::vector<ast::Statement>& statements) {
   scan_targets(statements);
   for (current_ = 0; current_ < statements.size(); ++current_) {
     const ast::Statement& statement = statements[current_];
+    if (in_cycle_.count(current_)) continue;
     try {
       use_before_definition(statement);
       if (auto* e = std::get_if<ast::Equation>(&statement.node)) equation(*e, statement.span);
@@ -214,8 +214,7 @@ void BodyBuilder::complete(const std::string& name) {
   prove_writes(session_, name, declared, graph_[target.value].type.shape, writers);
   if (target.declared) {
     std::get<TensorEntity>(env_.names[name]).complete = true;
-    for (auto& result : results_)
-      if (result.name.text == name) result.value = target.value, result.bound = true;
+    define_result(name, target.value);
   }
 }
 
@@ -264,59 +263,14 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
   }
   entity->value = bound.value;
   entity->complete = true;
-  for (auto& result : results_)
-    if (result.name.text == name.text) result.value = bound.value, result.bound = true;
+  define_result(name.text, bound.value);
 }
 
-// A name that some later statement defines is used too early; one that depends on this statement closes a cycle.
-void BodyBuilder::use_before_definition(const ast::Statement& statement) {
-  auto definers = [&](const std::string& name) -> const std::vector<std::size_t>* {
-    if (auto target = targets_.find(name); target != targets_.end() && !target->second.writers.empty())
-      return &target->second.writers;
-    if (auto binder = binders_.find(name); binder != binders_.end()) return &binder->second;
-    return nullptr;
-  };
-  for (const auto& use : names_used(*env_.module, statement)) {
-    const auto* by = definers(use.name);
-    if (!by || by->back() < current_) continue;
-    if (auto* known = env_.find_as<TensorEntity>(use.name);
-        known && known->complete && known->owner != this && by->front() > current_)
-      continue;
-    // Walk from the definition back through what it uses; reaching this statement makes a cycle.
-    std::vector<std::string> path;
-    std::vector<bool> seen(statements_->size(), false);
-    std::function<bool(std::size_t)> reaches = [&](std::size_t at) {
-      if (at == current_) return true;
-      if (seen[at]) return false;
-      seen[at] = true;
-      for (const auto& next : names_used(*env_.module, (*statements_)[at])) {
-        const auto* next_by = definers(next.name);
-        if (!next_by) continue;
-        path.push_back(next.name);
-        for (std::size_t other : *next_by)
-          if (reaches(other)) return true;
-        path.pop_back();
-      }
-      return false;
-    };
-    bool cycle = reaches(by->back());
-    if (!cycle) {
-      session_.fail(
-          Diagnostic(Code::used_before_definition, use.span,
-                     quoted(use.name) + " is used before it is " + (by->front() < current_ ? "complete" : "defined"))
-              .label((*statements_)[by->back()].span,
-                     by->front() < current_ ? "this also writes it" : "it is defined here")
-              .help("move the definition before its use"));
-    }
-    std::string text = use.name;
-    for (const auto& step : path) text += " -> " + step;
-    if (path.empty() || path.back() != use.name) text += path.empty() ? " -> " + use.name : "";
-    Diagnostic d(Code::cyclic_definition, use.span,
-                 "the definition of " + quoted(use.name) + " depends on itself: " + text);
-    if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
-    session_.fail(
-        std::move(d).help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`"));
-  }
+void BodyBuilder::define_result(const std::string& name, ir::ValueId value) {
+  auto at = result_at_.find(name);
+  if (at == result_at_.end()) return;
+  results_[at->second].value = value;
+  results_[at->second].bound = true;
 }
 
 void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 
 #include "compiler/frontend/frame.h"
 #include "compiler/frontend/session.h"
@@ -76,14 +77,22 @@ class BodyBuilder {
   void flush_pending();
   void poison(const ast::Statement& statement);
   void bind_name(const ast::Name& name, Bound bound);
+  void define_result(const std::string& name, ir::ValueId value);
   void check_binder(const ast::Name& name);
+  // body_order.cpp
+  const std::vector<std::size_t>* definers(const std::string& name) const;
+  bool path_to_current(std::size_t from, std::vector<std::size_t>& statements, std::vector<std::string>& names) const;
   void use_before_definition(const ast::Statement& statement);
 
   std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
   std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
   Bound literal_tensor(ast::ExprId id, const ir::TensorType& type);
+  // body_arithmetic.cpp
   [[noreturn]] void arithmetic_on_tensors(ast::ExprId id);
+  std::string free_name(std::initializer_list<const char*> choices) const;
+  struct CellText;  // an expression over whole tensors, rewritten as one over their cells
+  bool read_cells(ast::ExprId id, CellText& text);
   bool is_literal(ast::ExprId id) const;
   void annotate_arguments(const ast::Call& call);
   ir::ValueId annotated_value(const ast::Name& name);
@@ -99,11 +108,13 @@ class BodyBuilder {
   std::map<ir::ValueId, ir::ValueId> captured_;  // outer value → input here
   std::vector<ir::ValueId> captures_;            // outer values, in order
   std::vector<Result> results_;
+  std::unordered_map<std::string, std::size_t> result_at_;
   std::map<std::string, Target> targets_;
   std::map<std::string, std::vector<std::size_t>> binders_;  // whole-tensor bindings by name
   std::vector<Pending> pending_;
   const std::vector<ast::Statement>* statements_ = nullptr;
   std::size_t current_ = 0;
+  std::set<std::size_t> in_cycle_;                     // statements that depend on themselves, which was reported
   std::map<std::string, std::size_t> instance_count_;  // operator#n
   std::vector<std::pair<std::string, ir::OperationId>> instances_;
 

@@ -6,6 +6,7 @@
 #include "compiler/frontend/cells.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/unknown_names.h"
 #include "support/check.h"
 
 namespace tap {
@@ -26,31 +27,12 @@ bool BodyBuilder::is_literal(ast::ExprId id) const {
          std::holds_alternative<ast::BoolLiteral>(expr.node);
 }
 
-void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
-  Span span = env_[id].span;
-  std::string source = source_of(session_, span);
-  session_.fail(Diagnostic(Code::whole_tensor_arithmetic, span,
-                           quoted(source) + " is arithmetic on whole tensors; an equation says which cells meet")
-                    .help("write the equation, for example `Y[i..] = A[i..] + B[i..]`, or call an operator, for "
-                          "example `add(A, B)`"));
-}
-
 std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::string>& names) {
   const ast::Expr& expr = env_[id];
   std::string first = names.empty() ? "t" : names.front();
   if (auto* name = std::get_if<ast::NameRef>(&expr.node); name && !is_literal(id)) {
     auto* tensor = env_.find_as<TensorEntity>(name->name);
-    if (!tensor) {
-      std::vector<std::string> known;
-      for (const Env* e = &env_; e; e = e->parent)
-        for (const auto& [other, entity] : e->names)
-          if (std::holds_alternative<TensorEntity>(entity)) known.push_back(other);
-      std::sort(known.begin(), known.end());
-      Diagnostic d(Code::unknown_name, expr.span, quoted(name->name) + " is not defined");
-      if (auto near = did_you_mean(name->name, known))
-        d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
-      session_.fail(std::move(d));
-    }
+    if (!tensor) session_.fail(not_a_tensor(env_, name->name, expr.span));
     if (tensor->poisoned) throw Abandoned{};
     return {{local_value(*tensor), tensor->type}};
   }
@@ -180,13 +162,9 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
       call.callee.size() == 2 ? session_.definitions.find_qualified(*env_.scope, Sort::op, call.callee[0].text, callee)
                               : session_.definitions.find(*env_.scope, Sort::op, callee);
   if (!definition) {
-    auto known = session_.definitions.names(*env_.scope, Sort::op);
-    for (auto& builtin : builtin_function_names()) known.push_back(builtin);
-    std::sort(known.begin(), known.end());
-    Span at = call.callee.back().span;
-    Diagnostic d(Code::unknown_name, at, "there is no operator or function " + quoted(callee));
-    if (auto near = did_you_mean(callee, known)) d.help("did you mean " + quoted(*near) + "?").fix(at, *near);
-    else if (env_.scope->uses.empty()) d.help("the standard operators come with `use std` at the top of the file");
+    const ast::Name& name = call.callee.back();
+    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(callee));
+    offer_definition(session_, env_, Sort::op, name, d);
     session_.fail(std::move(d));
   }
   Signature signature = signature_of(*definition);

@@ -1,9 +1,11 @@
 // Calls in cell expressions: built-in functions, casts, operators applied to cells.
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/cell_constants.h"
 #include "compiler/frontend/cells.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/unknown_names.h"
 
 namespace tap {
 
@@ -48,6 +50,16 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
   return apply(f, {argument}, spans, frame);
 }
 
+// Known while compiling, a shift by the width or more, or by a negative number, is a slip; at run time the first gives 0.
+void CellElaborator::refuse_wide_shift(ElementType type, const Cell& by, Span span, const Frame& frame) {
+  auto bits = static_cast<std::int64_t>(8 * size_of(type));
+  auto count = constant_value(frame.cells, by.id);
+  if (!count || (*count >= 0 && *count < bits)) return;
+  session_.fail(Diagnostic(Code::literal_out_of_range, span,
+                           "a shift of " + type_text(type) + " is by 0 to " + std::to_string(bits - 1) + " bits; got " +
+                               std::to_string(*count)));
+}
+
 Cell CellElaborator::apply(const BuiltinFunction& f, const std::vector<Cell>& args, const std::vector<Span>& spans,
                            Frame& frame) {
   ElementType type = args.front().type;
@@ -73,6 +85,7 @@ Cell CellElaborator::apply(const BuiltinFunction& f, const std::vector<Cell>& ar
       if (!is_integer(type)) refuse("integers");
       break;
   }
+  if (f.op == CellOp::shl || f.op == CellOp::shr) refuse_wide_shift(type, args[1], spans[1], frame);
   std::vector<CellId> ids;
   for (const Cell& arg : args) ids.push_back(arg.id);
   return make(frame, f.op, f.takes == FunctionClass::float_to_bool ? ElementType::boolean : type, std::move(ids));
@@ -110,12 +123,8 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
           : session_.definitions.find(*env.scope, Sort::op, call.callee.back().text);
   const std::string& name = call.callee.back().text;
   if (!definition) {
-    auto known = session_.definitions.names(*env.scope, Sort::op);
-    for (auto& builtin : builtin_function_names()) known.push_back(builtin);
-    std::sort(known.begin(), known.end());
     Diagnostic d(Code::unknown_name, call.callee.back().span, "there is no operator or function " + quoted(name));
-    if (auto near = did_you_mean(name, known))
-      d.help("did you mean " + quoted(*near) + "?").fix(call.callee.back().span, *near);
+    offer_definition(session_, env, Sort::op, call.callee.back(), d);
     session_.fail(std::move(d));
   }
   auto refuse = [&](const std::string& why) {

@@ -10,6 +10,8 @@ namespace tap {
 class BodyBuilder;
 struct BuiltinFunction;
 
+inline std::string type_text(ElementType type) { return std::string(name_of(type)); }
+
 class CellElaborator {
  public:
   // `body` is null inside a monoid: no tensors there.
@@ -81,6 +83,7 @@ class CellElaborator {
   Cell cast(const Env& env, ast::ExprId id, const ast::Call& call, ElementType to, Frame& frame);
   Cell inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                std::optional<ElementType> expected);
+  void refuse_wide_shift(ElementType type, const Cell& by, Span span, const Frame& frame);
   Cell compare(const Env& env, const ast::Binary& b, ast::ExprId id, Frame& frame);
   Cell fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
                    std::optional<ElementType> expected);

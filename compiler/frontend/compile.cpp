@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/annotations.h"
 #include "compiler/frontend/program.h"
+#include "compiler/frontend/rule_graphs.h"
 #include "compiler/frontend/session.h"
 #include "ir/verify.h"
 #include "support/check.h"
@@ -60,6 +61,7 @@ std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOp
       compiled.name = p->name;
     }
     if (options.check_only) check_uncalled_operators(session, *scope);
+    if (!diagnostics.has_errors()) try_rewrites(session, *scope);
   } catch (const Abandoned&) {}
   if (diagnostics.has_errors()) return std::nullopt;
   compiled.program = std::move(session.program);

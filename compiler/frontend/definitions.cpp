@@ -22,13 +22,13 @@ std::optional<Sort> sort_of_keyword(std::string_view keyword) {
   return std::nullopt;
 }
 
-std::string_view noun(Sort sort) {
+std::string_view noun_with_article(Sort sort) {
   switch (sort) {
-    case Sort::op: return "operator";
-    case Sort::monoid: return "monoid";
-    case Sort::dim: return "dim";
-    case Sort::mesh: return "mesh";
-    case Sort::program: return "program";
+    case Sort::op: return "an operator";
+    case Sort::monoid: return "a monoid";
+    case Sort::dim: return "a dim";
+    case Sort::mesh: return "a mesh";
+    case Sort::program: return "a program";
   }
   TAP_UNREACHABLE("sort");
 }
@@ -83,8 +83,8 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
   // Programs are not named in expressions, so theirs may be any name.
   if (definition.sort != Sort::program && is_reserved(definition.name)) {
     diagnostics_.report(Diagnostic(Code::reserved_name, definition.name_span,
-                                   "`" + definition.name + "` is a built-in name and cannot be declared as a " +
-                                       std::string(noun(definition.sort)))
+                                   "`" + definition.name + "` is a built-in name and cannot be declared as " +
+                                       std::string(noun_with_article(definition.sort)))
                             .help("choose another name, for example `" + definition.name + "_`"));
     return;
   }
@@ -92,7 +92,7 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
   if (auto found = table.find(definition.name); found != table.end()) {
     diagnostics_.report(
         Diagnostic(Code::duplicate_name, definition.name_span,
-                   "the " + std::string(noun(definition.sort)) + " `" + definition.name + "` is declared twice")
+                   "`" + definition.name + "` is declared twice as " + std::string(noun_with_article(definition.sort)))
             .at_caret("declared again here")
             .label(found->second->name_span, "first declared here"));
     return;
@@ -118,7 +118,7 @@ ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& 
         Diagnostic(Code::bad_use, use.module.span, "the modules use each other in a cycle: " + cycle + key));
     return nullptr;
   }
-  if (name == "std") return load_library("std", sources_.add("std.tap", std::string(standard_library_)));
+  if (name == "std") return standard();
 
   auto refuse = [&](const std::string& why) {
     diagnostics_.report(
@@ -131,6 +131,10 @@ ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& 
   auto status = std::filesystem::status(key, error);
   if (error || !std::filesystem::exists(status)) return refuse("does not exist");
   if (!std::filesystem::is_regular_file(status)) return refuse("is not a regular file");
+  std::filesystem::path folder =
+      std::filesystem::canonical(importer.parent_path().empty() ? "." : importer.parent_path(), error);
+  std::filesystem::path inside = std::filesystem::canonical(key, error).lexically_relative(folder);
+  if (error || inside.empty() || *inside.begin() == "..") return refuse("is a link to a file outside of its folder");
   if (std::filesystem::file_size(key, error) > max_module_bytes || error) return refuse("is larger than 64 MiB");
   std::ifstream stream(key, std::ios::binary);
   std::ostringstream text;
@@ -138,6 +142,14 @@ ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& 
   if (!stream) return refuse("cannot be read");
   return load(sources_.add(key, text.str()));
 }
+
+ModuleScope* Definitions::standard() {
+  for (auto& [path, scope] : by_path_)
+    if (path == "std") return scope;
+  return load_library("std", sources_.add("std.tap", std::string(standard_library_)));
+}
+
+bool Definitions::standard_has(Sort sort, std::string_view name) { return own_of(*standard(), sort, name); }
 
 ModuleScope* Definitions::load_library(std::string name, FileId file) {
   scopes_.push_back(std::make_unique<ModuleScope>());

@@ -56,9 +56,11 @@ class Definitions {
   // Throws Abandoned if it is there but does not parse.
   const Definition* find(const ModuleScope& scope, Sort sort, std::string_view name);
   const Definition* find_qualified(const ModuleScope& scope, Sort sort, std::string_view module, std::string_view name);
+  bool standard_has(Sort sort, std::string_view name);                        // whether or not the file says `use std`
   std::vector<std::string> names(const ModuleScope& scope, Sort sort) const;  // sorted, for did-you-mean
 
  private:
+  ModuleScope* standard();
   ModuleScope* load_used(const ast::UseDecl& use, const ModuleScope& from);
   ModuleScope* load_library(std::string name, FileId file);
   void declare(ModuleScope& scope, const ast::Module& module, const ast::Declaration& declaration);

@@ -25,8 +25,8 @@ class ExternBuilder {
           {eval_type(session_, env_, result.type.element), eval_shape(session_, env_, result.type).shape});
     ir::KernelBody body{decl_.kernel, std::nullopt, std::nullopt};
     index_dims(body);
-    for (const auto& read : decl_.reads) op_.reads.push_back(access(read, decl_.inputs, op_.operands, "an input"));
-    for (const auto& write : decl_.writes) op_.writes.push_back(access(write, decl_.results, op_.results, "a result"));
+    for (const auto& read : decl_.reads) op_.reads.push_back(access(read, decl_.inputs, op_.operands, false));
+    for (const auto& write : decl_.writes) op_.writes.push_back(access(write, decl_.results, op_.results, true));
     if (decl_.cost_flops) body.flops = eval_size(session_, env_, *decl_.cost_flops);
     op_.body = std::move(body);
     return finish();
@@ -73,12 +73,13 @@ class ExternBuilder {
   }
 
   ir::Access access(const ast::ExternAccess& region, const std::vector<ast::TensorParam>& params,
-                    const std::vector<ir::TensorType>& types, const char* sort) {
+                    const std::vector<ir::TensorType>& types, bool written) {
     auto found =
         std::find_if(params.begin(), params.end(), [&](const auto& p) { return p.name.text == region.tensor.text; });
     if (found == params.end())
       session_.fail(Diagnostic(Code::unknown_name, region.tensor.span,
-                               quoted(region.tensor.text) + " is not " + sort + " of " + quoted(decl_.name.text)));
+                               quoted(region.tensor.text) + " is not " + (written ? "a result" : "an input") + " of " +
+                                   quoted(decl_.name.text)));
     ir::Access access;
     access.tensor = static_cast<std::uint32_t>(found - params.begin());
     const ir::TensorType& type = types[access.tensor];
@@ -95,6 +96,7 @@ class ExternBuilder {
       for (const auto& [var, coefficient] : start.terms)
         row.coefficients[static_cast<std::size_t>(std::find(vars_.begin(), vars_.end(), var) - vars_.begin())] =
             coefficient;
+      if (written) not_along_reduced(region, at, row);
       access.projection.start.rows.push_back(std::move(row));
     }
     for (ast::ExprId extent : region.shape) {
@@ -123,6 +125,21 @@ class ExternBuilder {
     }
     spans_.push_back(region.span);
     return access;
+  }
+
+  // A block of a reduced dim yields a partial of the whole region: where that region is must not depend on the block.
+  void not_along_reduced(const ast::ExternAccess& region, ast::ExprId at, const ir::AffineExpr& row) {
+    for (std::size_t dim = 0; dim < op_.dims.size(); ++dim) {
+      if (row.coefficients[dim] == 0 || op_.dims[dim].role != ir::DimRole::reduction) continue;
+      const ast::ExternIndex& index = decl_.index[dim];
+      std::string plain = index.name.text + ": " + source_of(session_, env_[index.extent].span);
+      session_.fail(Diagnostic(Code::reduced_dim_written, env_[at].span,
+                               quoted(index.name.text) + " is reduced here, and the region of " +
+                                   quoted(region.tensor.text) + " that is written moves along it")
+                        .label(index.span, "declared as reduced")
+                        .help("declare it as " + quoted(plain) + " if each of its points writes cells of its own")
+                        .fix(index.span, plain));
+    }
   }
 
   Instance finish() {

@@ -100,6 +100,8 @@ class IndexSpace {
   VarAffine affine_or_fail(const Env& env, const AxisIndex& index);
   VarId counter(std::uint32_t depth, const std::string& name, ir::Range trips, Span span);
   const IndexVar& operator[](VarId id) const { return vars_[id.index()]; }
+  // What the left side stands at, `i.., j`, where a tensor of that shape can be read there.
+  std::optional<std::string> left_indices(const Shape& shape) const;
   const std::vector<VarId>& left_vars() const { return left_; }
   ir::Range bounds(const VarAffine& a) const;
   bool is_index_pack(const Env& env, const std::string& name) const;
@@ -118,7 +120,7 @@ class IndexSpace {
   bool solve_pack(const IndexedAt& at);
   void solve_ranges();
   void set_pack(std::uint32_t pack, std::size_t rank, bool broadcast);
-  bool resolve_written(IndexVar& var);
+  bool resolve_written(VarId self);
 
   struct Candidate {
     std::int64_t size;

@@ -4,6 +4,7 @@
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/index_space.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/unknown_names.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -36,11 +37,7 @@ class IndexClassifier {
     if (!entity) {
       Diagnostic d(Code::unknown_name, expr.span,
                    quoted(name.name) + " is not an index variable, dim or parameter here");
-      std::vector<std::string> known;
-      for (const Env* e = &env; e; e = e->parent)
-        for (const auto& [other, what] : e->names) known.push_back(other);
-      std::sort(known.begin(), known.end());
-      if (auto near = did_you_mean(name.name, known))
+      if (auto near = did_you_mean(name.name, names_in(env)))
         d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
       session_.fail(std::move(d));
     }
@@ -57,7 +54,8 @@ class IndexClassifier {
                                    quoted(name.name + (tensor->type.shape.empty() ? "[]" : "[…]")))
                         .label(tensor->span, "defined here"));
     }
-    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name.name) + " is not an index"));
+    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                             quoted(name.name) + " is " + description(*entity) + ", not an index"));
   }
 
   IndexValue of(const Env& env, const ast::Unary& unary, const ast::Expr& expr) {
@@ -121,9 +119,11 @@ class IndexClassifier {
     (void)member;
     return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is not an index", ""};
   }
+  IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) { return other(env, expr, "a float"); }
+  IndexValue of(const Env& env, const ast::If&, const ast::Expr& expr) { return other(env, expr, "a choice"); }
   template <class Node>
   IndexValue of(const Env& env, const Node&, const ast::Expr& expr) {
-    return other(env, expr, "this");
+    return other(env, expr, "no sum of index variables");
   }
 
   static ast::ExprId id_of(const Env& env, const ast::Expr& expr) {

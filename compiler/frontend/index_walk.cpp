@@ -1,4 +1,5 @@
 #include "compiler/frontend/index_walk.h"
+#include "compiler/frontend/unknown_names.h"
 
 namespace tap {
 
@@ -36,6 +37,9 @@ void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Index& index, in
     IndexedAt at{&env, &index.indices, env[id].span, index.base.text, &tensor->type.shape, &tensor->pattern};
     at.bounded = index.fill.has_value();
     space_.places_.push_back(at);
+  } else if (!space_.of_monoid_ && !env.find(index.base.text)) {
+    // Now: the variables that index it would seem to have no range.
+    space_.session_.fail(not_a_tensor(env, index.base.text, index.base.span));
   }
   for (ast::ExprId inner : index.indices) walk(env, inner, depth + 1);
   if (index.fill) walk(env, *index.fill, depth + 1);

@@ -25,6 +25,11 @@ std::string key_of(const Env& callee, const Signature& signature, const std::vec
   return key;
 }
 
+std::string name_of_operator(const ast::Declaration& declaration) {
+  if (auto* op = std::get_if<ast::OpDecl>(&declaration.node)) return op->name.text;
+  return std::get<ast::ExternDecl>(declaration.node).name.text;
+}
+
 Instance build_instance(Session& session, const Definition& definition, const Signature& signature, Env callee,
                         const std::vector<GivenTensor>& given) {
   const auto* op = definition.as<ast::OpDecl>();
@@ -68,12 +73,16 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   bind_signature(session, callee, signature, caller, params, given, call_span);
 
   // Before the look-up: an instance under way is in the table, too, and would look like one that failed and was told.
-  if (std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration) !=
-      session.instantiating.end())
+  auto open = std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration);
+  if (open != session.instantiating.end()) {
+    std::string chain;
+    for (auto at = open; at != session.instantiating.end(); ++at) chain += name_of_operator(**at) + " -> ";
     session.fail(
-        Diagnostic(Code::recursion, call_span, quoted(signature.name.text) + " is called within its own definition")
+        Diagnostic(Code::recursion, call_span,
+                   quoted(signature.name.text) + " is called within its own definition: " + chain + signature.name.text)
             .label(definition.name_span, "declared here")
             .help("repetition is written with `iterate`"));
+  }
   auto key = std::pair(definition.declaration, key_of(callee, signature, given));
   if (auto known = session.instances.find(key); known != session.instances.end()) {
     if (!known->second) throw Abandoned{};

@@ -20,10 +20,13 @@ class MonoidBuilder {
   ir::Monoid build() {
     monoid_.name = decl_.name.text;
     for (const auto& component : decl_.components) {
-      for (const auto& other : monoid_.components)
-        if (other.name == component.name.text)
+      for (const auto& other : decl_.components) {
+        if (&other == &component) break;
+        if (other.name.text == component.name.text)
           session_.fail(Diagnostic(Code::duplicate_name, component.name.span,
-                                   "the component " + quoted(component.name.text) + " is declared twice"));
+                                   "the component " + quoted(component.name.text) + " is declared twice")
+                            .label(other.name.span, "first declared here"));
+      }
       ElementType type = eval_type(session_, env_, component.type);
       monoid_.components.push_back({component.name.text, compute_type(type)});
       types_.push_back(type);

@@ -6,7 +6,6 @@
 //
 // A declaration begins where the retyping finds one (retyping.cpp): outside all brackets, at one of the words below that
 // stands where an operand has ended and has a name behind it.
-#include <array>
 #include <cctype>
 #include <optional>
 
@@ -15,9 +14,6 @@
 namespace tap {
 
 namespace {
-
-constexpr auto starters =
-    std::to_array<std::string_view>({"use", "dim", "mesh", "monoid", "op", "extern", "rewrite", "program"});
 
 bool starts_name(unsigned char c) { return (c | 0x20u) - 'a' < 26u || c == '_'; }
 bool in_name(unsigned char c) { return starts_name(c) || c - unsigned{'0'} < 10u; }
@@ -121,12 +117,7 @@ class Skimmer {
 Outline outline(const SourceMap& sources, FileId file) {
   const std::string& text = sources.file(file).text();
   auto word_of = [&](const Piece& p) { return std::string_view(text).substr(p.begin, p.end - p.begin); };
-  auto is_starter = [&](const Piece& p) {
-    if (p.kind != Piece::Kind::word) return false;
-    for (std::string_view s : starters)
-      if (word_of(p) == s) return true;
-    return false;
-  };
+  auto is_starter = [&](const Piece& p) { return p.kind == Piece::Kind::word && is_declaration_word(word_of(p)); };
   // An operator of an expression, or a separator: what follows is an operand.
   auto wants_operand = [&](const Piece& p) {
     if (p.kind != Piece::Kind::mark) return false;

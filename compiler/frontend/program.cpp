@@ -25,10 +25,35 @@ std::set<std::string> free_dims(const Definition& definition, const ast::Program
   return names;
 }
 
+using DeclaredDims = std::vector<std::pair<std::string, const Definition*>>;
+
+bool is_declared(const DeclaredDims& declared, const std::string& name) {
+  return std::any_of(declared.begin(), declared.end(), [&](const auto& dim) { return dim.first == name; });
+}
+
+// a -> b -> c -> a, if that is how the dim is defined.
+std::optional<std::string> dim_cycle(Session& session, const Env& env, const DeclaredDims& declared,
+                                     const std::string& name) {
+  std::string text = name, at = name;
+  for (std::size_t steps = 0; steps < declared.size(); ++steps) {
+    for (const auto& [other, d] : declared) {
+      if (other != at) continue;
+      auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
+      auto* unbound = std::get_if<Unbound>(&size);
+      if (!unbound) return std::nullopt;
+      at = unbound->name;
+      break;
+    }
+    text += " -> " + at;
+    if (at == name) return text;
+  }
+  return std::nullopt;
+}
+
 // --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
 void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
   std::set<std::string> known = free_dims(definition, program);
-  std::vector<std::pair<std::string, const Definition*>> declared;
+  DeclaredDims declared;
   for (const Definition* d : definition.scope->in_order)
     if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.insert(d->name);
   for (const auto& [name, size] : session.options.dims) {
@@ -69,15 +94,16 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
     if (env.names.count(name)) continue;
     auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
     const Unbound& unbound = std::get<Unbound>(size);
-    bool cyclic =
-        std::any_of(declared.begin(), declared.end(), [&](const auto& other) { return other.first == unbound.name; });
-    if (cyclic)
+    if (std::optional<std::string> cycle = dim_cycle(session, env, declared, name))
       session.fail(Diagnostic(Code::cyclic_definition, d->name_span,
-                              "the dim " + quoted(name) + " depends on itself through " + quoted(unbound.name)));
+                              "the dim " + quoted(name) + " depends on itself: " + *cycle));
+    if (is_declared(declared, unbound.name)) continue;      // reported where it is declared
     eval_size(session, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
   }
-  for (const auto& input : program.inputs) {
-    auto shape = try_shape(session, env, input.type);
+  std::vector<ast::TensorParam> tensors = program.inputs;
+  tensors.insert(tensors.end(), program.results.begin(), program.results.end());
+  for (const auto& tensor : tensors) {
+    auto shape = try_shape(session, env, tensor.type);
     if (auto* unbound = std::get_if<Unbound>(&shape))
       session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
                        .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +

@@ -8,6 +8,7 @@
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/unknown_names.h"
 
 namespace tap {
 namespace {
@@ -52,8 +53,10 @@ class RuleChecker {
                                    : session_.definitions.find(scope_, Sort::op, callee);
       if (!definition) {
         Diagnostic d(Code::unknown_name, call->callee.back().span, "there is no operator " + quoted(callee));
-        if (auto near = did_you_mean(callee, session_.definitions.names(scope_, Sort::op)))
-          d.help("did you mean " + quoted(*near) + "?").fix(call->callee.back().span, *near);
+        Env env;
+        env.module = &module_;
+        env.scope = &scope_;
+        offer_definition(session_, env, Sort::op, call->callee.back(), d);
         session_.fail(std::move(d));
       }
       std::size_t wanted = signature_of(*definition).inputs.size();

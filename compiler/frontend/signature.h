@@ -20,6 +20,13 @@ struct GivenTensor {
   Span span;
 };
 
+// The <…> parameters of a call, evaluated in the caller's scope, become names of the callee.
+void bind_params(Session& session, Env& callee, const Signature& signature, const Env& caller,
+                 const std::vector<ast::ParamArg>& given, Span call_span);
+// The element type of an input: a generic is bound by its first tensor, all else must agree.
+void bind_element(Session& session, Env& callee, const Signature& signature, const ast::TensorParam& input,
+                  const GivenTensor& given);
+
 // Unifies types with shapes: binds the dims and packs that occur in them into `env`. Each given shape stands against one
 // type; what cannot be decided by the shapes alone is decided by the conditions.
 struct ShapeEquation {

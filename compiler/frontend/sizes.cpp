@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/unknown_names.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -89,6 +90,13 @@ class SizeEvaluator {
     }
     not_a_size(expr);
   }
+  // matmul.in, a dim of an operator in the guard of a rewrite
+  std::int64_t of(const ast::Member& member, const ast::Expr& expr) {
+    auto* object = std::get_if<ast::NameRef>(&env_[member.object].node);
+    auto* dim = object ? env_.find_as<DimEntity>(object->name + "." + member.member.text) : nullptr;
+    if (!dim) not_a_size(expr);
+    return dim->size;
+  }
   template <class Other>
   std::int64_t of(const Other&, const ast::Expr& expr) {
     not_a_size(expr);
@@ -111,7 +119,7 @@ class SizeEvaluator {
     if (auto* entity = env_.find(name)) {
       if (auto* dim = std::get_if<DimEntity>(entity)) return dim->size;
       if (auto* parameter = std::get_if<IntEntity>(entity)) return parameter->value;
-      std::string message = quoted(name) + " is not a size";
+      std::string message = quoted(name) + " is " + description(*entity) + ", not a size";
       if (std::holds_alternative<CounterEntity>(*entity))
         message = "the counter " + quoted(name) + " is not known when sizes are fixed";
       if (std::holds_alternative<PackEntity>(*entity))

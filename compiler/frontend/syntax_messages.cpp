@@ -158,12 +158,9 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
 }
 
 Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
-  static const std::vector<std::string> starters = {"use", "dim",    "mesh",    "monoid",
-                                                    "op",  "extern", "rewrite", "program"};
   Diagnostic d(Code::syntax, list.span(token), {});
   std::string_view text = list.text_of(token);
-  bool is_starter = std::find(starters.begin(), starters.end(), text) != starters.end();
-  if (is_starter) {
+  if (is_declaration_word(text)) {
     std::size_t next = token + 1;
     d.span = list.span(next);
     std::string_view wanted = text == "extern" ? "`op`" : text == "rewrite" ? "a pattern such as `f(x)`" : "a name";
@@ -172,7 +169,8 @@ Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
   }
   d.message = fmt::format("{} where a declaration was wanted: {}", found(list, token), declarations);
   K next = list.kind(token + 1);
-  if (auto near = list.kind(token) == K::name ? did_you_mean(text, starters) : std::nullopt) {
+  if (auto near = list.kind(token) == K::name ? did_you_mean(text, {declaration_words.begin(), declaration_words.end()})
+                                              : std::nullopt) {
     d.help(fmt::format("did you mean `{}`?", *near)).fix(d.span, *near);
   } else if (text == "def" || text == "fn" || text == "func" || text == "function") {
     d.help("an operator is declared with `op`").fix(d.span, "op");

@@ -1,7 +1,7 @@
 // Facts about kinds of tokens.
 #include "compiler/frontend/tokens.h"
 
-#include <array>
+#include <algorithm>
 
 namespace tap {
 
@@ -15,6 +15,13 @@ constexpr std::string_view shown_kinds[] = {
 }  // namespace
 
 std::string_view shown(TokenKind kind) { return shown_kinds[static_cast<std::size_t>(kind)]; }
+
+const std::array<std::string_view, 8> declaration_words = {"use", "dim",    "mesh",    "monoid",
+                                                           "op",  "extern", "rewrite", "program"};
+
+bool is_declaration_word(std::string_view text) {
+  return std::find(declaration_words.begin(), declaration_words.end(), text) != declaration_words.end();
+}
 
 bool ends_operand(TokenKind kind) {
   switch (kind) {
@@ -67,8 +74,8 @@ std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const Par
                                   Diagnostics& diagnostics) {
   TokenList list;
   if (!check_bytes(sources, part, limits, diagnostics)) return std::nullopt;
-  bool lexed = lex(sources, part, list, diagnostics);
-  if (!check_brackets(list, limits, diagnostics) || !lexed) return std::nullopt;
+  lex(sources, part, list, diagnostics);
+  if (!check_brackets(list, limits, diagnostics)) return std::nullopt;
   retype(list);
   return list;
 }

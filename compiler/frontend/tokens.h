@@ -5,6 +5,7 @@
 //   text  y[i] = x[i]    gives    name lbracket name rbracket assign name lbracket name rbracket end
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct TokenList {
   std::vector<Token> tokens;           // the last one is `end`
   std::vector<std::uint32_t> partner;  // of a bracket, the token index of its other half; none elsewhere
   std::vector<Comment> comments;       // in order
+  std::vector<std::uint32_t> faults;   // where something was no token of Tap: the tokens that stand at or behind it
 
   static constexpr std::uint32_t none = 0xffffffffu;
 
@@ -53,6 +55,10 @@ struct TokenList {
 
 // How a message names a kind of token: `then`, a name.
 std::string_view shown(TokenKind kind);
+
+// The words that declarations begin with: use, dim, mesh, …
+extern const std::array<std::string_view, 8> declaration_words;
+bool is_declaration_word(std::string_view text);
 
 // May an expression, or a name in a list, end with this token? Two such never stand side by side within a statement.
 bool ends_operand(TokenKind kind);
@@ -68,8 +74,9 @@ inline bool closes(TokenKind k) { return k == TokenKind::rparen || k == TokenKin
 // The bytes of a part: size, UTF-8, NUL, characters that change the reading direction. False if something was reported.
 bool check_bytes(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics);
 
-// Splits a part whose bytes were checked. Reports malformed numbers, stray characters and what is not closed.
-bool lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diagnostics);
+// Splits a part whose bytes were checked. Reports malformed numbers, stray characters and what is not closed; a number
+// or string that is malformed stays in the list as one, all else is left out.
+void lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diagnostics);
 
 // Pairs brackets and bounds their nesting.
 bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& diagnostics);
@@ -77,7 +84,8 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
 // Gives tokens the types that depend on their neighbours (see Tap.g4).
 void retype(TokenList& list);
 
-// All of these in turn: the tokens of a part, ready for the parser.
+// All of these in turn: the tokens of a part, ready for the parser. Nothing if a byte or a bracket is wrong; with faults,
+// which were reported, where only a token is.
 std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits,
                                   Diagnostics& diagnostics);
 

@@ -59,7 +59,8 @@ const Case cases[] = {
     {in_op("\xC3\xA9[i] = x[i]"), Code::not_ascii_name, "\xC3\xA9", "not ASCII"},
     {in_op("y[i] = x[i] && 1"), Code::syntax, "&&", "no meaning"},
     {in_op("y[i] = x[i] \x01"), Code::syntax, "\x01", "control character 0x01"},
-    {"extern op f() -> () { kernel \"abc\n}", Code::unterminated, "\"abc", "string is not closed"},
+    {"extern op f() -> (y: f32[n]) { index [i: n] write y at [i] shape [1] kernel \"abc\n}", Code::unterminated,
+     "\"abc", "string is not closed"},
     {"use std /* a\n * b", Code::unterminated, "/*", "comment is not closed"},
     {in_op("y[i] = (x[i]"), Code::unterminated, "(", "this `(` is not closed"},
     {"op f(x: f32[n]) -> (y: f32[n]) { y[i] = x[i]", Code::unterminated, "{", "this `{` is not closed"},
@@ -229,11 +230,21 @@ TEST(Recovery, EveryStatementAndDeclarationIsTold) {
   EXPECT_EQ(places, "3:8 4:21 5:15 8:7 10:30 11:43 ") << p.messages();
 }
 
-TEST(Recovery, BracketErrorsComeAlone) {
+TEST(Recovery, BracketErrorsDoNotHideOtherDeclarations) {
   Parsed p("op f(x: f32[n]) -> (y: f32[n]) { y[i] = (x[i }\nop g(x) -> () {}");
-  ASSERT_EQ(p.diagnostics.error_count(), 2u) << p.messages();
+  ASSERT_EQ(p.diagnostics.error_count(), 3u) << p.messages();
   EXPECT_EQ(p.text(p.diagnostics.all()[0].span), "[");
   EXPECT_EQ(p.text(p.diagnostics.all()[1].span), "(");
+  EXPECT_EQ(p.text(p.diagnostics.all()[2].span), ")");
+}
+
+// What is no token is left out, and what does not fit beside it is not told again; all else is.
+TEST(Recovery, FaultsDoNotHideOtherStatements) {
+  Parsed p(
+      "op f(x: f32[n]) -> (y: f32[n]) {\n  a[i] = x[i] && 1\n  b[i] = 0x10 * x[i]\n  c[i] = * 2\n  y[i] = x[i] ^\n}");
+  std::string places;
+  for (const Diagnostic& d : p.diagnostics.all()) places += p.text(d.span) + " ";
+  EXPECT_EQ(places, "&& 0x10 ^ * ") << p.messages();
 }
 
 // Row A18: a valid program cut at any byte, or with any byte changed, is accepted or refused, never worse.

@@ -63,6 +63,18 @@ class SourceFiles(TapcTest):
             with self.subTest(name):
                 self.expect(1, r"error\[T0(109|206)\]", "check", self.write("a.tap", f"use {name}\n" + DOUBLE))
 
+    def test_a15_links_stay_beside_the_file(self):
+        (self.folder / "sub").mkdir()
+        (self.folder / "secret.txt").write_text("password hunter2\n")
+        os.symlink("../secret.txt", self.folder / "sub/link.tap")
+        result = self.tapc("check", self.write("sub/a.tap", "use link\n" + DOUBLE))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.told, r"error\[T0206\].*outside of its folder")
+        self.assertNotIn("hunter2", result.told)
+        self.write("sub/real.tap", DOUBLE.replace("double", "twice"))
+        os.symlink("real.tap", self.folder / "sub/near.tap")
+        self.expect(0, r"^$", "check", self.write("sub/b.tap", "use near\n" + DOUBLE))
+
     def test_a_module_beside_the_file_is_found_from_elsewhere(self):
         (self.folder / "sub").mkdir()
         self.write("sub/mine.tap", DOUBLE)

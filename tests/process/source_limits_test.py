@@ -47,14 +47,48 @@ class SourceLimits(TapcTest):
         os.truncate(self.folder / self.write("a.tap", ""), 257 << 20)  # sparse: nothing is stored
         self.expect(1, r"error\[T0112\]: `a\.tap` is larger than 256 MiB", "check", "a.tap", timeout=10)
 
-    def test_a14_long_chain(self):
-        lines = "".join(f"    A{k}[i] = A{k - 1}[i] + {k % 7}\n" for k in range(1, 5001))
-        self.check(0, r"^$", "program p(A0: f32[4]) -> (Y: f32[4]) {\n" + lines + "    Y[i] = A5000[i]\n}\n")
+    def seconds(self, text):
+        """Checks a long program within 2 GiB; the processor seconds that it took."""
+        name = self.write("long.tap", text)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.expect(0, r"^$", "check", name, memory=EIGHT, timeout=120)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_maxrss, 2 << 20, "KiB")
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def test_a14_many_readers_and_outputs(self):
-        results = ", ".join(f"Y{k}: f32[4]" for k in range(2000))
-        lines = "".join(f"    Y{k}[i] = X[i] + {k % 7}\n" for k in range(2000))
-        self.check(0, r"^$", f"program p(X: f32[4]) -> ({results}) {{\n{lines}}}\n")
+    def linear(self, make, count):
+        """At most 60 s, and twice the program takes at most 2.5 times as long (and a little, for noise)."""
+        if SANITIZED:
+            count //= 20
+        once, twice = self.seconds(make(count)), self.seconds(make(2 * count))
+        self.assertLess(once, 60)
+        self.assertLess(twice, 2.5 * once + 0.5)
+
+    def test_a14_long_chain(self):
+        def chain(n):
+            lines = "".join(f"    A{k}[i] = A{k - 1}[i] + {k % 7}\n" for k in range(1, n + 1))
+            return "program p(A0: f32[4]) -> (Y: f32[4]) {\n" + lines + f"    Y[i] = A{n}[i]\n}}\n"
+        self.linear(chain, 100_000)
+
+    def test_a14_many_readers(self):
+        def readers(n):
+            lines = "".join(f"    A{k}[i] = X[i] + {k % 7}\n" for k in range(n))
+            return "program p(X: f32[4]) -> (Y: f32[4]) {\n" + lines + f"    Y[i] = A{n - 1}[i]\n}}\n"
+        self.linear(readers, 100_000)
+
+    def test_a14_many_calls_of_distinct_operators(self):
+        def calls(n):
+            operators = "".join(f"op add_{k}(x: f32[n]) -> (y: f32[n]) {{ y[i] = x[i] + {k} }}\n" for k in range(2000))
+            lines = "".join(f"    A{k} = add_{k % 2000}(A{k - 1})\n" for k in range(1, n + 1))
+            return operators + "program p(A0: f32[4]) -> (Y: f32[4]) {\n" + lines + f"    Y = A{n}\n}}\n"
+        self.linear(calls, 100_000)
+
+    def test_a14_many_outputs(self):
+        def outputs(n):
+            results = ", ".join(f"Y{k}: f32[4]" for k in range(n))
+            lines = "".join(f"    Y{k}[i] = X[i] + {k % 7}\n" for k in range(n))
+            return f"program p(X: f32[4]) -> ({results}) {{\n{lines}}}\n"
+        self.linear(outputs, 10_000)
 
     def test_a18_truncated_at_every_byte(self):
         text = ("use std\ndim n = 4\n/// Doc.\nop f<k: int = 2>(x: T[d.., m]) -> (y: T[d.., m]) where T: float {\n"

@@ -1,0 +1,150 @@
+// Literals, which take the type of their context, and names: variables, dims, parameters, `let` aliases, components.
+#include <cmath>
+
+#include "compiler/frontend/cells.h"
+#include "compiler/frontend/sizes.h"
+#include "compiler/frontend/unknown_names.h"
+
+namespace tap {
+
+using ir::Scalar;
+
+Cell CellElaborator::constant(Frame& frame, ElementType type, std::int64_t value, Span span) {
+  if (is_bool(type))
+    session_.fail(Diagnostic(Code::type_mismatch, span, "wanted bool; got the number " + std::to_string(value)));
+  if (is_float(type))
+    return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(compute_type(type), static_cast<double>(value))),
+            type};
+  if (value < least_integer(type) || value > greatest_integer(type))
+    session_.fail(Diagnostic(Code::literal_out_of_range, span,
+                             std::to_string(value) + " is not a value of " + type_text(type) + ", which holds " +
+                                 std::to_string(least_integer(type)) + " to " +
+                                 std::to_string(greatest_integer(type))));
+  return {Cell::Kind::typed, frame.cells.constant(Scalar::integer(type, value)), type};
+}
+
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral& literal, Frame& frame,
+                          std::optional<ElementType> expected) {
+  if (!expected) return {Cell::Kind::int_literal, {}, {}};
+  auto value = literal.negated ? static_cast<std::int64_t>(0 - literal.magnitude)
+                               : static_cast<std::int64_t>(literal.magnitude);
+  return constant(frame, *expected, value, env[id].span);
+}
+
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::FloatLiteral& literal, Frame& frame,
+                          std::optional<ElementType> expected) {
+  if (!expected) return {Cell::Kind::float_literal, {}, {}};
+  if (!is_float(*expected))
+    session_.fail(
+        Diagnostic(Code::type_mismatch, env[id].span,
+                   "wanted " + type_text(*expected) + "; got the float " + quoted(source_of(session_, env[id].span))));
+  Scalar value = Scalar::floating(compute_type(*expected), literal.value);
+  if (std::isinf(value.f) && !std::isinf(literal.value))
+    session_.fail(Diagnostic(Code::literal_out_of_range, env[id].span,
+                             quoted(source_of(session_, env[id].span)) + " is not a value of " + type_text(*expected) +
+                                 ": it would be infinite"));
+  if (value.f == 0 && literal.value != 0)
+    session_.report(Diagnostic(Code::literal_underflow, env[id].span,
+                               quoted(source_of(session_, env[id].span)) + " rounds to 0 in " + type_text(*expected))
+                        .help("write `0.0`")
+                        .fix(env[id].span, "0.0"));
+  return {Cell::Kind::typed, frame.cells.constant(value), *expected};
+}
+
+Cell CellElaborator::node(const Env&, ast::ExprId, const ast::BoolLiteral& literal, Frame& frame,
+                          std::optional<ElementType>) {
+  return {Cell::Kind::typed, frame.cells.constant(Scalar::boolean(literal.value)), ElementType::boolean};
+}
+
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::NameRef& name, Frame& frame,
+                          std::optional<ElementType> expected) {
+  return named(env, id, name.name, frame, expected);
+}
+
+Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& name, Frame& frame,
+                           std::optional<ElementType> expected) {
+  Span span = env[id].span;
+  const Entity* entity = env.find(name);
+  if (!entity) session_.fail(undefined(env, name, span));
+  auto integer = [&](std::int64_t value) { return constant(frame, ElementType::i64, value, span); };
+  if (auto* var = std::get_if<VarEntity>(entity)) return {Cell::Kind::typed, frame.index(var->var), ElementType::i64};
+  if (auto* dim = std::get_if<DimEntity>(entity)) return integer(dim->size);
+  if (auto* parameter = std::get_if<IntEntity>(entity)) return integer(parameter->value);
+  if (auto* counter = std::get_if<CounterEntity>(entity))
+    return {Cell::Kind::typed, frame.index(space_.counter(counter->depth, name, counter->trips, counter->span)),
+            ElementType::i64};
+  if (auto* parameter = std::get_if<FloatEntity>(entity)) {
+    if (!expected) return {Cell::Kind::float_literal, {}, {}};
+    if (!is_float(*expected))
+      session_.fail(Diagnostic(Code::type_mismatch, span,
+                               "wanted " + type_text(*expected) + "; got the float parameter " + quoted(name)));
+    return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(compute_type(*expected), parameter->value)),
+            *expected};
+  }
+  if (auto* parameter = std::get_if<BoolEntity>(entity))
+    return {Cell::Kind::typed, frame.cells.constant(Scalar::boolean(parameter->value)), ElementType::boolean};
+  if (auto* bound = std::get_if<ThunkEntity>(entity)) return thunk(*bound, frame, expected);
+  if (auto* state = std::get_if<StateEntity>(entity); state && state->components->size() == 1) {
+    ElementType type = state->components->front().type;
+    return {Cell::Kind::typed, frame.cells.argument(state->first, compute_type(type)), type};
+  }
+  if (auto* tensor = std::get_if<TensorEntity>(entity)) {
+    if (tensor->poisoned) throw Abandoned{};
+    // The cell that is most likely meant stands where the one does that is written.
+    auto indices = space_.left_indices(tensor->type.shape);
+    std::string read = name + "[" + indices.value_or("…") + "]";
+    Diagnostic d(Code::whole_tensor_arithmetic, span,
+                 quoted(name) + " is a whole tensor " + to_string(tensor->type) + "; a cell of it is " + quoted(read));
+    d.label(tensor->span, "defined here").help("write " + quoted(read));
+    if (indices) d.fix(span, read);
+    session_.fail(std::move(d));
+  }
+  session_.fail(Diagnostic(Code::wrong_kind_of_name, span,
+                           quoted(name) + " is " + description(*entity) + ", not the value of a cell"));
+}
+
+Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected) {
+  auto key = std::tuple(thunk.expr.index(), thunk.env, guard_ids_.back());
+  if (auto known = frame.memo.find(key); known != frame.memo.end()) return known->second;
+  // A literal's type comes from the context of each use; a typed value is the same everywhere.
+  Cell cell = thunk.type ? typed(*thunk.env, thunk.expr, frame, thunk.type)
+                         : elaborate(*thunk.env, thunk.expr, frame, std::nullopt);
+  if (cell.is_literal()) return expected ? elaborate(*thunk.env, thunk.expr, frame, expected) : cell;
+  frame.memo[key] = cell;
+  return cell;
+}
+
+Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Member& member, Frame& frame,
+                          std::optional<ElementType>) {
+  Span span = env[id].span;
+  const ast::Expr& object = env[member.object];
+  if (auto* name = std::get_if<ast::NameRef>(&object.node)) {
+    if (auto* state = env.find_as<StateEntity>(name->name)) {
+      const auto& components = *state->components;
+      for (std::size_t i = 0; i < components.size(); ++i)
+        if (components[i].name == member.member.text)
+          return {Cell::Kind::typed,
+                  frame.cells.argument(state->first + static_cast<std::uint32_t>(i), compute_type(components[i].type)),
+                  components[i].type};
+      std::vector<std::string> names;
+      for (const auto& component : components) names.push_back(component.name);
+      Diagnostic d(Code::unknown_name, member.member.span, "there is no component " + quoted(member.member.text));
+      if (auto near = did_you_mean(member.member.text, names))
+        d.help("did you mean " + quoted(*near) + "?").fix(member.member.span, *near);
+      session_.fail(std::move(d));
+    }
+    if (auto type = try_type(env, name->name)) {
+      bool least = member.member.text == "min";
+      if (!least && member.member.text != "max")
+        session_.fail(Diagnostic(Code::unknown_name, member.member.span,
+                                 "a type has `min` and `max`; got " + quoted(member.member.text)));
+      ElementType compute = is_float(*type) ? compute_type(*type) : *type;
+      return {Cell::Kind::typed, frame.cells.constant(least ? Scalar::least(compute) : Scalar::greatest(compute)),
+              *type};
+    }
+  }
+  session_.fail(
+      Diagnostic(Code::wrong_kind_of_name, span, quoted(source_of(session_, span)) + " is not the value of a cell"));
+}
+
+}  // namespace tap

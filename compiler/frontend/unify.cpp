@@ -1,0 +1,255 @@
+// Unifying the types of a signature with the shapes that are given: dims and packs get their sizes, or a diagnostic says
+// which two places disagree. What shapes alone leave open, the conditions of `where` decide.
+#include <functional>
+
+#include "compiler/frontend/signature.h"
+#include "compiler/frontend/sizes.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+class Unifier {
+ public:
+  Unifier(Session& session, Env& env, const std::vector<ast::WhereClause>& where, const std::string& callee)
+      : session_(session), env_(env), where_(where), callee_(callee) {}
+
+  void run(std::vector<ShapeEquation> open) {
+    while (!open.empty()) {
+      std::vector<ShapeEquation> later;
+      for (auto& equation : open)
+        if (!try_bind(equation)) later.push_back(equation);
+      if (later.size() == open.size()) { later = decide_packs(std::move(later)); }
+      open = std::move(later);
+    }
+  }
+
+ private:
+  static std::string text(const ast::TypeExpr& type, Session& session) { return source_of(session, type.span); }
+
+  // The rank of a pack item if it is known by now.
+  std::optional<std::size_t> known_rank(const ast::DimItem& item) {
+    ast::TypeExpr lone{{}, {item}, item.span};
+    auto shape = try_shape(session_, env_, lone);
+    if (auto* known = std::get_if<ShapeAndPattern>(&shape)) return known->shape.size();
+    return std::nullopt;
+  }
+
+  [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
+    session_.fail(Diagnostic(Code::rank_mismatch, e.span,
+                             e.what + " has " + std::to_string(e.shape.size()) +
+                                 (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; wanted " +
+                                 std::to_string(least) + (more ? " or more" : "") + ", " +
+                                 quoted(text(*e.type, session_)))
+                      .label(e.type->span, "declared here"));
+  }
+
+  // Binds what it can. False if several packs have unknown ranks, or a size still depends on something unbound.
+  bool try_bind(const ShapeEquation& e) {
+    std::size_t known = 0;
+    std::vector<std::optional<std::size_t>> ranks;
+    std::size_t unknown = 0;
+    for (const auto& item : e.type->dims) {
+      std::optional<std::size_t> rank = item.pack ? known_rank(item) : std::optional<std::size_t>(1);
+      ranks.push_back(rank);
+      if (rank) known += *rank;
+      else ++unknown;
+    }
+    if (known > e.shape.size() || (unknown == 0 && known != e.shape.size())) rank_mismatch(e, known, unknown > 0);
+    if (unknown > 1) return false;
+    std::vector<std::size_t> sizes;
+    for (const auto& rank : ranks) sizes.push_back(rank ? *rank : e.shape.size() - known);
+    return assign(e, sizes);
+  }
+
+  bool assign(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+    std::size_t at = 0;
+    bool complete = true;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const ast::DimItem& item = e.type->dims[i];
+      if (item.pack) {
+        complete &= assign_pack(e, item, Shape(e.shape.begin() + at, e.shape.begin() + at + ranks[i]));
+      } else {
+        complete &= assign_size(e, item, at);
+      }
+      at += ranks[i];
+    }
+    return complete;
+  }
+
+  bool assign_pack(const ShapeEquation& e, const ast::DimItem& item, Shape part) {
+    if (auto* ref = std::get_if<ast::PackRef>(&env_[item.size].node)) {
+      auto* bound = env_.find_as<PackEntity>(ref->name);
+      if (!bound) {
+        env_.names[ref->name] = PackEntity{std::move(part), e.span};
+        sources_[ref->name] = e.what;
+        return true;
+      }
+      if (bound->sizes == part) return true;
+      disagree(Code::shape_mismatch, e, ref->name + "..", to_string(bound->sizes), to_string(part), bound->span,
+               sources_[ref->name]);
+    }
+    ast::TypeExpr lone{{}, {item}, item.span};
+    auto shape = try_shape(session_, env_, lone);
+    auto* known = std::get_if<ShapeAndPattern>(&shape);
+    if (!known) return false;
+    if (known->shape == part) return true;
+    disagree(Code::shape_mismatch, e, source_of(session_, item.span), to_string(known->shape), to_string(part),
+             item.span, "");
+  }
+
+  bool assign_size(const ShapeEquation& e, const ast::DimItem& item, std::size_t at) {
+    std::int64_t actual = e.shape[at];
+    if (auto* name = std::get_if<ast::NameRef>(&env_[item.size].node); name && !env_.find(name->name)) {
+      env_.names[name->name] = DimEntity{actual, e.span};
+      sources_[name->name] = e.what;
+      return true;
+    }
+    auto size = try_size(session_, env_, item.size);
+    if (auto* unbound = std::get_if<Unbound>(&size)) return solve(e, item, *unbound, actual);
+    std::int64_t wanted = std::get<std::int64_t>(size);
+    if (wanted == actual) return true;
+    if (auto* name = std::get_if<ast::NameRef>(&env_[item.size].node)) {
+      if (auto* dim = env_.find_as<DimEntity>(name->name))
+        disagree(Code::dim_conflict, e, name->name, std::to_string(wanted), std::to_string(actual), dim->span,
+                 sources_[name->name]);
+    }
+    std::string source = source_of(session_, item.span), value = std::to_string(wanted);
+    session_.fail(Diagnostic(Code::shape_mismatch, e.span,
+                             e.what + " has shape " + to_string(e.shape) + "; wanted " +
+                                 (source == value ? value : quoted(source) + " = " + value) + " at axis " +
+                                 std::to_string(at))
+                      .label(item.span, "declared here"));
+  }
+
+  [[noreturn]] void disagree(Code code, const ShapeEquation& e, const std::string& name, const std::string& before,
+                             const std::string& now, Span where, const std::string& source) {
+    Diagnostic d(code, e.span,
+                 e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now +
+                     "; it is " + before + (source.empty() ? "" : " by " + source));
+    d.label(where, quoted(name) + " is " + before + " here");
+    d.label(e.type->span, "declared here");
+    session_.fail(std::move(d));
+  }
+
+  // 2*n + 1 = 7  gives  n = 3. Only where the size is affine in one unbound dim; false if another must be bound first.
+  bool solve(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound, std::int64_t actual) {
+    auto at = [&](std::int64_t x) -> std::optional<std::int64_t> {
+      Env probe = Env::inside(env_);
+      probe.names[unbound.name] = DimEntity{x, unbound.span};
+      auto value = try_size(session_, probe, item.size);
+      if (auto* v = std::get_if<std::int64_t>(&value)) return *v;
+      return std::nullopt;
+    };
+    auto zero = at(0), one = at(1);
+    if (!zero || !one) return stuck(e, item, unbound);
+    std::int64_t slope = checked::sub(*one, *zero);
+    std::string equation = quoted(source_of(session_, item.span) + " = " + std::to_string(actual));
+    if (slope == 0 || *at(2) != *zero + 2 * slope || *at(7) != *zero + 7 * slope)
+      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                               "the dim " + quoted(unbound.name) + " cannot be found from " + equation +
+                                   ": solve it by hand and give it as a parameter or as a dim of its own")
+                        .label(e.span, e.what + " has shape " + to_string(e.shape)));
+    std::int64_t rest = checked::sub(actual, *zero);
+    if (rest % slope != 0 || rest / slope < 0)
+      session_.fail(Diagnostic(Code::dim_not_solvable, e.span,
+                               equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
+                                   (rest % slope != 0
+                                        ? " (it would be " + std::to_string(rest) + "/" + std::to_string(slope) + ")"
+                                        : " (it would be " + std::to_string(rest / slope) + ")"))
+                        .label(item.span, "this size"));
+    env_.names[unbound.name] = DimEntity{rest / slope, e.span};
+    sources_[unbound.name] = e.what;
+    return true;
+  }
+
+  bool stuck(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound) {
+    if (++stuck_ > 64)
+      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                               "the size " + quoted(source_of(session_, item.span)) +
+                                   " holds several dims without a size, among them " + quoted(unbound.name))
+                        .label(e.span, e.what + " has shape " + to_string(e.shape)));
+    return false;
+  }
+
+  // Ranks of packs that shapes alone leave open: the only split that meets the conditions.
+  std::vector<ShapeEquation> decide_packs(std::vector<ShapeEquation> open) {
+    const ShapeEquation e = open.front();
+    std::vector<std::vector<std::size_t>> fitting, all;
+    enumerate(e, [&](const std::vector<std::size_t>& ranks) {
+      all.push_back(ranks);
+      if (meets_conditions(e, ranks)) fitting.push_back(ranks);
+    });
+    if (fitting.size() != 1) {
+      bool none = fitting.empty();
+      Diagnostic d(none ? Code::condition_not_met : Code::pack_ambiguous, e.span,
+                   e.what + " has shape " + to_string(e.shape) + ", which " +
+                       (none ? "no split into " + quoted(text(*e.type, session_)) + " makes meet the conditions of " +
+                                   quoted(callee_)
+                             : "can be split into " + quoted(text(*e.type, session_)) + " in " +
+                                   std::to_string(fitting.size()) + " ways"));
+      d.label(e.type->span, "declared here");
+      for (const auto& clause : where_)
+        if (clause.condition) d.label(clause.span, none ? "asked for here" : "does not decide it");
+      session_.fail(std::move(d));
+    }
+    if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open
+    open.erase(open.begin());
+    return open;
+  }
+
+  template <class Visit>
+  void enumerate(const ShapeEquation& e, Visit visit) {
+    std::vector<std::size_t> ranks(e.type->dims.size(), 1);
+    std::function<void(std::size_t, std::size_t)> place = [&](std::size_t i, std::size_t left) {
+      if (i == ranks.size()) {
+        if (left == 0) visit(ranks);
+        return;
+      }
+      const ast::DimItem& item = e.type->dims[i];
+      std::optional<std::size_t> fixed = item.pack ? known_rank(item) : std::optional<std::size_t>(1);
+      for (std::size_t r = fixed ? *fixed : 0; r <= (fixed ? *fixed : left); ++r) {
+        if (r > left) break;
+        ranks[i] = r;
+        place(i + 1, left - r);
+      }
+    };
+    place(0, e.shape.size());
+  }
+
+  bool meets_conditions(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+    Env probe = Env::inside(env_);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      auto* ref = std::get_if<ast::PackRef>(&env_[e.type->dims[i].size].node);
+      if (ref && !env_.find(ref->name)) {
+        Shape part(e.shape.begin() + at, e.shape.begin() + at + ranks[i]);
+        if (auto* twice = probe.find_as<PackEntity>(ref->name); twice && twice->sizes != part) return false;
+        probe.names[ref->name] = PackEntity{std::move(part), e.span};
+      }
+      at += ranks[i];
+    }
+    for (const auto& clause : where_) {
+      if (!clause.condition) continue;
+      auto holds = try_condition(session_, probe, *clause.condition);
+      if (auto* decided = std::get_if<bool>(&holds); decided && !*decided) return false;
+    }
+    return true;
+  }
+
+  Session& session_;
+  Env& env_;
+  const std::vector<ast::WhereClause>& where_;
+  const std::string& callee_;
+  std::map<std::string, std::string> sources_;  // which argument bound a dim
+  int stuck_ = 0;
+};
+
+}  // namespace
+
+void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
+                  const std::vector<ast::WhereClause>& where, const std::string& callee) {
+  Unifier(session, env, where, callee).run(std::move(equations));
+}
+
+}  // namespace tap

@@ -1,0 +1,93 @@
+#include "compiler/frontend/unknown_names.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/builtins.h"
+
+namespace tap {
+namespace {
+
+struct Describe {
+  std::string operator()(const DimEntity&) const { return "a dim"; }
+  std::string operator()(const PackEntity&) const { return "a pack of dims"; }
+  std::string operator()(const IntEntity&) const { return "an int parameter"; }
+  std::string operator()(const FloatEntity&) const { return "a float parameter"; }
+  std::string operator()(const BoolEntity&) const { return "a bool parameter"; }
+  std::string operator()(const TypeEntity& type) const { return "the type " + std::string(name_of(type.type)); }
+  std::string operator()(const CounterEntity&) const { return "a counter"; }
+  std::string operator()(const VarEntity&) const { return "an index variable"; }
+  std::string operator()(const VarPackEntity&) const { return "a pack of index variables"; }
+  std::string operator()(const TensorEntity& tensor) const { return "a tensor " + to_string(tensor.type); }
+  std::string operator()(const ThunkEntity&) const { return "the value of a cell"; }
+  std::string operator()(const StateEntity&) const { return "a state of this monoid"; }
+  std::string operator()(const FoldOperandEntity&) const { return "an operand of this fold"; }
+};
+
+void offer_near(Diagnostic& d, const std::string& name, Span span, const std::vector<std::string>& known) {
+  if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(span, *near);
+}
+
+// Before the first declaration and the documentation that belongs to it.
+Span place_of_use(const Session& session, const ast::Module& module) {
+  std::string_view text = session.sources.file(module.file).text();
+  std::uint32_t begin = module.declarations.front().span.begin;
+  auto line_start = [&](std::uint32_t at) {
+    while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') --at;
+    return at;
+  };
+  auto is_blank = [&](std::uint32_t from, std::uint32_t to) {
+    return text.substr(from, to - from).find_first_not_of(" \t") == std::string_view::npos;
+  };
+  std::uint32_t at = line_start(begin);
+  if (!is_blank(at, begin)) return {module.file, begin, begin};
+  while (at > 0) {
+    std::uint32_t above = line_start(at - 1);
+    std::size_t first = text.find_first_not_of(" \t", above);
+    if (first >= at || !text.substr(first).starts_with("///")) break;
+    at = above;
+  }
+  return {module.file, at, at};
+}
+
+}  // namespace
+
+std::vector<std::string> names_in(const Env& env, bool tensors_only) {
+  std::vector<std::string> names;
+  for (const Env* e = &env; e; e = e->parent)
+    for (const auto& [name, entity] : e->names)
+      if (!tensors_only || std::holds_alternative<TensorEntity>(entity)) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string description(const Entity& entity) { return std::visit(Describe{}, entity); }
+
+Diagnostic undefined(const Env& env, const std::string& name, Span span) {
+  Diagnostic d(Code::unknown_name, span, quoted(name) + " is not defined");
+  offer_near(d, name, span, names_in(env));
+  return d;
+}
+
+Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span) {
+  const Entity* other = env.find(name);
+  Diagnostic d(other ? Code::wrong_kind_of_name : Code::unknown_name, span,
+               quoted(name) + (other ? " is " + description(*other) + ", not a tensor" : " is not defined"));
+  offer_near(d, name, span, names_in(env, true));
+  return d;
+}
+
+void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
+  bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
+  if (own_file && session.definitions.standard_has(sort, name.text)) {
+    d.help(quoted(name.text) + " is in the standard library: write `use std` at the top of the file")
+        .fix(place_of_use(session, *env.module), "use std\n");
+    return;
+  }
+  auto known = session.definitions.names(*env.scope, sort);
+  if (sort == Sort::op)
+    for (auto& builtin : builtin_function_names()) known.push_back(builtin);
+  std::sort(known.begin(), known.end());
+  offer_near(d, name.text, name.span, known);
+}
+
+}  // namespace tap

@@ -1,0 +1,25 @@
+// What is said about a name that means nothing where it stands, or something else than is needed there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/session.h"
+
+namespace tap {
+
+// The names that mean something in a scope, sorted, for did-you-mean.
+std::vector<std::string> names_in(const Env& env, bool tensors_only = false);
+
+// a dim, an index variable, a tensor f32[2]: what an entity is in a user's words.
+std::string description(const Entity& entity);
+
+// `name` is not defined. Did you mean …?
+Diagnostic undefined(const Env& env, const std::string& name, Span span);
+// The same where a tensor is needed: `n` is a dim, not a tensor.
+Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span);
+
+// Help for an operator or monoid that is not there: `use std` if the standard library has it, else the nearest name.
+void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d);
+
+}  // namespace tap
