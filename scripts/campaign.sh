@@ -26,6 +26,11 @@ configure_and_build() {  # configure_and_build PRESET TARGET…
   cmake --preset "$preset" && cmake --build "build-$preset" -j "$jobs" --target "$@"
 }
 
+build_here() {  # build_here TARGET…: in build/, as it is configured
+  [[ -f build/build.ninja ]] || cmake --preset release || return
+  cmake --build build -j "$jobs" --target "$@"
+}
+
 # Native code, its threads and what calls it, under each sanitizer.
 native_tests=(test_support test_ir test_runtime test_passes test_backend)
 
@@ -55,7 +60,7 @@ run_fuzz() {
 
 # The property tests, with many more cases each. Their names stand in the sources.
 run_random() {
-  cmake --build build -j "$jobs" || return
+  build_here test_ir test_frontend test_passes test_backend || return
   local folder filter failed=0
   for folder in ir frontend passes backend; do
     filter=$(grep -rhoE --include='*_test.cpp' 'RC_GTEST_PROP\(\w+, *\w+|^TEST\(Random, *\w+' "tests/$folder" |
@@ -69,7 +74,7 @@ run_random() {
 
 # Examples at the sizes that they declare, natively and by the interpreter: every cell within its bound.
 run_examples() {
-  cmake --build build -j "$jobs" --target compare_engines || return
+  build_here compare_engines || return
   local work=out/campaign failed=0 example
   cc -std=c11 -O1 -shared -fPIC examples/smooth.c -o "$work/smooth.so" || return
   local full=("heat" "nearest" "recurrence" "smooth --kernels $work/smooth.so" "mttkrp l=100 m=100 n=100"
@@ -86,7 +91,7 @@ run_examples() {
 }
 
 run_bench() {
-  cmake --build build -j "$jobs" --target tapc bench_compiler && RANDOM_CASES=${TORTURE:-1000} scripts/bench.sh
+  build_here tapc bench_compiler && RANDOM_CASES=${TORTURE:-1000} scripts/bench.sh
 }
 
 mkdir -p out/campaign
