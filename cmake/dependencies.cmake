@@ -5,6 +5,12 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(Boost 1.74 REQUIRED)  # Boost.Graph is used header-only, in ir/*graph*.cpp
 
+find_library(TAP_XXHASH xxhash REQUIRED)
+find_path(TAP_XXHASH_INCLUDE xxhash.h REQUIRED)
+add_library(tap_xxhash INTERFACE)
+target_include_directories(tap_xxhash SYSTEM INTERFACE ${TAP_XXHASH_INCLUDE})
+target_link_libraries(tap_xxhash INTERFACE ${TAP_XXHASH})
+
 add_library(tap_data_libraries INTERFACE)
 target_link_libraries(tap_data_libraries INTERFACE ZLIB::ZLIB nlohmann_json::nlohmann_json)
 

@@ -17,14 +17,27 @@
 
 namespace tap::ir {
 
-// A value or an operation of a graph of `before`; `path` leads through the regions of operations into inner graphs.
+// One step of a path into inner graphs: an operation that is a region; of a choice, which of its graphs (0 is its first).
+struct PathStep {
+  OperationId operation;
+  std::uint32_t alternative = 0;
+
+  PathStep() = default;
+  PathStep(OperationId operation, std::uint32_t alternative = 0) : operation(operation), alternative(alternative) {}
+  bool operator==(const PathStep&) const = default;
+};
+using Path = std::vector<PathStep>;
+
+// A value or an operation of a graph of `before`; `path` leads through the regions of operations into inner graphs. In the
+// body of a repetition that is written out, `step` says in which step: that of the innermost iterate on the path.
 struct ValueRef {
-  std::vector<OperationId> path = {};
+  Path path = {};
   ValueId value = {};
+  std::optional<std::int64_t> step = {};
   bool operator==(const ValueRef&) const = default;
 };
 struct OperationRef {
-  std::vector<OperationId> path = {};
+  Path path = {};
   OperationId operation = {};
   bool operator==(const OperationRef&) const = default;
 };
@@ -35,8 +48,9 @@ struct Copied {
   bool operator==(const Copied&) const = default;
 };
 
-// Like the former save for its cells, which are equal by these uses of axioms: `variables` are the terms that the axiom's
-// variables stand for, in the order in which they first occur in its text.
+// Like the former save for its cells (and the accesses and operands that only they needed), which are equal by these uses of
+// axioms: `variables` are the terms that the axiom's variables stand for, in the order in which they first occur in its
+// text. The leaves of `terms`, reads and index dims, are numbered as in `from`. check/axioms.def has the axioms.
 struct AxiomUse {
   std::string axiom;  // its line of algebra: a * 1 = a
   std::vector<CellId> variables;
@@ -49,10 +63,12 @@ struct Simplified {
   bool operator==(const Simplified&) const = default;
 };
 
-// `consumer` with what it reads by some accesses replaced by the map that computes it.
+// `consumer` with what it reads by some accesses replaced by the map that computes it, of which some reads may be replaced
+// in their turn.
 struct ComposedRead {
-  std::uint32_t read = 0;  // of the consumer's operator
+  std::uint32_t read = 0;  // of the operator that reads
   OperationRef producer;
+  std::vector<ComposedRead> reads = {};  // of the producer's operator
   bool operator==(const ComposedRead&) const = default;
 };
 struct Composed {
@@ -81,15 +97,28 @@ struct CombinationOf {
   bool operator==(const CombinationOf&) const = default;
 };
 
-// A cut scan: the scan of each block alone; and what is combined of the blocks before (`totals`, partials of the blocks,
-// and `carry`, their exclusive scan) with it.
+// A cut scan  y[i] = sum[k] f(k) where k <= i  in blocks of i and k alike, numbered by r:
+//   l[i] = sum[k] f(k) where k <= i, within i's block     the local scan
+//   t[r] = sum[k in block r] f(k)                         the totals of the blocks
+//   c[r] = sum[q] t[q] where q < r                        what lies before each block: the carry
+//   y[i] = c[r] + l[i]                                    the carried scan
+// All four are new operations of `after`; the first three write values of the monoid's component types.
 struct LocalScanOf {
   OperationRef of;
   bool operator==(const LocalScanOf&) const = default;
 };
+struct TotalsOf {
+  OperationRef of;
+  bool operator==(const TotalsOf&) const = default;
+};
+struct CarryOf {
+  OperationRef of;
+  OperationId totals;
+  bool operator==(const CarryOf&) const = default;
+};
 struct CarriedScanOf {
   OperationRef of;
-  OperationId totals, carry, local;
+  OperationId carry, local;
   bool operator==(const CarriedScanOf&) const = default;
 };
 
@@ -99,21 +128,22 @@ struct GroupOf {
   bool operator==(const GroupOf&) const = default;
 };
 
-// The operation of the chosen alternative's graph (a path through the choice) stands for the choice.
-struct
-    OfferedFor {  // a choice whose first graph holds these operations, the others by a rule that was tried, or proved
+// A choice whose first graph holds these operations; what its other graphs compute is equal by the rule that each names,
+// which was tried or proved. To pick one, claim its operations as copied, by paths through the choice.
+struct OfferedFor {
   std::vector<OperationRef> from;
   bool operator==(const OfferedFor&) const = default;
 };
 
-// Step `step` of a repetition, written out: the operation is `from`, of the body, with that number for its counter.
+// One step of a repetition, written out: `from`, an operation of the body, as it is in step `step`. Its counter is the
+// number of that step (of a claim of several steps: of the first of them, plus `step`, which counts from 0).
 struct StepOf {
   OperationRef from;
   std::int64_t step = 0;
   bool operator==(const StepOf&) const = default;
 };
 
-// A copy of its operand, cell for cell.
+// A copy of its operand, cell for cell; what it writes is the same value as what it reads.
 struct TransferOf {
   bool operator==(const TransferOf&) const = default;
 };
@@ -125,7 +155,7 @@ struct FoldOf {
 };
 
 using Justification = std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf,
-                                   CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, FoldOf>;
+                                   TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, FoldOf>;
 
 // Two operations of `before` that compute the same from the same: their results are one.
 struct EqualOperations {
@@ -133,11 +163,14 @@ struct EqualOperations {
   bool operator==(const EqualOperations&) const = default;
 };
 
+// A graph of `after` and the one of `before` that it computes the same as: the programs' main ones, and for every region of
+// a copied operation its inner ones. With `steps`, `before` is the body of a repetition and `after` does so many of its steps.
 struct GraphClaim {
   GraphId after, before;
   std::vector<std::optional<ValueRef>> values;  // by value of `after`: what it is; none: a new one
   std::vector<Justification> operations;        // by operation of `after`
   std::vector<EqualOperations> equal;           // in an order in which each follows from the ones before
+  std::int64_t steps = 1;
   bool operator==(const GraphClaim&) const = default;
 };
 

@@ -24,6 +24,7 @@ class Line {
   std::size_t number() const { return number_; }
   bool at_end() const { return rest_.empty(); }
   void expect_end();
+  bool at_parenthesis() const { return rest_.starts_with('('); }
   [[noreturn]] void fail(const std::string& message) const;
 
   bool eat(std::string_view symbol);  // punctuation

@@ -17,6 +17,9 @@ struct CellWords {
 // let %4 = exp(x[i]), %5 = %4 * %4 in %5 + %5
 std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& words);
 
+// cell 2 = mul f32 (0, 1): the text form's line.
+std::string cell_line(const CellExprs& exprs, CellId id);
+
 // x[i + u - 1, ids[n] else 0]
 CellWords words_of(const Operator& op);
 

@@ -21,6 +21,7 @@
 //   main 0
 #include <fmt/format.h>
 
+#include "ir/print_cell.h"
 #include "ir/text.h"
 #include "ir/text_names.h"
 #include "ir/text_tables.h"
@@ -91,15 +92,7 @@ class ProgramPrinter {
   }
 
   void print(const CellExprs& exprs) {
-    for (std::size_t i = 0; i < exprs.size(); ++i) {
-      const CellNode& node = exprs[CellId(i)];
-      std::string rest;
-      if (node.op == CellOp::constant) rest = " " + to_string(node.value);
-      else if (info(node.op).kind == CellKind::leaf || node.op == CellOp::reduce)
-        rest = fmt::format(" {}", node.attribute);
-      if (!node.args.empty()) rest += " (" + numbers(node.args) + ")";
-      line("  cell {} = {} {}{}", i, info(node.op).name, name_of(node.type), rest);
-    }
+    for (std::size_t i = 0; i < exprs.size(); ++i) line("  {}", cell_line(exprs, CellId(i)));
   }
 
   void print(const Monoid& monoid) {
@@ -235,6 +228,15 @@ class ProgramPrinter {
 };
 
 }  // namespace
+
+std::string cell_line(const CellExprs& exprs, CellId id) {
+  const CellNode& node = exprs[id];
+  std::string rest;
+  if (node.op == CellOp::constant) rest = " " + to_string(node.value);
+  else if (info(node.op).kind == CellKind::leaf || node.op == CellOp::reduce) rest = fmt::format(" {}", node.attribute);
+  if (!node.args.empty()) rest += " (" + numbers(node.args) + ")";
+  return fmt::format("cell {} = {} {}{}", id.index(), info(node.op).name, name_of(node.type), rest);
+}
 
 std::string print(const Program& program) { return ProgramPrinter(program).run(); }
 

@@ -31,6 +31,7 @@ LIBRARIES = [
     (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
     (("CLI/",), r"compiler/driver/[^/]*\.(cpp|h)", "compiler/driver/*"),
     (("nlohmann/",), r"(runtime|compiler/driver)/[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
+    (("xxhash.h",), r"ir/program_hash\.cpp", "ir/program_hash.cpp"),
     (("zlib.h",), r"runtime/[^/]*\.cpp", "runtime/*.cpp"),
 ]
 

@@ -1,0 +1,14 @@
+// What names a program in a certificate: a hash of its text form, 32 hexadecimal digits (XXH3, 128 bits).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+std::string hash_of_text(std::string_view text);
+std::string hash_of(const Program& program);  // of what print() writes
+
+}  // namespace tap::ir
