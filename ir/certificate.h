@@ -135,8 +135,9 @@ struct OfferedFor {
   bool operator==(const OfferedFor&) const = default;
 };
 
-// One step of a repetition, written out: `from`, an operation of the body, as it is in step `step`. Its counter is the
-// number of that step (of a claim of several steps: of the first of them, plus `step`, which counts from 0).
+// One step of a repetition, written out: `from`, an operation of the body, as it is in step `step`, which is what its counter
+// says; of a claim of several steps, which of them, from 0. Of a repetition of which only the first steps are left, the
+// results are the state with which the next one begins: its body's input in that step.
 struct StepOf {
   OperationRef from;
   std::int64_t step = 0;
@@ -148,14 +149,22 @@ struct TransferOf {
   bool operator==(const TransferOf&) const = default;
 };
 
+// A map in the place of a reduction that combines at most one point into each cell: its value is combine(identity, operand)
+// with each reduced dim at its one value, or the identity where a reduced dim has an empty range.
+struct PointOf {
+  OperationRef of;
+  bool operator==(const PointOf&) const = default;
+};
+
 // A reduction by a monoid's `fold`: these operations of `after` compute what the fold says of `of`.
 struct FoldOf {
   OperationRef of;
   bool operator==(const FoldOf&) const = default;
 };
 
-using Justification = std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf,
-                                   TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, FoldOf>;
+using Justification =
+    std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf, TotalsOf, CarryOf,
+                 CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf, FoldOf>;
 
 // Two operations of `before` that compute the same from the same: their results are one.
 struct EqualOperations {
@@ -164,13 +173,16 @@ struct EqualOperations {
 };
 
 // A graph of `after` and the one of `before` that it computes the same as: the programs' main ones, and for every region of
-// a copied operation its inner ones. With `steps`, `before` is the body of a repetition and `after` does so many of its steps.
+// a copied operation its inner ones. With `steps`, `before` is the body of a repetition and `after` does so many
+// of its steps; its counter is then  steps * c + first + s  in the step s of them, c being the counter of `after`.
 struct GraphClaim {
   GraphId after, before;
   std::vector<std::optional<ValueRef>> values;  // by value of `after`: what it is; none: a new one
   std::vector<Justification> operations;        // by operation of `after`
   std::vector<EqualOperations> equal;           // in an order in which each follows from the ones before
+  std::vector<OperationRef> copies = {};        // maps of `before` that copy their operand whole: their result is it
   std::int64_t steps = 1;
+  std::int64_t first = 0;
   bool operator==(const GraphClaim&) const = default;
 };
 

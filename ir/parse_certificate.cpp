@@ -52,7 +52,11 @@ class CertificateParser {
     claim.after = GraphId(line.any_number());
     line.expect_word("of");
     claim.before = GraphId(line.any_number());
-    if (line.eat_word("steps")) claim.steps = line.integer();
+    if (line.eat_word("steps")) {
+      claim.steps = line.integer();
+      line.expect_word("from");
+      claim.first = line.integer();
+    }
     step().graphs.push_back(std::move(claim));
   }
 
@@ -67,6 +71,8 @@ class CertificateParser {
     } else if (keyword == "operation") {
       expect_number(line, claim.operations.size());
       claim.operations.push_back(justification(line));
+    } else if (keyword == "copies") {
+      claim.copies.push_back(operation(line));
     } else if (keyword == "alike") {
       OperationRef kept = operation(line);
       line.expect(",");
@@ -166,6 +172,7 @@ class CertificateParser {
       line.expect_word("at");
       return StepOf{from, line.integer()};
     }
+    if (kind == "point") return PointOf{from};
     if (kind == "fold") return FoldOf{from};
     line.fail(fmt::format("`{}` is no justification", kind));
   }

@@ -66,10 +66,12 @@ std::string words_for(const GroupOf& j) { return "group " + written(j.from); }
 std::string words_for(const OfferedFor& j) { return "offered " + written(j.from); }
 std::string words_for(const StepOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
 std::string words_for(const TransferOf&) { return "transfer"; }
+std::string words_for(const PointOf& j) { return "point " + written(j.of); }
 std::string words_for(const FoldOf& j) { return "fold " + written(j.of); }
 
 void print(std::string& text, const GraphClaim& claim) {
-  std::string steps = claim.steps == 1 ? "" : fmt::format(" steps {}", claim.steps);
+  std::string steps = claim.steps == 1 && claim.first == 0 ? ""
+                                                           : fmt::format(" steps {} from {}", claim.steps, claim.first);
   text += fmt::format("  graph {} of {}{}\n", claim.after.index(), claim.before.index(), steps);
   for (std::size_t v = 0; v < claim.values.size(); ++v)
     text += fmt::format("    value {} is {}\n", v, claim.values[v] ? written(*claim.values[v]) : "new");
@@ -77,6 +79,7 @@ void print(std::string& text, const GraphClaim& claim) {
     std::string words = std::visit([](const auto& j) { return words_for(j); }, claim.operations[o]);
     text += fmt::format("    operation {} {}\n", o, words);
   }
+  for (const OperationRef& copy : claim.copies) text += fmt::format("    copies {}\n", written(copy));
   for (const EqualOperations& e : claim.equal)
     text += fmt::format("    alike {}, {}\n", written(e.kept), written(e.other));
 }

@@ -40,7 +40,7 @@ Simplified random_simplified() {
 
 Justification random_justification() {
   OperationRef of = random_operation();
-  switch (pick(0, 15)) {
+  switch (pick(0, 16)) {
     case 0: return Copied{of};
     case 1: return random_simplified();
     case 2: return Composed{of, several<ComposedRead>([] { return random_read(2); })};
@@ -55,6 +55,7 @@ Justification random_justification() {
     case 11: return OfferedFor{random_operations()};
     case 12: return StepOf{of, random_integer()};
     case 13: return TransferOf{};
+    case 14: return PointOf{of};
     default: return FoldOf{of};
   }
 }
@@ -67,7 +68,8 @@ Certificate random_certificate() {
       claim.values = several<std::optional<ValueRef>>([] { return samples::maybe(random_value); });
       claim.operations = several<Justification>(random_justification, 6);
       claim.equal = several<EqualOperations>([] { return EqualOperations{random_operation(), random_operation()}; });
-      if (chance()) claim.steps = random_integer();
+      claim.copies = random_operations();
+      if (chance()) claim.steps = random_integer(), claim.first = random_integer();
       return claim;
     });
     return step;
