@@ -7,6 +7,7 @@
 #include "ir/operation_names.h"
 #include "ir/text_names.h"
 #include "passes/cut.h"
+#include "passes/cut_scan.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -65,11 +66,40 @@ class GraphSplitter {
   void cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
     Operation operation = before_[o];
     bool walked = walks(program_[operation.op], dim, split);
+    if (operation.placements.empty())
+      if (auto scan = cut_scan(program_, program_[operation.op], dim, split.blocks))
+        return cut_running(o, *scan, split);
     if (program_[operation.op].dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
     operation.op = interner_.add(cut_dim(program_[operation.op], dim, split.blocks, walked));
     if (!walked) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
     after_.operations.push_back(std::move(operation));
     claim_.operations.push_back(BlockedFrom{{{}, o}});
+  }
+
+  // Operations of a cut scan: local, totals, carry, combined.
+  void cut_running(OperationId o, const CutScan& parts, const PlannedSplit& split) {
+    const Operation& operation = before_[o];
+    const std::string base = before_[operation.results[0]].name;
+    auto add = [&](const Operator& op, std::vector<ValueId> operands, const char* suffix) {
+      Operation made{interner_.add(op), std::move(operands), {}, {}};
+      for (const TensorType& type : op.results) made.results.push_back(add_value(base + suffix, type));
+      after_.operations.push_back(std::move(made));
+      return OperationId(after_.operations.size() - 1);
+    };
+    OperationId local = add(parts.local, operation.operands, ".local");
+    OperationId totals = add(parts.totals, operation.operands, ".totals");
+    OperationId carry = add(parts.carry, after_[totals].results, ".carry");
+    std::vector<ValueId> operands = after_[carry].results;
+    operands.insert(operands.end(), after_[local].results.begin(), after_[local].results.end());
+    Operation combined{interner_.add(parts.combined), operands, operation.results, {}};
+    place(after_.operations[local.index()], parts.local_block, split);
+    place(after_.operations[totals.index()], parts.totals_block, split);
+    place(combined, parts.combined_block, split);
+    after_.operations.push_back(std::move(combined));
+    claim_.operations.push_back(LocalScanOf{{{}, o}});
+    claim_.operations.push_back(TotalsOf{{{}, o}});
+    claim_.operations.push_back(CarryOf{{{}, o}, totals});
+    claim_.operations.push_back(CarriedScanOf{{{}, o}, carry, local});
   }
 
   // A reduction dim that goes over a sequential loop is walked; else its blocks become partials.

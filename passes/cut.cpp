@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "passes/operator_edit.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -16,47 +17,6 @@ std::string block_dim_name(const Operator& op, std::uint32_t dim) {
   auto taken = [&] { return std::any_of(op.dims.begin(), op.dims.end(), [&](auto& d) { return d.name == name; }); };
   for (int n = 2; taken(); ++n) name = base + std::to_string(n);
   return name;
-}
-
-// The access one cell further out: [block, …].
-Projection under_block(Projection projection, std::size_t dims, std::size_t block_dim) {
-  projection.start.inputs = dims;
-  projection.start.rows.insert(projection.start.rows.begin(), AffineExpr::variable(dims, block_dim));
-  projection.shape.insert(projection.shape.begin(), 1);
-  return projection;
-}
-
-AffineExpr over_one_more(AffineExpr e) {
-  e.coefficients.push_back(0);
-  return e;
-}
-
-Projection over_one_more(Projection projection) {
-  ++projection.start.inputs;
-  for (AffineExpr& row : projection.start.rows) row = over_one_more(row);
-  return projection;
-}
-
-void add_dim(Operator& op, IndexDim dim) {
-  op.dims.push_back(std::move(dim));
-  for (Constraint& c : op.constraints) c.expr = over_one_more(c.expr);
-  for (auto* accesses : {&op.reads, &op.writes})
-    for (Access& access : *accesses) access.projection = over_one_more(access.projection);
-}
-
-// The block's number becomes the first axis of every result.
-void write_under_blocks(Operator& op, const Monoid& monoid, std::uint32_t block_dim) {
-  std::vector<TensorType> whole = std::move(op.results);
-  op.results.clear();
-  for (std::size_t w = 0; w < op.writes.size(); ++w) {
-    Access& write = op.writes[w];
-    TensorType type{monoid.components[w].type, whole[write.tensor].shape};
-    type.shape.insert(type.shape.begin(), op.dims[block_dim].range.size());
-    write.projection = under_block(write.projection, op.dims.size(), block_dim);
-    write.tensor = static_cast<std::uint32_t>(w);
-    op.results.push_back(std::move(type));
-  }
-  op.result_names.clear();
 }
 
 // An affine expression of the parallel dims, over the combination's dims.
@@ -118,7 +78,7 @@ CutReduction cut_reduction(const Program& program, const Operator& op, std::uint
   result.partial = cut_dim(op, dim, blocks, false);
   const auto number = static_cast<std::uint32_t>(op.dims.size());
   const IndexDim number_dim = result.partial.dims[number];
-  write_under_blocks(result.partial, program[op.reduce()->monoid], number);
+  write_under(result.partial, program[op.reduce()->monoid], number);
 
   Operator& combination = result.combination;
   combination.name = op.name;
@@ -142,7 +102,7 @@ CutReduction cut_reduction(const Program& program, const Operator& op, std::uint
     Access write = combined_write(op, op.writes[w], block_dim + 1, result.dim_in_combination);
     Access read;
     read.tensor = static_cast<std::uint32_t>(w);
-    read.projection = under_block(write.projection, block_dim + 1, block_dim);
+    read.projection = under(write.projection, static_cast<std::uint32_t>(block_dim));
     combination.reads.push_back(std::move(read));
     combination.writes.push_back(std::move(write));
     body.operands.push_back(combination.exprs.read(static_cast<std::uint32_t>(w), combination.operands[w].element));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/interpret_linear.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "ir/plan.h"
@@ -30,6 +31,7 @@ class RandomPlan {
  private:
   // The mesh first, as plans must; of the reduction dims one, and last, since it makes two operations of one.
   void cut(const std::string& name, const Operator& op) {
+    const std::size_t before = plan_.decisions.size();
     std::vector<std::string> free = {"x", "y", "z", "z:(2)2"};
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::parallel || !why_not_cut(program_, op, d, false).empty()) continue;
@@ -38,6 +40,8 @@ class RandomPlan {
       if (choose_(3) == 0) local(name, op, d, again);
       if (choose_(6) == 0) local(name, op, d, true);
     }
+    // A scan that is cut where it runs is no reduction any more.
+    if (oracle::find_scan(op) && plan_.decisions.size() != before) return;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;
       bool walked = choose_(3) == 0;

@@ -12,6 +12,7 @@
 #include "passes/expand.h"
 #include "passes/realise.h"
 #include "tests/backend/random_operator.h"
+#include "tests/ir/monoids.h"
 #include "tests/passes/random_plan.h"
 
 namespace tap::passes::test {
@@ -137,9 +138,65 @@ TEST(PlanText, PrintsAndParsesBack) {
   EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 1\nsplit Y\n")));
 }
 
+// 1,000 operations on 100 shards, every other one moved: far from quadratic in either.
+TEST(Expand, AHundredThousandApplications) {
+  Program program;
+  program.meshes = {{"m", {{"d", 100}}, {}}};
+  Build even("even"), odd("odd");
+  for (Build* b : {&even, &odd}) {
+    auto i = b->parallel("i", 200), j = b->parallel("j", 200);
+    auto x = b->operand(i64, {200, 200});
+    b->result(i64, {200, 200}, {(*b)[i], (*b)[j]});
+    b->map({b->apply(CellOp::neg, {b->read(x, {(*b)[i], (*b)[j]})})});
+  }
+  program.operators = {even.op, odd.op};
+  BuildGraph g{program, {}};
+  ValueId v = g.input("x", i64, {200, 200});
+  Plan plan;
+  for (int o = 0; o < 1000; ++o) {
+    ValueId next = g.value("v" + std::to_string(o), {i64, {200, 200}});
+    g.graph.operations.push_back({OperatorId(o % 2), {v}, {next}, {}});
+    plan.decisions.push_back(
+        PlannedSplit{"v" + std::to_string(o), o % 50 == 0 ? "j" : "i", {100}, Placement::mesh_axis, "m", AxisRef{"d"}});
+    v = next;
+  }
+  program.main = g.finish({v});
+  SplitResult cut = apply_splits(program, plan);
+  ASSERT_TRUE(cut.problems.empty());
+  EXPECT_EQ(cut.steps.size(), 1u);
+  Program sharded = realise(cut.program).program;
+  EXPECT_LT(sharded.operators.size(), 10u);  // not one for each shard
+  BlockProgram blocks = expand(sharded);
+  std::size_t applications = 0;
+  for (const Task& task : blocks.graphs[0].tasks) applications += std::holds_alternative<Application>(task);
+  EXPECT_EQ(applications, 100000u);
+  EXPECT_LT(expand(sharded, 7).graphs[0].tasks.size(), 7000u);
+}
+
+// y[.., i, ..] = combine[k <= i + shift] x[.., k, ..], or k >= i + shift; also by composition of affine functions, in order
+Operator random_scan(Program& program, Choices& choose, const TensorType& type) {
+  Build b("scan");
+  std::vector<Linear> at, rows;
+  auto running = static_cast<std::size_t>(choose(static_cast<std::int64_t>(type.shape.size())));
+  for (std::size_t a = 0; a < type.shape.size(); ++a)
+    rows.push_back(b[b.parallel("p" + std::to_string(a), type.shape[a])]);
+  at = rows;
+  auto k = b.reduction("k", type.shape[running]);
+  at[running] = b[k];
+  Linear apart = rows[running] - b[k] + (choose(5) - 2);
+  b.require_at_least_zero(choose(2) ? apart : -1 * apart);
+  CellId value = b.read(b.operand(type.element, type.shape), at);
+  b.result(type.element, type.shape, rows);
+  if (choose(2)) return b.reduce(add_monoid(program, choose(2) ? "sum" : "max", type.element), {value});
+  b.result(type.element, type.shape, rows);
+  Monoid affine = affine_composition(type.element);
+  return b.reduce(add_monoid(program, affine), {value, b.apply(CellOp::add, {value, b.literal(type.element, 1)})});
+}
+
 // One that reads `type` at its own place, shifted, reversed, or sums over an axis: producers and consumers that agree, that
 // overlap and that do not agree.
 Operator random_consumer(Program& program, Choices& choose, const TensorType& type) {
+  if (!type.shape.empty() && choose(5) == 0) return random_scan(program, choose, type);
   Build b("f");
   std::vector<Linear> at, rows;
   Shape shape;
@@ -166,7 +223,7 @@ Operator random_consumer(Program& program, Choices& choose, const TensorType& ty
 }
 
 struct Seen {
-  int programs = 0, moves = 0, partials = 0;
+  int programs = 0, moves = 0, partials = 0, scans = 0;
 };
 
 Program random_chain(Choices& choose, std::vector<Tensor>& inputs) {
@@ -182,12 +239,14 @@ Program random_chain(Choices& choose, std::vector<Tensor>& inputs) {
     operators.push_back(random_consumer(program, choose, type));
     type = operators.back().results[0];
   }
-  for (Monoid& m : program.monoids) m.laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
+  for (Monoid& m : program.monoids)
+    if (m.arity() == 1) m.laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
   BuildGraph g{program, {}};
   std::vector<ValueId> operands{g.input("in", i64, shape)};
   for (std::size_t o = 0; o < operators.size(); ++o) {
-    operands = g.add(operators[o], operands);
-    g.graph.values[operands[0].index()].name = "v" + std::to_string(o);
+    operands = g.add(operators[o], {operands.back()});
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      g.graph.values[operands[k].index()].name = "v" + std::to_string(o) + (k ? "b" : "");
   }
   program.main = g.finish(operands);
   return program;
@@ -219,11 +278,14 @@ TEST(SplitProperty, RandomChainsUnderRandomPlans) {
     bool moves = false;
     for (const Task& task : blocks.graphs[program.main.index()].tasks) moves |= std::holds_alternative<Move>(task);
     seen.moves += moves;
+    for (const Value& v : cut.program[program.main].values) seen.scans += v.name.ends_with(".carry");
     seen.partials += cut.program[program.main].values.size() > program[program.main].values.size();
   });
   EXPECT_TRUE(ok);
-  std::printf("%d programs: %d with moves, %d with partials\n", seen.programs, seen.moves, seen.partials);
+  std::printf("%d programs: %d with moves, %d with partials, %d scans cut\n", seen.programs, seen.moves, seen.partials,
+              seen.scans);
   EXPECT_GT(seen.moves, seen.programs / 5);
+  EXPECT_GT(seen.scans, 0);
 }
 
 }  // namespace
