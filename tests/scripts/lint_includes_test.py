@@ -42,6 +42,8 @@ class LintTest(unittest.TestCase):
         self.refused({"support/a.cpp": '#include "ir/b.h"\n', "ir/b.h": "#pragma once\n"}, "support/a.cpp:1: support/ may not include ir/")
         self.refused({"check/a.cpp": '#include "passes/b.h"\n', "passes/b.h": "#pragma once\n"}, "check/ may not include passes/")
         self.refused({"check/a.cpp": '#include "ir/interpret.h"\n', "ir/interpret.h": "#pragma once\n"}, "checker may not use")
+        self.refused({"check/a.cpp": "Box b = p.bounds(box);\n"}, "check/a.cpp:1: the checker may not use `.bounds(`")
+        self.refused({"check/a.cpp": "int x;\n" * 5000}, "check/: 5000 lines of code")
         self.refused({"compiler/frontend/a.cpp": '#include "runtime/b.h"\n', "runtime/b.h": "#pragma once\n"},
                      "compiler/frontend/ may not include runtime/")
 

@@ -1,0 +1,320 @@
+#include "check/axioms.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "check/verdict.h"
+#include "support/checked.h"
+
+namespace tap::check {
+
+using ir::CellOp, ir::Scalar;
+
+namespace {
+
+constexpr std::string_view lines[] = {
+#define TAP_AXIOM(text) text,
+#include "check/axioms.def"
+#undef TAP_AXIOM
+};
+
+[[noreturn]] void refuse(const std::string& axiom, const std::string& why) {
+  throw Refusal{Obligation::axioms, fmt::format("`{}` {}", axiom, why)};
+}
+
+// A side of an axiom, read from its text: a variable, a literal, or an operation.
+struct Pattern {
+  char variable = 0;
+  std::string literal = {};  // 0, -1, -0, true, T.min
+  CellOp op = CellOp::constant;
+  std::vector<Pattern> args = {};
+};
+struct Axiom {
+  Pattern left, right;
+  std::string variables;  // in the order of their first occurrence
+  bool integers = true, floats = true, booleans = true;
+};
+
+struct Infix {
+  std::string_view text;
+  CellOp op;
+  int binds;
+};
+constexpr Infix infixes[] = {{"or ", CellOp::logical_or, 1}, {"and ", CellOp::logical_and, 2},
+                             {"== ", CellOp::equal, 3},      {"!= ", CellOp::not_equal, 3},
+                             {"<= ", CellOp::less_equal, 3}, {"< ", CellOp::less, 3},
+                             {"+ ", CellOp::add, 4},         {"- ", CellOp::sub, 4},
+                             {"* ", CellOp::mul, 5},         {"/ ", CellOp::div, 5},
+                             {"% ", CellOp::mod, 5}};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+
+  Axiom axiom() {
+    Axiom axiom{side(1), (eat("= "), side(1)), std::move(variables_)};
+    if (!eat("[")) return axiom;
+    std::string_view types = rest_.substr(0, rest_.find_first_of(";]"));
+    axiom.integers = types.find("integers") != types.npos;
+    axiom.floats = types.find("floats") != types.npos;
+    axiom.booleans = types.find("bool") != types.npos;
+    return axiom;
+  }
+
+ private:
+  bool eat(std::string_view text) {
+    if (!rest_.starts_with(text)) return false;
+    rest_.remove_prefix(text.size());
+    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+    return true;
+  }
+  Pattern side(int least) {
+    Pattern left = operand();
+    for (bool more = true; more;) {
+      more = false;
+      for (const Infix& infix : infixes) {
+        if (infix.binds < least || !eat(infix.text)) continue;
+        left = {0, {}, infix.op, {std::move(left), side(infix.binds + 1)}};
+        more = true;
+        break;
+      }
+    }
+    return left;
+  }
+  Pattern operand() {
+    for (std::string_view literal : {"-1", "-0", "0", "1", "true", "false", "T.min", "T.max"})
+      if (eat(literal)) return {0, std::string(literal), {}, {}};
+    if (eat("not ")) return {0, {}, CellOp::logical_not, {operand()}};
+    if (eat("-")) return {0, {}, CellOp::neg, {operand()}};
+    if (eat("(")) {
+      Pattern inner = side(1);
+      eat(")");
+      return inner;
+    }
+    std::string_view name = rest_.substr(0, rest_.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+    rest_.remove_prefix(name.size());
+    if (!eat("(")) {
+      eat(" ");
+      if (variables_.find(name[0]) == std::string::npos) variables_ += name[0];
+      return {name[0], {}, {}, {}};
+    }
+    Pattern call;
+    for (std::size_t k = 0; k < ir::cell_op_count; ++k)
+      if (ir::info(CellOp(k)).name == name || ir::info(CellOp(k)).spelling == name) call.op = CellOp(k);
+    do call.args.push_back(side(1));
+    while (eat(", "));
+    eat(")");
+    return call;
+  }
+
+  std::string_view rest_;
+  std::string variables_;
+};
+
+const std::map<std::string_view, Axiom>& axioms() {
+  static const auto table = [] {
+    std::map<std::string_view, Axiom> all;
+    for (std::string_view line : lines) all.emplace(line, Reader(line).axiom());
+    return all;
+  }();
+  return table;
+}
+
+bool gives_truth(CellOp op) {
+  auto kind = ir::info(op).kind;
+  return kind == ir::CellKind::comparison || kind == ir::CellKind::logical || op == CellOp::logical_and ||
+         op == CellOp::logical_or;
+}
+
+// Makes terms of an axiom's sides, its variables being those terms.
+class Instance {
+ public:
+  Instance(Terms& terms, const Axiom& axiom, const std::string& text, const std::vector<Term>& variables)
+      : terms_(terms), axiom_(axiom), text_(text), variables_(variables) {}
+
+  void declare() {
+    auto type = type_of(axiom_.left) ? type_of(axiom_.left) : type_of(axiom_.right);
+    if (!type) refuse(text_, "has no type here");
+    Term left = term(axiom_.left, *type), right = term(axiom_.right, *type);
+    terms_.merge(left, right);
+  }
+
+ private:
+  Term variable(char letter) const { return variables_[axiom_.variables.find(letter)]; }
+
+  std::optional<ElementType> type_of(const Pattern& p) const {
+    if (p.variable) return terms_[variable(p.variable)].type;
+    if (p.literal == "true" || p.literal == "false") return ElementType::boolean;
+    if (!p.literal.empty()) return std::nullopt;
+    return gives_truth(p.op) ? ElementType::boolean : type_of_operands(p);
+  }
+  std::optional<ElementType> type_of_operands(const Pattern& p) const {
+    for (std::size_t k = p.op == CellOp::select; k < p.args.size(); ++k)
+      if (auto type = type_of(p.args[k])) return type;
+    return std::nullopt;
+  }
+
+  Term term(const Pattern& p, ElementType type) {
+    if (p.variable) {
+      Term t = variable(p.variable);
+      if (terms_[t].type != type) refuse(text_, "is used with terms of different types");
+      return t;
+    }
+    if (!p.literal.empty()) return terms_.constant(literal(p.literal, type));
+    auto kind = ir::info(p.op).kind;
+    bool logical = kind == ir::CellKind::logical || p.op == CellOp::logical_and || p.op == CellOp::logical_or;
+    ElementType of = logical ? ElementType::boolean : type;
+    if (kind == ir::CellKind::comparison) of = type_of_operands(p).value_or(type);
+    bool fits = is_bool(of) ? axiom_.booleans : is_float(of) ? axiom_.floats : axiom_.integers;
+    if (!logical && !fits) refuse(text_, fmt::format("does not hold of {}", tap::name_of(of)));
+    std::vector<Term> args;
+    for (std::size_t k = 0; k < p.args.size(); ++k)
+      args.push_back(term(p.args[k], p.op == CellOp::select && k == 0 ? ElementType::boolean : of));
+    return terms_.apply(p.op, gives_truth(p.op) ? ElementType::boolean : of, std::move(args));
+  }
+
+  Scalar literal(const std::string& text, ElementType type) const {
+    if (text == "true" || text == "false") return Scalar::boolean(text == "true");
+    if (text == "T.min") return Scalar::least(type);
+    if (text == "T.max") return Scalar::greatest(type);
+    if (is_float(type)) return Scalar::floating(type, text == "-0" ? -0.0 : std::stod(text));
+    bool negative_unsigned = text[0] == '-' && !info(type).is_signed;
+    if (is_bool(type) || negative_unsigned) refuse(text_, fmt::format("has no {} of {}", text, tap::name_of(type)));
+    return Scalar::integer(type, std::stoll(text));
+  }
+
+  Terms& terms_;
+  const Axiom& axiom_;
+  const std::string& text_;
+  const std::vector<Term>& variables_;
+};
+
+// Whether every value of `from` is one of `to`, and comes back as it was.
+bool has_all_values_of(ElementType to, ElementType from) {
+  if (is_bool(from) || is_bool(to)) return is_bool(from);
+  if (is_float(from))
+    return is_float(to) && (to == from || to == ElementType::f64 || (to == ElementType::f32 && size_of(from) == 2));
+  if (is_float(to)) return static_cast<int>(8 * size_of(from)) - info(from).is_signed <= info(to).mantissa_bits;
+  return least_integer(to) <= least_integer(from) && greatest_integer(from) <= greatest_integer(to);
+}
+
+// What holds at every point of an index space.
+class Everywhere {
+ public:
+  Everywhere(const Terms& terms, const Space& domain) : terms_(terms), domain_(domain) {}
+
+  bool decided(Term t, bool wanted) const {
+    const Terms::Node& node = terms_[t];
+    if (auto constant = terms_.as_constant(t)) return (constant->i != 0) == wanted;
+    if (node.kind != Terms::Kind::apply) return false;
+    switch (node.op) {
+      case CellOp::logical_not: return decided(node.args[0], !wanted);
+      case CellOp::logical_and:
+      case CellOp::logical_or: {
+        bool a = decided(node.args[0], wanted), b = decided(node.args[1], wanted);
+        return (node.op == CellOp::logical_and) == wanted ? a && b : a || b;
+      }
+      default: return compared(node, wanted);
+    }
+  }
+
+  // e / n and e % n within one multiple of n:  e / n = k,  e % n = e - k·n
+  bool is_quotient_or_rest(Term t, Term value) const {
+    const Terms::Node& node = terms_[t];
+    auto e = linear(node.args[0]), v = linear(value);
+    auto n = terms_.as_constant(node.args[1]);
+    if (!e || !v || !n || n->i <= 0 || no_points(domain_.box)) return false;
+    std::int64_t k = checked::floor_div(least(*e, domain_.box), n->i);
+    if (checked::floor_div(greatest(*e, domain_.box), n->i) != k) return false;
+    AffineExpr whole = number(terms_.dims(), k);
+    return *v == (node.op == CellOp::div ? whole : minus(*e, times(whole, n->i)));
+  }
+
+ private:
+  bool compared(const Terms::Node& node, bool wanted) const {
+    auto a = node.args.size() == 2 ? linear(node.args[0]) : std::nullopt;
+    auto b = a ? linear(node.args[1]) : std::nullopt;
+    if (!b) return false;
+    AffineExpr up = minus(*b, *a), down = minus(*a, *b), one = number(terms_.dims(), 1);
+    auto above = [&](const AffineExpr& e) { return never_negative(minus(e, one), domain_); };
+    auto same = [&] { return never_negative(up, domain_) && never_negative(down, domain_); };
+    switch (node.op) {
+      case CellOp::less: return wanted ? above(up) : never_negative(down, domain_);
+      case CellOp::less_equal: return wanted ? never_negative(up, domain_) : above(down);
+      case CellOp::equal: return wanted ? same() : above(up) || above(down);
+      case CellOp::not_equal: return wanted ? above(up) || above(down) : same();
+      default: return false;
+    }
+  }
+  // Cells wrap: a linear form is the cell's value only where it fits everywhere.
+  std::optional<AffineExpr> linear(Term t) const {
+    const auto* form = terms_.linear_form(t);
+    if (!form) return std::nullopt;
+    AffineExpr e{{form->begin(), form->end() - 1}, form->back()};
+    if (!no_points(domain_.box)) least(e, domain_.box), greatest(e, domain_.box);  // or Overflow
+    return e;
+  }
+
+  const Terms& terms_;
+  const Space& domain_;
+};
+
+void exact_casts(Terms& terms, const std::string& axiom, Term a) {
+  ElementType type = terms[a].type;
+  if (!terms.is_rounded(a)) refuse(axiom, "is used of a value that is still to be rounded");
+  if (axiom == "T(a) = a [exact]") return terms.merge(terms.apply(CellOp::cast, type, {a}), a);
+  for (std::size_t u = 0; u < element_type_count; ++u) {
+    auto between = static_cast<ElementType>(u);
+    if (!has_all_values_of(between, type)) continue;
+    terms.merge(terms.apply(CellOp::cast, type, {terms.apply(CellOp::cast, between, {a})}), a);
+  }
+}
+
+void by_computation(Terms& terms, const std::string& axiom, Term a, Term b, const Space& domain) {
+  const Terms::Node node = terms[a];
+  bool holds = a == b;
+  if (axiom == "a = b [arithmetic]" && node.kind == Terms::Kind::apply) {
+    std::vector<Scalar> args;
+    for (Term arg : node.args)
+      if (auto constant = terms.as_constant(arg)) args.push_back(*constant);
+    auto value = args.size() == node.args.size() ? computed(node.op, node.type, args) : std::nullopt;
+    holds = holds || (value && terms.constant(*value) == b);
+  }
+  if (axiom == "a = b [domain]" && node.kind == Terms::Kind::apply) {
+    Everywhere everywhere(terms, domain);
+    auto truth = terms.as_constant(b);
+    if (is_bool(node.type)) holds = holds || (truth && everywhere.decided(a, truth->i != 0));
+    else if (node.op == CellOp::div || node.op == CellOp::mod)
+      holds = holds || (node.type == ElementType::i64 && everywhere.is_quotient_or_rest(a, b));
+  }
+  if (!holds) refuse(axiom, "does not hold of the terms that it is used with");
+  terms.merge(a, b);
+}
+
+}  // namespace
+
+void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& variables, const Space& domain) {
+  auto count = [&](std::size_t wanted) {
+    if (variables.size() != wanted) refuse(axiom, fmt::format("has {} variables, not {}", wanted, variables.size()));
+  };
+  if (auto known = axioms().find(axiom); known != axioms().end()) {
+    count(known->second.variables.size());
+    Instance(terms, known->second, axiom, variables).declare();
+  } else if (axiom == "T(a) = a [exact]" || axiom == "T(U(a)) = a [exact]") {
+    count(1);
+    exact_casts(terms, axiom, variables[0]);
+  } else if (axiom == "a = b [arithmetic]" || axiom == "a = b [affine]" || axiom == "a = b [domain]") {
+    count(2);
+    by_computation(terms, axiom, variables[0], variables[1], domain);
+  } else {
+    refuse(axiom, "is no axiom");
+  }
+}
+
+const std::vector<std::string_view>& axiom_lines() {
+  static const std::vector<std::string_view> all(std::begin(lines), std::end(lines));
+  return all;
+}
+
+}  // namespace tap::check

@@ -1,0 +1,23 @@
+// Axioms of cells: what a simplification may name as its reason. Most are lines of algebra (axioms.def), for some of the
+// types; the rest hold by computation, and are computed here:
+//   a = b [arithmetic]   b is the constant that the operation a on constants gives, exactly
+//   a = b [affine]       both are the same linear form of the index (which terms know by themselves)
+//   a = b [domain]       at every point of the index space: a condition that is decided, a quotient or remainder by a number
+//   T(a) = a [exact]     a is a value of T already;   T(U(a)) = a [exact]   and U has all of T's values
+#pragma once
+
+#include "check/affine.h"
+#include "check/terms.h"
+
+namespace tap::check {
+
+// Declares both sides equal. Throws Refusal where the axiom is none of ours, or does not hold of these terms.
+void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& variables, const Space& domain);
+
+// The value of an operation on constants; none where it fails, or would have to be rounded.
+std::optional<ir::Scalar> computed(ir::CellOp op, ElementType type, const std::vector<ir::Scalar>& args);
+
+// The lines of axioms.def, for tests.
+const std::vector<std::string_view>& axiom_lines();
+
+}  // namespace tap::check

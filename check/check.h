@@ -1,0 +1,29 @@
+// The independent checker: re-reads the programs on both sides of every step of a certificate and discharges what the step
+// claims. It believes neither the steps nor the code that made them: it shares nothing with passes/, and of ir/ it uses only
+// data types and the text form.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/verdict.h"
+#include "ir/certificate.h"
+
+namespace tap::check {
+
+// A program and the hash of its text.
+struct Stage {
+  const ir::Program* program = nullptr;
+  std::string hash;
+};
+
+// The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.
+Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages);
+
+// The claims of one step alone.
+void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
+                Verdict& verdict);
+// Throws Refusal.
+void check_well_formed(const ir::Program& program);
+
+}  // namespace tap::check

@@ -1,0 +1,74 @@
+// tapc-check SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
+//
+//   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
+//
+// Exit 0: proved, save for what is listed as assumed. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "check/check.h"
+#include "ir/certificate_text.h"
+#include "ir/program_hash.h"
+#include "support/exit_code.h"
+
+namespace {
+
+using namespace tap;
+
+struct Failure {
+  int exit_code;
+  std::string message;
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw Failure{exit_code::resource, fmt::format("{}: cannot be read", path)};
+  return text;
+}
+template <class T>
+T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
+  if (auto* error = std::get_if<ir::TextError>(&result))
+    throw Failure{exit_code::wrong_data, fmt::format("{}:{}: {}", path, error->line, error->message)};
+  return std::get<T>(std::move(result));
+}
+
+int run(const std::vector<std::string>& paths) {
+  if (paths.size() < 2)
+    throw Failure{exit_code::wrong_command_line, "usage: tapc-check SOURCE.ir CERTIFICATE STAGE.ir..."};
+  ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
+  std::vector<ir::Program> programs;
+  std::vector<check::Stage> stages;
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    if (k == 1) continue;
+    std::string text = text_of(paths[k]);
+    programs.push_back(parsed(paths[k], ir::parse_program(text)));
+    stages.push_back({nullptr, ir::hash_of_text(text)});
+  }
+  for (std::size_t k = 0; k < stages.size(); ++k) stages[k].program = &programs[k];
+  check::Verdict verdict = check::check(certificate, stages);
+  std::map<std::string_view, std::size_t> proved;
+  for (const check::Finding& finding : verdict.findings) {
+    std::string_view name = check::name_of(finding.obligation);
+    if (finding.standing == check::Standing::proved) ++proved[name];
+    else
+      fmt::print("{} {}: {}: {}\n", finding.standing == check::Standing::refused ? "refused" : "assumed", name,
+                 finding.where, finding.detail);
+  }
+  for (auto [name, count] : proved) fmt::print("proved {}: {}\n", name, count);
+  return verdict.refused() ? exit_code::check_failed : exit_code::done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "error: {}\n", failure.message);
+    return failure.exit_code;
+  }
+}

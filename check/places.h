@@ -1,0 +1,65 @@
+// Which values of a graph are the same: a value of an inner graph is followed to where it comes from, through the regions of
+// operations, alternatives of choices and steps of repetitions; operations that compute the same are merged. Every value
+// gets a class; equal classes are equal values.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "ir/certificate.h"
+
+namespace tap::check {
+
+using Class = std::uint32_t;
+
+// An operation with its operator and the classes of its values.
+struct Side {
+  const ir::Program* program = nullptr;
+  const ir::Operation* operation = nullptr;
+  const ir::Operator* op = nullptr;
+  std::vector<Class> operands = {}, results = {};
+};
+
+class Places {
+ public:
+  // Throws Refusal where the claim names what is not there.
+  Places(const ir::Program& program, const ir::GraphClaim& claim);
+
+  Class class_of(const ir::ValueRef& ref);
+  Class fresh();  // of a value that was not there before
+  void merge(Class a, Class b) { parent_[find(a)] = find(b); }
+  bool same(Class a, Class b) const { return find(a) == find(b); }
+  Class find(Class c) const;
+
+  const ir::Value& value(const ir::ValueRef& ref) const;
+  const ir::Operation& operation(const ir::OperationRef& ref) const;
+  Side side(const ir::OperationRef& ref, std::optional<std::int64_t> step = {});
+  const ir::Graph& graph(const ir::Path& path) const;
+  // The operations of that graph which write the value, in order.
+  std::vector<ir::OperationId> writers(const ir::Path& path, ir::ValueId value) const;
+
+ private:
+  struct At {  // one step of a followed path; of a claim of several steps, an invalid operation leads to the body
+    ir::OperationId operation;
+    std::uint32_t alternative = 0;
+    std::int64_t step = 0;
+    auto operator<=>(const At&) const = default;
+  };
+  using Trail = std::vector<At>;
+
+  Trail trail(const ir::Path& path, std::optional<std::int64_t> step) const;
+  const ir::Graph& graph_at(const Trail& trail) const;
+  const ir::RegionBody* region_at(const Trail& outer, ir::OperationId operation) const;
+  void look_ahead(const ir::Path& path, bool stepped);
+  bool follow_input(Trail& trail, ir::ValueId& value) const;
+  bool follow_result(Trail& trail, ir::ValueId& value) const;
+
+  const ir::Program& program_;
+  const ir::GraphClaim& claim_;
+  std::map<std::pair<Trail, ir::ValueId>, Class> known_;
+  mutable std::vector<Class> parent_;
+  std::map<ir::Path, std::uint32_t, bool (*)(const ir::Path&, const ir::Path&)> chosen_;  // choices that were decided
+  std::set<std::vector<ir::OperationId>> unrolled_;  // repetitions that are written out
+};
+
+}  // namespace tap::check

@@ -1,0 +1,298 @@
+// Groups, choices and transfers: operations moved into a region, and regions that must cover what is read of them.
+#include <algorithm>
+
+#include "check/justify.h"
+
+namespace tap::check {
+
+// The operations of the region's first graph are those, in an order of data flow, on the values that they had.
+void Justify::holds(const std::vector<ir::OperationRef>& from, Obligation obligation) {
+  const ir::Graph& inner = context_.after[side_.op->region()->graph];
+  expect(obligation, inner.operations.size() == from.size(), "{} operations of {}", inner.operations.size(),
+         from.size());
+  std::vector<std::optional<Class>> classes(inner.values.size());
+  std::vector<std::size_t> missing(inner.values.size(), 0);
+  for (std::size_t k = 0; k < inner.inputs.size(); ++k) classes[inner.inputs[k].index()] = side_.operands[k];
+  for (std::size_t o = 0; o < from.size(); ++o)
+    for (ir::ValueId v : inner.operations[o].results) {
+      expect(obligation, std::count(inner.inputs.begin(), inner.inputs.end(), v) == 0, "an input is written");
+      ++missing[v.index()];
+    }
+  std::vector<std::size_t> writers = missing;
+  for (std::size_t o = 0; o < from.size(); ++o) {
+    expect(obligation, std::count(from.begin(), from.end(), from[o]) == 1, "an operation stands in it twice");
+    const ir::Operation& operation = inner.operations[o];
+    Side before = places_.side(from[o]), after{&context_.after, &operation, &context_.after[operation.op]};
+    for (ir::ValueId v : operation.operands) {
+      expect(obligation, classes[v.index()] && missing[v.index()] == 0,
+             "operation {} in it reads what is not yet written", o);
+      after.operands.push_back(places_.find(*classes[v.index()]));
+    }
+    for (std::size_t r = 0; r < operation.results.size() && r < before.results.size(); ++r) {
+      ir::ValueId v = operation.results[r];
+      expect(obligation, !classes[v.index()] || places_.same(*classes[v.index()], before.results[r]),
+             "a value in it has writers of two values");
+      classes[v.index()] = before.results[r];
+      std::size_t wanted = places_.writers(from[o].path, before.operation->results[r]).size();
+      expect(obligation, writers[v.index()] == wanted, "a value in it has {} writers and had {}", writers[v.index()],
+             wanted);
+      --missing[v.index()];
+      after.results.push_back(places_.find(before.results[r]));
+    }
+    same_operation(after, before);
+  }
+  for (std::size_t k = 0; k < inner.outputs.size(); ++k) {
+    auto made = classes[inner.outputs[k].index()];
+    expect(obligation, made && places_.same(*made, side_.results[k]), "result {} of it is another value", k);
+  }
+}
+
+Justify::Result Justify::justify(const ir::GroupOf& j) {
+  const ir::RegionBody* region = side_.op->region();
+  expect(Obligation::group, region && region->kind == ir::RegionKind::group, "a group is no group");
+  holds(j.from, Obligation::group);
+  check_group(context_.after, *side_.op);
+  return {Obligation::group, {}};
+}
+
+Justify::Result Justify::justify(const ir::OfferedFor& j) {
+  const ir::RegionBody* region = side_.op->region();
+  expect(Obligation::choice, region && region->kind == ir::RegionKind::choice, "a choice is no choice");
+  holds(j.from, Obligation::choice);
+  for (const ir::Alternative& a : region->alternatives)
+    context_.assumed.emplace_back(Obligation::choice, fmt::format("the rule `{}`", a.rule));
+  return {Obligation::choice, {}};
+}
+
+// A transfer moves cells to the place that they had; for each of its reader's reads of the value there is a region.
+Justify::Result Justify::justify(const ir::TransferOf&) {
+  const ir::Operator& op = *side_.op;
+  auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
+  unless(op.transfer() && op.operands.size() == 1 && op.results == op.operands, "a transfer changes what it moves");
+  unless(op.reads.size() == op.writes.size(), "a transfer reads and writes in different places");
+  for (std::size_t k = 0; k < op.reads.size(); ++k)
+    expect(Obligation::transfer, op.reads[k].projection == op.writes[k].projection,
+           "access {} is moved to another place", k);
+  unless(places_.same(side_.operands[0], side_.results[0]), "a transfer makes another value");
+  const ir::Graph& graph = context_.after[claim_.after];
+  ir::ValueId moved = side_.operation->results[0];
+  unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "what is moved in part is an output");
+  for (const ir::Operation& reader : graph.operations) {
+    const ir::Operator& its = context_.after[reader.op];
+    for (std::size_t t = 0; t < reader.operands.size(); ++t) {
+      if (reader.operands[t] != moved) continue;
+      bool same = its.dims.size() == op.dims.size() && its.blockings == op.blockings;
+      for (std::size_t d = 0; d < op.dims.size() && same; ++d) same = its.dims[d].range == op.dims[d].range;
+      for (const ir::Constraint& c : op.constraints)
+        same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
+      expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
+      if (its.region()) {
+        bool whole = std::any_of(op.reads.begin(), op.reads.end(), [&](const ir::Access& a) {
+          bool all = a.projection.shape == op.operands[0].shape;
+          for (const AffineExpr& row : a.projection.start.rows) all &= row == number(op.dims.size(), 0);
+          return all;
+        });
+        expect(Obligation::reads_covered, whole, "the transfer does not move all of what a region reads");
+      }
+      for (std::size_t r = 0; r < its.reads.size(); ++r) {
+        if (its.reads[r].tensor != t) continue;
+        bool covered = std::any_of(op.reads.begin(), op.reads.end(),
+                                   [&](const ir::Access& a) { return a.projection == its.reads[r].projection; });
+        expect(Obligation::reads_covered, covered, "read {} of the transfer's reader is not moved", r);
+      }
+    }
+  }
+  return {Obligation::transfer, {}};
+}
+
+namespace {
+
+// For a point p of the group's dims, lo(p) … hi(p) - 1.
+struct Span {
+  AffineExpr lo, hi;
+  bool operator==(const Span&) const = default;
+};
+using Region = std::vector<Span>;
+
+// What a group needs for a point, backwards from what it writes there.
+class Demand {
+ public:
+  Demand(const ir::Program& program, const ir::Operator& group)
+      : program_(program),
+        op_(group),
+        region_(*group.region()),
+        inner_(program[region_.graph]),
+        box_(space_of(group).box) {
+    asked_.resize(inner_.values.size());
+  }
+
+  void run() {
+    if (no_points(box_)) return;
+    for (std::size_t o = inner_.operations.size(); o-- > 0;) {
+      const ir::Operation& operation = inner_.operations[o];
+      const ir::Operator& op = program_[operation.op];
+      std::vector<Region> wanted;  // of the operation's dims
+      for (std::size_t k = 0; k < op.writes.size(); ++k) {
+        ir::ValueId v = operation.results[op.writes[k].tensor];
+        for (const Region& region : asked_[v.index()]) add(wanted, dims_for(o, op, op.writes[k], region));
+        for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
+          if (inner_.outputs[r] == v) add(wanted, writes(o, op, op.writes[k], r));
+      }
+      if (op.region())
+        for (std::size_t t = 0; t < operation.operands.size(); ++t)
+          add(asked_[operation.operands[t].index()], whole(op.operands[t].shape));
+      for (const Region& dims : wanted)
+        for (const ir::Access& read : op.reads)
+          add(asked_[operation.operands[read.tensor].index()], image(read, dims, op.operands[read.tensor].shape));
+    }
+    for (std::size_t k = 0; k < inner_.inputs.size(); ++k)
+      for (const Region& region : asked_[inner_.inputs[k].index()]) covered(k, region);
+    for (std::size_t r = 0; r < op_.results.size(); ++r) partition(r);
+  }
+
+ private:
+  Span constant(ir::Range r) const { return {number(box_.size(), r.lo), number(box_.size(), r.hi)}; }
+  Region whole(const Shape& shape) const {
+    Region region;
+    for (std::int64_t n : shape) region.push_back(constant({0, n}));
+    return region;
+  }
+  static void add(std::vector<Region>& list, Region region) {
+    if (std::find(list.begin(), list.end(), region) == list.end()) list.push_back(std::move(region));
+  }
+
+  // The dims on which an operation runs for a point: what an anchor says, else all of it.
+  Region anchored(std::size_t operation, const ir::Operator& op) const {
+    Region dims;
+    for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
+    for (const ir::GroupAnchor& a : region_.anchors) {
+      if (a.operation != operation) continue;
+      AffineExpr point = unit(box_.size(), a.dim);
+      dims[a.inner_dim] = {point, plus(point, number(box_.size(), 1))};
+    }
+    return dims;
+  }
+
+  // A row that is one dim alone, turned round, gives its span; every other dim runs whole, or where it is anchored.
+  Region dims_for(std::size_t operation, const ir::Operator& op, const ir::Access& write, const Region& cells) const {
+    Region dims;
+    for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
+    for (std::size_t axis = 0; axis < cells.size(); ++axis) {
+      const AffineExpr& row = write.projection.start.rows[axis];
+      for (std::size_t d = 0; d < op.dims.size(); ++d) {
+        AffineExpr rest = row;
+        rest.coefficients[d] = 0;
+        if (row.coefficients[d] != 1 || !is_number(rest) || write.projection.shape[axis] != 1) continue;
+        AffineExpr shift = number(box_.size(), -row.offset);
+        dims[d] = {plus(cells[axis].lo, shift), plus(cells[axis].hi, shift)};
+      }
+    }
+    // An anchor of an operation that others ask for must give what they ask.
+    Region anchors = anchored(operation, op);
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (anchors[d] != constant(op.dims[d].range) && dims[d] != anchors[d]) {
+        bool inside = above(minus(dims[d].lo, anchors[d].lo)) && above(minus(anchors[d].hi, dims[d].hi));
+        expect(Obligation::group, inside, "an anchored operation is asked for more than the point");
+      }
+    return dims;
+  }
+
+  Span along(const AffineExpr& row, std::int64_t extent, const Region& dims) const {
+    AffineExpr lo = number(box_.size(), row.offset), hi = number(box_.size(), row.offset + extent);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      std::int64_t c = row.coefficients[d];
+      AffineExpr last = minus(dims[d].hi, number(box_.size(), 1));
+      lo = plus(lo, times(c > 0 ? dims[d].lo : last, c));
+      hi = plus(hi, times(c > 0 ? last : dims[d].lo, c));
+    }
+    return {lo, hi};
+  }
+  Region image(const ir::Access& access, const Region& dims, const Shape& shape) const {
+    Region region;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      bool by_data = !access.coordinates.empty() && access.coordinates[axis];
+      region.push_back(by_data ? constant({0, shape[axis]})
+                               : along(access.projection.start.rows[axis], access.projection.shape[axis], dims));
+    }
+    return region;
+  }
+
+  // What the group writes at a point is what the operation writes on the dims that the point gives it.
+  Region writes(std::size_t operation, const ir::Operator& op, const ir::Access& write, std::size_t result) const {
+    Region dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape);
+    for (const ir::Access& outer : op_.writes) {
+      if (outer.tensor != result) continue;
+      for (std::size_t axis = 0; axis < cells.size(); ++axis) {
+        const AffineExpr& start = outer.projection.start.rows[axis];
+        AffineExpr end = plus(start, number(box_.size(), outer.projection.shape[axis]));
+        bool covers = above(minus(start, cells[axis].lo)) && above(minus(cells[axis].hi, end));
+        expect(Obligation::group, covers, "result {} is not written whole at a point, on axis {}", result, axis);
+      }
+    }
+    return dims;
+  }
+
+  bool above(const AffineExpr& e) const { return least(e, box_) >= 0; }
+
+  // Outside of the tensor nothing is read: there the fill stands.
+  void covered(std::size_t operand, const Region& asked) const {
+    const Shape& shape = op_.operands[operand].shape;
+    bool found = false;
+    for (const ir::Access& read : op_.reads) {
+      if (read.tensor != operand) continue;
+      bool all = true;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const AffineExpr& start = read.projection.start.rows[axis];
+        AffineExpr end = plus(start, number(box_.size(), read.projection.shape[axis]));
+        all &= above(minus(asked[axis].lo, start)) || greatest(start, box_) <= 0;
+        all &= above(minus(end, asked[axis].hi)) || least(end, box_) >= shape[axis];
+      }
+      found |= all;
+    }
+    expect(Obligation::reads_covered, found, "what is needed of operand {} is more than the group reads", operand);
+  }
+
+  // On each axis the regions of the points of one dim lie side by side, or the one region is the whole axis.
+  void partition(std::size_t result) const {
+    const Shape& shape = op_.results[result].shape;
+    std::size_t writes = 0;
+    for (const ir::Access& write : op_.writes) {
+      if (write.tensor != result) continue;
+      ++writes;
+      std::vector<bool> used(box_.size(), false);
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const AffineExpr& row = write.projection.start.rows[axis];
+        std::int64_t extent = write.projection.shape[axis];
+        bool exact = is_number(row) && row.offset == 0 && extent == shape[axis];
+        for (std::size_t d = 0; d < box_.size() && !is_number(row); ++d) {
+          AffineExpr alone = times(unit(box_.size(), d), row.coefficients[d]);
+          alone.offset = row.offset;
+          if (row.coefficients[d] == 0 || alone != row || used[d]) continue;
+          exact = row.coefficients[d] == extent && least(row, box_) == 0 && greatest(row, box_) + extent == shape[axis];
+          used[d] = true;
+        }
+        expect(Obligation::writes_exact, exact,
+               "the regions that the group writes of result {} do not partition axis {}", result, axis);
+      }
+      for (std::size_t d = 0; d < box_.size(); ++d) {
+        bool free = used[d] || box_[d].hi - box_[d].lo == 1 || op_.dims[d].role != ir::DimRole::parallel;
+        free |= std::count(write.invariant_dims.begin(), write.invariant_dims.end(), d) > 0;
+        expect(Obligation::writes_exact, free, "result {} is written again for each point of dim {}", result, d);
+      }
+    }
+    expect(Obligation::writes_exact, writes == 1, "the group writes result {} by {} accesses", result, writes);
+  }
+
+  const ir::Program& program_;
+  const ir::Operator& op_;
+  const ir::RegionBody& region_;
+  const ir::Graph& inner_;
+  Ranges box_;
+  std::vector<std::vector<Region>> asked_;  // by inner value
+};
+
+}  // namespace
+
+void check_group(const ir::Program& program, const ir::Operator& op) { Demand(program, op).run(); }
+
+}  // namespace tap::check

@@ -1,0 +1,244 @@
+// One step: every graph that `after` uses is claimed of one of `before`, and each claim is discharged operation by operation.
+#include <algorithm>
+
+#include "check/check.h"
+#include "check/justify.h"
+#include "support/checked.h"
+
+namespace tap::check {
+
+namespace {
+
+class GraphCheck {
+ public:
+  GraphCheck(Context& context, const ir::GraphClaim& claim, std::string where, Verdict& verdict)
+      : context_(context),
+        claim_(claim),
+        after_(context.after[claim.after]),
+        where_(std::move(where)),
+        verdict_(verdict),
+        places_(context.before, claim) {}
+
+  void run() {
+    expect(Obligation::well_formed, claim_.values.size() == after_.values.size(), "{} values are claimed of {}",
+           claim_.values.size(), after_.values.size());
+    expect(Obligation::well_formed, claim_.operations.size() == after_.operations.size(),
+           "{} operations are claimed of {}", claim_.operations.size(), after_.operations.size());
+    expect(Obligation::unroll, claim_.steps >= 1, "{} steps of a repetition", claim_.steps);
+    for (const OperationRef& copy : claim_.copies) copies(copy);
+    for (const ir::EqualOperations& equal : claim_.equal) equal_operations(equal);
+    classes();
+    attempt(Obligation::interface, "", [&] { interface(); });
+    attempt(Obligation::data_flow, "", [&] { data_flow(); });
+    Justify justify(context_, places_, claim_, classes_);
+    for (std::size_t o = 0; o < after_.operations.size(); ++o) {
+      stands_for_.emplace_back();
+      attempt({}, fmt::format(", operation {} ({})", o, context_.after[after_.operations[o].op].name), [&] {
+        auto [obligation, stands_for] = justify.operation(ir::OperationId(o));
+        stands_for_.back() = std::move(stands_for);
+        found(obligation, Standing::proved, fmt::format(", operation {}", o), "");
+      });
+    }
+    attempt(Obligation::writes_exact, "", [&] { writes_exact(); });
+  }
+
+ private:
+  using OperationRef = ir::OperationRef;
+
+  void found(Obligation obligation, Standing standing, const std::string& where, std::string detail) {
+    verdict_.findings.push_back({obligation, standing, where_ + where, std::move(detail)});
+  }
+  template <class Do>
+  void attempt(std::optional<Obligation> obligation, const std::string& where, Do run) {
+    try {
+      run();
+      if (obligation) found(*obligation, Standing::proved, where, "");
+    } catch (const Refusal& refusal) {
+      found(refusal.obligation, Standing::refused, where, refusal.detail);
+    } catch (const Overflow&) {
+      found(Obligation::well_formed, Standing::refused, where, "a coordinate does not fit in 64 bits");
+    }
+    for (auto& [assumed, what] : context_.assumed) found(assumed, Standing::assumed, where, std::move(what));
+    context_.assumed.clear();
+  }
+
+  // A map that copies its operand whole: the result is the operand.
+  void copies(const OperationRef& ref) {
+    Side side = places_.side(ref);
+    const ir::Operator& op = *side.op;
+    auto unless = [](bool holds, const char* why) { expect(Obligation::equal_operations, holds, "{}", why); };
+    unless(op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is a map of one result");
+    Terms terms(op.dims.size());
+    std::vector<AffineExpr> dims;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) dims.push_back(unit(op.dims.size(), d));
+    Cells cells(terms, side, dims);
+    Term value = cells.term(op.map()->values[0]);
+    for (std::uint32_t r = 0; r < op.reads.size(); ++r) {
+      const ir::Access& read = op.reads[r];
+      bool plain = read.coordinates.empty() ||
+                   std::all_of(read.coordinates.begin(), read.coordinates.end(), [](auto& c) { return !c; });
+      if (cells.read(r) != value || !plain) continue;
+      unless(read.projection == op.writes[0].projection, "a copy reads where it writes");
+      unless(op.operands[read.tensor] == op.results[0], "a copy has the type of its operand");
+      unless(places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy writes the whole value");
+      places_.merge(side.results[0], side.operands[read.tensor]);
+      return;
+    }
+    unless(false, "what is written is not what is read");
+  }
+
+  // The same operator on the same values. Of values with several writers, the last pair of them makes the values equal.
+  void equal_operations(const ir::EqualOperations& equal) {
+    Side kept = places_.side(equal.kept), other = places_.side(equal.other);
+    paired_.emplace_back(equal.kept, equal.other);
+    std::vector<Class> own = kept.results;
+    kept.results = other.results;  // what they write is compared by place alone
+    try {
+      Match match(places_, other, kept, same_dims(other, kept, Obligation::equal_operations),
+                  Obligation::equal_operations);
+      match.everything();
+      if (const ir::RegionBody* a = other.op->region(), *b = kept.op->region(); a)
+        match.expect(
+            a->kind == b->kind && a->graph == b->graph && a->trips == b->trips && a->alternatives == b->alternatives,
+            "the regions are different ones");
+    } catch (Refusal& refusal) {
+      refusal.obligation = Obligation::equal_operations;
+      throw;
+    }
+    for (std::size_t r = 0; r < own.size(); ++r) {
+      auto mine = places_.writers(equal.kept.path, kept.operation->results[r]);
+      auto others = places_.writers(equal.other.path, other.operation->results[r]);
+      bool all = mine.size() == others.size();
+      for (std::size_t k = 0; k < mine.size() && all; ++k) {
+        std::pair pair{OperationRef{equal.kept.path, mine[k]}, OperationRef{equal.other.path, others[k]}};
+        all = std::find(paired_.begin(), paired_.end(), pair) != paired_.end();
+      }
+      if (all) places_.merge(own[r], other.results[r]);
+    }
+  }
+
+  void classes() {
+    for (std::size_t v = 0; v < claim_.values.size(); ++v) {
+      const auto& ref = claim_.values[v];
+      classes_.push_back(ref ? places_.class_of(*ref) : places_.fresh());
+      if (!ref) continue;
+      const ir::Value &was = places_.value(*ref), &is = after_.values[v];
+      expect(Obligation::interface, was.type == is.type, "value {} is {} and was {}", v, to_string(is.type),
+             to_string(was.type));
+    }
+    // Transfers are another place for the same value.
+    for (std::size_t o = 0; o < after_.operations.size(); ++o)
+      if (std::holds_alternative<ir::TransferOf>(claim_.operations[o]) && after_.operations[o].operands.size() == 1)
+        for (ir::ValueId v : after_.operations[o].results)
+          if (!claim_.values[v.index()]) classes_[v.index()] = classes_[after_.operations[o].operands[0].index()];
+  }
+
+  void interface() {
+    const ir::Graph& before = context_.before[claim_.before];
+    bool several = claim_.steps != 1 || claim_.first != 0;
+    auto same = [&](const std::vector<ir::ValueId>& now, const std::vector<ir::ValueId>& was, const char* what,
+                    auto class_of) {
+      expect(Obligation::interface, now.size() == was.size(), "{} {}s and {} before", now.size(), what, was.size());
+      for (std::size_t k = 0; k < now.size(); ++k) {
+        const ir::Value &is = after_[now[k]], &then = before[was[k]];
+        expect(Obligation::interface, is.type == then.type, "{} {} is {} and was {}", what, k, to_string(is.type),
+               to_string(then.type));
+        expect(Obligation::interface, is.is_const == then.is_const, "{} {} is const now, or was", what, k);
+        expect(Obligation::interface, places_.same(classes_[now[k].index()], class_of(was[k])),
+               "{} {} is another value", what, k);
+      }
+    };
+    auto at = [&](std::optional<std::int64_t> step) {
+      return [this, step](ir::ValueId v) { return places_.class_of({{}, v, step}); };
+    };
+    same(after_.inputs, before.inputs, "input", at(several ? std::optional<std::int64_t>(0) : std::nullopt));
+    same(after_.outputs, before.outputs, "output", at(several ? std::optional(claim_.steps - 1) : std::nullopt));
+  }
+
+  void data_flow() {
+    std::vector<std::size_t> writers(after_.values.size(), 0);
+    std::vector<bool> is_input(after_.values.size(), false);
+    for (ir::ValueId v : after_.inputs) is_input[v.index()] = true;
+    for (const ir::Operation& operation : after_.operations)
+      for (ir::ValueId v : operation.results) ++writers[v.index()];
+    for (std::size_t v = 0; v < writers.size(); ++v)
+      expect(Obligation::writes_exact, is_input[v] != (writers[v] > 0), "value {} is an input and written, or neither",
+             v);
+    for (std::size_t o = 0; o < after_.operations.size(); ++o) {
+      for (ir::ValueId v : after_.operations[o].operands)
+        expect(Obligation::data_flow, writers[v.index()] == 0, "operation {} reads value {} before it is written", o,
+               v.index());
+      for (ir::ValueId v : after_.operations[o].results) --writers[v.index()];
+    }
+  }
+
+  // The writers of a value stand for all the writers of one value of before, each once. A value that nobody had before has
+  // one writer: what may write such a one covers it.
+  void writes_exact() {
+    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> writers(after_.values.size());
+    for (std::size_t o = 0; o < after_.operations.size(); ++o)
+      for (std::size_t r = 0; r < after_.operations[o].results.size(); ++r)
+        writers[after_.operations[o].results[r].index()].emplace_back(o, r);
+    for (std::size_t v = 0; v < writers.size(); ++v) {
+      if (writers[v].empty()) continue;
+      std::optional<std::pair<ir::Path, ir::ValueId>> whole;
+      std::vector<OperationRef> by;
+      for (auto [o, r] : writers[v]) {
+        if (stands_for_[o].empty()) continue;
+        const OperationRef& ref = stands_for_[o][0];
+        by.push_back(ref);
+        std::pair written{ref.path, places_.operation(ref).results[r]};
+        expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
+        whole = written;
+      }
+      expect(Obligation::writes_exact, by.empty() ? writers[v].size() == 1 : by.size() == writers[v].size(),
+             "value {} is written {} times", v, writers[v].size());
+      if (!whole) continue;
+      std::size_t wanted = places_.writers(whole->first, whole->second).size();
+      for (std::size_t a = 0; a < by.size(); ++a)
+        expect(Obligation::writes_exact, std::count(by.begin(), by.end(), by[a]) == 1,
+               "value {} is written twice by what operation {} wrote", v, by[a].operation.index());
+      expect(Obligation::writes_exact, by.size() == wanted, "value {} has {} writers and had {}", v, by.size(), wanted);
+    }
+  }
+
+  Context& context_;
+  const ir::GraphClaim& claim_;
+  const ir::Graph& after_;
+  std::string where_;
+  Verdict& verdict_;
+  Places places_;
+  std::vector<Class> classes_;  // by value of after
+  std::vector<StandsFor> stands_for_;
+  std::vector<std::pair<OperationRef, OperationRef>> paired_;
+};
+
+}  // namespace
+
+void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
+                Verdict& verdict) {
+  Context context{before, after, {step.graphs.begin(), step.graphs.end()}};
+  for (const ir::GraphClaim& claim : step.graphs) {
+    auto same = [&](const ir::GraphClaim& other) { return other.after == claim.after; };
+    expect(Obligation::well_formed, std::count_if(step.graphs.begin(), step.graphs.end(), same) == 1,
+           "two claims of graph {}", claim.after.index());
+    expect(Obligation::well_formed,
+           claim.after.index() < after.graphs.size() && claim.before.index() < before.graphs.size(),
+           "a claim of graph {}, which is not there", claim.after.index());
+  }
+  const ir::GraphClaim* main = context.claim_of(after.main, before.main);
+  expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "nothing is claimed of the main graph");
+  for (std::size_t k = 0; k < context.claims.size(); ++k) {
+    std::string graph = fmt::format("{}, graph {}", where, context.claims[k].after.index());
+    try {
+      GraphCheck(context, context.claims[k], graph, verdict).run();
+    } catch (const Refusal& refusal) {
+      verdict.findings.push_back({refusal.obligation, Standing::refused, graph, refusal.detail});
+    } catch (const Overflow&) {
+      verdict.findings.push_back(
+          {Obligation::well_formed, Standing::refused, graph, "a coordinate does not fit in 64 bits"});
+    }
+  }
+}
+
+}  // namespace tap::check

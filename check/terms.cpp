@@ -1,0 +1,125 @@
+#include "check/terms.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace tap::check {
+
+using ir::CellOp;
+
+namespace {
+
+using Form = std::vector<std::int64_t>;  // coefficients, then the offset
+
+std::int64_t wrapped(std::uint64_t x) { return static_cast<std::int64_t>(x); }
+Form scaled(Form a, std::int64_t factor) {
+  for (std::int64_t& x : a) x = wrapped(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(factor));
+  return a;
+}
+Form sum(Form a, const Form& b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    a[k] = wrapped(static_cast<std::uint64_t>(a[k]) + static_cast<std::uint64_t>(b[k]));
+  return a;
+}
+bool is_number(const Form& a) {
+  for (std::size_t k = 0; k + 1 < a.size(); ++k)
+    if (a[k] != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+Term Terms::add(Node node) {
+  auto [at, fresh] = known_.try_emplace(std::move(node), static_cast<Term>(nodes_.size()));
+  if (fresh) {
+    nodes_.push_back(at->first);
+    parent_.push_back(at->second);
+  }
+  return at->second;
+}
+
+Term Terms::constant(const ir::Scalar& value) {
+  if (value.type == ElementType::i64) {
+    Form form(dims_ + 1, 0);
+    form.back() = value.i;
+    return add({Kind::affine, {}, ElementType::i64, std::move(form), {}});
+  }
+  double f = std::isnan(value.f) ? std::numeric_limits<double>::quiet_NaN() : value.f;
+  return add({Kind::constant, {}, value.type, {value.i, std::bit_cast<std::int64_t>(f)}, {}});
+}
+
+Term Terms::affine(const ir::AffineExpr& e) {
+  Form form = e.coefficients;
+  form.push_back(e.offset);
+  return add({Kind::affine, {}, ElementType::i64, std::move(form), {}});
+}
+
+const Form* Terms::linear_form(Term t) const { return nodes_[t].kind == Kind::affine ? &nodes_[t].data : nullptr; }
+
+std::optional<ir::Scalar> Terms::as_constant(Term t) const {
+  const Node& node = nodes_[t];
+  if (node.kind == Kind::constant) return ir::Scalar{node.type, node.data[0], std::bit_cast<double>(node.data[1])};
+  if (node.kind == Kind::affine && is_number(node.data)) return ir::Scalar::integer(ElementType::i64, node.data.back());
+  return std::nullopt;
+}
+
+bool Terms::is_rounded(Term t) const {
+  const Node& node = nodes_[t];
+  if (!is_float(node.type) || node.type == ElementType::f64 || node.kind != Kind::apply) return true;
+  if (node.op == CellOp::select) return is_rounded(node.args[1]) && is_rounded(node.args[2]);
+  return node.op == CellOp::cast;
+}
+
+// -a, a + b, a - b, and a * b where one is a number.
+std::optional<Term> Terms::as_linear(CellOp op, const std::vector<Term>& args) {
+  std::vector<const Form*> forms;
+  for (Term arg : args) {
+    forms.push_back(linear_form(arg));
+    if (!forms.back()) return std::nullopt;
+  }
+  auto made = [&](Form form) { return add({Kind::affine, {}, ElementType::i64, std::move(form), {}}); };
+  switch (op) {
+    case CellOp::neg: return made(scaled(*forms[0], -1));
+    case CellOp::add: return made(sum(*forms[0], *forms[1]));
+    case CellOp::sub: return made(sum(*forms[0], scaled(*forms[1], -1)));
+    case CellOp::mul:
+      if (is_number(*forms[0])) return made(scaled(*forms[1], forms[0]->back()));
+      if (is_number(*forms[1])) return made(scaled(*forms[0], forms[1]->back()));
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+Term Terms::apply(CellOp op, ElementType type, std::vector<Term> args) {
+  if (op == CellOp::cast && nodes_[args[0]].type == type && is_rounded(args[0])) return args[0];
+  if (type == ElementType::i64)
+    if (auto linear = as_linear(op, args)) return *linear;
+  return add({Kind::apply, op, type, {}, std::move(args)});
+}
+
+Term Terms::find(Term t) const {
+  while (parent_[t] != t) t = parent_[t] = parent_[parent_[t]];
+  return t;
+}
+
+// Until no two terms are left that are made alike of equal terms and not known to be equal.
+void Terms::close() {
+  for (auto [a, b] : unions_) parent_[find(a)] = find(b);
+  unions_.clear();
+  for (bool more = true; more;) {
+    more = false;
+    std::map<Node, Term> classes;
+    for (Term t = 0; t < nodes_.size(); ++t) {
+      if (nodes_[t].args.empty()) continue;
+      Node node = nodes_[t];
+      for (Term& arg : node.args) arg = find(arg);
+      Term other = classes.try_emplace(std::move(node), t).first->second;
+      if (find(other) == find(t)) continue;
+      parent_[find(t)] = find(other);
+      more = true;
+    }
+  }
+}
+
+}  // namespace tap::check

@@ -1,0 +1,45 @@
+// What the checker found: for every obligation of every step whether it is proved, rests on what was assumed, or is refused.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tap::check {
+
+enum class Obligation {
+#define TAP_OBLIGATION(name, text, meaning) name,
+#include "check/obligations.def"
+#undef TAP_OBLIGATION
+};
+std::string_view name_of(Obligation obligation);
+std::string_view meaning_of(Obligation obligation);
+
+enum class Standing { proved, assumed, refused };
+
+struct Finding {
+  Obligation obligation;
+  Standing standing = Standing::proved;
+  std::string where;   // step 2 (compose_maps), graph 0, operation 3
+  std::string detail;  // of an assumption what is assumed, of a refusal what is wrong, with numbers
+};
+
+struct Verdict {
+  std::vector<Finding> findings;
+  bool refused() const;
+  std::size_t count(Standing standing) const;
+};
+
+// Thrown where something is not justified; the place is added by who looks at it.
+struct Refusal {
+  Obligation obligation;
+  std::string detail;
+};
+template <class... Args>
+void expect(Obligation obligation, bool holds, fmt::format_string<Args...> format, Args&&... args) {
+  if (!holds) throw Refusal{obligation, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+}  // namespace tap::check

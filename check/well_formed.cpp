@@ -1,0 +1,149 @@
+// Every reference and every rank in a program fits, so that whoever reads it need not ask again.
+#include <algorithm>
+
+#include "check/check.h"
+#include "check/justify.h"
+
+namespace tap::check {
+
+namespace {
+
+using Cells = std::vector<ir::CellId>;
+
+class WellFormed {
+ public:
+  explicit WellFormed(const ir::Program& program) : p_(program) {}
+
+  void run() {
+    need(p_.main.index() < p_.graphs.size());
+    for (const ir::Monoid& m : p_.monoids) at("monoid", &m - p_.monoids.data()), monoid(m);
+    for (const ir::Operator& op : p_.operators) at("operator", &op - p_.operators.data()), this->op(op);
+    for (const ir::Graph& g : p_.graphs) at("graph", &g - p_.graphs.data()), graph(g);
+    std::vector<int> state(p_.graphs.size(), 0);
+    for (std::size_t k = 0; k < p_.graphs.size(); ++k) nesting(k, state);
+  }
+
+ private:
+  void at(const char* what, std::ptrdiff_t number) { at_ = fmt::format("{} {}", what, number); }
+  void need(bool holds) const {
+    expect(Obligation::well_formed, holds, "{}: a reference, a rank or a type does not fit", at_);
+  }
+  template <class Id, class T>
+  void known(Id id, const std::vector<T>& table) const {
+    need(id.index() < table.size());
+  }
+
+  void cells(const ir::CellExprs& exprs, std::size_t dims, std::size_t reads, std::size_t arguments) const {
+    for (std::size_t k = 0; k < exprs.size(); ++k) {
+      const ir::CellNode& node = exprs[ir::CellId(k)];
+      need(node.args.size() == static_cast<std::size_t>(ir::info(node.op).arity));
+      for (ir::CellId arg : node.args) need(arg.index() < k);
+      need(node.op != ir::CellOp::index || node.attribute < dims);
+      need(node.op != ir::CellOp::read || node.attribute < reads);
+      need(node.op != ir::CellOp::argument || node.attribute < arguments);
+      need(node.op != ir::CellOp::reduce || (node.attribute < p_.monoids.size() && dims + reads == 0));
+    }
+  }
+  void all(const Cells& list, const ir::CellExprs& exprs, std::size_t count) const {
+    need(list.size() == count);
+    for (ir::CellId cell : list) need(cell.index() < exprs.size());
+  }
+
+  void monoid(const ir::Monoid& m) const {
+    std::size_t n = m.components.size();
+    cells(m.exprs, 0, 0, 2 * n);
+    all(m.identity, m.exprs, n);
+    all(m.combine, m.exprs, n);
+    for (ir::CellId cell : m.identity) need(m.exprs[cell].op == ir::CellOp::constant);
+    if (!m.fold) return;
+    cells(m.fold->exprs, 0, 0, n);
+    all(m.fold->roots, m.fold->exprs, n);
+    for (std::size_t k = 0; k < m.fold->exprs.size(); ++k) {  // a fold is in terms of monoids without folds
+      const ir::CellNode& node = m.fold->exprs[ir::CellId(k)];
+      need(node.op != ir::CellOp::reduce || !p_.monoids[node.attribute].fold);
+    }
+  }
+
+  void access(const ir::Operator& op, const ir::Access& a, const std::vector<ir::TensorType>& tensors) const {
+    need(a.tensor < tensors.size());
+    std::size_t rank = tensors[a.tensor].shape.size();
+    need(a.projection.shape.size() == rank && a.projection.start.rows.size() == rank);
+    need(a.projection.start.inputs == op.dims.size() && (a.coordinates.empty() || a.coordinates.size() == rank));
+    for (const AffineExpr& row : a.projection.start.rows) need(row.coefficients.size() == op.dims.size());
+    for (const auto& c : a.coordinates) need(!c || c->index() < op.exprs.size());
+    need(!a.fill || a.fill->index() < op.exprs.size());
+    for (std::uint32_t d : a.invariant_dims) need(d < op.dims.size());
+  }
+
+  void op(const ir::Operator& op) const {
+    std::size_t dims = op.dims.size();
+    for (const ir::IndexDim& dim : op.dims) need(dim.range.lo <= dim.range.hi);
+    for (const ir::Constraint& c : op.constraints) need(c.expr.coefficients.size() == dims);
+    for (const ir::Blocking& b : op.blockings) need(b.dim < dims && b.block_dim < dims && b.dim != b.block_dim);
+    cells(op.exprs, dims, op.reads.size(), 0);
+    for (const ir::Access& a : op.reads) access(op, a, op.operands);
+    for (const ir::Access& a : op.writes) access(op, a, op.results);
+    if (auto* map = op.map()) all(map->values, op.exprs, op.writes.size());
+    if (auto* reduce = op.reduce()) {
+      known(reduce->monoid, p_.monoids);
+      all(reduce->operands, op.exprs, op.writes.size());
+      need(p_[reduce->monoid].components.size() == op.writes.size());
+    }
+    if (auto* kernel = op.kernel(); kernel && kernel->reduced_by) known(*kernel->reduced_by, p_.monoids);
+    if (auto* region = op.region()) this->region(op, *region);
+  }
+
+  void region(const ir::Operator& op, const ir::RegionBody& region) const {
+    std::vector<ir::GraphId> graphs{region.graph};
+    for (const ir::Alternative& a : region.alternatives) graphs.push_back(a.graph);
+    for (ir::GraphId id : graphs) {
+      known(id, p_.graphs);
+      types(p_[id], p_[id].inputs, op.operands);
+      types(p_[id], p_[id].outputs, op.results);
+    }
+    need(region.kind != ir::RegionKind::iterate || op.results.size() <= op.operands.size());
+    for (const ir::GroupAnchor& a : region.anchors) {
+      const ir::Graph& inner = p_[region.graph];
+      need(a.dim < op.dims.size() && a.operation < inner.operations.size());
+      known(inner.operations[a.operation].op, p_.operators);
+      need(a.inner_dim < p_[inner.operations[a.operation].op].dims.size());
+    }
+  }
+
+  void types(const ir::Graph& graph, const std::vector<ir::ValueId>& values,
+             const std::vector<ir::TensorType>& types) const {
+    need(values.size() == types.size());
+    for (ir::ValueId v : values) known(v, graph.values);
+    for (std::size_t k = 0; k < types.size(); ++k) need(graph[values[k]].type == types[k]);
+  }
+  void graph(const ir::Graph& graph) const {
+    for (ir::ValueId v : graph.inputs) known(v, graph.values);
+    for (ir::ValueId v : graph.outputs) known(v, graph.values);
+    for (const ir::Operation& operation : graph.operations) {
+      known(operation.op, p_.operators);
+      types(graph, operation.operands, p_[operation.op].operands);
+      types(graph, operation.results, p_[operation.op].results);
+    }
+  }
+
+  void nesting(std::size_t g, std::vector<int>& state) const {  // no graph contains itself
+    need(state[g] != 1);
+    if (state[g] != 0) return;
+    state[g] = 1;
+    for (const ir::Operation& operation : p_.graphs[g].operations)
+      if (const ir::RegionBody* region = p_[operation.op].region()) {
+        nesting(region->graph.index(), state);
+        for (const ir::Alternative& a : region->alternatives) nesting(a.graph.index(), state);
+      }
+    state[g] = 2;
+  }
+
+  const ir::Program& p_;
+  std::string at_ = "the program";
+};
+
+}  // namespace
+
+void check_well_formed(const ir::Program& program) { WellFormed(program).run(); }
+
+}  // namespace tap::check

@@ -1,0 +1,63 @@
+// The checker on steps that are right, and on each obligation's own ways of being wrong.
+#include "check/check.h"
+
+#include <gtest/gtest.h>
+
+#include "check/axioms.h"
+#include "tests/check/cases.h"
+
+namespace tap::check {
+namespace {
+
+using namespace cases;
+
+TEST(Check, StepsThatAreRightAreAccepted) {
+  for (const Case& c : cases::all()) EXPECT_EQ(refusals(verdict_of(c)), "") << c.name;
+}
+
+TEST(Check, HashesFormAChain) {
+  Case c = cases::copied();
+  std::string before = hash_of(c.before), after = hash_of(c.after);
+  Step step = c.step;
+  step.before = before;
+  step.after = before;
+  EXPECT_EQ(first_refusal(check({{step}}, {{&c.before, before}, {&c.after, after}})), "chain");
+  step.after = after;
+  EXPECT_EQ(first_refusal(check({{step}}, {{&c.before, before}})), "chain");
+  EXPECT_EQ(first_refusal(check({{step}}, {{&c.before, before}, {&c.after, after}})), "");
+}
+
+TEST(Check, LawsThatAreAssumedAreListed) {
+  Case c = cases::partials();
+  c.before.monoids[0].laws.associative = c.after.monoids[0].laws.associative = Law::assumed;
+  Verdict verdict = verdict_of(c);
+  EXPECT_FALSE(verdict.refused()) << refusals(verdict);
+  EXPECT_EQ(verdict.count(Standing::assumed), 1u);
+  c.after.monoids[0].laws.associative = Law::proved;
+  EXPECT_EQ(first_refusal(verdict_of(c)), "reduction-partition");
+  c.before.monoids[0].laws.associative = c.after.monoids[0].laws.associative = Law::broken;
+  EXPECT_EQ(first_refusal(verdict_of(c)), "laws");
+}
+
+TEST(Check, AGroupReadsWhatItsOperationsNeed) {
+  Case c = cases::grouped();
+  Operator& group = c.after.operators[c.after[c.after.main].operations[0].op.index()];
+  group.reads[0].projection.shape[0] = 2;
+  EXPECT_EQ(first_refusal(verdict_of(c)), "reads-covered");
+  group.reads[0].projection = {{1, {AffineExpr{{0}, 0}}}, {n}};
+  EXPECT_EQ(first_refusal(verdict_of(c)), "");
+  group.writes[0].projection.start.rows[0].offset = 1;
+  EXPECT_EQ(first_refusal(verdict_of(c)), "group");
+}
+
+// The cost of a step is that of its operators, however many blocks there are.
+TEST(Check, AMillionBlocksCostNoMoreThanFour) {
+  Program p = reduction("sum");
+  for (std::int64_t blocks : {std::int64_t{4}, std::int64_t{1} << 20}) {
+    Case c = split_by("blocks", p, {{"y", "i", Blocks{blocks}}, {"z", "i", Blocks{blocks}}});
+    EXPECT_EQ(refusals(verdict_of(c)), "");
+  }
+}
+
+}  // namespace
+}  // namespace tap::check

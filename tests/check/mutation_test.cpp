@@ -1,0 +1,75 @@
+// Every kind of change, many times, with the hashes recomputed: what changes the result is refused by an obligation named
+// for that kind, what is harmless is accepted. What the checker accepts of the former must have the same result after all:
+// the interpreter says so.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "ir/interpret.h"
+#include "tests/check/mutations.h"
+
+namespace tap::check {
+namespace {
+
+using namespace cases;
+
+constexpr int tries = 24;  // of each kind, on each case
+
+std::vector<std::vector<double>> result_of(const Program& program) {
+  std::vector<Tensor> inputs;
+  std::mt19937 random(7);
+  for (ValueId v : program[program.main].inputs) {
+    Tensor t(program[program.main][v].type.element, program[program.main][v].type.shape);
+    for (std::int64_t k = 0; k < t.size(); ++k) t.store_i64(k, static_cast<std::int64_t>(random() % 19) - 9);
+    inputs.push_back(std::move(t));
+  }
+  std::vector<std::vector<double>> all;
+  for (const Tensor& t : interpret(program, program.main, inputs).outputs) all.push_back(values_of(t));
+  return all;
+}
+
+TEST(Mutation, TheCasesComputeTheSame) {
+  for (const Case& c : cases::all()) EXPECT_EQ(result_of(c.before), result_of(c.after)) << c.name;
+}
+
+TEST(Mutation, WhatChangesTheResultIsRefusedByItsObligation) {
+  std::mt19937 random(20261121);
+  const std::vector<Case> all = cases::all();
+  std::size_t refused = 0, kinds_seen = 0, harmless = 0, accepted = 0;
+  for (const Kind& kind : cases::kinds()) {
+    std::size_t mutants = 0;
+    for (const Case& c : all)
+      for (int t = 0; t < tries; ++t) {
+        Mutant m{c, random};
+        if (!kind.change(m)) continue;
+        Verdict verdict = verdict_of(m.of);
+        std::string by = first_refusal(verdict);
+        if (kind.objects.empty()) {
+          ++harmless;
+          accepted += by.empty();
+          EXPECT_EQ(by, "") << kind.name << " of " << c.name << ": " << refusals(verdict);
+          continue;
+        }
+        if (by.empty()) {
+          EXPECT_EQ(result_of(m.of.after), result_of(c.before)) << kind.name << " of " << c.name << " is accepted";
+          continue;
+        }
+        ++mutants;
+        EXPECT_NE(std::find(kind.objects.begin(), kind.objects.end(), by), kind.objects.end())
+            << kind.name << " of " << c.name << " is refused by " << refusals(verdict);
+      }
+    if (kind.objects.empty()) continue;
+    EXPECT_GT(mutants, 0u) << "no mutant of the kind: " << kind.name;
+    refused += mutants;
+    ++kinds_seen;
+  }
+  EXPECT_GE(kinds_seen, 40u);
+  EXPECT_GE(refused, 400u);
+  EXPECT_GE(static_cast<double>(accepted), 0.95 * static_cast<double>(harmless));
+  RecordProperty("kinds", static_cast<int>(kinds_seen));
+  RecordProperty("refused", static_cast<int>(refused));
+  RecordProperty("harmless", static_cast<int>(harmless));
+}
+
+}  // namespace
+}  // namespace tap::check
