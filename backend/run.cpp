@@ -260,7 +260,8 @@ void Runner::apply_outside_kernel(const BlockGraph& graph, const Application& ta
   for (HeldId id : task.operands) operands.push_back(whole(graph, {id}, memory));
   for (const TensorType& type : op.results) results.emplace_back(type.element, type.shape);
   if (!options_.kernel || !options_.kernel(op, operands, results))
-    throw EvaluationError{"the outside kernel `" + op.kernel()->symbol + "` of `" + op.name + "` is not available"};
+    throw EvaluationError{"the outside kernel `" + op.kernel()->symbol + "` of `" +
+                          own_name(op, graph_of(graph)[task.operation].names) + "` is not available"};
   for (std::size_t k = 0; k < results.size(); ++k) {
     Box part = written_region(op, static_cast<std::uint32_t>(k), task.box);
     copy_box({results[k], Box::of_shape(results[k].shape())}, at(graph, task.results[k], memory), part);
@@ -322,11 +323,11 @@ void Runner::report(const Graph& graph, const Operation& operation, KernelFailur
     tensor = graph[operand].name;
     extent = graph[operand].type.shape.at(static_cast<std::size_t>(error.axis));
   }
-  std::string text = describe(why, error, tensor, extent) + " in `" + op.name + "`";
+  std::string text = describe(why, error, tensor, extent) + " in `" + own_name(op, operation.names) + "`";
   bool first = true;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     if (is_block_dim(op, static_cast<std::uint32_t>(d))) continue;
-    text += fmt::format("{}{}={}", first ? " at " : ", ", op.dims[d].name, error.point[d]);
+    text += fmt::format("{}{}={}", first ? " at " : ", ", own_dim_name(op, operation.names, d), error.point[d]);
     first = false;
   }
   throw EvaluationError{text};

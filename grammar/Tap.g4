@@ -62,7 +62,7 @@ externClause
 externIndex: kind=(REDUCE | KEEP)? name=NAME ':' extent=expr (BY reduceBy=NAME)?;
 
 monoid: MONOID name=NAME params=paramList? '(' (components+=component (',' components+=component)*)? ')'
-        '{' (clauses+=monoidClause ';'*)* '}';
+        (WHERE conditions+=condition (',' conditions+=condition)*)? '{' (clauses+=monoidClause ';'*)* '}';
 component: name=NAME ':' element=NAME;
 monoidClause
     : kind=IDENTITY body=expr

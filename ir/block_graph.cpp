@@ -113,8 +113,8 @@ class BlockPrinter {
       operands.push_back(show(a.operands[k], whole ? blocks_[a.operands[k]].box : read_region(op, k, a.box)));
     for (std::uint32_t k = 0; k < a.results.size(); ++k)
       results.push_back(show(a.results[k], whole ? blocks_[a.results[k]].box : written_region(op, k, a.box)));
-    return fmt::format("  {}: {} = {}({}) on {}", device_name(a.device), joined(results), op.name, joined(operands),
-                       to_string(a.box));
+    return fmt::format("  {}: {} = {}({}) on {}", device_name(a.device), joined(results),
+                       own_name(op, graph_[a.operation].names), joined(operands), to_string(a.box));
   }
 
   std::string line(const Move& m) const {

@@ -1,39 +1,56 @@
 #include "ir/graph.h"
 
-#include "ir/hash.h"
+#include "support/check.h"
 
 namespace tap::ir {
-namespace {
 
-// Operators that differ in names only are kept apart, so that each still prints in its author's words. Names count in the
-// hash too: one equation may stand in a program a hundred thousand times, each time under the name of another value.
-std::size_t hash_with_names(const Operator& op) {
-  std::size_t hash = hash_text(structural_hash(op), op.name);
-  for (const IndexDim& dim : op.dims) hash = hash_text(hash, dim.name);
-  for (const auto* names : {&op.operand_names, &op.result_names})
-    for (const std::string& name : *names) hash = hash_text(hash, name);
-  return hash;
+const std::string& own_name(const Operator& op, const std::optional<OperationNames>& names) {
+  return names ? names->name : op.name;
 }
 
-}  // namespace
+const std::string& own_dim_name(const Operator& op, const std::optional<OperationNames>& names, std::size_t dim) {
+  return names ? names->dims.at(dim) : op.dims.at(dim).name;
+}
+
+OperationNames names_of(const Operator& op) { return {op.name, op.dim_names()}; }
+
+std::optional<OperationNames> names_if_different(const Operator& shared, OperationNames own) {
+  if (own == names_of(shared)) return std::nullopt;
+  return own;
+}
+
+Operator in_own_words(const Program& program, const Operation& operation) {
+  Operator op = program[operation.op];
+  if (!operation.names) return op;
+  TAP_CHECK(operation.names->dims.size() == op.dims.size(), "as many names as index dims");
+  op.name = operation.names->name;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) op.dims[d].name = operation.names->dims[d];
+  return op;
+}
 
 Interner::Interner(Program& program) : program_(program) {
   for (std::size_t i = 0; i < program_.operators.size(); ++i)
-    operators_.emplace(hash_with_names(program_.operators[i]), OperatorId(i));
+    operators_.emplace(structural_hash(program_.operators[i]), OperatorId(i));
 }
 
 OperatorId Interner::add(Operator op) {
-  std::size_t hash = hash_with_names(op);
+  std::size_t hash = structural_hash(op);
   auto [begin, end] = operators_.equal_range(hash);
   for (auto it = begin; it != end; ++it)
-    if (program_[it->second] == op) return it->second;
+    if (equal_structure(program_[it->second], op)) return it->second;
   OperatorId id{program_.operators.size()};
   program_.operators.push_back(std::move(op));
   operators_.emplace(hash, id);
   return id;
 }
 
-// A program has a handful of monoids.
+void Interner::assign(Operation& operation, Operator op) {
+  OperationNames own = names_of(op);
+  operation.op = add(std::move(op));
+  operation.names = names_if_different(program_[operation.op], std::move(own));
+}
+
+// A program has a handful of monoids. Two that differ in names only stay two: people know them by their names.
 MonoidId Interner::add(Monoid monoid) {
   for (std::size_t i = 0; i < program_.monoids.size(); ++i)
     if (program_.monoids[i] == monoid) return MonoidId(i);

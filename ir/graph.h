@@ -33,12 +33,21 @@ struct BlockPlacement {
   bool operator==(const BlockPlacement&) const = default;
 };
 
+// What an operation's author calls it and its index dims. Equal equations share one operator, which keeps the names that
+// it was first written with; an operation that was written with others says so here.
+struct OperationNames {
+  std::string name;
+  std::vector<std::string> dims;  // one per index dim
+  bool operator==(const OperationNames&) const = default;
+};
+
 struct Operation {
   OperatorId op;
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // a value has one or more writers; their write images partition it
   std::vector<std::optional<Sharding>> operand_shardings;  // X @ pod[…]: this use only; empty if none has one
   std::vector<BlockPlacement> placements = {};             // by block dim, in order; those without one are unspecified
+  std::optional<OperationNames> names = std::nullopt;      // for people; none where they are the operator's
   bool operator==(const Operation&) const = default;
 };
 
@@ -100,11 +109,22 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-// Adds operators and monoids to a program's tables, equal ones once.
+// What the author of an operation, which has these names, called it and its dim.
+const std::string& own_name(const Operator& op, const std::optional<OperationNames>& names);
+const std::string& own_dim_name(const Operator& op, const std::optional<OperationNames>& names, std::size_t dim);
+OperationNames names_of(const Operator& op);
+// What an operation keeps of its author's names: nothing if they are those of the operator that it shares.
+std::optional<OperationNames> names_if_different(const Operator& shared, OperationNames own);
+// The operator with the names that the operation's author gave.
+Operator in_own_words(const Program& program, const Operation& operation);
+
+// Adds operators and monoids to a program's tables: operators of equal structure once, with the first one's names, and
+// equal monoids once.
 class Interner {
  public:
   explicit Interner(Program& program);
   OperatorId add(Operator op);
+  void assign(Operation& operation, Operator op);  // the operator, and its names where the shared one has others
   MonoidId add(Monoid monoid);
 
  private:

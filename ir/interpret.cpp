@@ -83,7 +83,7 @@ void Interpreter::evaluate(const Graph& graph, const Operation& operation, std::
     values[operation.results[0].index()] = values[operation.operands[0].index()];
     return;
   }
-  oracle::OperationInput input{program_, op, options_, counters_, {}, {}};
+  oracle::OperationInput input{program_, op, options_, counters_, {}, {}, operation.names};
   for (ValueId v : operation.operands) {
     input.operands.push_back(&values[v.index()]);
     input.operand_names.push_back(graph[v].name);

@@ -87,7 +87,7 @@ class BlockInterpreter {
     const Operator& op = program()[operation.op];
     if (op.region()) return region(graph, task, op, memory);
     if (op.kernel()) return kernel(graph, task, op, memory);
-    oracle::OperationInput input{program(), op, options_, counters_, {}, {}};
+    oracle::OperationInput input{program(), op, options_, counters_, {}, {}, operation.names};
     for (std::size_t k = 0; k < task.operands.size(); ++k) {
       input.operands.push_back(&at(graph, task.operands[k], memory));
       input.operand_names.push_back(whole[operation.operands[k]].name);

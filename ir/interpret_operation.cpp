@@ -130,9 +130,9 @@ std::vector<Constraint> CellOperation::constraints_on(const Dims& dims, const Di
 }
 
 std::string CellOperation::where() const {
-  std::string text = " in `" + op_.name + "`";
+  std::string text = " in `" + own_name(op_, in_.names) + "`";
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
-    text += (d == 0 ? " at " : ", ") + op_.dims[d].name + "=" + std::to_string(point_[d]);
+    text += (d == 0 ? " at " : ", ") + own_dim_name(op_, in_.names, d) + "=" + std::to_string(point_[d]);
   return text;
 }
 
@@ -356,7 +356,8 @@ void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& 
     Box box = whole;
     for (std::size_t k = 0; k < numbers.size(); ++k) box.dims[numbers[k]] = {(*at)[k], (*at)[k] + 1};
     Operator application = applied_to(op, narrowed(op, box));
-    OperationInput part{input.program, application, input.options, input.counters, input.operands, input.operand_names};
+    OperationInput part{input.program,  application,         input.options, input.counters,
+                        input.operands, input.operand_names, input.names};
     CellOperation(part, results).run();
   }
 }

@@ -16,6 +16,7 @@ struct OperationInput {
   const std::vector<std::int64_t>& counters;  // of the enclosing iterates, the innermost last
   std::vector<const Datum*> operands;
   std::vector<std::string> operand_names;
+  const std::optional<OperationNames>& names;
 };
 
 // Writes its part of each result, which has its full shape already. Throws EvaluationError. With a box, only the points in

@@ -76,6 +76,12 @@ std::optional<Monoid> builtin_monoid(std::string_view name, ElementType type) {
   return std::nullopt;
 }
 
+bool equal_structure(const Monoid& a, const Monoid& b) {
+  auto same_type = [](const MonoidComponent& x, const MonoidComponent& y) { return x.type == y.type; };
+  return std::equal(a.components.begin(), a.components.end(), b.components.begin(), b.components.end(), same_type) &&
+         a.exprs == b.exprs && a.identity == b.identity && a.combine == b.combine && a.fold == b.fold;
+}
+
 std::vector<std::vector<bool>> component_dependence(const Monoid& monoid) {
   std::size_t n = monoid.arity();
   std::vector<std::vector<bool>> depends(n, std::vector<bool>(n, false));

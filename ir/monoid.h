@@ -46,6 +46,9 @@ struct Monoid {
   bool operator==(const Monoid&) const = default;
 };
 
+// Equality of everything but names: of the monoid, of its components, and what is known of its laws.
+bool equal_structure(const Monoid& a, const Monoid& b);
+
 // sum, prod, max, min of a number type; any, all of bool. Empty if the type does not fit.
 std::optional<Monoid> builtin_monoid(std::string_view name, ElementType type);
 

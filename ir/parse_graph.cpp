@@ -42,7 +42,7 @@ void GraphSection::value(Line& line) {
   graph_.values.push_back(std::move(value));
 }
 
-// do 4 (0, 1) -> (2) used [_, pod[{data}]]
+// do 4 (0, 1) -> (2) used [_, pod[{data}]] named h [i, k]
 void GraphSection::operation(Line& line) {
   Operation operation;
   std::uint32_t op = line.any_number();
@@ -62,6 +62,12 @@ void GraphSection::operation(Line& line) {
           fmt::format("{} shardings for {} operands", operation.operand_shardings.size(), operation.operands.size()));
   }
   if (line.eat_word("placed")) operation.placements = line.list("[", "]", [&] { return placement(line); });
+  if (line.eat_word("named")) {
+    OperationNames names;
+    names.name = line.name();
+    names.dims = line.list("[", "]", [&] { return line.name(); });
+    operation.names = std::move(names);
+  }
   graph_.operations.push_back(std::move(operation));
 }
 

@@ -49,7 +49,8 @@ class GraphPrinter {
       if (k < operation.operand_shardings.size() && operation.operand_shardings[k])
         operands.back() += " @ " + to_string(*operation.operand_shardings[k]);
     }
-    return fmt::format("{} = {}({})", joined(results), program_[operation.op].name, joined(operands));
+    return fmt::format("{} = {}({})", joined(results), own_name(program_[operation.op], operation.names),
+                       joined(operands));
   }
 
   static std::string direction(BarrierKind kind) {

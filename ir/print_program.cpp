@@ -203,13 +203,17 @@ class ProgramPrinter {
                      }) +
               "]";
     auto name = [&](ValueId v) { return v.index() < graph.values.size() ? graph[v].name : "?"; };
-    std::string meaning =
-        fmt::format("{} = {}({})", listed(operation.results, name),
-                    operation.op.index() < program_.operators.size() ? program_[operation.op].name : "?",
-                    listed(operation.operands, name));
+    std::string meaning = fmt::format(
+        "{} = {}({})", listed(operation.results, name),
+        operation.op.index() < program_.operators.size() ? own_name(program_[operation.op], operation.names) : "?",
+        listed(operation.operands, name));
     for (char& c : meaning) c = c == '\n' ? ' ' : c;
-    line("  do {} ({}) -> ({}){}  // {}", operation.op.index(), numbers(operation.operands), numbers(operation.results),
-         used, meaning);
+    std::string named;
+    if (operation.names)
+      named = fmt::format(" named {} [{}]", written_name(operation.names->name),
+                          listed(operation.names->dims, [](const std::string& n) { return written_name(n); }));
+    line("  do {} ({}) -> ({}){}{}  // {}", operation.op.index(), numbers(operation.operands),
+         numbers(operation.results), used, named, meaning);
   }
 
   void print(const SplitRequest& split) {

@@ -82,7 +82,10 @@ class GraphVerifier {
   void operation(std::size_t number) {
     const Operation& operation = graph_.operations[number];
     const Operator& op = program_[operation.op];
-    Violations::Scope at(out_, "operation {} ({})", number, op.name);
+    Violations::Scope at(out_, "operation {} ({})", number, own_name(op, operation.names));
+    if (operation.names)
+      out_.expect(operation.names->dims.size() == op.dims.size(), "{} names for {} dims", operation.names->dims.size(),
+                  op.dims.size());
     for (ValueId v : operation.operands)
       out_.expect(writers_left_[v.index()] == 0, "{} is read before it is written", name(v));
     types(operation.operands, op.operands, "operand");
@@ -124,8 +127,7 @@ class GraphVerifier {
     Violations::Scope at(out_, "split {}", number);
     const Operation& operation = graph_[split.operation];
     if (!sound_[operation.op.index()]) return;
-    std::optional<Range> range = split.value ? axis_range(operation, split)
-                                             : dim_range(program_[operation.op], split.dim);
+    std::optional<Range> range = split.value ? axis_range(operation, split) : dim_range(operation, split.dim);
     if (!range) return;
     std::int64_t reached = range->lo;
     bool tiles = true;
@@ -150,9 +152,12 @@ class GraphVerifier {
   }
 
   // Of a call, the index dims of the operations inside it; inner graphs are sound only if their operators are.
-  std::optional<Range> dim_range(const Operator& op, const std::string& name) {
-    for (const IndexDim& dim : op.dims) {
-      if (dim.name != name) continue;
+  std::optional<Range> dim_range(const Operation& operation, const std::string& name) {
+    const Operator& op = program_[operation.op];
+    if (operation.names && operation.names->dims.size() != op.dims.size()) return std::nullopt;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) {
+      const IndexDim& dim = op.dims[d];
+      if (own_dim_name(op, operation.names, d) != name) continue;
       out_.expect(!dim.keep, "the dim {} must not be split", dim.name);
       out_.expect(dim.role != DimRole::counter, "the dim {} is a counter", dim.name);
       return dim.range;

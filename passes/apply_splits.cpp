@@ -65,12 +65,12 @@ class GraphSplitter {
 
   void cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
     Operation operation = before_[o];
-    bool walked = walks(program_[operation.op], dim, split);
+    const Operator op = in_own_words(program_, operation);
+    bool walked = walks(op, dim, split);
     if (operation.placements.empty())
-      if (auto scan = cut_scan(program_, program_[operation.op], dim, split.blocks))
-        return cut_running(o, *scan, split);
-    if (program_[operation.op].dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
-    operation.op = interner_.add(cut_dim(program_[operation.op], dim, split.blocks, walked));
+      if (auto scan = cut_scan(program_, op, dim, split.blocks)) return cut_running(o, *scan, split);
+    if (op.dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
+    interner_.assign(operation, cut_dim(op, dim, split.blocks, walked));
     if (!walked) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
     after_.operations.push_back(std::move(operation));
     claim_.operations.push_back(BlockedFrom{{{}, o}});
@@ -81,7 +81,8 @@ class GraphSplitter {
     const Operation& operation = before_[o];
     const std::string base = before_[operation.results[0]].name;
     auto add = [&](const Operator& op, std::vector<ValueId> operands, const char* suffix) {
-      Operation made{interner_.add(op), std::move(operands), {}, {}};
+      Operation made{{}, std::move(operands), {}, {}};
+      interner_.assign(made, op);
       for (const TensorType& type : op.results) made.results.push_back(add_value(base + suffix, type));
       after_.operations.push_back(std::move(made));
       return OperationId(after_.operations.size() - 1);
@@ -91,7 +92,8 @@ class GraphSplitter {
     OperationId carry = add(parts.carry, after_[totals].results, ".carry");
     std::vector<ValueId> operands = after_[carry].results;
     operands.insert(operands.end(), after_[local].results.begin(), after_[local].results.end());
-    Operation combined{interner_.add(parts.combined), operands, operation.results, {}};
+    Operation combined{{}, operands, operation.results, {}};
+    interner_.assign(combined, parts.combined);
     place(after_.operations[local.index()], parts.local_block, split);
     place(after_.operations[totals.index()], parts.totals_block, split);
     place(combined, parts.combined_block, split);
@@ -120,14 +122,16 @@ class GraphSplitter {
 
   void cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
     const Operation& operation = before_[o];
-    const Operator op = program_[operation.op];
+    const Operator op = in_own_words(program_, operation);
     CutReduction parts = cut_reduction(program_, op, dim, split.blocks);
     const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
-    Operation partial{interner_.add(parts.partial), operation.operands, {}, operation.operand_shardings};
+    Operation partial{{}, operation.operands, {}, operation.operand_shardings};
+    interner_.assign(partial, parts.partial);
     for (std::size_t w = 0; w < op.writes.size(); ++w)
       partial.results.push_back(
           add_value(before_[operation.results[op.writes[w].tensor]].name + ".partial", parts.partial.results[w]));
-    Operation combination{interner_.add(parts.combination), partial.results, operation.results, {}};
+    Operation combination{{}, partial.results, operation.results, {}};
+    interner_.assign(combination, parts.combination);
     for (const BlockPlacement& p : operation.placements) {
       partial.placements.push_back(p);
       combination.placements.push_back(p);
@@ -220,7 +224,7 @@ class SplitApplier {
 
   // What keeps the decision from being applied is told once.
   std::optional<std::uint32_t> dim_to_cut(const Pending& p, Place place) {
-    const Operator& op = program()[program()[place.graph][place.operation].op];
+    const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
     auto dim = find_dim(op, split.dim);
     if (!dim) {
@@ -348,7 +352,7 @@ Plan requested_splits(const Program& program) {
     std::vector<std::string> names = operation_names(graph);
     for (const SplitRequest& request : graph.splits) {
       const Operation& operation = graph[request.operation];
-      const Operator& op = program[operation.op];
+      const Operator op = in_own_words(program, operation);
       PlannedSplit split;
       split.operation = path + names[request.operation.index()];
       split.dim = request.dim;

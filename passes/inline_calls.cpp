@@ -61,7 +61,7 @@ class Inliner {
   void copy_call(Frame& frame, const Operation& call, GraphId callee);
   void copy_notes(const Frame& frame);
   void copy_split(const Frame& frame, SplitRequest split);
-  bool has_dim(OperatorId id, const SplitRequest& split) const;
+  bool has_dim(const Operation& operation, const SplitRequest& split) const;
   void drop_unused_values();
   bool has_notes(const Frame& frame, ValueId value) const;
   void keep_apart(Frame& frame, ValueId result, ValueId source);
@@ -223,7 +223,7 @@ void Inliner::copy_split(const Frame& frame, SplitRequest split) {
     const Operation& operation = out_.operations[o];
     const auto& results = operation.results;
     bool meant = split.value ? std::find(results.begin(), results.end(), *split.value) != results.end()
-                             : has_dim(operation.op, split);
+                             : has_dim(operation, split);
     if (!meant) continue;
     split.operation = OperationId{o};
     out_.splits.push_back(split);
@@ -231,13 +231,16 @@ void Inliner::copy_split(const Frame& frame, SplitRequest split) {
 }
 
 // A dim of that name whose range the blocks tile.
-bool Inliner::has_dim(OperatorId id, const SplitRequest& split) const {
+bool Inliner::has_dim(const Operation& operation, const SplitRequest& split) const {
+  const OperatorId id = operation.op;
   const std::size_t own = program_.operators.size();
   const Operator& op = id.index() < own ? program_[id] : added[id.index() - own];
   Range whole{};
   for (Range block : split.blocks) whole = hull(whole, block);
-  return std::any_of(op.dims.begin(), op.dims.end(),
-                     [&](const IndexDim& d) { return d.name == split.dim && (d.range == whole || d.range.empty()); });
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (own_dim_name(op, operation.names, d) == split.dim && (op.dims[d].range == whole || op.dims[d].range.empty()))
+      return true;
+  return false;
 }
 
 // Keeps the graphs and operators that main reaches, in the order in which it does.

@@ -38,6 +38,7 @@ std::optional<ElementType> element_type_named(std::string_view name) {
 
 bool belongs_to(ElementType type, TypeClass c) {
   switch (c) {
+    case TypeClass::any: return true;
     case TypeClass::number: return !is_bool(type);
     case TypeClass::floating: return is_float(type);
     case TypeClass::integer: return is_integer(type);

@@ -11,7 +11,7 @@ namespace tap {
 enum class ElementType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
 inline constexpr std::size_t element_type_count = 10;
 
-enum class TypeClass : std::uint8_t { number, floating, integer };
+enum class TypeClass : std::uint8_t { any, number, floating, integer };
 
 struct ElementInfo {
   std::string_view name;  // as in Tap

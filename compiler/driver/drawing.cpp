@@ -9,12 +9,13 @@ namespace tap::driver {
 namespace {
 
 // i, j over 4 × 8; sum of k over 16
-std::string index_space(const ir::Program& program, const ir::Operator& op) {
+std::string index_space(const ir::Program& program, const ir::Operator& op, const ir::Operation& operation) {
   std::string names, sizes, reduced;
-  for (const ir::IndexDim& dim : op.dims) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    const ir::IndexDim& dim = op.dims[d];
     bool reduction = dim.role == ir::DimRole::reduction;
     std::string& list = reduction ? reduced : names;
-    list += (list.empty() ? "" : ", ") + dim.name;
+    list += (list.empty() ? "" : ", ") + own_dim_name(op, operation.names, d);
     if (reduction) list += fmt::format(" in {}", ir::to_string(dim.range));
     else sizes += (sizes.empty() ? "" : " × ") + std::to_string(dim.range.size());
   }
@@ -23,14 +24,15 @@ std::string index_space(const ir::Program& program, const ir::Operator& op) {
   return text;
 }
 
-std::vector<std::string> lines_of(const ir::Program& program, const ir::Operator& op) {
-  std::vector<std::string> lines{op.name};
+std::vector<std::string> lines_of(const ir::Program& program, const ir::Operation& operation) {
+  const ir::Operator& op = program[operation.op];
+  std::vector<std::string> lines{own_name(op, operation.names)};
   if (const ir::RegionBody* region = op.region()) {
     if (region->kind == ir::RegionKind::iterate)
       lines.push_back(fmt::format("iterate {}", ir::to_string(region->trips)));
     return lines;
   }
-  lines.push_back(index_space(program, op));
+  lines.push_back(index_space(program, op, operation));
   if (const ir::KernelBody* kernel = op.kernel()) lines.push_back("kernel " + kernel->symbol);
   return lines;
 }
@@ -61,7 +63,7 @@ Drawing draw(const ir::Program& program, const ir::Graph& graph) {
   }
   std::size_t first_operation = drawing.nodes.size();
   for (const ir::Operation& operation : graph.operations)
-    drawing.nodes.push_back({NodeKind::operation, lines_of(program, program[operation.op])});
+    drawing.nodes.push_back({NodeKind::operation, lines_of(program, operation)});
 
   auto connect = [&](ir::ValueId value, std::size_t to) {
     const auto& writers = uses.writers[value.index()];

@@ -119,17 +119,25 @@ ordered_json operator_json(const ir::Program& program, const ir::Operator& op) {
           {"reads", reads},         {"writes", writes},     {"body", body_json(program, op)}};
 }
 
-ordered_json graph_json(const ir::Graph& graph) {
+ordered_json operation_json(const ir::Program& program, const ir::Operation& operation) {
+  const ir::Operator& op = program[operation.op];
+  ordered_json dims = ordered_json::array();
+  for (std::size_t d = 0; d < op.dims.size(); ++d) dims.push_back(own_dim_name(op, operation.names, d));
+  return {{"name", own_name(op, operation.names)},
+          {"dims", dims},
+          {"operator", index_or_null(operation.op)},
+          {"operands", ids(operation.operands)},
+          {"results", ids(operation.results)}};
+}
+
+ordered_json graph_json(const ir::Program& program, const ir::Graph& graph) {
   ordered_json values = ordered_json::array(), operations = ordered_json::array();
   for (const ir::Value& value : graph.values)
     values.push_back({{"name", value.name},
                       {"type", type_json(value.type)},
                       {"const", value.is_const},
                       {"sharding", value.sharding ? ordered_json(to_string(*value.sharding)) : ordered_json(nullptr)}});
-  for (const ir::Operation& operation : graph.operations)
-    operations.push_back({{"operator", index_or_null(operation.op)},
-                          {"operands", ids(operation.operands)},
-                          {"results", ids(operation.results)}});
+  for (const ir::Operation& operation : graph.operations) operations.push_back(operation_json(program, operation));
   return {{"name", graph.name},
           {"inputs", ids(graph.inputs)},
           {"outputs", ids(graph.outputs)},
@@ -141,7 +149,7 @@ ordered_json graph_json(const ir::Graph& graph) {
 
 std::string to_json(const ir::Program& program, const std::string& name) {
   ordered_json graphs = ordered_json::array(), operators = ordered_json::array();
-  for (const ir::Graph& graph : program.graphs) graphs.push_back(graph_json(graph));
+  for (const ir::Graph& graph : program.graphs) graphs.push_back(graph_json(program, graph));
   for (const ir::Operator& op : program.operators) operators.push_back(operator_json(program, op));
   ordered_json all = {{"format", "tap-graph"}, {"version", 1},
                       {"program", name},       {"main", index_or_null(program.main)},

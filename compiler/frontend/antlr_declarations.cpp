@@ -231,6 +231,11 @@ ast::MonoidDecl AstBuilder::monoid(TapParser::MonoidContext* c, std::string doc)
   result.name = name(c->name);
   if (c->params) fail(span(c->params), "a monoid takes no `<…>` parameters");
   for (auto* component : c->components) result.components.push_back({name(component->name), name(component->element)});
+  result.where = conditions(c->conditions);
+  for (const auto& clause : result.where)
+    if (clause.condition)
+      fail(Diagnostic(Code::bad_monoid, clause.span, "the `where` of a monoid says the classes of its types")
+               .help("write for example `where T: float`"));
   for (auto* clause : c->clauses) monoid_clause(clause, result);
   auto missing = [&](const char* what, const char* help) {
     fail(Diagnostic(Code::bad_monoid, result.name.span, fmt::format("`{}` has no `{}`", result.name.text, what))

@@ -343,8 +343,9 @@ struct MonoidDecl {
   Name name;
   std::vector<Param> params;  // reserved: empty
   std::vector<MonoidComponent> components;
-  ExprId identity;   // a Tuple, or one expression
-  Name left, right;  // combine (a, b)
+  std::vector<WhereClause> where;  // classes of its generics
+  ExprId identity;                 // a Tuple, or one expression
+  Name left, right;                // combine (a, b)
   ExprId combine;
   std::optional<MonoidFold> fold;
   Span identity_span, combine_span;

@@ -107,7 +107,8 @@ class Structure {
   void show(const DimDecl& n) { list("dim", n.name, n.value); }
   void show(const MeshDecl& n) { list("mesh", n.name, n.axes, n.devices); }
   void show(const MonoidDecl& n) {
-    list("monoid", quoted(n.doc), n.name, n.params, n.components, n.identity, n.left, n.right, n.combine, n.fold);
+    list("monoid", quoted(n.doc), n.name, n.params, n.components, n.where, n.identity, n.left, n.right, n.combine,
+         n.fold);
   }
   void show(const OpDecl& n) { list("op", quoted(n.doc), n.name, n.params, n.inputs, n.results, n.where, n.body); }
   void show(const ExternDecl& n) {

@@ -1,6 +1,7 @@
 #include "compiler/frontend/body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/equation.h"
@@ -35,14 +36,18 @@ ir::ValueId BodyBuilder::local_value(const TensorEntity& tensor) {
 void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::vector<ir::ValueId> results, Span span) {
   finished.op.body = std::move(body);
   for (std::size_t i = 0; i < results.size(); ++i) finished.op.results[i].shape = graph_[results[i]].type.shape;
+  for (ir::ValueId operand : finished.operands) finished.op.operand_names.push_back(graph_[operand].name);
+  for (ir::ValueId result : results) finished.op.result_names.push_back(graph_[result].name);
+  ir::OperationNames own = names_of(finished.op);
   ir::OperatorId op = session_.interner.add(std::move(finished.op));
-  prove_reads(session_, op, finished.read_spans, span);
-  add_operation(op, std::move(finished.operands), std::move(results), span);
+  auto names = names_if_different(session_.program[op], std::move(own));
+  prove_reads(session_, op, names, finished.read_spans, span);
+  add_operation(op, std::move(finished.operands), std::move(results), span, std::move(names));
 }
 
 void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results,
-                                Span span) {
-  graph_.operations.push_back({op, std::move(operands), std::move(results), {}});
+                                Span span, std::optional<ir::OperationNames> names) {
+  graph_.operations.push_back({op, std::move(operands), std::move(results), {}, {}, std::move(names)});
   provenance_.operations.push_back(span);
 }
 
@@ -173,23 +178,20 @@ void BodyBuilder::flush_pending() {
       return target.done == target.writers.size();
     });
   };
-  std::vector<Pending> waiting;
+  // First taken out: one that is refused is not tried again.
+  std::vector<Pending> all = std::exchange(pending_, {}), done;
+  for (auto& pending : all) (ready(pending) ? done : pending_).push_back(std::move(pending));
   std::vector<std::string> finished;
-  for (auto& pending : pending_) {
-    if (!ready(pending)) {
-      waiting.push_back(std::move(pending));
-      continue;
-    }
+  for (auto& pending : done) {
     auto results = pending.results;
     add_operation(std::move(pending.finished), std::move(pending.body), results, pending.span);
-    ir::OperatorId op = graph_.operations.back().op;
+    ir::OperationId operation(graph_.operations.size() - 1);
     for (std::size_t k = 0; k < results.size(); ++k) {
       const std::string& name = graph_[results[k]].name;
-      targets_[name].writes.emplace_back(op, static_cast<std::uint32_t>(k));
+      targets_[name].writes.emplace_back(operation, static_cast<std::uint32_t>(k));
       if (std::find(finished.begin(), finished.end(), name) == finished.end()) finished.push_back(name);
     }
   }
-  pending_ = std::move(waiting);
   for (const auto& name : finished) {
     bool open = std::any_of(pending_.begin(), pending_.end(), [&](const Pending& pending) {
       return std::any_of(pending.results.begin(), pending.results.end(),
@@ -208,8 +210,10 @@ void BodyBuilder::complete(const std::string& name) {
     env_.names[name] = std::move(entity);
   }
   std::vector<WriterAt> writers;
-  for (std::size_t i = 0; i < target.writes.size(); ++i)
-    writers.push_back({target.writes[i].first, target.writes[i].second, target.write_spans[i]});
+  for (std::size_t i = 0; i < target.writes.size(); ++i) {
+    const ir::Operation& operation = graph_[target.writes[i].first];
+    writers.push_back({operation.op, target.writes[i].second, target.write_spans[i], operation.names});
+  }
   Span declared = target.declared ? std::get<TensorEntity>(env_.names[name]).span : Span{};
   prove_writes(session_, name, declared, graph_[target.value].type.shape, writers);
   if (target.declared) {

@@ -23,7 +23,8 @@ class BodyBuilder {
   // The value of a tensor in this graph: one of an outer body is captured as an input.
   ir::ValueId local_value(const TensorEntity& tensor);
   void add_operation(Frame::Finished finished, ir::Body body, std::vector<ir::ValueId> results, Span span);
-  void add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results, Span span);
+  void add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results, Span span,
+                     std::optional<ir::OperationNames> names = std::nullopt);
 
   void declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const);
   void declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern);
@@ -66,7 +67,7 @@ class BodyBuilder {
     bool has_shape = false;
     std::vector<PatternItem> pattern;  // of the first left side
     bool poisoned = false;
-    std::vector<std::pair<ir::OperatorId, std::uint32_t>> writes;
+    std::vector<std::pair<ir::OperationId, std::uint32_t>> writes;
     std::vector<Span> write_spans;
   };
 
@@ -97,7 +98,7 @@ class BodyBuilder {
   void annotate_arguments(const ast::Call& call);
   ir::ValueId annotated_value(const ast::Name& name);
   void request_split(const ast::SplitStatement& split, Span span);
-  ir::Range split_range(const ir::Operator& op, const ast::Name& dim, const std::string& what);
+  ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);
 
   Session& session_;
   BodyBuilder* outer_;

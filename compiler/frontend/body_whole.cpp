@@ -205,7 +205,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     values.push_back(add_value(name, instance.results[k], span));
     results.push_back({values.back(), instance.results[k]});
   }
-  add_operation(instance.op, std::move(operands), std::move(values), span);
+  add_operation(instance.op, std::move(operands), std::move(values), span, instance.names);
   instances_.emplace_back(callee + "#" + std::to_string(++instance_count_[callee]),
                           ir::OperationId(graph_.operations.size() - 1));
   annotate_arguments(call);
@@ -261,7 +261,13 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
   std::vector<ir::ValueId> operands;
   for (const auto& state : states)
     operands.push_back(state.value), op.operands.push_back(state.type), op.results.push_back(state.type);
-  for (ir::ValueId outside : inner.captures_) operands.push_back(outside), op.operands.push_back(graph_[outside].type);
+  for (const auto& state : repetition.states) op.operand_names.push_back(state.name.text);
+  op.result_names = op.operand_names;
+  for (ir::ValueId outside : inner.captures_) {
+    operands.push_back(outside);
+    op.operands.push_back(graph_[outside].type);
+    op.operand_names.push_back(graph_[outside].name);
+  }
   session_.program.graphs.push_back(std::move(inner.graph_));
   session_.provenance.graphs.push_back(std::move(inner.provenance_));
   op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(session_.program.graphs.size() - 1), trips};

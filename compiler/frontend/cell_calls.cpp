@@ -21,6 +21,9 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
     if (name == "rank" || name == "size")
       return constant(frame, ElementType::i64, eval_size(session_, env, id), env[id].span);
   }
+  // T.compute(x): in the type that T computes in, f32 for f16 and bf16, else T.
+  if (call.callee.size() == 2 && call.callee[1].text == "compute" && !call.has_params)
+    if (auto type = try_type(env, call.callee[0].text)) return cast(env, id, call, compute_type(*type), frame);
   return inlined(env, id, call, frame, expected);
 }
 

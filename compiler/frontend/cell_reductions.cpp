@@ -24,16 +24,19 @@ const Env& CellElaborator::reduction_scope(const Env& env, ast::ExprId id) {
   return *scope;
 }
 
-ir::MonoidId CellElaborator::reduction_monoid(const Env& env, const ast::Reduce& reduce, ElementType type) {
+ir::MonoidId CellElaborator::builtin_monoid(const ast::Reduce& reduce, ElementType type) {
   const std::string& name = reduce.monoid.text;
-  if (is_builtin_reduction(name)) {
-    if (auto id = builtin_monoid_of(session_, name, type)) return *id;
-    bool logical = name == "any" || name == "all";
-    Diagnostic d(Code::type_mismatch, reduce.monoid.span,
-                 quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
-    d.help(logical ? "compare first, for example `any[k] x[k] != 0`" : "convert first, for example `sum[k] i32(x[k])`");
-    session_.fail(std::move(d));
-  }
+  if (auto id = builtin_monoid_of(session_, name, type)) return *id;
+  bool logical = name == "any" || name == "all";
+  Diagnostic d(Code::type_mismatch, reduce.monoid.span,
+               quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
+  d.help(logical ? "compare first, for example `any[k] x[k] != 0`" : "convert first, for example `sum[k] i32(x[k])`");
+  session_.fail(std::move(d));
+}
+
+MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, const ast::Reduce& reduce,
+                                           const std::vector<std::optional<ElementType>>& written_to) {
+  const std::string& name = reduce.monoid.text;
   const Definition* definition = session_.definitions.find(*env.scope, Sort::monoid, name);
   if (!definition) {
     auto known = session_.definitions.names(*env.scope, Sort::monoid);
@@ -43,7 +46,21 @@ ir::MonoidId CellElaborator::reduction_monoid(const Env& env, const ast::Reduce&
       d.help("did you mean " + quoted(*near) + "?").fix(reduce.monoid.span, *near);
     session_.fail(std::move(d));
   }
-  return monoid_of(session_, *definition);
+  if (!is_generic(*definition)) return monoid_of(session_, *definition, {}, reduce.monoid.span);
+  std::size_t components = definition->as<ast::MonoidDecl>()->components.size();
+  if (reduce.operands.size() != components)
+    session_.fail(Diagnostic(Code::type_mismatch, reduce.monoid.span,
+                             quoted(name) + " has " + std::to_string(components) + " components; got " +
+                                 std::to_string(reduce.operands.size()) + " operands")
+                      .label(definition->name_span, "declared here"));
+  std::vector<GivenComponent> given;
+  for (std::size_t k = 0; k < components; ++k) {
+    Frame scratch(space_);
+    Cell cell = elaborate(scope, reduce.operands[k], scratch, std::nullopt);
+    given.push_back({cell.is_literal() ? std::nullopt : std::optional(cell.type), scope[reduce.operands[k]].span,
+                     k < written_to.size() ? written_to[k] : std::nullopt});
+  }
+  return monoid_of(session_, *definition, given, reduce.monoid.span);
 }
 
 Cell CellElaborator::read_hoisted(const Hoisted& hoisted, Frame& frame) {
@@ -104,15 +121,15 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     if (cell.is_literal()) cell = typed(scope, reduce.operands[0], inner, expected);
     operand = cell.id;
     type = cell.type;
-    monoid = reduction_monoid(env, reduce, type);
+    monoid = builtin_monoid(reduce, type);
   } else {
-    monoid = reduction_monoid(env, reduce, ElementType::f32);
-    const ir::Monoid& m = session_.program[monoid];
-    if (m.arity() != 1)
+    MonoidInstance instance = user_monoid(env, scope, reduce, {expected});
+    monoid = instance.id;
+    if (instance.types.size() != 1)
       session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                               quoted(m.name) + " has " + std::to_string(m.arity()) +
+                               quoted(reduce.monoid.text) + " has " + std::to_string(instance.types.size()) +
                                    " components; its reduction stands alone on the right of `(…) = …`"));
-    type = m.components[0].type;
+    type = instance.types[0];
     operand =
         of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
   }
@@ -167,7 +184,8 @@ Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Redu
                                  quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
   Cell operand = elaborate(env, reduce.operands[0], frame, std::nullopt);
   if (operand.is_literal()) operand = typed(env, reduce.operands[0], frame, expected);
-  ir::MonoidId monoid = reduction_monoid(env, reduce, operand.type);
+  ir::MonoidId monoid = is_builtin_reduction(reduce.monoid.text) ? builtin_monoid(reduce, operand.type)
+                                                                 : user_monoid(env, env, reduce, {operand.type}).id;
   if (session_.program[monoid].arity() != 1)
     session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold is made of reductions with one component"));
   CellId cell = frame.cells.add(

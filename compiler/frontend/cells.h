@@ -32,7 +32,11 @@ class CellElaborator {
 
   // The scope of a reduction's operand; walks and solves it if that has not been done.
   const Env& reduction_scope(const Env& env, ast::ExprId id);
-  ir::MonoidId reduction_monoid(const Env& env, const ast::Reduce& reduce, ElementType type);
+  // The monoid of a reduction whose operand has this type, and that of one of a user's for the types that its operands
+  // have by themselves; a literal has the type of the cell that it is written to, where that is known.
+  ir::MonoidId builtin_monoid(const ast::Reduce& reduce, ElementType type);
+  MonoidInstance user_monoid(const Env& env, const Env& scope, const ast::Reduce& reduce,
+                             const std::vector<std::optional<ElementType>>& written_to);
 
   // A built-in function of typed cells, and a conversion: what a call of them on cells or on whole tensors comes to.
   Cell apply(const BuiltinFunction& f, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame);

@@ -103,68 +103,62 @@ ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast
   session_.fail(std::move(d));
 }
 
-// y[i] = sum[k] …: the equation is the reduction itself, unless it rounds to 16 bits, which is a map of the sum.
+// y[i] = sum[k] …: the equation is the reduction itself. 16-bit floats accumulate in f32 and are rounded where the cell is
+// written; a choice between an operand and nothing may be a scatter, which accumulates in the cells: those are f32 first.
 void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
-  auto declared = declared_type(0);
-  bool builtin = is_builtin_reduction(reduce.monoid.text);
-  if (reduce.operands.size() != 1 || (declared && compute_type(*declared) != *declared)) return map_values();
+  if (reduce.operands.size() != 1) return map_values();
   const Env& scope = cells_.reduction_scope(env_, equation_.right);
   const auto reduction = space_.reduction_vars(env_, equation_.right);
   Frame frame(space_);
-  ir::MonoidId monoid;
+  MonoidInstance monoid;
   CellId operand;
-  ElementType type;
-  if (builtin) {
-    Cell cell = cells_.typed(scope, reduce.operands[0], frame, declared);
-    if (compute_type(cell.type) != cell.type)
-      return map_values();  // the sum of 16-bit floats is rounded once, by a map
-    type = require_type(0, cell.type, equation_.right);
+  if (is_builtin_reduction(reduce.monoid.text)) {
+    Cell cell = cells_.typed(scope, reduce.operands[0], frame, declared_type(0));
+    monoid = {cells_.builtin_monoid(reduce, cell.type), {cell.type}};
     operand = cell.id;
-    monoid = cells_.reduction_monoid(env_, reduce, type);
   } else {
-    monoid = cells_.reduction_monoid(env_, reduce, ElementType::f32);
-    const ir::Monoid& m = session_.program[monoid];
-    if (m.arity() != 1)
+    monoid = cells_.user_monoid(env_, scope, reduce, {declared_type(0)});
+    std::size_t n = monoid.types.size();
+    const std::string& name = reduce.monoid.text;
+    if (n != 1)
       session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
-                               quoted(m.name) + " has " + std::to_string(m.arity()) + " components; write " +
-                                   quoted("(a[…], b[…]) = " + m.name + "[…] (…)")));
-    type = m.components[0].type;
-    operand = cells_.of_type(scope, reduce.operands[0], frame, type, reduce.monoid.span,
-                             "reduced as " + std::string(name_of(type)));
-    require_type(0, type, equation_.right);
-    if (compute_type(type) != type) return map_values();
+                               quoted(name) + " has " + std::to_string(n) + " components; write " +
+                                   quoted("(a[…], b[…]) = " + name + "[…] (…)")));
+    operand = cells_.of_type(scope, reduce.operands[0], frame, monoid.types[0], reduce.monoid.span,
+                             "reduced as " + std::string(name_of(monoid.types[0])));
   }
+  ElementType type = require_type(0, monoid.types[0], equation_.right);
+  if (compute_type(type) != type && frame.cells[operand].op == ir::CellOp::select) return map_values();
   std::vector<CellId> roots{operand};
-  emit(roots, ir::ReduceBody{monoid, roots}, space_.left_vars(), reduction, writes({type}), {0}, frame);
+  emit(roots, ir::ReduceBody{monoid.id, roots}, space_.left_vars(), reduction, writes({type}), {0}, frame);
 }
 
 // (mx[i], s[i], o[i, c]) = online[j] (…): components may lack indices that they provably do not depend on.
 void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
-  ir::MonoidId id = cells_.reduction_monoid(env_, reduce, ElementType::f32);
-  const ir::Monoid monoid = session_.program[id];
+  const Env& scope = cells_.reduction_scope(env_, equation_.right);
+  std::vector<std::optional<ElementType>> written_to;
+  for (std::size_t i = 0; i < equation_.left.size(); ++i) written_to.push_back(declared_type(i));
+  const MonoidInstance instance = cells_.user_monoid(env_, scope, reduce, written_to);
+  const ir::Monoid monoid = session_.program[instance.id];
   std::size_t n = monoid.arity();
   if (equation_.left.size() != n || reduce.operands.size() != n)
     session_.fail(Diagnostic(Code::type_mismatch, span_,
                              quoted(monoid.name) + " has " + std::to_string(n) + " components; got " +
                                  std::to_string(equation_.left.size()) + " cells on the left and " +
                                  std::to_string(reduce.operands.size()) + " operands"));
-  const Env& scope = cells_.reduction_scope(env_, equation_.right);
   const auto reduction = space_.reduction_vars(env_, equation_.right);
 
   std::vector<CellId> operands;
   std::vector<ElementType> types;
   std::vector<std::set<VarId>> operand_vars;
   for (std::size_t i = 0; i < n; ++i) {
-    ElementType type = monoid.components[i].type;
+    ElementType type = instance.types[i];
     Frame alone(space_);  // which variables this component's operand uses
     cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span,
                    quoted(monoid.components[i].name) + " is " + std::string(name_of(type)));
     operand_vars.push_back(alone.used());
     operands.push_back(cells_.of_type(scope, reduce.operands[i], frame_, type, reduce.monoid.span, ""));
     types.push_back(require_type(i, type, reduce.operands[i]));
-    if (compute_type(type) != type)
-      session_.fail(Diagnostic(Code::bad_monoid, reduce.monoid.span,
-                               "components of 16-bit floats are not rounded inside a reduction; declare them f32"));
   }
   auto written = writes(types);
   auto dependence = ir::component_dependence(monoid);
@@ -226,7 +220,7 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
     emit(zeros, ir::MapBody{zeros}, all, {}, rest_writes, rest, frame_);
     return;
   }
-  emit(operands, ir::ReduceBody{id, operands}, all, reduction, written, targets, frame_);
+  emit(operands, ir::ReduceBody{instance.id, operands}, all, reduction, written, targets, frame_);
 }
 
 std::vector<FrameWrite> EquationBuilder::writes(const std::vector<ElementType>& types) {

@@ -29,6 +29,8 @@ class ExternBuilder {
     for (const auto& write : decl_.writes) op_.writes.push_back(access(write, decl_.results, op_.results, true));
     if (decl_.cost_flops) body.flops = eval_size(session_, env_, *decl_.cost_flops);
     op_.body = std::move(body);
+    for (const auto& input : decl_.inputs) op_.operand_names.push_back(input.name.text);
+    for (const auto& result : decl_.results) op_.result_names.push_back(result.name.text);
     return finish();
   }
 
@@ -69,7 +71,12 @@ class ExternBuilder {
     const Definition* definition = session_.definitions.find(*env_.scope, Sort::monoid, name.text);
     if (!definition)
       session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
-    return monoid_of(session_, *definition);
+    std::vector<GivenComponent> given;  // write k holds component k
+    for (const auto& write : decl_.writes)
+      for (std::size_t r = 0; r < decl_.results.size(); ++r)
+        if (decl_.results[r].name.text == write.tensor.text)
+          given.push_back({op_.results[r].element, decl_.results[r].type.span});
+    return monoid_of(session_, *definition, given, name.span).id;
   }
 
   ir::Access access(const ast::ExternAccess& region, const std::vector<ast::TensorParam>& params,
@@ -147,13 +154,15 @@ class ExternBuilder {
     instance.results = op_.results;
     for (const auto& result : decl_.results) instance.result_names.push_back(result.name.text);
     instance.op = session_.interner.add(op_);
+    instance.names = names_if_different(session_.program[instance.op], names_of(op_));
     std::vector<Span> read_spans(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(decl_.reads.size()));
-    prove_reads(session_, instance.op, read_spans, {});
+    prove_reads(session_, instance.op, instance.names, read_spans, {});
     for (std::size_t r = 0; r < op_.results.size(); ++r) {
       std::vector<WriterAt> writers;
       for (std::size_t w = 0; w < op_.writes.size(); ++w)
         if (op_.writes[w].tensor == r)
-          writers.push_back({instance.op, static_cast<std::uint32_t>(w), spans_[decl_.reads.size() + w]});
+          writers.push_back(
+              {instance.op, static_cast<std::uint32_t>(w), spans_[decl_.reads.size() + w], instance.names});
       prove_writes(session_, decl_.results[r].name.text, decl_.results[r].name.span, op_.results[r].shape, writers);
     }
     return instance;

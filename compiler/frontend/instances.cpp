@@ -47,6 +47,7 @@ Instance build_instance(Session& session, const Definition& definition, const Si
     body.declare_result(result.name, type, std::move(shape.pattern));
     instance.results.push_back(type);
     instance.result_names.push_back(result.name.text);
+    call.result_names.push_back(result.name.text);
     call.results.push_back(type);
   }
   std::size_t errors = session.diagnostics->error_count();
@@ -57,6 +58,7 @@ Instance build_instance(Session& session, const Definition& definition, const Si
   session.provenance.graphs.push_back(std::move(body.provenance()));
   call.name = op->name.text;
   for (const auto& tensor : given) call.operands.push_back(tensor.type);
+  for (const auto& input : signature.inputs) call.operand_names.push_back(input.name.text);
   call.body = ir::RegionBody{ir::RegionKind::call, ir::GraphId(session.program.graphs.size() - 1), {0, 1}};
   instance.op = session.interner.add(std::move(call));
   return instance;

@@ -1,7 +1,10 @@
 #include "compiler/frontend/monoids.h"
 
+#include <algorithm>
+
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/cells.h"
+#include "compiler/frontend/generics.h"
 #include "compiler/frontend/laws.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
@@ -11,12 +14,10 @@ namespace {
 
 class MonoidBuilder {
  public:
-  MonoidBuilder(Session& session, const Definition& definition)
-      : session_(session), decl_(*definition.as<ast::MonoidDecl>()), space_(session, true) {
-    env_.module = definition.module;
-    env_.scope = definition.scope;
-  }
+  MonoidBuilder(Session& session, const ast::MonoidDecl& decl, Env env)
+      : session_(session), decl_(decl), space_(session, true), env_(std::move(env)) {}
 
+  // The monoid, and in types() its components' types as declared.
   ir::Monoid build() {
     monoid_.name = decl_.name.text;
     for (const auto& component : decl_.components) {
@@ -39,6 +40,7 @@ class MonoidBuilder {
     if (decl_.fold) fold();
     return std::move(monoid_);
   }
+  const std::vector<ElementType>& types() const { return types_; }
 
  private:
   void identity_and_combine() {
@@ -108,14 +110,94 @@ class MonoidBuilder {
   std::vector<ir::MonoidComponent> typed_;
 };
 
+// That its generics have classes, and its classes generics, whatever it is used with.
+void check_generics(Session& session, const ast::MonoidDecl& decl) {
+  for (const auto& component : decl.components)
+    if (!element_type_named(component.type.text) && !class_clause(decl.where, component.type.text))
+      fail_without_where(session, component.type, "the components");
+  for (const auto& clause : decl.where) {
+    class_of(session, clause);
+    if (std::none_of(decl.components.begin(), decl.components.end(),
+                     [&](const auto& component) { return component.type.text == clause.type_name->text; }))
+      session.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
+                              quoted(clause.type_name->text) + " is not the type of any component"));
+  }
+}
+
+// Binds the generics of a monoid to the types of what is given.
+class GenericBinder {
+ public:
+  GenericBinder(Session& session, const Definition& definition, Span use)
+      : session_(session), decl_(*definition.as<ast::MonoidDecl>()), use_(use) {
+    env_.module = definition.module;
+    env_.scope = definition.scope;
+  }
+
+  Env bind(const std::vector<GivenComponent>& given) {
+    for (std::size_t k = 0; k < decl_.components.size(); ++k)
+      if (k < given.size() && given[k].type) component(decl_.components[k], *given[k].type, given[k].span);
+    for (std::size_t k = 0; k < decl_.components.size(); ++k)
+      if (k < given.size() && given[k].written_to && !try_type(env_, decl_.components[k].type.text))
+        component(decl_.components[k], *given[k].written_to, given[k].span);
+    for (const auto& component : decl_.components) must_be_bound(component);
+    for (const auto& clause : decl_.where)
+      check_class(session_, env_, clause, decl_.name.text, "component", use_.valid() ? use_ : clause.span);
+    return std::move(env_);
+  }
+
+ private:
+  void component(const ast::MonoidComponent& component, ElementType actual, Span span) {
+    const std::string& name = component.type.text;
+    if (element_type_named(name)) return;  // where the operand's cell is made, its type is checked
+    auto* bound = env_.find_as<TypeEntity>(name);
+    if (!bound) {
+      env_.names[name] = TypeEntity{actual, span};
+      return;
+    }
+    if (bound->type == actual) return;
+    std::string wanted(name_of(bound->type));
+    Diagnostic d(Code::type_mismatch, span,
+                 "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + wanted +
+                     "; got " + std::string(name_of(actual)));
+    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " from here");
+    if (span.valid() && !is_bool(bound->type) && !is_bool(actual)) {
+      std::string mend = wanted + "(" + std::string(session_.sources.text(span)) + ")";
+      d.help("convert it: " + quoted(mend)).fix(span, mend);
+    }
+    session_.fail(std::move(d));
+  }
+
+  void must_be_bound(const ast::MonoidComponent& component) {
+    const std::string& name = component.type.text;
+    if (element_type_named(name) || env_.find_as<TypeEntity>(name)) return;
+    session_.fail(
+        Diagnostic(Code::needs_cast, use_.valid() ? use_ : decl_.name.span,
+                   "the type " + quoted(name) + " of " + quoted(decl_.name.text) + " does not follow from its operands")
+            .label(component.type.span, "declared here")
+            .help("say which at one of them, for example `f32(1)`"));
+  }
+
+  Session& session_;
+  const ast::MonoidDecl& decl_;
+  Span use_;
+  Env env_;
+};
+
 std::string values_text(const std::vector<ir::Scalar>& values) {
   std::string text;
   for (const auto& value : values) text += (text.empty() ? "" : ", ") + to_string(value);
   return values.size() == 1 ? text : "(" + text + ")";
 }
 
+// Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
+const LawVerdict& verdict_of(Session& session, const ir::Monoid& monoid) {
+  for (const auto& [known, verdict] : session.laws)
+    if (equal_structure(known, monoid)) return verdict;
+  return session.laws.emplace_back(monoid, check_laws(session.program, monoid)).second;
+}
+
 void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
-  LawVerdict verdict = check_laws(session.program, monoid);
+  const LawVerdict& verdict = verdict_of(session, monoid);
   monoid.laws = verdict.laws;
   for (const auto& broken : verdict.broken) {
     Diagnostic d(Code::law_broken, decl.name.span,
@@ -154,17 +236,54 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
 
 }  // namespace
 
-ir::MonoidId monoid_of(Session& session, const Definition& definition) {
-  if (auto known = session.monoids.find(definition.declaration); known != session.monoids.end()) {
+bool is_generic(const Definition& monoid) {
+  const auto& components = monoid.as<ast::MonoidDecl>()->components;
+  return std::any_of(components.begin(), components.end(),
+                     [](const ast::MonoidComponent& c) { return !element_type_named(c.type.text); });
+}
+
+MonoidInstance monoid_of(Session& session, const Definition& definition, const std::vector<GivenComponent>& given,
+                         Span use) {
+  const auto& decl = *definition.as<ast::MonoidDecl>();
+  auto [checked, fresh] = session.monoids.try_emplace({definition.declaration, "its declaration"});
+  if (fresh) {
+    check_generics(session, decl);
+    checked->second = MonoidInstance{};
+  }
+  if (!checked->second) throw Abandoned{};
+  Env env = GenericBinder(session, definition, use).bind(given);
+  std::string binding;
+  for (const auto& component : decl.components)
+    if (auto type = try_type(env, component.type.text)) binding += std::string(name_of(*type)) + ";";
+  auto key = std::pair(definition.declaration, binding);
+  if (auto known = session.monoids.find(key); known != session.monoids.end()) {
     if (!known->second) throw Abandoned{};
     return *known->second;
   }
-  session.monoids[definition.declaration] = std::nullopt;
-  ir::Monoid monoid = MonoidBuilder(session, definition).build();
-  judge(session, monoid, *definition.as<ast::MonoidDecl>());
-  ir::MonoidId id = session.interner.add(std::move(monoid));
-  session.monoids[definition.declaration] = id;
-  return id;
+  session.monoids[key] = std::nullopt;
+  session.instantiated.insert(definition.declaration);
+  MonoidBuilder builder(session, decl, std::move(env));
+  ir::Monoid monoid = builder.build();
+  judge(session, monoid, decl);
+  MonoidInstance instance{session.interner.add(std::move(monoid)), builder.types()};
+  session.monoids[key] = instance;
+  return instance;
+}
+
+void try_monoid(Session& session, const Definition& definition) {
+  const auto& decl = *definition.as<ast::MonoidDecl>();
+  for (ElementType type : {ElementType::f32, ElementType::i32}) {
+    bool fits = type == ElementType::f32 && !is_generic(definition);
+    std::vector<GivenComponent> given;
+    for (const auto& component : decl.components) {
+      const auto* clause = class_clause(decl.where, component.type.text);
+      bool takes = clause && belongs_to(type, class_of(session, *clause));
+      fits = fits || takes || (!clause && type == ElementType::f32);
+      ElementType other = type == ElementType::f32 ? ElementType::i32 : ElementType::f32;
+      given.push_back({takes ? type : other, {}});
+    }
+    if (fits) monoid_of(session, definition, given, {});
+  }
 }
 
 std::optional<ir::MonoidId> builtin_monoid_of(Session& session, const std::string& name, ElementType type) {

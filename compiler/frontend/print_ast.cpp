@@ -81,7 +81,7 @@ class DeclarationPrinter {
   std::string operator()(const MonoidDecl& n) {
     std::string text = documentation(n.doc) + "monoid " + n.name.text + "(" +
                        joined(n.components, [](const MonoidComponent& c) { return c.name.text + ": " + c.type.text; }) +
-                       ") {\n";
+                       ")" + where(n.where) + " {\n";
     text += "    identity " + exprs_.whole(n.identity, 1) + "\n";
     text += "    combine (" + n.left.text + ", " + n.right.text + ") = " + whole(n.combine) + "\n";
     if (n.fold)

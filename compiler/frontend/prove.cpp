@@ -5,10 +5,10 @@
 namespace tap {
 namespace {
 
-std::string point_text(const ir::Operator& op, const ir::Point& point) {
+std::string point_text(const ir::Operator& op, const std::optional<ir::OperationNames>& names, const ir::Point& point) {
   std::string text;
   for (std::size_t i = 0; i < point.size() && i < op.dims.size(); ++i)
-    text += (i ? ", " : "") + op.dims[i].name + "=" + std::to_string(point[i]);
+    text += (i ? ", " : "") + own_dim_name(op, names, i) + "=" + std::to_string(point[i]);
   return text.empty() ? "its only point" : text;
 }
 
@@ -24,13 +24,14 @@ std::string base_of(const Session& session, Span span) {
   return text.substr(0, text.find_first_of(" [("));
 }
 
-void report_read(Session& session, const ir::Operator& op, const ReadOutside& v, Span span) {
+void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+                 const ReadOutside& v, Span span) {
   const ir::Access& access = op.reads[v.read];
   const Shape& shape = op.operands[access.tensor].shape;
   bool kernel = op.kernel() != nullptr;
   std::string name = kernel ? "its input" : base_of(session, span);
   Diagnostic d(Code::read_outside, span,
-               "at " + point_text(op, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
+               "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
                    ", but the shape of " + quoted(name) + " is " + to_string(shape));
   d.at_caret("reads outside");
   if (kernel) {
@@ -47,13 +48,15 @@ void report_read(Session& session, const ir::Operator& op, const ReadOutside& v,
 
 void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
                    const std::vector<WriterAt>& writers, const Violation& violation) {
-  auto op = [&](std::uint32_t writer) -> const ir::Operator& { return session.program[writers[writer].op]; };
+  auto point = [&](std::uint32_t writer, const ir::Point& at) {
+    return point_text(session.program[writers[writer].op], writers[writer].names, at);
+  };
   if (auto* v = std::get_if<WrittenTwice>(&violation)) {
     bool one = v->first == v->second;
     Diagnostic d(Code::written_twice, writers[v->second].span,
                  "overlapping writes: " + quoted(cell_text(name, v->cell)) + " is written at " +
-                     point_text(op(v->first), v->first_point) + " and " + (one ? "again " : "") + "at " +
-                     point_text(op(v->second), v->second_point));
+                     point(v->first, v->first_point) + " and " + (one ? "again " : "") + "at " +
+                     point(v->second, v->second_point));
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
     session.fail(std::move(d).help("every cell is written exactly once; a sum over an index is written `sum[k] …`"));
@@ -71,7 +74,7 @@ void report_writes(Session& session, const std::string& name, Span declared, con
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
     Diagnostic d(Code::write_outside, writers[v->writer].span,
-                 "at " + point_text(op(v->writer), v->point) + " this writes " + quoted(cell_text(name, v->cell)) +
+                 "at " + point(v->writer, v->point) + " this writes " + quoted(cell_text(name, v->cell)) +
                      ", but the shape of " + quoted(name) + " is " + to_string(shape));
     if (declared.valid()) d.label(declared, "declared here");
     session.fail(std::move(d));
@@ -86,7 +89,8 @@ void report_undecided(Session& session, const Undecided& undecided, Span span) {
 
 }  // namespace
 
-void prove_reads(Session& session, ir::OperatorId id, const std::vector<Span>& spans, Span statement) {
+void prove_reads(Session& session, ir::OperatorId id, const std::optional<ir::OperationNames>& names,
+                 const std::vector<Span>& spans, Span statement) {
   if (session.reads_proved.size() <= id.index()) session.reads_proved.resize(id.index() + 1, false);
   if (session.reads_proved[id.index()]) return;
   const ir::Operator& op = session.program[id];
@@ -94,7 +98,7 @@ void prove_reads(Session& session, ir::OperatorId id, const std::vector<Span>& s
   for (const ir::Access& read : op.reads) read.projection.bounds(op.box());
   try {
     if (auto violation = session.legality.check_reads(op))
-      report_read(session, op, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
+      report_read(session, op, names, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
   } catch (const Undecided& undecided) { report_undecided(session, undecided, statement); }
   session.reads_proved[id.index()] = true;
 }

@@ -9,10 +9,12 @@ struct WriterAt {
   ir::OperatorId op;
   std::uint32_t write;
   Span span;
+  std::optional<ir::OperationNames> names = std::nullopt;
 };
 
-// Throws Abandoned after reporting. `spans` are those of the operator's reads.
-void prove_reads(Session& session, ir::OperatorId op, const std::vector<Span>& spans, Span statement);
+// Throws Abandoned after reporting, in the words of the operation's author. `spans` are those of the operator's reads.
+void prove_reads(Session& session, ir::OperatorId op, const std::optional<ir::OperationNames>& names,
+                 const std::vector<Span>& spans, Span statement);
 void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
                   const std::vector<WriterAt>& writers);
 

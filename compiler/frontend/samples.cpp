@@ -107,7 +107,8 @@ void try_operator(Session& session, const Definition& definition) {
 void check_uncalled_operators(Session& session, const ModuleScope& scope) {
   for (const Definition* definition : scope.in_order) {
     try {
-      if (definition->sort == Sort::monoid) monoid_of(session, *definition);
+      if (definition->sort == Sort::monoid && !session.instantiated.count(definition->declaration))
+        try_monoid(session, *definition);
       if (definition->sort == Sort::op && !session.instantiated.count(definition->declaration))
         try_operator(session, *definition);
     } catch (const Abandoned&) {}

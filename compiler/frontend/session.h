@@ -8,6 +8,7 @@
 #include "compiler/frontend/compile.h"
 #include "compiler/frontend/definitions.h"
 #include "compiler/frontend/environment.h"
+#include "compiler/frontend/laws.h"
 #include "compiler/frontend/legality.h"
 #include "ir/graph.h"
 #include "support/diagnostic.h"
@@ -19,6 +20,13 @@ struct Instance {
   ir::OperatorId op;
   std::vector<ir::TensorType> results;
   std::vector<std::string> result_names;
+  std::optional<ir::OperationNames> names = std::nullopt;  // where the operator was first written with others
+};
+
+// A monoid specialised for its use. `types` are its components' as declared; f16 and bf16 combine in f32.
+struct MonoidInstance {
+  ir::MonoidId id;
+  std::vector<ElementType> types;
 };
 
 struct Session {
@@ -36,8 +44,9 @@ struct Session {
 
   // By declaration and binding; none: it had errors, which were reported.
   std::map<std::pair<const ast::Declaration*, std::string>, std::optional<Instance>> instances;
-  std::vector<const ast::Declaration*> instantiating;                      // the chain of calls being specialised
-  std::map<const ast::Declaration*, std::optional<ir::MonoidId>> monoids;  // none: it had errors
+  std::vector<const ast::Declaration*> instantiating;  // the chain of calls being specialised
+  std::map<std::pair<const ast::Declaration*, std::string>, std::optional<MonoidInstance>> monoids;  // likewise
+  std::vector<std::pair<ir::Monoid, LawVerdict>> laws;                                               // by structure
   std::map<std::pair<std::string, ElementType>, ir::MonoidId> builtin_monoids;
   std::set<const ast::Declaration*> instantiated;
   std::vector<bool> reads_proved;                                         // by OperatorId

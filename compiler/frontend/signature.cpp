@@ -1,6 +1,7 @@
 #include "compiler/frontend/signature.h"
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/generics.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
 
@@ -14,19 +15,6 @@ Signature signature_of(const Definition& definition) {
 }
 
 namespace {
-
-std::optional<TypeClass> type_class_named(std::string_view name) {
-  if (name == "number") return TypeClass::number;
-  if (name == "float") return TypeClass::floating;
-  if (name == "int") return TypeClass::integer;
-  return std::nullopt;
-}
-
-const ast::WhereClause* class_clause(const Signature& signature, const std::string& generic) {
-  for (const auto& clause : signature.where)
-    if (clause.type_name && clause.type_name->text == generic) return &clause;
-  return nullptr;
-}
 
 // Where a condition is added: behind the others, or behind the `)` of the results.
 std::optional<Span> end_of_signature(const Session& session, const Signature& signature) {
@@ -60,7 +48,7 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
   ElementType actual = given.type.element;
   std::optional<ElementType> wanted = try_type(callee, element.text);
   if (!wanted) {
-    if (!class_clause(signature, element.text)) no_class(session, signature, element);
+    if (!class_clause(signature.where, element.text)) no_class(session, signature, element);
     callee.names[element.text] = TypeEntity{actual, given.span};
     return;
   }
@@ -83,20 +71,7 @@ namespace {
 void check_where(Session& session, const Env& callee, const Signature& signature, Span call_span) {
   for (const auto& clause : signature.where) {
     if (clause.type_name) {
-      auto wanted = type_class_named(clause.type_class->text);
-      if (!wanted)
-        session.fail(Diagnostic(
-            Code::unknown_name, clause.type_class->span,
-            "there is no class of types " + quoted(clause.type_class->text) + "; they are number, float and int"));
-      auto type = try_type(callee, clause.type_name->text);
-      if (!type)
-        session.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
-                                "the generic " + quoted(clause.type_name->text) + " is not the type of any input"));
-      if (!belongs_to(*type, *wanted))
-        session.fail(Diagnostic(Code::condition_not_met, call_span,
-                                quoted(signature.name.text) + " needs " + clause.type_name->text + ": " +
-                                    clause.type_class->text + "; got " + std::string(name_of(*type)))
-                         .label(clause.span, "asked for here"));
+      check_class(session, callee, clause, signature.name.text, "input", call_span);
     } else if (clause.condition && !eval_condition(session, callee, *clause.condition)) {
       Diagnostic d(
           Code::condition_not_met, call_span,

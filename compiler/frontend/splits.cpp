@@ -55,7 +55,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     range = {0, graph_[*request.value].type.shape[request.axis]};
   } else if (split.dim) {
     request.dim = split.dim->text;
-    range = split_range(session_.program[graph_[request.operation].op], *split.dim, what);
+    range = split_range(graph_[request.operation], *split.dim, what);
   } else {
     refuse(span, "a split says where: `on axis 0` of a value or `on k`, an index variable");
   }
@@ -96,16 +96,18 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
 }
 
 // The range of an index variable of an operation; of a call, of the operations inside it.
-ir::Range BodyBuilder::split_range(const ir::Operator& op, const ast::Name& dim, const std::string& what) {
+ir::Range BodyBuilder::split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what) {
   std::vector<std::string> names;
   std::optional<ir::Range> found;
-  std::vector<const ir::Operator*> open{&op};
+  std::vector<const ir::Operation*> open{&operation};
   while (!open.empty()) {
-    const ir::Operator& at = *open.back();
+    const ir::Operation& one = *open.back();
+    const ir::Operator& at = session_.program[one.op];
     open.pop_back();
-    for (const auto& d : at.dims) {
-      names.push_back(d.name);
-      if (d.name != dim.text) continue;
+    for (std::size_t k = 0; k < at.dims.size(); ++k) {
+      const ir::IndexDim& d = at.dims[k];
+      names.push_back(own_dim_name(at, one.names, k));
+      if (names.back() != dim.text) continue;
       if (d.keep)
         session_.fail(Diagnostic(
             Code::bad_split, dim.span,
@@ -116,8 +118,7 @@ ir::Range BodyBuilder::split_range(const ir::Operator& op, const ast::Name& dim,
       found = d.range;
     }
     if (auto* region = at.region())
-      for (const auto& operation : session_.program[region->graph].operations)
-        open.push_back(&session_.program[operation.op]);
+      for (const auto& inner : session_.program[region->graph].operations) open.push_back(&inner);
   }
   if (found) return *found;
   std::sort(names.begin(), names.end());

@@ -203,8 +203,10 @@ TEST(ContextualWords, AreNamesElsewhere) {
   EXPECT_EQ(declaration("use op\ndim tap = 1"), "(use op)\n(dim tap 1)\n");
   EXPECT_EQ(declaration(
                 "monoid fold(identity: f32) { identity 0 combine (combine, fold) = combine.identity + fold.identity }"),
-            "(monoid \"\" fold () ((component identity f32)) 0 combine fold (add (. combine identity) (. fold "
+            "(monoid \"\" fold () ((component identity f32)) () 0 combine fold (add (. combine identity) (. fold "
             "identity)) -)\n");
+  EXPECT_EQ(declaration("monoid m(v: T, where: i64) where T: float { identity (0, 0) combine (a, b) = a }"),
+            "(monoid \"\" m () ((component v T) (component where i64)) ((where T float -)) (tuple (0 0)) a b a -)\n");
   EXPECT_EQ(declaration("extern op f(read: f32[at]) -> (write: f32[at]) { kernel \"k\" read read at [index] shape [1] "
                         "write write at [index] shape [1] index [index: at] }"),
             "(extern \"\" f () ((tensor read f32 (at) -)) ((tensor write f32 (at) -)) () ((dim index at -)) ((access "

@@ -219,6 +219,14 @@ TEST(Operators, AreInternedOnce) {
   OperatorId first = interner.add(samples::unary(CellOp::exp));
   EXPECT_EQ(interner.add(samples::unary(CellOp::exp)), first);
   EXPECT_NE(interner.add(samples::unary(CellOp::log)), first);
+  Operator renamed = samples::unary(CellOp::exp);
+  renamed.name = "other";
+  for (IndexDim& dim : renamed.dims) dim.name += "_";
+  renamed.operand_names = {"z"};
+  EXPECT_EQ(interner.add(renamed), first);
+  EXPECT_NE(program[first].name, "other");
+  EXPECT_EQ(names_if_different(program[first], names_of(program[first])), std::nullopt);
+  EXPECT_EQ(names_if_different(program[first], names_of(renamed)), names_of(renamed));
   EXPECT_EQ(Interner(program).add(samples::unary(CellOp::exp)), first);  // also what was there before
   EXPECT_EQ(interner.add(*builtin_monoid("max", ElementType::f32)),
             interner.add(*builtin_monoid("max", ElementType::f32)));

@@ -235,6 +235,7 @@ inline Graph random_graph_of_any_shape(std::size_t operators) {
           if (p.placement == Placement::mesh_axis) p.mesh = random_name(), p.axis = random_axis();
           return p;
         });
+      if (chance()) operation.names = OperationNames{random_name(), several<std::string>(random_name)};
       return operation;
     });
   g.groups = several<ShardingGroup>([&] { return ShardingGroup{ids()}; }, 3);
