@@ -1,6 +1,7 @@
 // What programs mean: each case runs on the oracle, its result worked out by hand. Traps are those of the project's list.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/frontend/compile_source.h"
@@ -238,6 +239,112 @@ TEST(Meaning, FunctionsOfWholeTensors) {
   EXPECT_EQ(run_text("program p(x: f32[2], z: f32[2]) -> (y: f32[2], k: i32[2]) { y = max(x, z)\n k = i32(abs(x)) }",
                      {{1, -5}, {3, -7}}),
             (Outputs{{3, -5}, {1, 5}}));
+}
+
+TEST(Meaning, GenericMonoidsTakeTheirTypesFromTheirOperands) {
+  const char* plus = "monoid plus(v: T) where T: number { identity 0\n combine (a, b) = a.v + b.v }\n";
+  // 2^24 + 1 is a number of f64 and i32 and not of f32.
+  EXPECT_EQ(run_text(plus + std::string("program p(x: f64[2], z: i32[2]) -> (y: f64[], w: i32[]) {"
+                                        " y[] = plus[k] (x[k])\n w[] = 1 + plus[k] (z[k]) }"),
+                     {{16777216, 1}, {16777216, 1}}),
+            (Outputs{{16777217}, {16777218}}));
+  // f16 combines in f32 and is rounded once: 2048 + 1 + 1.
+  Outcome half = compile_text(plus + std::string("program p(x: f16[3]) -> (y: f16[]) { y[] = plus[k] (x[k]) }"));
+  ASSERT_TRUE(half.compiled) << half.messages;
+  EXPECT_EQ(half.compiled->program[half.compiled->program.main].operations.size(), 1u);
+  EXPECT_EQ(run_text(plus + std::string("program p(x: f16[3]) -> (y: f16[]) { y[] = plus[k] (x[k]) }"), {{2048, 1, 1}}),
+            (Outputs{{2050}}));
+  // A literal takes the type of what it is written to, where nothing else says one.
+  EXPECT_EQ(
+      run_text(plus + std::string("program p(x: u8[3]) -> (y: u8[]) { y[] = plus[k in 0..3] (100) }"), {{0, 0, 0}}),
+      (Outputs{{44}}));
+}
+
+TEST(Meaning, ComponentsOfOneReductionMayHaveSeveralTypes) {
+  const char* text = R"(use std
+    program p(x: i8[2, 3], z: bf16[3]) -> (v: i8[2], at: i64[2], w: bf16[], where: i64[]) {
+      (v[i], at[i]) = argmax[k] (x[i, k], k)
+      (w[], where[]) = argmin[k] (z[k], k)
+    })";
+  EXPECT_EQ(run_text(text, {{1, 7, 7, -3, -2, -128}, {4, -256, 2}}), (Outputs{{7, -2}, {1, 1}, {-256}, {1}}));
+}
+
+TEST(Meaning, EachTypeOfAGenericMonoidIsCheckedOnce) {
+  Outcome outcome = compile_text(R"(use std
+    program p(x: f16[4], z: f32[4], u: f64[4]) -> (a: f16[], b: f32[], c: f64[]) {
+      (m[], s[]) = logsumexp[k] (x[k], 1)
+      (n[], t[]) = logsumexp[k] (z[k], 1)
+      (o[], r[]) = logsumexp[k] (u[k], 1)
+      a[] = m[] + log(s[])
+      b[] = n[] + log(t[])
+      c[] = o[] + log(r[])
+    })");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  auto& monoids = outcome.compiled->program.monoids;
+  auto is_it = [](const ir::Monoid& m) { return m.name == "logsumexp"; };
+  EXPECT_EQ(std::count_if(monoids.begin(), monoids.end(), is_it), 2);  // f16 combines as f32 does
+}
+
+TEST(Meaning, SixteenBitReductionsAreOneOperation) {
+  auto operations = [](const std::string& body) {
+    Outcome outcome = compile_text("program p(x: f16[2, 3], ids: i64[3]) -> (y: f16[2]) {" + body + "}");
+    if (!outcome.compiled) throw std::runtime_error(outcome.messages);
+    return outcome.compiled->program[outcome.compiled->program.main].operations.size();
+  };
+  EXPECT_EQ(operations("y[i] = sum[k] x[i, k] * x[i, k]"), 1u);
+  EXPECT_EQ(operations("y[i] = max[k] x[i, k]"), 1u);
+  EXPECT_EQ(operations("y[i] = sum[k] (if ids[k] == i then x[0, k] else 0)"),
+            2u);  // a scatter accumulates in its cells
+}
+
+TEST(Meaning, AnyIsTheClassOfAllTypes) {
+  const char* text = R"(op choose(c: bool[n], a: T[n], b: T[n]) -> (y: T[n]) where T: any {
+      y[i] = if c[i] then a[i] else b[i] }
+    program p(c: bool[2], a: bool[2], b: bool[2]) -> (y: bool[2]) { y = choose(c, a, b) })";
+  EXPECT_EQ(run_text(text, {{1, 0}, {0, 0}, {1, 1}}), (Outputs{{0, 1}}));
+}
+
+TEST(Meaning, ComputeConvertsToTheTypeThatComputes) {
+  const char* text = R"(op wide(x: T[n]) -> (y: f32[n]) where T: float { y[i] = T.compute(x[i]) / 3 }
+    program p(x: f16[1], z: bf16[1]) -> (y: f32[1], w: f32[1]) { y = wide(x)
+      w = wide(z) })";
+  double third = static_cast<double>(1.0f / 3.0f);
+  EXPECT_EQ(run_text(text, {{1}, {1}}), (Outputs{{third}, {third}}));
+}
+
+// All names of a text replaced: what is equal stays equal, whatever it is called.
+TEST(Meaning, EqualEquationsShareAnOperatorWhateverTheirNames) {
+  Outcome outcome = compile_text(R"(
+    program p(x: f32[3, 4], z: f32[3, 4]) -> (y: f32[3], w: f32[3]) {
+      y[i] = sum[k] x[i, k] * x[i, k]
+      w[row] = sum[column] z[row, column] * z[row, column]
+      split w on column into 2
+    })");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  const ir::Program& program = outcome.compiled->program;
+  const ir::Graph& main = program[program.main];
+  ASSERT_EQ(main.operations.size(), 2u);
+  EXPECT_EQ(program.operators.size(), 1u);
+  EXPECT_EQ(main.operations[0].names, std::nullopt);
+  EXPECT_EQ(main.operations[1].names, (ir::OperationNames{"w", {"row", "column"}}));
+  EXPECT_EQ(ir::verify(program), std::vector<std::string>{});
+}
+
+TEST(Meaning, RefusalsSpeakInTheWordsOfTheEquation) {
+  Outcome outcome = compile_text(R"(
+    program p(x: f32[3], z: f32[3]) -> (y: f32[3], w: f32[3]) {
+      y[i] = x[i + 1]
+      w[row] = z[row + 1]
+    })");
+  EXPECT_NE(outcome.messages.find("at i=2"), std::string::npos) << outcome.messages;
+  EXPECT_NE(outcome.messages.find("at row=2"), std::string::npos) << outcome.messages;
+}
+
+TEST(Meaning, ProjectionsAreInTheAuthorsWords) {
+  Outcome outcome = compile_text("program p(left: f32[3]) -> (twice: f32[3]) { twice[i] = 2 * left[i] }");
+  ASSERT_TRUE(outcome.compiled);
+  EXPECT_EQ(outcome.compiled->program.operators[0].operand_names, std::vector<std::string>{"left"});
+  EXPECT_EQ(outcome.compiled->program.operators[0].result_names, std::vector<std::string>{"twice"});
 }
 
 TEST(Meaning, RenamingNothingButNamesChangesNoOperator) {

@@ -1,4 +1,4 @@
-"""Attention, by a softmax over all scores. The operators keep an f32 state, so f64 is compared as f32."""
+"""Attention, by a softmax over all scores."""
 
 import numpy as np
 
@@ -25,11 +25,15 @@ def causal(n, m):
 
 def fill(table):
     for dtype in FLOATS:
-        loose = {"loose": "f32", "rtol": 1e-5} if dtype != np.float16 else {"rtol": 5e-3}
+        loose = {"rtol": {np.float64: 1e-9, np.float32: 1e-5, np.float16: 5e-3}[dtype]}
         for lead in [(), (2,), (2, 3), (0, 2)]:
             for n, m, d, e in [(3, 3, 4, 4), (2, 5, 3, 2), (1, 1, 1, 1), (4, 2, 2, 3), (0, 2, 2, 2)]:
                 q, k, v = draw(dtype, *lead, n, d), draw(dtype, *lead, m, d), draw(dtype, *lead, m, e)
                 table.add("attention", "", [q, k, v], attend(q, k, v).astype(dtype), **loose)
+                table.add("attention_two_pass", "", [q, k, v], attend(q, k, v).astype(dtype), **loose)
+                scores = wide(q) @ np.swapaxes(wide(k), -1, -2) / np.sqrt(d)
+                table.add("attention_scores", "", [q, k], scores.astype(dtype), **loose)
+                table.add("causal_mask", "", [q, k], causal(n, m))
                 if n <= m:
                     want = attend(q, k, v, causal(n, m))
                     table.add("attention_causal", "", [q, k, v], want.astype(dtype), **loose)
@@ -80,4 +84,4 @@ def rotations(table, dtype):
         turn = np.exp(1j * np.arange(n)[:, None] * base**(-np.arange(half) / half))
         y = (wide(x)[..., :half] + 1j * wide(x)[..., half:]) * turn
         want = np.concatenate([y.real, y.imag], axis=-1)
-        table.add("rotary", f"{base}", [x], want.astype(dtype), rtol=5e-3 if dtype == np.float16 else 1e-5)
+        table.add("rotary", f"{base}", [x], want.astype(dtype), rtol={np.float64: 1e-9, np.float32: 1e-5, np.float16: 5e-3}[dtype])

@@ -65,7 +65,9 @@ def comparisons(table):
         table.add("logical_and", "", [a, b], a & b)
         table.add("logical_or", "", [a, b], a | b)
         table.add("logical_not", "", [a], ~a)
-        for dtype in (np.float32, np.int64):
+        table.add("equal", "", [a, b], a == b)
+        table.add("not_equal", "", [a, b], a != b)
+        for dtype in (np.float32, np.int64, np.bool_):
             x, y = draw(dtype, *t), draw(dtype, *t)
             table.add("select", "", [a, x, y], np.where(a, x, y))
 
@@ -78,6 +80,11 @@ def single(table):
             table.add("square", "", [x], (wide(x) * wide(x)).astype(dtype))
             table.add("zeros_like", "", [x], np.zeros_like(x))
             table.add("ones_like", "", [x], np.ones_like(x))
+        x = draw(np.bool_, *shape)
+        table.add("zeros_like", "", [x], np.zeros_like(x))
+        table.add("ones_like", "", [x], np.ones_like(x))
+        table.add("cast", "f32", [x], x.astype(np.float32))
+        table.add("cast", "bool", [x.astype(np.int32)], x)
         for dtype in FLOATS:
             x = positive(dtype, *shape)
             table.add("reciprocal", "", [x], (1 / wide(x)).astype(dtype))

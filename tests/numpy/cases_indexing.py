@@ -19,6 +19,12 @@ def ids(high, *shape):
 
 def gathers(table):
     for dtype in NUMBERS + [np.float16]:
+        t, g, at = draw(dtype, 4, 2), draw(dtype, 3, 2), ids(4, 3).astype(np.int32)
+        table.add("embedding", "", [t, at], t[at])
+        table.add("take", "0", [t, at], t[at])
+        want = np.zeros((4, 2), wide(g).dtype)
+        np.add.at(want, at, wide(g))
+        table.add("embedding_gradient", "4", [at, g], want.astype(dtype))
         for shape, rows, d in [((3,), 5, 2), ((2, 3), 4, 1), ((), 3, 2), ((0,), 2, 3), ((4,), 1, 0)]:
             t, at = draw(dtype, rows, d), ids(rows, *shape)
             table.add("embedding", "", [t, at], t[at])
@@ -35,9 +41,13 @@ def gathers(table):
             want = np.zeros((segments, *shape[1:]), wide(x).dtype)
             np.add.at(want, at, wide(x))
             table.add("segment_sum", f"{segments}", [x, at], want.astype(dtype))
+    mask, at = draw(np.bool_, 4, 2), ids(4, 3)
+    table.add("embedding", "", [mask, at], mask[at])
+    table.add("take", "0", [mask, at], mask[at])
     for shape, classes in [((5,), 3), ((2, 3), 4), ((), 2), ((0,), 3)]:
         at = ids(classes, *shape)
         table.add("one_hot", f"{classes}", [at], np.eye(classes, dtype=np.float32)[at])
+        table.add("one_hot", f"{classes}, to = i32", [at], np.eye(classes, dtype=np.int32)[at])
         table.add("histogram", f"{classes}", [at], np.bincount(at.reshape(-1), minlength=classes))
     outside = np.array([-1, 0, 7], np.int64)  # adds to no row and is not an error
     table.add("histogram", "2", [outside], np.array([1, 0]))

@@ -32,6 +32,7 @@ def softmaxes(table):
         for shape in [(5,), (2, 3), (3, 1, 2), (0, 3), (2, 0), (1,)]:
             x = draw(dtype, *shape)
             table.add("softmax", "", [x], softmax(wide(x), -1).astype(dtype))
+            table.add("softmax_one_pass", "", [x], softmax(wide(x), -1).astype(dtype))
             with np.errstate(divide="ignore"):
                 table.add("log_softmax", "", [x], np.log(softmax(wide(x), -1)).astype(dtype))
                 for axis in range(-len(shape), 0):
@@ -39,6 +40,7 @@ def softmaxes(table):
                     table.add("log_softmax_axis", f"{axis}", [x], np.log(softmax(wide(x), axis)).astype(dtype))
     far = np.array([[1000.0, 1001.0, -np.inf], [-1000.0, -1000.0, -1000.0]])  # exp of these overflows, or is 0
     table.add("softmax", "", [far], softmax(far, -1))
+    table.add("softmax_one_pass", "", [far], softmax(far, -1))
     table.add("softmax_axis", "-1", [far], softmax(far, -1))
     far[0, 2] = 999.0
     table.add("log_softmax", "", [far], np.log(softmax(far, -1)))
@@ -52,7 +54,10 @@ def trailing(table):
             axes = tuple(range(-len(last), 0))
             for params, eps in (("", 1e-5), ("eps = 0.125", 0.125)):
                 want = standardise(wide(x), axes, eps) * wide(gamma) + wide(beta)
-                table.add("layer_norm", params, [x, gamma, beta], want.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
+                for op in ("layer_norm", "layer_norm_one_pass"):
+                    table.add(op, params, [x, gamma, beta], want.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
+                table.add("standardize", params, [x, gamma], standardise(wide(x), axes, eps).astype(dtype),
+                          rtol=1e-5 if dtype == np.float32 else 0)
                 want = wide(x) / np.sqrt((wide(x)**2).mean(axis=axes, keepdims=True) + eps) * wide(gamma)
                 table.add("rms_norm", params, [x, gamma], want.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
 

@@ -45,4 +45,5 @@ def fill(table):
             table.add("ttm", f"{axis}", [x, u], want.astype(dtype))
         for l, m, n, r in [(2, 3, 4, 5), (1, 1, 1, 1), (3, 0, 2, 2), (2, 3, 2, 0)]:
             x, b, c = draw(dtype, l, m, n), draw(dtype, m, r), draw(dtype, n, r)
-            table.add("mttkrp", "", [x, b, c], product("ijk,jr,kr->ir", dtype, x, b, c))
+            for op in ("mttkrp", "mttkrp_by_steps"):
+                table.add(op, "", [x, b, c], product("ijk,jr,kr->ir", dtype, x, b, c))

@@ -4,7 +4,7 @@ import numpy as np
 
 from draw import NUMBERS, draw
 
-TYPES = NUMBERS + [np.float16, np.uint8]
+TYPES = NUMBERS + [np.float16, np.uint8, np.bool_]
 SHAPES = [(4,), (2, 3), (2, 1, 3), (0, 2), (3, 0), (1,), (2, 3, 2, 2)]
 
 

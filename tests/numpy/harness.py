@@ -20,8 +20,17 @@ TYPE_NAMES = {
 
 # Relative and absolute error by element type of the result. Integers and bool must be equal. The interpreter computes in
 # f64 and rounds once; native code computes in the element type.
-TOLERANCE = {"interp": {"f64": (1e-10, 1e-11), "f32": (2e-6, 2e-6), "f16": (2e-3, 2e-3)},
-             "native": {"f64": (1e-10, 1e-11), "f32": (5e-5, 2e-5), "f16": (2e-3, 2e-3)}}
+TOLERANCE = {"interp": {"f64": (1e-10, 1e-11), "f32": (2e-6, 2e-6), "f16": (2e-3, 2e-3), "bf16": (8e-3, 8e-3)},
+             "native": {"f64": (1e-10, 1e-11), "f32": (5e-5, 2e-5), "f16": (2e-3, 2e-3), "bf16": (8e-3, 8e-3)}}
+
+
+def round_to_bf16(a):
+    """To the nearest f32 whose lower 16 bits are 0, ties to even. NumPy has no bf16."""
+    exact = np.array(a, np.float32)
+    bits = exact.view(np.uint32)
+    odd = (bits >> np.uint32(16)) & np.uint32(1)
+    rounded = (bits + np.uint32(0x7FFF) + odd) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(exact), exact, np.asarray(rounded, np.uint32).view(np.float32))
 
 
 @dataclass
@@ -30,17 +39,18 @@ class Case:
     params: str
     inputs: list
     expected: list
-    loose: str = ""  # compare as this type, where an operator documents a state of less precision
     rtol: float = 0.0
     number: int = field(default=0)
+    bf16: bool = False  # its f16 tensors are bf16 in the program, and f32 outside of it
 
     def title(self):
-        shapes = ", ".join(type_text(a) for a in self.inputs)
+        shapes = ", ".join(type_text(a, self.bf16) for a in self.inputs)
         return f"{self.op}{self.params}({shapes})"
 
 
-def type_text(a):
-    return f"{TYPE_NAMES[a.dtype]}[{', '.join(str(n) for n in a.shape)}]"
+def type_text(a, bf16=False):
+    name = "bf16" if bf16 and a.dtype == np.float16 else TYPE_NAMES[a.dtype]
+    return f"{name}[{', '.join(str(n) for n in a.shape)}]"
 
 
 class Table:
@@ -53,21 +63,39 @@ class Table:
         expected = list(expected) if isinstance(expected, tuple) else [expected]
         inputs = [np.array(a, order="C") for a in inputs]  # ascontiguousarray would give a scalar an axis
         expected = [np.array(a, order="C") for a in expected]
-        self.cases.append(Case(op, f"<{params}>" if params else "", inputs, expected, number=len(self.cases), **options))
+        for bf16 in (False, True):
+            if bf16 and not self.has_twin(inputs, expected, params):
+                return
+            case = Case(op, f"<{params}>" if params else "", inputs, expected, number=len(self.cases), bf16=bf16, **options)
+            self.cases.append(case)
+
+    @staticmethod
+    def has_twin(inputs, expected, params):
+        """A case of f16 is one of bf16, too, if its numbers are so few bits long that both types hold them."""
+        small = [a for a in inputs + expected if a.dtype == np.float16]
+        return bool(small) and "f16" not in params and all(np.isfinite(a).all() for a in small) and all(
+            np.array_equal(a.astype(np.float32), round_to_bf16(a)) for a in inputs if a.dtype == np.float16)
 
 
 def program_of(cases):
     """One program that calls all of them: the inputs of case 3 are A3_0, A3_1 …, its results Y3_0 …"""
     inputs, results, body = [], [], []
     for c in cases:
-        inputs += [f"A{c.number}_{k}: {type_text(a)}" for k, a in enumerate(c.inputs)]
-        results += [f"Y{c.number}_{k}: {type_text(a)}" for k, a in enumerate(c.expected)]
-        names = [f"Y{c.number}_{k}" for k in range(len(c.expected))]
+        narrow = lambda a: c.bf16 and a.dtype == np.float16
+        inputs += [f"A{c.number}_{k}: {type_text(outside(c, a))}" for k, a in enumerate(c.inputs)]
+        results += [f"Y{c.number}_{k}: {type_text(outside(c, a))}" for k, a in enumerate(c.expected)]
+        names = [f"{'B' if narrow(a) else 'Y'}{c.number}_{k}" for k, a in enumerate(c.expected)]
         left = names[0] if len(names) == 1 else f"({', '.join(names)})"
-        arguments = ", ".join(f"A{c.number}_{k}" for k in range(len(c.inputs)))
+        arguments = ", ".join(f"bf16(A{c.number}_{k})" if narrow(a) else f"A{c.number}_{k}" for k, a in enumerate(c.inputs))
         body.append(f"    {left} = {c.op}{c.params}({arguments})")
+        body += [f"    Y{c.number}_{k} = f32({name})" for k, name in enumerate(names) if name[0] == "B"]
     return "use std\nprogram cases({}) -> ({}) {{\n{}\n}}\n".format(
         ",\n              ".join(inputs), ",\n              ".join(results), "\n".join(body))
+
+
+def outside(case, a):
+    """The array as it is given to tapc and comes back."""
+    return a.astype(np.float32) if case.bf16 and a.dtype == np.float16 else a
 
 
 @dataclass
@@ -82,7 +110,7 @@ def run_program(tapc, cases, folder):
     with open(source, "w") as f:
         f.write(program_of(cases))
     command = [tapc.path, "run", "--engine", tapc.engine, source]
-    arrays = {f"A{c.number}_{k}": a for c in cases for k, a in enumerate(c.inputs)}
+    arrays = {f"A{c.number}_{k}": outside(c, a) for c in cases for k, a in enumerate(c.inputs)}
     if arrays:
         np.savez(os.path.join(folder, "in.npz"), **arrays)
         command += ["-i", "@" + os.path.join(folder, "in.npz")]
@@ -100,17 +128,23 @@ def run_program(tapc, cases, folder):
 
 def mismatch(case, got, engine):
     """What differs, or nothing."""
-    for k, want in enumerate(case.expected):
-        have = got[f"Y{case.number}_{k}"]
+    for k, exact in enumerate(case.expected):
+        want, have = outside(case, exact), got[f"Y{case.number}_{k}"]
         if have.dtype != want.dtype or have.shape != want.shape:
             return f"result {k}: wanted {type_text(want)}, got {type_text(have)}"
-        name = TYPE_NAMES[want.dtype]
+        is_bf16 = case.bf16 and exact.dtype == np.float16
+        name = "bf16" if is_bf16 else TYPE_NAMES[want.dtype]
         if name not in TOLERANCE[engine]:
             if not np.array_equal(have, want):
                 return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"
             continue
-        rtol, atol = TOLERANCE[engine][case.loose or name]
-        if not np.allclose(have.astype(np.float64), want.astype(np.float64), rtol=max(rtol, case.rtol), atol=atol, equal_nan=True):
+        if is_bf16:
+            if not np.array_equal(have, round_to_bf16(have), equal_nan=True):
+                return f"result {k}: not rounded to bf16: {have.tolist()}"
+            want = round_to_bf16(want)
+        rtol, atol = TOLERANCE[engine][name]
+        least = case.rtol * (8 if is_bf16 else 1)  # bf16 has 3 bits less
+        if not np.allclose(have.astype(np.float64), want.astype(np.float64), rtol=max(rtol, least), atol=atol, equal_nan=True):
             return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"[:1500]
     return None
 
