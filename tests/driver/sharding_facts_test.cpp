@@ -33,18 +33,18 @@ TEST(ShardingFacts, AMapSharesNothing) {
 TEST(ShardingFacts, AHaloIsAsWideAsTheReadsReach) {
   // The shards 0..49 and 49..98 read the cells 0..51 and 49..100; no access by itself shares a cell.
   EXPECT_EQ(facts_of("program p(X: f32[100]) -> (Y: f32[98]) { Y[i] = X[i] + X[i + 1] + X[i + 2] }"),
-            Lines{"i: yes; two shards share a part of x (8 bytes)"});
+            Lines{"i: yes; two shards share a part of X (8 bytes)"});
 }
 
 TEST(ShardingFacts, AProduct) {
   EXPECT_EQ(facts_of("program p(A: f32[4, 6], B: f32[6, 8]) -> (C: f32[4, 8]) { C[i, j] = sum[k] A[i, k] * B[k, j] }"),
-            (Lines{"i: yes; two shards share all of x1 (192 bytes)", "j: yes; two shards share all of x0 (96 bytes)",
+            (Lines{"i: yes; two shards share all of B (192 bytes)", "j: yes; two shards share all of A (96 bytes)",
                    "k: yes, as partials of 128 bytes combined by sum; shards share nothing"}));
 }
 
 TEST(ShardingFacts, ADataDependentReadNeedsTheWholeAxis) {
   EXPECT_EQ(facts_of("program p(T: f32[10], I: i64[4]) -> (Y: f32[4]) { Y[i] = T[I[i]] }"),
-            Lines{"i: yes; two shards share all of x1 (40 bytes)"});
+            Lines{"i: yes; two shards share all of T (40 bytes)"});
 }
 
 TEST(ShardingFacts, WhatCannotBeSplitSaysWhy) {
