@@ -56,11 +56,11 @@ std::size_t hash_sharding(const Sharding& s) { return hash_text(0, to_string(s))
 class Merger {
  public:
   Merger(const Program& program, const Graph& graph)
-      : program_(program), graph_(graph), selection_(graph, true), is_output_(graph.values.size(), false) {
+      : program_(program), graph_(graph), part_{Selection(graph, true), {}, {}}, is_output_(graph.values.size(), false) {
     for (ValueId v : graph.outputs) is_output_[v.index()] = true;
   }
 
-  Graph run() {
+  SharedPart run() {
     number_operators();
     make_bundles();
     std::unordered_map<Key, std::size_t, KeyHash> seen;
@@ -71,9 +71,7 @@ class Merger {
       auto [it, fresh] = seen.emplace(key_of(bundles_[b]), b);
       if (!fresh) merge(bundles_[it->second], bundles_[b]);
     }
-    Graph named = graph_;
-    for (auto [kept, gone] : takes_name_) named.values[kept.index()].name = graph_[gone].name;
-    return rebuild(named, selection_);
+    return std::move(part_);
   }
 
  private:
@@ -132,7 +130,7 @@ class Merger {
       const Operation& operation = graph_.operations[i];
       key.push_back(operator_class_[operation.op.index()]);
       key.push_back(operation.operands.size());
-      for (ValueId v : operation.operands) key.push_back(selection_.replacement[v.index()].index());
+      for (ValueId v : operation.operands) key.push_back(part_.selection.replacement[v.index()].index());
       for (const auto& sharding : operation.operand_shardings) key.push_back(number(sharding));
       for (ValueId v : operation.results)
         key.push_back(std::find(bundle.values.begin(), bundle.values.end(), v) - bundle.values.begin());
@@ -151,29 +149,38 @@ class Merger {
       if (is_output_[kept.values[k].index()] && is_output_[gone.values[k].index()]) return;
     for (std::size_t k = 0; k < kept.values.size(); ++k) {
       ValueId from = gone.values[k], to = kept.values[k];
-      selection_.values[from.index()] = false;
-      selection_.replacement[from.index()] = to;
+      part_.selection.values[from.index()] = false;
+      part_.selection.replacement[from.index()] = to;
       if (is_output_[from.index()]) {
         is_output_[to.index()] = true;
-        takes_name_.emplace_back(to, from);
+        part_.takes_name.emplace_back(to, from);
       }
     }
-    for (std::size_t i : gone.operations) selection_.operations[i] = false;
+    for (std::size_t k = 0; k < gone.operations.size(); ++k) {
+      part_.selection.operations[gone.operations[k]] = false;
+      part_.equal.emplace_back(kept.operations[k], gone.operations[k]);
+    }
   }
 
   const Program& program_;
   const Graph& graph_;
-  Selection selection_;
+  SharedPart part_;
   std::vector<bool> is_output_;
   std::vector<std::size_t> operator_class_;  // by operator
   std::vector<Bundle> bundles_;
   std::vector<std::size_t> bundle_of_;  // by operation
-  std::vector<std::pair<ValueId, ValueId>> takes_name_;
   Distinct<Sharding, std::size_t (*)(const Sharding&), std::equal_to<Sharding>> shardings_{hash_sharding, {}};
 };
 
 }  // namespace
 
-Graph without_common_subexpressions(const Program& program, const Graph& graph) { return Merger(program, graph).run(); }
+SharedPart shared_part(const Program& program, const Graph& graph) { return Merger(program, graph).run(); }
+
+Graph without_common_subexpressions(const Program& program, const Graph& graph) {
+  SharedPart part = shared_part(program, graph);
+  Graph named = graph;
+  for (auto [kept, gone] : part.takes_name) named.values[kept.index()].name = graph[gone].name;
+  return rebuild(named, part.selection);
+}
 
 }  // namespace tap::ir

@@ -4,7 +4,7 @@
 
 namespace tap::ir {
 
-Graph without_dead_code(const Graph& graph) {
+Selection alive_part(const Graph& graph) {
   DefUse uses = def_use(graph);
   Selection alive(graph, false);
   std::vector<ValueId> open;
@@ -24,7 +24,9 @@ Graph without_dead_code(const Graph& graph) {
     }
   }
   for (ValueId v : graph.inputs) alive.values[v.index()] = true;  // the signature stays as it is
-  return rebuild(graph, alive);
+  return alive;
 }
+
+Graph without_dead_code(const Graph& graph) { return rebuild(graph, alive_part(graph)); }
 
 }  // namespace tap::ir

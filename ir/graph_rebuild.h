@@ -1,6 +1,7 @@
 // Rebuilding a graph from a part of it: what dead code and common subexpressions have in common.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -20,5 +21,15 @@ struct Selection {
 // they leave their groups, and their barriers go, as do the splits of operations that go.
 // Pre: inputs, outputs and the operands and results of operations that stay are kept or replaced by what is kept.
 Graph rebuild(const Graph& graph, const Selection& selection);
+
+// The parts that stay of a graph without dead code, and without common subexpressions (graph_algorithms.h).
+Selection alive_part(const Graph& graph);
+struct SharedPart {
+  Selection selection;
+  std::vector<std::pair<OperationId, OperationId>> equal;    // kept and gone, in an order in which each follows from the
+                                                             // ones before
+  std::vector<std::pair<ValueId, ValueId>> takes_name;       // a value that stays has from now on the other one's name
+};
+SharedPart shared_part(const Program& program, const Graph& graph);
 
 }  // namespace tap::ir

@@ -45,20 +45,22 @@ void for_each_value(Graph& graph, Visit visit) {
 class Inliner {
  public:
   explicit Inliner(const Program& program) : program_(program) {}
-  Graph run(const Graph& graph);
+  Graph run(GraphId graph);
+  GraphClaim take_claim() { return std::move(claim_); }
 
  private:
   // How values and operations of one (original) graph are called in `out_`.
   struct Frame {
     const Graph& graph;
+    decltype(OperationRef::path) path;  // of calls that lead to it
     std::vector<ValueId> values;
     std::vector<std::optional<Sharding>> input_use;  // by value: the sharding of this use, of a call's operand
     std::vector<std::size_t> begin;                  // by operation: the first of those that it became in `out_`
   };
 
   void copy_operations(Frame& frame);
-  void copy_operation(Frame& frame, const Operation& operation);
-  void copy_call(Frame& frame, const Operation& call, GraphId callee);
+  void copy_operation(Frame& frame, OperationId id);
+  void copy_call(Frame& frame, OperationId id, GraphId callee);
   void copy_notes(const Frame& frame);
   void copy_split(const Frame& frame, SplitRequest split);
   bool has_dim(const Operation& operation, const SplitRequest& split) const;
@@ -69,21 +71,28 @@ class Inliner {
 
   const Program& program_;
   Graph out_;
+  GraphClaim claim_;
   Names names_;
 
  public:
   std::vector<Operator> added;  // operators beyond those of the program
 };
 
-Graph Inliner::run(const Graph& graph) {
+Graph Inliner::run(GraphId id) {
+  const Graph& graph = program_[id];
   out_ = {};
+  claim_ = {};
+  claim_.before = id;
   names_ = {};
   out_.name = graph.name;
   out_.values = graph.values;
   out_.inputs = graph.inputs;
   for (const Value& v : graph.values) names_.take(v.name);
-  Frame frame{graph, {}, {}, {}};
-  for (std::size_t v = 0; v < graph.values.size(); ++v) frame.values.push_back(ValueId{v});
+  Frame frame{graph, {}, {}, {}, {}};
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    frame.values.push_back(ValueId{v});
+    claim_.values.push_back(ValueRef{{}, ValueId{v}});
+  }
   frame.input_use.resize(graph.values.size());
   copy_operations(frame);
   for (ValueId v : graph.outputs) out_.outputs.push_back(frame.values[v.index()]);
@@ -97,30 +106,35 @@ void Inliner::drop_unused_values() {
   for_each_value(out_, [&](ValueId& v) { used[v.index()] = true; });
   std::vector<ValueId> place(out_.values.size());
   std::vector<Value> kept;
+  std::vector<std::optional<ValueRef>> claims;
   for (std::size_t v = 0; v < used.size(); ++v) {
     if (!used[v]) continue;
     place[v] = ValueId{kept.size()};
     kept.push_back(std::move(out_.values[v]));
+    claims.push_back(std::move(claim_.values[v]));
   }
   out_.values = std::move(kept);
+  claim_.values = std::move(claims);
   for_each_value(out_, [&](ValueId& v) { v = place[v.index()]; });
 }
 
 void Inliner::copy_operations(Frame& frame) {
-  for (const Operation& operation : frame.graph.operations) {
+  for (std::size_t i = 0; i < frame.graph.operations.size(); ++i) {
+    OperationId id{i};
     frame.begin.push_back(out_.operations.size());
-    const RegionBody* region = program_[operation.op].region();
+    const RegionBody* region = program_[frame.graph[id].op].region();
     if (region && region->kind == RegionKind::call) {
-      copy_call(frame, operation, region->graph);
+      copy_call(frame, id, region->graph);
     } else {
-      copy_operation(frame, operation);
+      copy_operation(frame, id);
     }
   }
   frame.begin.push_back(out_.operations.size());
   copy_notes(frame);
 }
 
-void Inliner::copy_operation(Frame& frame, const Operation& operation) {
+void Inliner::copy_operation(Frame& frame, OperationId id) {
+  const Operation& operation = frame.graph[id];
   Operation copy = operation;
   bool annotated = !operation.operand_shardings.empty();
   copy.operand_shardings.resize(operation.operands.size());
@@ -133,11 +147,14 @@ void Inliner::copy_operation(Frame& frame, const Operation& operation) {
   if (!annotated) copy.operand_shardings.clear();
   for (ValueId& v : copy.results) v = frame.values[v.index()];
   out_.operations.push_back(std::move(copy));
+  claim_.operations.push_back(Copied{{frame.path, id}});
 }
 
-void Inliner::copy_call(Frame& frame, const Operation& call, GraphId callee) {
+void Inliner::copy_call(Frame& frame, OperationId id, GraphId callee) {
+  const Operation& call = frame.graph[id];
   const Graph& graph = program_[callee];
-  Frame inner{graph, std::vector<ValueId>(graph.values.size()), {}, {}};
+  Frame inner{graph, frame.path, std::vector<ValueId>(graph.values.size()), {}, {}};
+  inner.path.push_back(id);
   inner.input_use.resize(graph.values.size());
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
     std::size_t v = graph.inputs[k].index();
@@ -160,6 +177,7 @@ void Inliner::copy_call(Frame& frame, const Operation& call, GraphId callee) {
     Value copy = graph.values[v];
     copy.name = names_.fresh(prefix + "." + copy.name);
     out_.values.push_back(std::move(copy));
+    claim_.values.push_back(ValueRef{inner.path, ValueId{v}});
   }
   copy_operations(inner);
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
@@ -177,6 +195,7 @@ void Inliner::keep_apart(Frame& frame, ValueId result, ValueId source) {
     return;
   }
   out_.operations.push_back({identity_operator(out_[own].type), {source}, {own}, {}});
+  claim_.operations.push_back(TransferOf{});
 }
 
 bool Inliner::has_notes(const Frame& frame, ValueId value) const {
@@ -248,12 +267,12 @@ class Gatherer {
  public:
   explicit Gatherer(const Program& program) : program_(program), inliner_(program) {}
 
-  Program run() {
+  PassResult run() {
     result_.monoids = program_.monoids;
     result_.meshes = program_.meshes;
     result_.rewrites = program_.rewrites;
     result_.main = add(program_.main);
-    return std::move(result_);
+    return {std::move(result_), std::move(step_)};
   }
 
  private:
@@ -262,7 +281,10 @@ class Gatherer {
     GraphId place{result_.graphs.size()};
     graphs_.emplace(id, place);
     result_.graphs.emplace_back();
-    Graph graph = inliner_.run(program_[id]);
+    step_.graphs.emplace_back();
+    Graph graph = inliner_.run(id);
+    step_.graphs[place.index()] = inliner_.take_claim();
+    step_.graphs[place.index()].after = place;
     for (Operation& operation : graph.operations) operation.op = add(operation.op);
     result_.graphs[place.index()] = std::move(graph);
     return place;
@@ -285,12 +307,13 @@ class Gatherer {
   const Program& program_;
   Inliner inliner_;
   Program result_;
+  Step step_;
   std::unordered_map<GraphId, GraphId> graphs_;
   std::unordered_map<OperatorId, OperatorId> operators_;
 };
 
 }  // namespace
 
-Program inline_calls(const Program& program) { return Gatherer(program).run(); }
+PassResult inline_calls(const Program& program, const PassContext&) { return Gatherer(program).run(); }
 
 }  // namespace tap::passes

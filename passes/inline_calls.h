@@ -6,11 +6,11 @@
 // `H.m`, made unique by a number. A result that is an operand of the call just becomes another name for it.
 #pragma once
 
-#include "ir/graph.h"
+#include "passes/pass.h"
 
 namespace tap::passes {
 
 // Post: no operation of a graph that main reaches is a call; graphs and operators that main does not reach are gone.
-ir::Program inline_calls(const ir::Program& program);
+PassResult inline_calls(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

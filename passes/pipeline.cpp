@@ -1,8 +1,16 @@
 #include "passes/pipeline.h"
 
-#include "ir/graph_algorithms.h"
+#include <algorithm>
+#include <chrono>
+
+#include "ir/program_hash.h"
 #include "ir/verify.h"
+#include "passes/compose_maps.h"
 #include "passes/inline_calls.h"
+#include "passes/remove_dead_code.h"
+#include "passes/share_equal_operations.h"
+#include "passes/simplify_cells.h"
+#include "passes/simplify_graph.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -11,39 +19,114 @@ using namespace ir;
 
 namespace {
 
-Program share_equal_operations(const Program& program) {
-  Program result = program;
-  for (Graph& graph : result.graphs) graph = without_common_subexpressions(program, graph);
-  return result;
-}
-
-Program remove_dead_code(const Program& program) {
-  Program result = program;
-  for (Graph& graph : result.graphs) graph = without_dead_code(graph);
-  return result;
-}
-
 constexpr Pass lowering_passes[] = {
     {"inline_calls", "first: what follows sees through calls", inline_calls},
+    {"simplify_graph", "before cells: a reduction of one point brings cells of its monoid", simplify_graph},
+    {"simplify_cells", "before equal operations are looked for: what is equal shall look so", simplify_cells},
     {"share_equal_operations", "after inlining, which makes equal operations visible in one graph",
      share_equal_operations},
-    {"remove_dead_code", "last: inlining leaves results that nobody asked for", remove_dead_code},
+    {"remove_dead_code", "before composing: whoever reads a value and is needed by nobody would hold it back",
+     remove_dead_code},
+    {"compose_maps", "after sharing: two readers that are one need the value only once", compose_maps, true},
+    {"simplify_cells", "again: cells of several operations have met in one", simplify_cells},
+    {"share_equal_operations", "again: composed operations may be equal where their parts were not",
+     share_equal_operations},
+    {"remove_dead_code", "last: what nobody asks for", remove_dead_code},
 };
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A run that changes nothing ends a pass that runs until then; this many that do change something mean that it never ends.
+constexpr int most_runs = 1000;
 
 }  // namespace
 
 std::span<const Pass> lowering() { return lowering_passes; }
 
-Program run(std::span<const Pass> passes, Program program, const AfterPass& after) {
-  for (const Pass& pass : passes) {
-    Program next = pass.run(program);
-    std::vector<std::string> problems = verify(next);
+const Pass* find_pass(std::string_view name) {
+  for (const Pass& pass : lowering_passes)
+    if (pass.name == name) return &pass;
+  return nullptr;
+}
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : lowering_passes)
+    if (std::find(names.begin(), names.end(), pass.name) == names.end()) names.emplace_back(pass.name);
+  return names;
+}
+
+namespace {
+
+class Manager {
+ public:
+  Manager(Program program, const PassContext& context, const AfterPass& after) : context_(context), after_(after) {
+    result_.program = std::move(program);
+  }
+
+  void run(const Pass& pass) {
+    std::vector<Remark> remarks;
+    int runs = 0;
+    while (run_once(pass, remarks) && pass.until_stable)
+      TAP_CHECK(++runs < most_runs, "the pass `" + std::string(pass.name) + "` never comes to an end");
+    for (Remark& remark : remarks) {  // of the last run: what was declined at first may have been done later
+      remark.pass = pass.name;
+      result_.remarks.push_back(std::move(remark));
+    }
+  }
+  Passed take() { return std::move(result_); }
+
+ private:
+  // Whether it changed the program.
+  bool run_once(const Pass& pass, std::vector<Remark>& remarks) {
+    auto start = std::chrono::steady_clock::now();
+    PassResult made = pass.run(result_.program, context_);
+    double seconds = seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    std::vector<std::string> problems = verify(made.program);
     if (!problems.empty())
       TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` made an ill-formed program: " + problems.front());
-    if (after) after(pass, program, next);
-    program = std::move(next);
+    check_form(pass, made);
+    if (after_) after_({pass, result_.program, made.program, seconds, seconds_since(start)});
+    remarks = std::move(made.remarks);
+    bool changed = made.program != result_.program;
+    if (changed) add_step(pass, std::move(made));
+    return changed;
   }
-  return program;
+
+  // Claims for every graph, for each of its values and operations one.
+  static void check_form(const Pass& pass, const PassResult& made) {
+    const std::string name(pass.name);
+    TAP_CHECK(made.step.graphs.size() == made.program.graphs.size(), "the pass `" + name + "` claims too little");
+    for (const GraphClaim& claim : made.step.graphs) {
+      const Graph& graph = made.program[claim.after];
+      TAP_CHECK(claim.values.size() == graph.values.size() && claim.operations.size() == graph.operations.size(),
+                "the pass `" + name + "` claims another graph than it made");
+    }
+  }
+
+  void add_step(const Pass& pass, PassResult made) {
+    made.step.pass = pass.name;
+    made.step.before = certificate_end_.empty() ? hash_of(result_.program) : certificate_end_;
+    made.step.after = certificate_end_ = hash_of(made.program);
+    result_.certificate.steps.push_back(std::move(made.step));
+    result_.program = std::move(made.program);
+  }
+
+  const PassContext& context_;
+  const AfterPass& after_;
+  std::string certificate_end_;  // the hash of the program, once there is a step
+  Passed result_;
+};
+
+}  // namespace
+
+Passed run(std::span<const Pass> passes, Program program, const PassContext& context, const AfterPass& after) {
+  Manager manager(std::move(program), context, after);
+  for (const Pass& pass : passes) manager.run(pass);
+  return manager.take();
 }
 
 }  // namespace tap::passes

@@ -1,28 +1,39 @@
-// The passes, in their order. A pass is a function from Program to Program; the verifier looks at what each one made, and
-// a pass that broke something is named.
+// The passes in their order, and the pass manager: it runs them, looks at what each one made with the verifier, names the
+// one that broke something, and collects what they claim (a certificate) and why they declined (remarks).
 #pragma once
 
 #include <functional>
 #include <span>
-#include <string_view>
 
-#include "ir/graph.h"
+#include "passes/pass.h"
 
 namespace tap::passes {
 
-struct Pass {
-  std::string_view name;
-  std::string_view reason;  // why it stands where it does
-  ir::Program (*run)(const ir::Program& program);
+// From the graph that the frontend builds to the one that is cut into blocks. A pass may stand in it more than once.
+std::span<const Pass> lowering();
+// A pass by its name. Null if there is none.
+const Pass* find_pass(std::string_view name);
+// Every name once, in the order of the tables.
+std::vector<std::string> pass_names();
+
+struct PassRun {
+  const Pass& pass;
+  const ir::Program& before;
+  const ir::Program& after;
+  double seconds;   // of the pass itself
+  double verifier;  // of the verifier
+};
+// Called after each run of a pass: of one that runs until nothing changes, after each time.
+using AfterPass = std::function<void(const PassRun& run)>;
+
+struct Passed {
+  ir::Program program;
+  ir::Certificate certificate;  // a step for each run that changed something
+  std::vector<Remark> remarks;
 };
 
-// From the graph that the frontend builds to the one that is cut into blocks.
-std::span<const Pass> lowering();
-
-// Called after each pass, with what it made.
-using AfterPass = std::function<void(const Pass& pass, const ir::Program& before, const ir::Program& after)>;
-
 // Pre: the program is verified. Throws InternalError that names the pass whose result the verifier refuses.
-ir::Program run(std::span<const Pass> passes, ir::Program program, const AfterPass& after = {});
+Passed run(std::span<const Pass> passes, ir::Program program, const PassContext& context = {},
+           const AfterPass& after = {});
 
 }  // namespace tap::passes

@@ -10,6 +10,7 @@ Action declare_fmt(CLI::App& app);
 Action declare_inspect(CLI::App& app);
 Action declare_new(CLI::App& app);
 Action declare_ops(CLI::App& app);
+Action declare_opt(CLI::App& app);
 Action declare_run(CLI::App& app);
 
 namespace {
@@ -18,6 +19,7 @@ constexpr Command table[] = {
     {"check", "Prove that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
     {"inspect", "Show the graph of a program", declare_inspect},
+    {"opt", "Run passes on a program and print what they made of it", declare_opt},
     {"ops", "List the operators, or describe one and how it can be sharded", declare_ops},
     {"fmt", "Lay out source files evenly", declare_fmt},
     {"explain", "Explain a diagnostic code at length", declare_explain},

@@ -96,7 +96,7 @@ std::string show_one(Session& session, const ast::Module& module, const Signatur
   if (!sample)
     return text + "\nIts index spaces depend on sizes: give some with --dim NAME=SIZE and --param NAME=VALUE.\n";
   if (!sample->sizes.empty()) text += "\nwith " + sample->sizes + ":\n";
-  ir::Program program = passes::inline_calls(sample->compiled.program);
+  ir::Program program = passes::inline_calls(sample->compiled.program, {}).program;
   std::set<ir::OperatorId> shown;
   show_operators(program, program.main, shown, text);
   return text;

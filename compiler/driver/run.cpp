@@ -11,6 +11,7 @@
 #include "compiler/driver/compare.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/passes.h"
 #include "compiler/driver/read_source.h"
 #include "runtime/input_spec.h"
 #include "runtime/output_spec.h"
@@ -26,6 +27,7 @@ struct RunOptions {
   std::vector<std::string> inputs, outputs, expected;
   Tolerance tolerance;
   EngineOptions engine;
+  PassOptions passes;
 };
 
 // The sizes that inputs bring along: of a file, of a literal, or as written before a maker.
@@ -130,6 +132,7 @@ int run(Session& session, const RunOptions& options) {
   std::vector<InputSpec> specs = parse_inputs(options.inputs, files);
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   Compiled compiled = compile_for(session, options, specs, files);
+  compiled.program = run_passes(session, std::move(compiled.program), options.passes).program;
   const ir::Graph& graph = compiled.program[compiled.program.main];
 
   std::vector<DeclaredOutput> declared;
@@ -177,6 +180,7 @@ Action declare_run(CLI::App& app) {
       ->check(is_tolerance);
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);
+  add_pass_options(app, options->passes);
   return [options](Session& session) { return run(session, *options); };
 }
 

@@ -37,6 +37,8 @@ void Session::tell(const Diagnostics& diagnostics) const {
   write_all(STDERR_FILENO, render(diagnostics, sources, message_format, colour));
 }
 
+void Session::tell(std::string_view text) const { write_all(STDERR_FILENO, text); }
+
 bool wants_colour(ColourChoice choice, int file_descriptor) {
   if (choice != ColourChoice::automatic) return choice == ColourChoice::always;
   const char* no_color = std::getenv("NO_COLOR");

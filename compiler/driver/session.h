@@ -23,6 +23,7 @@ struct Session {
   // Standard error. Nobody is left to be told if that fails.
   void tell(const Diagnostic& diagnostic) const;
   void tell(const Diagnostics& diagnostics) const;
+  void tell(std::string_view text) const;
 };
 
 // Thrown when everything has been told already; only the exit code is left.

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "ir/verify.h"
-#include "passes/pipeline.h"
-#include "support/check.h"
 #include "tests/ir/build.h"
 
 namespace tap::passes {
@@ -13,6 +11,8 @@ namespace {
 
 using namespace tap::ir;
 using namespace tap::ir::test;
+
+Program inlined_of(const Program& program) { return inline_calls(program, {}).program; }
 
 // y = op(x) over a vector, and y = a + b.
 Operator unary(CellOp op, const std::string& name) {
@@ -58,10 +58,10 @@ std::size_t calls(const Program& program) {
 }
 
 void expect_same_meaning(const Program& program) {
-  Program inlined = inline_calls(program);
+  Program inlined = inlined_of(program);
   EXPECT_EQ(verify(inlined), std::vector<std::string>{});
   EXPECT_EQ(calls(inlined), 0u);
-  EXPECT_EQ(inline_calls(inlined), inlined);
+  EXPECT_EQ(inlined_of(inlined), inlined);
   std::vector<Tensor> inputs;
   for (std::size_t k = 0; k < program[program.main].inputs.size(); ++k)
     inputs.push_back(tensor(f32, {4}, {1, -2, 3, -4.5 - double(k)}));
@@ -82,7 +82,7 @@ TEST(InlineCalls, TwoCallsOfOneGraphGetNamesOfTheirOwn) {
   program.main = g.finish({k});
   expect_same_meaning(program);
   std::vector<std::string> names;
-  Program inlined = inline_calls(program);
+  Program inlined = inlined_of(program);
   for (const Value& v : inlined[inlined.main].values) names.push_back(v.name);
   EXPECT_EQ(names, (std::vector<std::string>{"x", "h", "k", "h.t", "k.t"}));
   EXPECT_EQ(inlined.graphs.size(), 1u);
@@ -125,7 +125,7 @@ TEST(InlineCalls, ResultsThatAreOperandsAndResultsTwice) {
   z.push_back(g.add(sum_of_two("u"), {z[0], z[3]})[0]);
   program.main = g.finish(z);
   expect_same_meaning(program);
-  Program inlined = inline_calls(program);
+  Program inlined = inlined_of(program);
   EXPECT_EQ(inlined[inlined.main].operations.size(), 2u);
   EXPECT_EQ(inlined[inlined.main].values.size(), 4u);
 }
@@ -142,7 +142,7 @@ TEST(InlineCalls, AnAliasWithABarrierStaysAValue) {
   g.graph.barriers.push_back({y, BarrierKind::forward});
   program.main = g.finish({y});
   expect_same_meaning(program);
-  Program inlined = inline_calls(program);
+  Program inlined = inlined_of(program);
   const Graph& main = inlined[inlined.main];
   ASSERT_EQ(main.barriers.size(), 1u);
   EXPECT_EQ(main[main.barriers[0].value].name, "y");
@@ -167,7 +167,7 @@ TEST(InlineCalls, NotesOfTheCalleeAreKept) {
   auto h = g.value("h", {f32, {4}});
   g.write(region(RegionKind::call, callee, 1, 1), {u}, {h});
   program.main = g.finish({h});
-  Program inlined = inline_calls(program);
+  Program inlined = inlined_of(program);
   const Graph& main = inlined[inlined.main];
   std::vector<std::string> written;  // by the operations that are split, those of the callee first
   for (const SplitRequest& split : main.splits) written.push_back(main[main[split.operation].results[0]].name);
@@ -177,38 +177,25 @@ TEST(InlineCalls, NotesOfTheCalleeAreKept) {
   EXPECT_EQ(main[main.groups[0].values[1]].name, "h");
 }
 
-TEST(Pipeline, NamesThePassThatBrokeTheProgram) {
-  Program program;
-  program.main = add_callee(program);
-  auto breaks = [](const Program& p) {
-    Program broken = p;
-    broken.graphs[0].operations[0].results = {};
-    return broken;
-  };
-  const Pass passes[] = {{"harmless", "", [](const Program& p) { return p; }}, {"saboteur", "", breaks}};
-  try {
-    run(passes, program);
-    FAIL() << "the verifier saw nothing";
-  } catch (const InternalError& e) { EXPECT_NE(std::string(e.what()).find("saboteur"), std::string::npos) << e.what(); }
-}
-
-TEST(Pipeline, LoweringKeepsTheMeaningAndSharesEqualCalls) {
+// Every claim of a copy names the operation that it is a copy of, through the calls.
+TEST(InlineCalls, ClaimsWhereEveryOperationComesFrom) {
   Program program;
   GraphId callee = add_callee(program);
   BuildGraph g{program, {}};
   auto x = g.input("x", f32, {4});
-  auto h = g.value("h", {f32, {4}}), k = g.value("k", {f32, {4}}), dead = g.value("dead", {f32, {4}});
+  auto h = g.value("h", {f32, {4}});
   g.write(region(RegionKind::call, callee, 1, 1), {x}, {h});
-  g.write(region(RegionKind::call, callee, 1, 1), {x}, {k});
-  g.write(region(RegionKind::call, callee, 1, 1), {h}, {dead});
-  program.main = g.finish(g.add(sum_of_two("y"), {h, k}));
-  std::vector<std::string_view> seen;
-  Program lowered =
-      run(lowering(), program, [&](const Pass& p, const Program&, const Program&) { seen.push_back(p.name); });
-  EXPECT_EQ(seen.size(), lowering().size());
-  EXPECT_EQ(lowered[lowered.main].operations.size(), 3u);
-  auto input = tensor(f32, {4}, {1, -2, 3, -4});
-  EXPECT_EQ(values_of(interpret(lowered, lowered.main, {input}).outputs[0]), (std::vector<double>{2, 4, 6, 8}));
+  program.main = g.finish({h});
+  PassResult result = inline_calls(program, {});
+  ASSERT_EQ(result.step.graphs.size(), 1u);
+  const GraphClaim& claim = result.step.graphs[0];
+  EXPECT_EQ(claim.before, program.main);
+  std::vector<Justification> copies{Copied{{{OperationId{0u}}, OperationId{0u}}},
+                                    Copied{{{OperationId{0u}}, OperationId{1u}}}};
+  EXPECT_EQ(claim.operations, copies);
+  std::vector<std::optional<ValueRef>> values{ValueRef{{}, x}, ValueRef{{}, h},
+                                              ValueRef{{OperationId{0u}}, ValueId{1u}}};
+  EXPECT_EQ(claim.values, values);
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// The passes of a command: which ones, in what order, and what is shown of them. Shared by all commands that run them.
+//
+//   tapc opt mlp.tap --passes=inline_calls,compose_maps --dump-after=changed --dump-dir=stages --remarks --time-passes
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/driver/session.h"
+#include "passes/pipeline.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tap::driver {
+
+struct PassOptions {
+  std::vector<std::string> passes;  // with `chosen`; else those of the lowering
+  bool chosen = false;
+  std::string dump_after;  // a pass, `all` or `changed`; empty: no dumps
+  std::string dump_dir = ".";
+  bool time = false;
+  bool remarks = false;
+};
+void add_pass_options(CLI::App& app, PassOptions& options);
+
+// Runs the passes, writes the dumps (NN-PASS.txt, counting every run of a pass), tells remarks and times on standard error.
+// Throws Failure, exit 2, for the name of a pass that there is not. Pre: the program is verified.
+passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options);
+
+// The list for people: a line for each pass, in order, with the reason for its place.
+std::string list_of_passes();
+
+}  // namespace tap::driver

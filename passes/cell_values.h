@@ -1,0 +1,33 @@
+// What a cell is by computation, where no line of algebra tells: each with the name of its axiom.
+//
+//   2 + 3 is 5            "a = b [arithmetic]"    by the oracle's arithmetic, where nothing is rounded away
+//   (i + 1) - 1 is i      "a = b [affine]"        both are the same affine function of the index
+//   i < n is true         "a = b [domain]"        at every point of the index space
+//   f32(x[i]) is x[i]     "T(a) = a [exact]"      the value is one of that type already
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "ir/operator.h"
+
+namespace tap::passes {
+
+struct CellValue {
+  std::string_view axiom;
+  std::vector<ir::CellId> variables;  // of the axiom: a and b, or the a of a cast
+  ir::CellId value;                   // what the cell is
+};
+
+// The arithmetic of the oracle on constants.
+std::optional<CellValue> folded(ir::CellExprs& exprs, ir::CellId cell);
+// A cast that changes nothing.
+std::optional<CellValue> without_cast(const ir::CellExprs& exprs, ir::CellId cell);
+// Cells are added to the operator's.
+std::optional<CellValue> affine_form(ir::Operator& op, ir::CellId cell);
+std::optional<CellValue> decided_by_domain(ir::Operator& op, ir::CellId cell);
+
+// 2*i - j + 3 as cells of type i64.
+ir::CellId affine_cell(ir::CellExprs& exprs, const ir::AffineExpr& e);
+
+}  // namespace tap::passes

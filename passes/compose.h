@@ -1,0 +1,41 @@
+// One operator in the place of two: a consumer with what it reads of one value replaced by the map that computes it.
+//
+//   h[i] = x[i] + 1   and   y[i, j] = h[i + 1 else 0] * w[j]
+//   is   y[i, j] = (if 0 <= i + 1 and i + 1 < n then f32(x[i + 1] + 1) else 0) * w[j]
+//
+// The value still rounds to its type, and what lies outside of it is still the fill.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+// The map whose one result can be computed anywhere, cell by cell: every index dim follows from the cell's place.
+struct Producer {
+  const ir::Operator* op = nullptr;
+  std::vector<ir::AffineExpr> dims;  // by index dim, over the axes of the result; those of counters are not asked
+};
+// Empty if the operator is no such map: then `why` says so, as the end of a sentence about it.
+std::optional<Producer> as_producer(const ir::Operator& op, std::string& why);
+
+// A consumer's operand that is replaced.
+struct ReplacedOperand {
+  std::uint32_t tensor = 0;
+  Producer producer;
+  std::vector<ir::ValueId> operands;  // the values that the producer is applied to
+};
+struct Composition {
+  ir::Operator op;
+  std::vector<ir::ValueId> operands;        // the values that the new operator is applied to
+  std::vector<std::uint32_t> reads;         // the consumer's reads that were replaced …
+  std::vector<std::uint32_t> replaced_by;   // … and by which of the replaced operands
+};
+
+// Pre: a map or a reduction, that reads what is replaced by affine accesses alone. Throws Overflow where coordinates do.
+Composition compose(const ir::Operator& consumer, const std::vector<ir::ValueId>& operands,
+                    const std::vector<ReplacedOperand>& replaced);
+
+}  // namespace tap::passes

@@ -1,0 +1,46 @@
+// What a pass is: a function from Program to Program that also says what it claims and why it left something alone.
+//
+//   PassResult simplify(const Program& program, const PassContext& context);
+//
+// A pass is one `.cpp` with its header, and one line in a table of pipeline.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/certificate.h"
+#include "ir/plan.h"
+
+namespace tap::passes {
+
+struct PassContext {
+  ir::Plan plan = {};
+  bool strict_fp = false;  // floats as written: no reassociation
+};
+
+// Why a pass declined, in one sentence, for people (`--remarks`).
+struct Remark {
+  std::string pass;       // filled in by the pass manager
+  std::string graph;      // its name
+  std::string operation;  // the name of a value that it writes
+  std::string message;
+  bool operator==(const Remark&) const = default;
+};
+
+struct PassResult {
+  ir::Program program;
+  ir::Step step;  // the claims; name and hashes are filled in by the pass manager
+  std::vector<Remark> remarks = {};
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view reason;  // why it stands where it does
+  PassResult (*run)(const ir::Program& program, const PassContext& context);
+  // Run again until nothing changes: for a pass each of whose results stands on claims about what it was given, so that
+  // what it makes can only be looked at by its next run.
+  bool until_stable = false;
+};
+
+}  // namespace tap::passes

@@ -1,0 +1,154 @@
+#include "passes/rebuild.h"
+
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+Rebuild::Rebuild(const Program& before, GraphId graph)
+    : from_(before[graph]), id_(graph), values_(from_.values) {
+  for (std::size_t v = 0; v < values_.size(); ++v) forwards_.push_back(ValueId{v});
+}
+
+void Rebuild::copy(OperationId operation) { add(from_[operation], Copied{{{}, operation}}, operation); }
+
+void Rebuild::add(Operation operation, Justification why, std::optional<OperationId> stands_for) {
+  if (stands_for) became_.emplace_back(*stands_for, OperationId{operations_.size()});
+  operations_.push_back(std::move(operation));
+  why_.push_back(std::move(why));
+}
+
+ValueId Rebuild::add_value(Value value) {
+  ValueId id{values_.size()};
+  values_.push_back(std::move(value));
+  forwards_.push_back(id);
+  return id;
+}
+
+void Rebuild::forward(ValueId gone, ValueId kept) {
+  TAP_CHECK(now(kept) != gone, "a value that stands for itself");
+  forwards_[gone.index()] = kept;
+}
+
+ValueId Rebuild::now(ValueId value) const {
+  while (forwards_[value.index()] != value) value = forwards_[value.index()];
+  return value;
+}
+
+Rebuilt Rebuild::finish() {
+  std::vector<bool> mentioned(values_.size(), false);
+  Rebuilt made;
+  Graph& to = made.graph;
+  to.name = from_.name;
+  to.inputs = from_.inputs;
+  to.outputs = from_.outputs;
+  to.operations = std::move(operations_);
+  auto each = [&](auto visit) {
+    for (std::vector<ValueId>* list : {&to.inputs, &to.outputs})
+      for (ValueId& v : *list) visit(v);
+    for (Operation& operation : to.operations) {
+      for (ValueId& v : operation.operands) visit(v);
+      for (ValueId& v : operation.results) visit(v);
+    }
+  };
+  each([&](ValueId& v) { mentioned[(v = now(v)).index()] = true; });
+  copy_annotations(to, mentioned);
+
+  std::vector<ValueId> place(values_.size());
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (!mentioned[v]) continue;
+    place[v] = ValueId{to.values.size()};
+    to.values.push_back(std::move(values_[v]));
+    made.claim.values.push_back(v < from_.values.size() ? std::optional(ValueRef{{}, ValueId{v}}) : std::nullopt);
+  }
+  auto placed = [&](ValueId& v) { v = place[v.index()]; };
+  each(placed);
+  for (ShardingGroup& group : to.groups)
+    for (ValueId& v : group.values) placed(v);
+  for (Barrier& barrier : to.barriers) placed(barrier.value);
+  for (SplitRequest& split : to.splits)
+    if (split.value) placed(*split.value);
+  made.claim.after = made.claim.before = id_;
+  made.claim.operations = std::move(why_);
+  made.claim.equal = std::move(equal_);
+  made.claim.copies = std::move(copies_);
+  return made;
+}
+
+// Of values and operations that are still there.
+void Rebuild::copy_annotations(Graph& to, const std::vector<bool>& mentioned) const {
+  for (const ShardingGroup& group : from_.groups) {
+    ShardingGroup left;
+    for (ValueId v : group.values)
+      if (mentioned[now(v).index()]) left.values.push_back(now(v));
+    if (!left.values.empty()) to.groups.push_back(std::move(left));
+  }
+  for (const Barrier& barrier : from_.barriers)
+    if (mentioned[now(barrier.value).index()]) to.barriers.push_back({now(barrier.value), barrier.kind});
+  for (const SplitRequest& split : from_.splits)
+    for (auto [old, made] : became_) {
+      if (old != split.operation) continue;
+      to.splits.push_back(split);
+      to.splits.back().operation = made;
+      if (split.value) to.splits.back().value = now(*split.value);
+    }
+}
+
+GraphClaim claim_of_part(GraphId graph, const Selection& selection) {
+  GraphClaim claim;
+  claim.after = claim.before = graph;
+  for (std::size_t v = 0; v < selection.values.size(); ++v)
+    if (selection.values[v]) claim.values.push_back(ValueRef{{}, ValueId{v}});
+  for (std::size_t i = 0; i < selection.operations.size(); ++i)
+    if (selection.operations[i]) claim.operations.push_back(Copied{{{}, OperationId{i}}});
+  return claim;
+}
+
+PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
+  PassResult result{program, {}, {}};
+  std::vector<Graph> graphs;
+  for (std::size_t g = 0; g < program.graphs.size(); ++g) {
+    Rebuilt made = rewrite(result.program, GraphId{g}, result.remarks);
+    graphs.push_back(std::move(made.graph));
+    result.step.graphs.push_back(std::move(made.claim));
+  }
+  result.program.graphs = std::move(graphs);
+  drop_unused_operators(result.program);
+  return result;
+}
+
+void drop_unused_operators(Program& program) {
+  std::vector<bool> used(program.operators.size(), false);
+  for (const Graph& graph : program.graphs)
+    for (const Operation& operation : graph.operations) used[operation.op.index()] = true;
+  std::vector<OperatorId> place(used.size());
+  std::vector<Operator> kept;
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    if (!used[k]) continue;
+    place[k] = OperatorId{kept.size()};
+    kept.push_back(std::move(program.operators[k]));
+  }
+  program.operators = std::move(kept);
+  for (Graph& graph : program.graphs)
+    for (Operation& operation : graph.operations) operation.op = place[operation.op.index()];
+}
+
+std::vector<bool> annotated_values(const Graph& graph) {
+  std::vector<bool> annotated(graph.values.size(), false);
+  for (const ShardingGroup& group : graph.groups)
+    for (ValueId v : group.values) annotated[v.index()] = true;
+  for (const Barrier& barrier : graph.barriers) annotated[barrier.value.index()] = true;
+  for (const SplitRequest& split : graph.splits)
+    for (ValueId v : graph[split.operation].results) annotated[v.index()] = true;
+  for (std::size_t v = 0; v < graph.values.size(); ++v)
+    if (graph.values[v].sharding) annotated[v] = true;
+  return annotated;
+}
+
+std::string name_of(const Graph& graph, OperationId operation) {
+  const std::vector<ValueId>& results = graph[operation].results;
+  return results.empty() ? "an operation without results" : graph[results[0]].name;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,79 @@
+// Writing a graph anew together with what is claimed of it, a line for each operation. Values are named as in the graph
+// that was given; what nothing mentions at the end is gone, and the rest is numbered again in its old order.
+//
+//   Rebuild to(program, graph_id);
+//   to.copy(a);                                    // a stays: Copied
+//   ValueId p = to.add_value({"p", type});         // a value that was not there before
+//   to.add({op, {x}, {p}, {}}, PartialOf{{{}, b}, 1, 2}, b);
+//   to.forward(y, x);                              // who reads y reads x instead
+//   Rebuilt done = to.finish();                    // done.graph, done.claim
+#pragma once
+
+#include <functional>
+
+#include "ir/graph_rebuild.h"
+#include "passes/pass.h"
+
+namespace tap::passes {
+
+struct Rebuilt {
+  ir::Graph graph;
+  ir::GraphClaim claim;
+};
+
+class Rebuild {
+ public:
+  // The graph has its inputs, outputs and annotations, and no operations yet.
+  Rebuild(const ir::Program& before, ir::GraphId graph);
+
+  const ir::Graph& graph() const { return from_; }
+
+  // Operations, in their order.
+  void copy(ir::OperationId operation);
+  // `stands_for`: the operation whose splits are now asked of this one.
+  void add(ir::Operation operation, ir::Justification why, std::optional<ir::OperationId> stands_for = {});
+
+  ir::ValueId add_value(ir::Value value);
+  void rename(ir::ValueId value, std::string name) { values_[value.index()].name = std::move(name); }
+  // Whoever mentions `gone` means `kept`, now and later. An operation may write `gone` no more.
+  void forward(ir::ValueId gone, ir::ValueId kept);
+  // What `value` is by now.
+  ir::ValueId now(ir::ValueId value) const;
+  void claim_equal(ir::EqualOperations equal) { equal_.push_back(std::move(equal)); }
+  // That operation copies its operand: `forward` its result.
+  void claim_copy(ir::OperationId operation) { copies_.push_back({{}, operation}); }
+
+  Rebuilt finish();
+
+ private:
+  void copy_annotations(ir::Graph& to, const std::vector<bool>& mentioned) const;
+
+  const ir::Graph& from_;
+  ir::GraphId id_;
+  std::vector<ir::Value> values_;      // the old ones, then those that were added
+  std::vector<ir::ValueId> forwards_;  // by value: itself, or what it stands for
+  std::vector<ir::Operation> operations_;
+  std::vector<ir::Justification> why_;
+  std::vector<ir::EqualOperations> equal_;
+  std::vector<ir::OperationRef> copies_;
+  std::vector<std::pair<ir::OperationId, ir::OperationId>> became_;  // old, new
+};
+
+// The same for a graph of which only a part stays (ir/graph_rebuild.h): every operation is copied.
+ir::GraphClaim claim_of_part(ir::GraphId graph, const ir::Selection& selection);
+
+// A pass that rewrites one graph after the other. Operators may be added to `program`, whose graphs are still the old ones;
+// those that no graph uses at the end are gone.
+using RewriteGraph = std::function<Rebuilt(ir::Program& program, ir::GraphId graph, std::vector<Remark>& remarks)>;
+PassResult rewrite_graphs(const ir::Program& program, const RewriteGraph& rewrite);
+
+// Drops the operators that no graph uses; the others keep their order.
+void drop_unused_operators(ir::Program& program);
+
+// By value: whether a user said something of it (its sharding, a barrier), or of how what writes it is split. It must stay.
+std::vector<bool> annotated_values(const ir::Graph& graph);
+
+// What people call an operation: the first value that it writes.
+std::string name_of(const ir::Graph& graph, ir::OperationId operation);
+
+}  // namespace tap::passes

@@ -1,0 +1,16 @@
+// A reduction over one point, or over none, is a map.
+//
+//   y[i] = sum[k in 0..1] x[i, k]     is   y[i] = 0 + x[i, 0]          combine(identity, operand)
+//   y[i] = max[k in 0..0] x[i, k]     is   y[i] = -inf                 identity
+#pragma once
+
+#include <optional>
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+// The map, without the reduced dims; empty if some cell may combine more than one point, or one cell one and another none.
+std::optional<ir::Operator> reduced_once(const ir::Program& program, const ir::Operator& op);
+
+}  // namespace tap::passes

@@ -1,0 +1,10 @@
+// Operations whose results reach no output are gone, and operators that no graph uses.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace tap::passes {
+
+PassResult remove_dead_code(const ir::Program& program, const PassContext& context);
+
+}  // namespace tap::passes

@@ -1,0 +1,14 @@
+// The cells of maps and reductions become simpler: by lines of algebra (cell_rules.def), by arithmetic on constants and on
+// index values, and because the domain decides a condition. What is no longer read is no operand any more.
+//
+//   y[i] = if 0 <= i then x[i] * 1 else 0        →     y[i] = x[i]
+#pragma once
+
+#include "passes/pass.h"
+
+namespace tap::passes {
+
+// Every cell keeps its value, bit by bit, and fails where it failed, save for what is not needed any more.
+PassResult simplify_cells(const ir::Program& program, const PassContext& context);
+
+}  // namespace tap::passes

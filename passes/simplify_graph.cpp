@@ -1,0 +1,87 @@
+#include "passes/simplify_graph.h"
+
+#include <algorithm>
+
+#include "ir/graph_algorithms.h"
+#include "passes/rebuild.h"
+#include "passes/reduce_once.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// y[e] = x[e], of the same shape: every cell of y is written, so every cell is that of x.
+bool is_copy(const Operator& op) {
+  const MapBody* map = op.map();
+  if (!map || op.operands.size() != 1 || op.reads.size() != 1 || op.writes.size() != 1) return false;
+  const Access &read = op.reads[0], &write = op.writes[0];
+  bool by_data = std::any_of(read.coordinates.begin(), read.coordinates.end(), [](const auto& c) { return c.has_value(); });
+  return op.operands == op.results && op.exprs[map->values[0]].op == CellOp::read && !by_data &&
+         read.projection == write.projection;
+}
+
+class Simplifier {
+ public:
+  Simplifier(Program& program, GraphId id)
+      : program_(program), graph_(program[id]), to_(program, id), uses_(def_use(graph_)),
+        noted_(annotated_values(graph_)), boundary_(graph_.values.size(), false) {
+    for (const auto* list : {&graph_.inputs, &graph_.outputs})
+      for (ValueId v : *list) boundary_[v.index()] = true;
+  }
+
+  Rebuilt run(std::vector<Operator>& added) {
+    for (std::size_t i = 0; i < graph_.operations.size(); ++i) {
+      OperationId id{i};
+      const Operation& operation = graph_[id];
+      const Operator& op = program_[operation.op];
+      if (is_copy(op) && forward(id)) continue;
+      if (auto map = reduced_once(program_, op)) {
+        Operation changed = operation;
+        if (map->operands.empty()) changed.operands.clear(), changed.operand_shardings.clear();
+        changed.op = OperatorId{program_.operators.size() + added.size()};
+        added.push_back(std::move(*map));
+        to_.add(std::move(changed), PointOf{{{}, id}}, id);
+      } else {
+        to_.copy(id);
+      }
+    }
+    return to_.finish();
+  }
+
+ private:
+  // y = x → x in the place of y; where y is a result, under its name.
+  bool forward(OperationId id) {
+    const Operation& operation = graph_[id];
+    ValueId x = to_.now(operation.operands[0]), y = operation.results[0];
+    bool said = noted_[y.index()] || noted_[x.index()] || !operation.operand_shardings.empty() || !operation.placements.empty();
+    if (said || uses_.writers[y.index()].size() != 1 || (boundary_[y.index()] && boundary_[x.index()])) return false;
+    to_.forward(y, x);
+    to_.claim_copy(id);
+    if (boundary_[y.index()]) {
+      to_.rename(x, graph_[y].name);
+      boundary_[x.index()] = true;
+    }
+    return true;
+  }
+
+  Program& program_;
+  const Graph& graph_;
+  Rebuild to_;
+  DefUse uses_;
+  std::vector<bool> noted_, boundary_;  // by value
+};
+
+}  // namespace
+
+PassResult simplify_graph(const Program& program, const PassContext&) {
+  return rewrite_graphs(program, [](Program& all, GraphId id, std::vector<Remark>&) {
+    std::vector<Operator> added;
+    Rebuilt made = Simplifier(all, id).run(added);
+    for (Operator& op : added) all.operators.push_back(std::move(op));
+    return made;
+  });
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,74 @@
+// Random programs mean the same after every list of passes, bit by bit on the interpreter.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "ir/text.h"
+#include "passes/pipeline.h"
+#include "tests/frontend/compile_source.h"
+#include "tests/passes/random_program.h"
+
+namespace tap::passes {
+namespace {
+
+using namespace tap::ir;
+
+std::vector<std::uint64_t> bits_of(const Tensor& t) {
+  std::vector<std::uint64_t> bits;
+  for (std::int64_t k = 0; k < t.size(); ++k) {
+    if (!is_float(t.type())) bits.push_back(static_cast<std::uint64_t>(t.load_i64(k)));
+    else bits.push_back(std::isnan(t.load_f64(k)) ? 1 : std::bit_cast<std::uint64_t>(t.load_f64(k)));
+  }
+  return bits;
+}
+
+std::vector<std::vector<std::uint64_t>> run_bits(const Program& program) {
+  const Graph& main = program[program.main];
+  std::vector<Tensor> inputs;
+  std::int64_t seed = 1;
+  for (ValueId v : main.inputs) {
+    Tensor t(main[v].type.element, main[v].type.shape);
+    for (std::int64_t k = 0; k < t.size(); ++k) {
+      seed = (seed * 48271) % 2147483647;
+      if (is_float(t.type())) t.store_f64(k, static_cast<double>(seed % 8 - 2));
+      else t.store_i64(k, seed % 8 - 2);
+    }
+    inputs.push_back(std::move(t));
+  }
+  std::vector<std::vector<std::uint64_t>> all;
+  for (const Tensor& t : interpret(program, program.main, inputs).outputs) all.push_back(bits_of(t));
+  return all;
+}
+
+const std::vector<std::vector<const char*>> lists = {
+    {},  // the lowering
+    {"inline_calls", "compose_maps"},
+    {"inline_calls", "simplify_cells"},
+    {"inline_calls", "compose_maps", "simplify_cells", "compose_maps"},
+    {"simplify_cells", "share_equal_operations", "inline_calls", "remove_dead_code"}};
+
+RC_GTEST_PROP(RandomProgram, MeansTheSameAfterEveryListOfPasses, ()) {
+  const std::vector<std::string> types = {"i64", "f64", "f32", "i32", "f16", "bf16", "i8"};
+  std::string type = *rc::gen::elementOf(types);
+  std::string text = test::RandomProgram(type).make();
+  RC_LOG() << text;
+  tap::test::Outcome outcome = tap::test::compile_text(text);
+  if (!outcome.compiled) RC_LOG() << outcome.messages;
+  RC_ASSERT(outcome.compiled.has_value());
+  const Program& program = outcome.compiled->program;
+  auto expected = run_bits(program);
+  for (const auto& names : lists) {
+    std::vector<Pass> passes(lowering().begin(), lowering().end());
+    if (!names.empty()) passes.clear();
+    for (const char* name : names) passes.push_back(*find_pass(name));
+    Passed passed = run(passes, program);
+    if (run_bits(passed.program) == expected) continue;
+    RC_LOG() << print(passed.program);
+    RC_FAIL("another result");
+  }
+}
+
+}  // namespace
+}  // namespace tap::passes
