@@ -59,8 +59,6 @@ Value* is_infinite(IRBuilderBase& b, Value* x) {
   return b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(Intrinsic::fabs, x), llvm::ConstantFP::getInfinity(x->getType()));
 }
 
-std::string library_name(CellOp op) { return std::string(ir::info(op).name); }
-
 Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& args) {
   Value* x = args[0];
   Value* y = args.size() > 1 ? args[1] : nullptr;
@@ -88,42 +86,16 @@ Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& a
     case CellOp::ceil: return b.CreateUnaryIntrinsic(Intrinsic::ceil, x);
     case CellOp::round: return b.CreateUnaryIntrinsic(Intrinsic::roundeven, x);
     case CellOp::sigmoid: return sigmoid(b, x);
-    case CellOp::exp:
-    case CellOp::log:
-    case CellOp::log1p:
-    case CellOp::expm1:
-    case CellOp::sin:
-    case CellOp::cos:
-    case CellOp::tan:
-    case CellOp::asin:
-    case CellOp::acos:
-    case CellOp::atan:
-    case CellOp::sinh:
-    case CellOp::cosh:
-    case CellOp::tanh:
-    case CellOp::asinh:
-    case CellOp::acosh:
-    case CellOp::atanh:
-    case CellOp::erf:
-    case CellOp::pow: return call_library(b, library_name(op), args);
-    case CellOp::constant:
-    case CellOp::index:
-    case CellOp::read:
-    case CellOp::argument:
-    case CellOp::logical_not:
-    case CellOp::logical_and:
-    case CellOp::logical_or:
-    case CellOp::select:
-    case CellOp::bitand_:
-    case CellOp::bitor_:
-    case CellOp::bitxor_:
-    case CellOp::bitnot:
-    case CellOp::shl:
-    case CellOp::shr:
-    case CellOp::cast:
-    case CellOp::reduce: break;
+#define TAP_CELL_LIBRARY(name, ...) \
+  case CellOp::name:                \
+    return call_library(b, #name, args);
+#include "ir/cell_ops.def"
+#define TAP_CELL_FRAME(name, ...) case CellOp::name:
+#define TAP_CELL_INTEGER(name, ...) case CellOp::name:
+#include "ir/cell_ops.def"
+      break;
   }
-  TAP_UNREACHABLE("`" + library_name(op) + "` is no operation on floats");
+  TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is no operation on floats");
 }
 
 Value* number(Value* like, std::int64_t value) { return llvm::ConstantInt::getSigned(like->getType(), value); }
@@ -181,8 +153,6 @@ Value* integer_operation(IRBuilderBase& b, CellOp op, ElementType type, const st
     case CellOp::not_equal: return b.CreateICmpNE(x, y);
     case CellOp::less: return has_sign ? b.CreateICmpSLT(x, y) : b.CreateICmpULT(x, y);
     case CellOp::less_equal: return has_sign ? b.CreateICmpSLE(x, y) : b.CreateICmpULE(x, y);
-    case CellOp::isnan:
-    case CellOp::isinf: return b.getFalse();
     case CellOp::logical_not:
     case CellOp::bitnot: return b.CreateNot(x);
     case CellOp::bitand_: return b.CreateAnd(x, y);
@@ -190,41 +160,13 @@ Value* integer_operation(IRBuilderBase& b, CellOp op, ElementType type, const st
     case CellOp::bitxor_: return b.CreateXor(x, y);
     case CellOp::shl:
     case CellOp::shr: return shift(b, op, has_sign, x, y);
-    case CellOp::constant:
-    case CellOp::index:
-    case CellOp::read:
-    case CellOp::argument:
-    case CellOp::logical_and:
-    case CellOp::logical_or:
-    case CellOp::select:
-    case CellOp::exp:
-    case CellOp::log:
-    case CellOp::log1p:
-    case CellOp::expm1:
-    case CellOp::sqrt:
-    case CellOp::rsqrt:
-    case CellOp::floor:
-    case CellOp::ceil:
-    case CellOp::round:
-    case CellOp::sin:
-    case CellOp::cos:
-    case CellOp::tan:
-    case CellOp::asin:
-    case CellOp::acos:
-    case CellOp::atan:
-    case CellOp::sinh:
-    case CellOp::cosh:
-    case CellOp::tanh:
-    case CellOp::asinh:
-    case CellOp::acosh:
-    case CellOp::atanh:
-    case CellOp::erf:
-    case CellOp::sigmoid:
-    case CellOp::pow:
-    case CellOp::cast:
-    case CellOp::reduce: break;
+#define TAP_CELL_FRAME(name, ...) case CellOp::name:
+#define TAP_CELL_FLOAT(name, ...) case CellOp::name:
+#define TAP_CELL_LIBRARY(name, ...) case CellOp::name:
+#include "ir/cell_ops.def"
+      break;
   }
-  TAP_UNREACHABLE("`" + library_name(op) + "` is no operation on integers");
+  TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is no operation on integers");
 }
 
 }  // namespace

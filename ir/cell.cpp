@@ -14,9 +14,9 @@ namespace tap::ir {
 namespace {
 
 constexpr CellOpInfo infos[] = {
-#define TAP_CELL_OP(name, spelling, arity, kind) {#name, spelling, arity, CellKind::kind},
+#define TAP_CELL_OP(name, spelling, arity, kind, arguments, result) \
+  {#name, spelling, arity, CellKind::kind, CellArguments::arguments, CellResult::result},
 #include "ir/cell_ops.def"
-#undef TAP_CELL_OP
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -74,6 +74,37 @@ std::string to_string(const Scalar& s) {
 const CellOpInfo& info(CellOp op) {
   TAP_CHECK(static_cast<std::size_t>(op) < cell_op_count, "an unknown cell operation");
   return infos[static_cast<std::size_t>(op)];
+}
+
+bool accepts(CellArguments arguments, ElementType type) {
+  switch (arguments) {
+    case CellArguments::none: return false;
+    case CellArguments::numbers: return !is_bool(type);
+    case CellArguments::floats: return is_float(type);
+    case CellArguments::integers: return is_integer(type);
+    case CellArguments::bools:
+    case CellArguments::choice: return is_bool(type);
+    case CellArguments::any: return true;
+  }
+  return false;
+}
+
+std::string_view wanted(CellArguments arguments) {
+  switch (arguments) {
+    case CellArguments::none: return "nothing";
+    case CellArguments::numbers: return "a number";
+    case CellArguments::floats: return "a float";
+    case CellArguments::integers: return "an integer";
+    case CellArguments::bools:
+    case CellArguments::choice: return "a bool";
+    case CellArguments::any: return "any type";
+  }
+  return "";
+}
+
+bool is_strict(CellOp op) {
+  CellKind kind = info(op).kind;
+  return kind != CellKind::leaf && kind != CellKind::lazy && kind != CellKind::cast && kind != CellKind::reduction;
 }
 
 std::size_t hash_of(const CellNode& node) {

@@ -35,9 +35,8 @@ struct Scalar {
 std::string to_string(const Scalar& s);  // 0x1.8p+1 style is not used: shortest decimal that reads back exactly
 
 enum class CellOp : std::uint8_t {
-#define TAP_CELL_OP(name, spelling, arity, kind) name,
+#define TAP_CELL_OP(name, spelling, arity, kind, arguments, result) name,
 #include "ir/cell_ops.def"
-#undef TAP_CELL_OP
 };
 
 enum class CellKind : std::uint8_t {
@@ -51,18 +50,28 @@ enum class CellKind : std::uint8_t {
   lazy,
   reduction
 };
+// What element types an operation takes; its arguments have one type. `choice`: bool, then two of the result's type.
+enum class CellArguments : std::uint8_t { none, numbers, floats, integers, bools, any, choice };
+enum class CellResult : std::uint8_t { own, same, boolean };  // own: the node says; same: as the arguments
+
 struct CellOpInfo {
   std::string_view name;
   std::string_view spelling;  // as printed: an operator or a function's name
   int arity;
   CellKind kind;
+  CellArguments arguments;
+  CellResult result;
 };
 const CellOpInfo& info(CellOp op);
 inline constexpr std::size_t cell_op_count = 0
-#define TAP_CELL_OP(name, spelling, arity, kind) +1
+#define TAP_CELL_OP(name, spelling, arity, kind, arguments, result) +1
 #include "ir/cell_ops.def"
-#undef TAP_CELL_OP
     ;
+
+// Whether the (first) argument may have this type. accepts(CellArguments::numbers, i32), but not bool
+bool accepts(CellArguments arguments, ElementType type);
+std::string_view wanted(CellArguments arguments);  // a number, a float, …
+bool is_strict(CellOp op);                         // computes its result from all of its arguments, and nothing else
 
 struct CellNode {
   CellOp op = CellOp::constant;

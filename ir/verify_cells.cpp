@@ -1,86 +1,8 @@
-// The typing rule of every cell operation, in one table.
+// The types of cells: every operation takes and gives what ir/cell_ops.def says of it.
 #include "ir/verify_parts.h"
 
 namespace tap::ir::verifying {
 namespace {
-
-enum class Rule {
-  leaf,             // by kind, below
-  numbers,          // number arguments of one type; the result's too
-  floats,           // likewise, floats
-  integers,         // likewise, integers
-  bools,            // bool arguments, bool result
-  any_to_bool,      // arguments of one type, whatever it is; bool result
-  numbers_to_bool,  // number arguments of one type; bool result
-  float_to_bool,
-  cast,    // any argument, any result
-  select,  // bool, then two of the result's type
-  reduce,  // argument and result of the monoid's one component's type
-};
-
-Rule rule_of(CellOp op) {
-  switch (op) {
-    case CellOp::constant:
-    case CellOp::index:
-    case CellOp::read:
-    case CellOp::argument: return Rule::leaf;
-    case CellOp::neg:
-    case CellOp::add:
-    case CellOp::sub:
-    case CellOp::mul:
-    case CellOp::div:
-    case CellOp::mod:
-    case CellOp::min:
-    case CellOp::max:
-    case CellOp::abs:
-    case CellOp::sign: return Rule::numbers;
-    case CellOp::equal:
-    case CellOp::not_equal: return Rule::any_to_bool;
-    case CellOp::less:
-    case CellOp::less_equal: return Rule::numbers_to_bool;
-    case CellOp::isnan:
-    case CellOp::isinf: return Rule::float_to_bool;
-    case CellOp::logical_not:
-    case CellOp::logical_and:
-    case CellOp::logical_or: return Rule::bools;
-    case CellOp::select: return Rule::select;
-    case CellOp::exp:
-    case CellOp::log:
-    case CellOp::log1p:
-    case CellOp::expm1:
-    case CellOp::sqrt:
-    case CellOp::rsqrt:
-    case CellOp::floor:
-    case CellOp::ceil:
-    case CellOp::round:
-    case CellOp::sin:
-    case CellOp::cos:
-    case CellOp::tan:
-    case CellOp::asin:
-    case CellOp::acos:
-    case CellOp::atan:
-    case CellOp::sinh:
-    case CellOp::cosh:
-    case CellOp::tanh:
-    case CellOp::asinh:
-    case CellOp::acosh:
-    case CellOp::atanh:
-    case CellOp::erf:
-    case CellOp::sigmoid:
-    case CellOp::pow: return Rule::floats;
-    case CellOp::bitand_:
-    case CellOp::bitor_:
-    case CellOp::bitxor_:
-    case CellOp::bitnot:
-    case CellOp::shl:
-    case CellOp::shr: return Rule::integers;
-    case CellOp::cast: return Rule::cast;
-    case CellOp::reduce: return Rule::reduce;
-  }
-  return Rule::leaf;
-}
-
-bool is_number(ElementType t) { return !is_bool(t); }
 
 struct CellChecker {
   Violations& out;
@@ -138,38 +60,34 @@ struct CellChecker {
                name_of(wanted));
   }
 
-  // All arguments have the first one's type, which satisfies `allowed`; the result has `result`.
-  void uniform(const CellNode& node, bool (*allowed)(ElementType), std::string_view what, ElementType result) {
+  void choice(const CellNode& node) {
+    same(node, 0, ElementType::boolean);
+    same(node, 1, node.type);
+    same(node, 2, node.type);
+  }
+
+  // All arguments have the first one's type.
+  void uniform(const CellNode& node) {
+    const CellOpInfo& op = info(node.op);
     ElementType first = exprs[node.args[0]].type;
-    out.expect(allowed(first), "`{}` of {}, where {} is wanted", info(node.op).spelling, name_of(first), what);
+    out.expect(accepts(op.arguments, first), "`{}` of {}, where {} is wanted", op.spelling, name_of(first),
+               wanted(op.arguments));
     for (std::size_t k = 1; k < node.args.size(); ++k) same(node, k, first);
-    out.expect(node.type == result, "`{}` of {} gives {}, not {}", info(node.op).spelling, name_of(first),
-               name_of(result), name_of(node.type));
+    if (op.result == CellResult::own) return;
+    ElementType result = op.result == CellResult::boolean ? ElementType::boolean : first;
+    out.expect(node.type == result, "`{}` of {} gives {}, not {}", op.spelling, name_of(first), name_of(result),
+               name_of(node.type));
   }
 
   void node(const CellNode& node) {
-    if (!out.expect(node.args.size() == static_cast<std::size_t>(info(node.op).arity), "`{}` has {} arguments, not {}",
-                    info(node.op).spelling, node.args.size(), info(node.op).arity))
+    const CellOpInfo& op = info(node.op);
+    if (!out.expect(node.args.size() == static_cast<std::size_t>(op.arity), "`{}` has {} arguments, not {}",
+                    op.spelling, node.args.size(), op.arity))
       return;
-    auto any = [](ElementType) { return true; };
-    ElementType first = node.args.empty() ? node.type : exprs[node.args[0]].type;
-    switch (rule_of(node.op)) {
-      case Rule::leaf: return leaf(node);
-      case Rule::numbers: return uniform(node, is_number, "a number", first);
-      case Rule::floats: return uniform(node, is_float, "a float", first);
-      case Rule::integers: return uniform(node, is_integer, "an integer", first);
-      case Rule::bools: return uniform(node, is_bool, "a bool", ElementType::boolean);
-      case Rule::any_to_bool: return uniform(node, any, "any type", ElementType::boolean);
-      case Rule::numbers_to_bool: return uniform(node, is_number, "a number", ElementType::boolean);
-      case Rule::float_to_bool: return uniform(node, is_float, "a float", ElementType::boolean);
-      case Rule::cast: return;
-      case Rule::select:
-        same(node, 0, ElementType::boolean);
-        same(node, 1, node.type);
-        same(node, 2, node.type);
-        return;
-      case Rule::reduce: return reduce(node);
-    }
+    if (op.arguments == CellArguments::none) return leaf(node);
+    if (op.arguments == CellArguments::choice) return choice(node);
+    if (node.op == CellOp::reduce) return reduce(node);
+    uniform(node);
   }
 };
 

@@ -95,8 +95,8 @@ Bound BodyBuilder::literal_tensor(ast::ExprId id, const ir::TensorType& type) {
 // exp(X), max(A, B), f16(X): the map over the cells of tensors of one shape.
 std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, const std::string& name) {
   Span span = env_[id].span;
-  const BuiltinFunction* f = builtin_function(call.callee[0].text);
-  auto arity = static_cast<std::size_t>(f ? f->arity : 1);
+  std::optional<ir::CellOp> f = builtin_function(call.callee[0].text);
+  auto arity = static_cast<std::size_t>(f ? info(*f).arity : 1);
   if (call.args.size() != arity)
     session_.fail(Diagnostic(Code::wrong_argument_count, span,
                              quoted(call.callee[0].text) + " takes " + std::to_string(arity) +

@@ -9,15 +9,8 @@
 
 namespace tap {
 
-// The cell operation that a built-in function's name stands for, and what it takes.
-enum class FunctionClass : std::uint8_t { float_only, number, float_to_bool, integer_only };
-struct BuiltinFunction {
-  std::string_view name;
-  ir::CellOp op;
-  int arity;
-  FunctionClass takes;
-};
-const BuiltinFunction* builtin_function(std::string_view name);
+// The cell operation that a built-in function's name stands for: every strict one that is spelled as a word.
+std::optional<ir::CellOp> builtin_function(std::string_view name);
 bool is_builtin_reduction(std::string_view name);  // sum prod max min any all
 bool is_reserved(std::string_view name);           // of any of these sorts, or a keyword
 std::vector<std::string> builtin_function_names();

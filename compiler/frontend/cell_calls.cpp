@@ -29,28 +29,30 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
 
 Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                               std::optional<ElementType> expected) {
-  const BuiltinFunction& f = *builtin_function(call.callee[0].text);
+  CellOp op = *builtin_function(call.callee[0].text);
+  const ir::CellOpInfo& f = info(op);
+  bool to_bool = f.result == ir::CellResult::boolean;
+  bool keeps_floats = f.arguments == ir::CellArguments::floats && !to_bool;
   Span span = env[id].span;
   if (static_cast<int>(call.args.size()) != f.arity)
     session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(f.name) + " takes " + std::to_string(f.arity) +
+                             quoted(f.spelling) + " takes " + std::to_string(f.arity) +
                                  (f.arity == 1 ? " argument" : " arguments") + "; got " +
                                  std::to_string(call.args.size())));
-  if (f.takes == FunctionClass::float_to_bool) expected.reset();
+  if (to_bool) expected.reset();
   std::vector<Span> spans;
   for (const auto& arg : call.args) spans.push_back(env[arg.value].span);
   if (f.arity == 2) {
     Pair pair = both(env, call.args[0].value, call.args[1].value, frame, expected, span);
-    if (!pair.left.is_literal()) return apply(f, {pair.left, pair.right}, spans, frame);
-    return f.takes == FunctionClass::float_only ? Cell{Cell::Kind::float_literal, {}, {}} : pair.left;
+    if (!pair.left.is_literal()) return apply(op, {pair.left, pair.right}, spans, frame);
+    return keeps_floats ? Cell{Cell::Kind::float_literal, {}, {}} : pair.left;
   }
   Cell argument = elaborate(env, call.args[0].value, frame, expected);
   if (argument.is_literal()) {
-    if (f.takes != FunctionClass::float_to_bool)
-      return f.takes == FunctionClass::float_only ? Cell{Cell::Kind::float_literal, {}, {}} : argument;
+    if (!to_bool) return keeps_floats ? Cell{Cell::Kind::float_literal, {}, {}} : argument;
     argument = typed(env, call.args[0].value, frame, ElementType::f64);
   }
-  return apply(f, {argument}, spans, frame);
+  return apply(op, {argument}, spans, frame);
 }
 
 // Known while compiling, a shift by the width or more, or by a negative number, is a slip; at run time the first gives 0.
@@ -63,35 +65,25 @@ void CellElaborator::refuse_wide_shift(ElementType type, const Cell& by, Span sp
                                std::to_string(*count)));
 }
 
-Cell CellElaborator::apply(const BuiltinFunction& f, const std::vector<Cell>& args, const std::vector<Span>& spans,
-                           Frame& frame) {
+Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame) {
+  const ir::CellOpInfo& f = info(op);
   ElementType type = args.front().type;
-  auto refuse = [&](const char* wanted) {
+  if (!accepts(f.arguments, type)) {
+    bool of_integers = f.arguments == ir::CellArguments::integers;
     std::string source = source_of(session_, spans[0]);
     Diagnostic d(is_integer(type) ? Code::needs_cast : Code::type_mismatch, spans[0],
-                 quoted(f.name) + " takes " + wanted + "; got " + std::string(name_of(type)));
-    if (is_integer(type) && f.takes != FunctionClass::integer_only) {
+                 quoted(f.spelling) + " takes " + (of_integers ? "integers" : std::string(wanted(f.arguments))) +
+                     "; got " + std::string(name_of(type)));
+    if (is_integer(type) && !of_integers) {
       d.help("convert it: " + quoted("f32(" + source + ")"));
       if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], "f32(" + source + ")");
     }
     session_.fail(std::move(d));
-  };
-  switch (f.takes) {
-    case FunctionClass::float_only:
-    case FunctionClass::float_to_bool:
-      if (!is_float(type)) refuse("a float");
-      break;
-    case FunctionClass::number:
-      if (is_bool(type)) refuse("a number");
-      break;
-    case FunctionClass::integer_only:
-      if (!is_integer(type)) refuse("integers");
-      break;
   }
-  if (f.op == CellOp::shl || f.op == CellOp::shr) refuse_wide_shift(type, args[1], spans[1], frame);
+  if (op == CellOp::shl || op == CellOp::shr) refuse_wide_shift(type, args[1], spans[1], frame);
   std::vector<CellId> ids;
   for (const Cell& arg : args) ids.push_back(arg.id);
-  return make(frame, f.op, f.takes == FunctionClass::float_to_bool ? ElementType::boolean : type, std::move(ids));
+  return make(frame, op, f.result == ir::CellResult::boolean ? ElementType::boolean : type, std::move(ids));
 }
 
 Cell CellElaborator::convert(const Cell& value, ElementType to, Frame& frame) {

@@ -8,7 +8,6 @@
 namespace tap {
 
 class BodyBuilder;
-struct BuiltinFunction;
 
 inline std::string type_text(ElementType type) { return std::string(name_of(type)); }
 
@@ -39,7 +38,7 @@ class CellElaborator {
                              const std::vector<std::optional<ElementType>>& written_to);
 
   // A built-in function of typed cells, and a conversion: what a call of them on cells or on whole tensors comes to.
-  Cell apply(const BuiltinFunction& f, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame);
+  Cell apply(ir::CellOp op, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame);
   Cell convert(const Cell& value, ElementType to, Frame& frame);
 
   void in_fold(std::string index) { fold_index_ = std::move(index); }
