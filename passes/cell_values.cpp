@@ -14,21 +14,6 @@ using namespace ir;
 
 namespace {
 
-bool is_strict(CellOp op) {
-  switch (info(op).kind) {
-    case CellKind::arithmetic:
-    case CellKind::comparison:
-    case CellKind::logical:
-    case CellKind::function:
-    case CellKind::integer_function:
-    case CellKind::cast: return true;
-    case CellKind::leaf:
-    case CellKind::lazy:
-    case CellKind::reduction: return false;
-  }
-  return false;
-}
-
 // As a constant, unless it would have to be rounded: then the value within an expression is not that constant.
 std::optional<Scalar> as_scalar(oracle::Number n, ElementType type) {
   if (!is_float(type)) return Scalar{type, n.i, 0};
