@@ -114,24 +114,73 @@ PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
     result.step.graphs.push_back(std::move(made.claim));
   }
   result.program.graphs = std::move(graphs);
-  drop_unused_operators(result.program);
+  std::vector<GraphId> place = drop_unreached(result.program);
+  std::vector<GraphClaim> claims;
+  for (GraphClaim& claim : result.step.graphs) {
+    claim.after = place[claim.after.index()];
+    if (claim.after.valid()) claims.push_back(std::move(claim));
+  }
+  result.step.graphs = std::move(claims);
   return result;
 }
 
-void drop_unused_operators(Program& program) {
-  std::vector<bool> used(program.operators.size(), false);
-  for (const Graph& graph : program.graphs)
-    for (const Operation& operation : graph.operations) used[operation.op.index()] = true;
-  std::vector<OperatorId> place(used.size());
-  std::vector<Operator> kept;
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    if (!used[k]) continue;
-    place[k] = OperatorId{kept.size()};
-    kept.push_back(std::move(program.operators[k]));
+namespace {
+
+struct Reached {
+  std::vector<bool> graphs, operators;
+};
+Reached reached_from_main(const Program& program) {
+  Reached reached{std::vector<bool>(program.graphs.size(), false), std::vector<bool>(program.operators.size(), false)};
+  std::vector<GraphId> open;
+  auto reach = [&](GraphId graph) {
+    if (!reached.graphs[graph.index()]) open.push_back(graph);
+    reached.graphs[graph.index()] = true;
+  };
+  reach(program.main);
+  while (!open.empty()) {
+    GraphId graph = open.back();
+    open.pop_back();
+    for (const Operation& operation : program[graph].operations) {
+      reached.operators[operation.op.index()] = true;
+      const RegionBody* region = program[operation.op].region();
+      if (!region) continue;
+      reach(region->graph);
+      for (const Alternative& alternative : region->alternatives) reach(alternative.graph);
+    }
   }
-  program.operators = std::move(kept);
+  return reached;
+}
+
+// Keeps what is reached of a table; returns by old number the new id.
+template <class Id, class T>
+std::vector<Id> keep(std::vector<T>& table, const std::vector<bool>& reached) {
+  std::vector<Id> place(table.size());
+  std::vector<T> kept;
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    if (!reached[k]) continue;
+    place[k] = Id{kept.size()};
+    kept.push_back(std::move(table[k]));
+  }
+  table = std::move(kept);
+  return place;
+}
+
+}  // namespace
+
+std::vector<GraphId> drop_unreached(Program& program) {
+  Reached reached = reached_from_main(program);
+  std::vector<GraphId> graphs = keep<GraphId>(program.graphs, reached.graphs);
+  std::vector<OperatorId> operators = keep<OperatorId>(program.operators, reached.operators);
+  program.main = graphs[program.main.index()];
   for (Graph& graph : program.graphs)
-    for (Operation& operation : graph.operations) operation.op = place[operation.op.index()];
+    for (Operation& operation : graph.operations) operation.op = operators[operation.op.index()];
+  for (Operator& op : program.operators) {
+    auto* region = std::get_if<RegionBody>(&op.body);
+    if (!region) continue;
+    region->graph = graphs[region->graph.index()];
+    for (Alternative& alternative : region->alternatives) alternative.graph = graphs[alternative.graph.index()];
+  }
+  return graphs;
 }
 
 std::vector<bool> annotated_values(const Graph& graph) {

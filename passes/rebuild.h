@@ -63,12 +63,13 @@ class Rebuild {
 ir::GraphClaim claim_of_part(ir::GraphId graph, const ir::Selection& selection);
 
 // A pass that rewrites one graph after the other. Operators may be added to `program`, whose graphs are still the old ones;
-// those that no graph uses at the end are gone.
+// what main does not reach at the end is gone.
 using RewriteGraph = std::function<Rebuilt(ir::Program& program, ir::GraphId graph, std::vector<Remark>& remarks)>;
 PassResult rewrite_graphs(const ir::Program& program, const RewriteGraph& rewrite);
 
-// Drops the operators that no graph uses; the others keep their order.
-void drop_unused_operators(ir::Program& program);
+// Drops the graphs and operators that main does not reach; the others keep their order. Returns by graph the new id, or an
+// invalid one.
+std::vector<ir::GraphId> drop_unreached(ir::Program& program);
 
 // By value: whether a user said something of it (its sharding, a barrier), or of how what writes it is split. It must stay.
 std::vector<bool> annotated_values(const ir::Graph& graph);

@@ -1,4 +1,4 @@
-// Operations whose results reach no output are gone, and operators that no graph uses.
+// Operations whose results reach no output are gone, and the graphs and operators that nothing reaches any more.
 #pragma once
 
 #include "passes/pass.h"

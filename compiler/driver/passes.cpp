@@ -24,7 +24,7 @@ std::vector<passes::Pass> chosen_passes(const PassOptions& options) {
   if (!options.chosen) return {lowering.begin(), lowering.end()};
   std::vector<passes::Pass> chosen;
   for (const std::string& name : options.passes) {
-    if (name.empty()) continue;  // --passes= is none at all
+    if (name == "none") continue;
     const passes::Pass* pass = passes::find_pass(name);
     if (!pass) throw unknown_pass(name, passes::pass_names());
     chosen.push_back(*pass);
@@ -88,7 +88,7 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
            options.passes = names;
            options.chosen = true;
          },
-         "The passes to run instead of the usual ones, in order: NAME,NAME")
+         "The passes to run instead of the usual ones, in order: NAME,NAME, or none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Passes");

@@ -62,7 +62,7 @@ TEST(SimplifyGraph, ACopyBetweenTheBordersStays) {
 
 TEST(SimplifyGraph, WhatMovesCellsOrIsOneOfTwoWritersIsNoCopy) {
   Simple s = simple(R"(program p(x: f32[3]) -> (y: f32[3]) {
-    a[i] = x[2 - i]
+    a[i] = x[2 - i] for i in 0..3
     b[i] = a[i] for i in 0..1
     b[i] = a[i] for i in 1..3
     y[i] = b[i] + 1
