@@ -164,6 +164,9 @@ class Composer {
       claim.reads.push_back({made.reads[k], {{}, uses_.writers[value.index()][0]}});
     }
     operation.operands = std::move(made.operands);
+    if (operation.names)  // counters that only a producer has keep its name for them
+      for (std::size_t d = operation.names->dims.size(); d < made.op.dims.size(); ++d)
+        operation.names->dims.push_back(made.op.dims[d].name);
     operation.op = OperatorId{program_.operators.size() + made_.size()};
     made_.push_back(std::move(made.op));
     to_.add(std::move(operation), std::move(claim), id);

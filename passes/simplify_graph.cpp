@@ -22,6 +22,13 @@ bool is_copy(const Operator& op) {
          read.projection == write.projection;
 }
 
+void drop_reduced_names(OperationNames& names, const Operator& op) {
+  std::vector<std::string> kept;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role != DimRole::reduction) kept.push_back(std::move(names.dims[d]));
+  names.dims = std::move(kept);
+}
+
 class Simplifier {
  public:
   Simplifier(Program& program, GraphId id)
@@ -40,6 +47,7 @@ class Simplifier {
       if (auto map = reduced_once(program_, op)) {
         Operation changed = operation;
         if (map->operands.empty()) changed.operands.clear(), changed.operand_shardings.clear();
+        if (changed.names) drop_reduced_names(*changed.names, op);
         changed.op = OperatorId{program_.operators.size() + added.size()};
         added.push_back(std::move(*map));
         to_.add(std::move(changed), PointOf{{{}, id}}, id);
