@@ -1,5 +1,8 @@
 #include "passes/rebuild.h"
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "support/check.h"
 
 namespace tap::passes {
@@ -105,6 +108,27 @@ GraphClaim claim_of_part(GraphId graph, const Selection& selection) {
   return claim;
 }
 
+namespace {
+
+// Operators that a pass added, equal ones once: what was shared by operations stays shared.
+void share_added_operators(Program& program, std::size_t first) {
+  std::unordered_multimap<std::size_t, OperatorId> by_hash;
+  std::vector<OperatorId> place;
+  for (std::size_t k = 0; k < program.operators.size(); ++k) {
+    place.push_back(OperatorId{k});
+    if (k < first) continue;
+    std::size_t hash = structural_hash(program.operators[k]);
+    auto [begin, end] = by_hash.equal_range(hash);
+    auto same = std::find_if(begin, end, [&](const auto& at) { return program[at.second] == program.operators[k]; });
+    if (same != end) place[k] = same->second;
+    else by_hash.emplace(hash, OperatorId{k});
+  }
+  for (Graph& graph : program.graphs)
+    for (Operation& operation : graph.operations) operation.op = place[operation.op.index()];
+}
+
+}  // namespace
+
 PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
   PassResult result{program, {}, {}};
   std::vector<Graph> graphs;
@@ -114,6 +138,7 @@ PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
     result.step.graphs.push_back(std::move(made.claim));
   }
   result.program.graphs = std::move(graphs);
+  share_added_operators(result.program, program.operators.size());
   std::vector<GraphId> place = drop_unreached(result.program);
   std::vector<GraphClaim> claims;
   for (GraphClaim& claim : result.step.graphs) {
