@@ -1,10 +1,13 @@
-// Random programs mean the same after every list of passes, bit by bit on the interpreter.
+// Random programs mean the same after every list of passes, bit by bit on the interpreter; and the independent checker
+// finds every claim of every pass justified.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <bit>
 #include <cmath>
 
+#include "check/check.h"
+#include "ir/program_hash.h"
 #include "ir/text.h"
 #include "passes/pipeline.h"
 #include "tests/frontend/compile_source.h"
@@ -42,6 +45,17 @@ std::vector<std::vector<std::uint64_t>> run_bits(const Program& program) {
   return all;
 }
 
+// Why a certificate is refused; empty if it is not.
+std::string refusal_of(const Certificate& certificate, const std::vector<Program>& programs) {
+  std::vector<check::Stage> stages;
+  for (const Program& program : programs) stages.push_back({&program, hash_of(program)});
+  std::string text;
+  for (const check::Finding& finding : check::check(certificate, stages).findings)
+    if (finding.standing == check::Standing::refused)
+      text += finding.where + ": " + std::string(check::name_of(finding.obligation)) + ": " + finding.detail + "\n";
+  return text;
+}
+
 const std::vector<std::vector<const char*>> lists = {
     {},  // the lowering
     {"inline_calls", "compose_maps"},
@@ -63,7 +77,13 @@ RC_GTEST_PROP(RandomProgram, MeansTheSameAfterEveryListOfPasses, ()) {
     std::vector<Pass> passes(lowering().begin(), lowering().end());
     if (!names.empty()) passes.clear();
     for (const char* name : names) passes.push_back(*find_pass(name));
-    Passed passed = run(passes, program);
+    std::vector<Program> stages{program};
+    Passed passed = run(passes, program, {}, [&](const PassRun& run) {
+      if (run.before != run.after) stages.push_back(run.after);
+    });
+    std::string refusal = refusal_of(passed.certificate, stages);
+    if (!refusal.empty()) RC_LOG() << refusal;
+    RC_ASSERT(refusal.empty());
     if (run_bits(passed.program) == expected) continue;
     RC_LOG() << print(passed.program);
     RC_FAIL("another result");
