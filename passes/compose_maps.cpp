@@ -42,7 +42,9 @@ class Composer {
   Composer(Program& program, GraphId id, std::vector<Remark>& remarks)
       : program_(program), graph_(program[id]), to_(program, id), remarks_(remarks), uses_(def_use(graph_)),
         noted_(annotated_values(graph_)), roles_(graph_.operations.size(), Role::open),
-        replaced_(graph_.operations.size()) {}
+        replaced_(graph_.operations.size()), outputs_(graph_.values.size(), false) {
+    for (ValueId v : graph_.outputs) outputs_[v.index()] = true;
+  }
 
   Rebuilt run() {
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) consider(OperationId{i});
@@ -59,9 +61,7 @@ class Composer {
   // In this run, of an operation: nothing yet; what its readers compute by themselves, and is it still written; or a reader.
   enum class Role : std::uint8_t { open, producer, gone, consumer };
 
-  bool is_output(ValueId v) const {
-    return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
-  }
+  bool is_output(ValueId v) const { return outputs_[v.index()]; }
 
   void remark(OperationId about, std::string message) {
     remarks_.push_back({"", graph_.name, name_of(graph_, about), std::move(message)});
@@ -185,6 +185,7 @@ class Composer {
   std::vector<bool> noted_;  // by value
   std::vector<Role> roles_;  // by operation
   std::vector<std::vector<ReplacedOperand>> replaced_;  // by operation
+  std::vector<bool> outputs_;                           // by value
   std::vector<Operator> made_;
 };
 
