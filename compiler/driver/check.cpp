@@ -3,7 +3,6 @@
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/passes.h"
 #include "compiler/driver/read_source.h"
 
 namespace tap::driver {
@@ -20,8 +19,7 @@ int check(Session& session, const CheckOptions& options) {
   int worst = exit_code::done;
   for (const std::string& path : options.files) {
     try {
-      Compiled compiled = compile_file(session, read_source(session, path), compile);
-      if (compiled.has_program) run_passes(session, std::move(compiled.program), {});
+      compile_file(session, read_source(session, path), compile);
     } catch (const Reported& reported) {  // the other files are checked all the same
       worst = std::max(worst, reported.exit_code);
     } catch (const Failure& failure) {
