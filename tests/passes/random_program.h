@@ -36,9 +36,7 @@ class RandomProgram {
   }
 
   std::string literal() {
-    int value = pick(-2, 4);
-    bool floating = type_[0] == 'f' || type_[0] == 'b';
-    return value < 0 ? "(-" + std::to_string(-value) + ")" : std::to_string(value) + (floating && pick(0, 2) ? ".0" : "");
+    return type_ + "(" + std::to_string(pick(-2, 4)) + ")";
   }
 
   // A place on an axis of that size, at or around the variable.
