@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "compiler/frontend/laws_evaluate.h"
+#include "compiler/frontend/laws_exact.h"
 #include "compiler/frontend/laws_numbers.h"
 #include "compiler/frontend/laws_samples.h"
 #include "compiler/frontend/laws_symbols.h"
@@ -74,17 +75,20 @@ LawCounterexample counterexample(const Question& q, const std::vector<NumberStat
 
 struct Sampled {
   std::optional<LawCounterexample> broken;
+  std::optional<LawCounterexample> broken_unseen;  // the same, but the sides print alike
   bool strict = true;     // no sample failed at all, not even of states that pass for the identity
   std::size_t asked = 0;  // samples that the law was asked of
 };
 
+// Asks numbers. Where fractions can do what the monoid does, they decide what rounding may only seem to break.
 class Sampler {
  public:
   Sampler(const ir::Program& program, const ir::Monoid& monoid)
-      : numbers_(),
-        strict_(program, monoid, numbers_, true),
-        lenient_(program, monoid, numbers_, false),
-        samples_(monoid, CellEvaluator(program, numbers_).identity(monoid)) {}
+      : is_exact_(is_exact(program, monoid)),
+        numbers_{is_exact_ ? 0 : NumberAlgebra{}.tolerance},
+        rounded_(program, monoid, numbers_),
+        exact_(program, monoid, fractions_),
+        samples_(monoid, CellEvaluator(program, numbers_).identity(monoid), is_exact_) {}
 
   Sampled sample(const Question& q, std::size_t limit) {
     Sampled result;
@@ -99,26 +103,59 @@ class Sampler {
       }
       try_one(q, states, result);
     }
+    if (!result.broken) result.broken = std::move(result.broken_unseen);
     return result;
   }
 
+  void try_one(const Question& q, const std::vector<NumberState>& states, Sampled& result) {
+    auto judgement = ask(rounded_.strict, q, states);
+    result.asked += judgement.answer != Answer::not_asked;
+    if (judgement.answer != Answer::fails) return;
+    if (is_exact_) return try_exactly(q, states, result);
+    result.strict = false;
+    judgement = ask(rounded_.lenient, q, states);
+    if (judgement.answer == Answer::fails) keep(counterexample(q, states, judgement), result);
+  }
+
  private:
+  template <class Algebra>
+  struct Laws {
+    LawQuestions<Algebra> strict, lenient;
+    Laws(const ir::Program& program, const ir::Monoid& monoid, Algebra& algebra)
+        : strict(program, monoid, algebra, true), lenient(program, monoid, algebra, false) {}
+  };
+
   static double power(std::size_t base, std::size_t exponent) {
     double result = 1;
     while (exponent-- > 0) result *= static_cast<double>(base);
     return result;
   }
-  void try_one(const Question& q, const std::vector<NumberState>& states, Sampled& result) {
-    auto judgement = ask(strict_, q, states);
-    result.asked += judgement.answer != Answer::not_asked;
-    if (judgement.answer != Answer::fails) return;
+
+  void try_exactly(const Question& q, const std::vector<NumberState>& states, Sampled& result) {
+    std::vector<std::vector<ExactAlgebra::Value>> fractions(states.size());
+    for (std::size_t s = 0; s < states.size(); ++s)
+      for (const Scalar& v : states[s]) fractions[s].push_back(fractions_.constant(v));
+    if (ask(exact_.strict, q, fractions).answer != Answer::fails) return;
     result.strict = false;
-    judgement = ask(lenient_, q, states);
-    if (judgement.answer == Answer::fails) result.broken = counterexample(q, states, judgement);
+    auto judgement = ask(exact_.lenient, q, fractions);
+    if (judgement.answer != Answer::fails) return;
+    Judgement<NumberState> sides{Answer::fails, {}, {}};
+    for (const auto& v : judgement.left) sides.left.push_back(ExactAlgebra::scalar(v));
+    for (const auto& v : judgement.right) sides.right.push_back(ExactAlgebra::scalar(v));
+    keep(counterexample(q, states, sides), result);
   }
 
+  // One whose sides differ also as they are shown is the better one.
+  static void keep(LawCounterexample found, Sampled& result) {
+    auto& slot = found.left == found.right ? result.broken_unseen : result.broken;
+    if (!slot) slot = std::move(found);
+  }
+
+  bool is_exact_;
   NumberAlgebra numbers_;
-  LawQuestions<NumberAlgebra> strict_, lenient_;
+  ExactAlgebra fractions_;
+  Laws<NumberAlgebra> rounded_;
+  Laws<ExactAlgebra> exact_;
   LawSamples samples_;
 };
 
@@ -135,13 +172,33 @@ IntegerModel integer_model(const ir::Monoid& monoid) {
   return is_ring ? IntegerModel::whole_numbers : IntegerModel::bits;
 }
 
-bool is_proved(const ir::Program& program, const ir::Monoid& monoid, const Question& q, bool strict,
-               SymbolAlgebra::Clock::time_point deadline) {
+std::vector<NumberState> refuting_states(SymbolAlgebra& symbols,
+                                         const std::vector<std::vector<SymbolAlgebra::Value>>& states) {
+  std::vector<NumberState> result;
+  for (const auto& state : states) {
+    result.emplace_back();
+    for (const auto& symbol : state) {
+      auto value = symbols.refuting_value(symbol);
+      if (!value) return {};
+      result.back().push_back(*value);
+    }
+  }
+  return result;
+}
+
+struct Proof {
+  bool found = false;
+  std::vector<NumberState> refuted_by;  // where Z3 sees it fail; empty if it does not know
+};
+
+Proof prove(const ir::Program& program, const ir::Monoid& monoid, const Question& q, bool strict,
+            SymbolAlgebra::Clock::time_point deadline) {
+  Proof proof;
   try {
     SymbolAlgebra symbols(strict ? integer_model(monoid) : IntegerModel::bits, deadline);
     NumberAlgebra numbers;
     NumberState identity = CellEvaluator(program, numbers).identity(monoid);
-    return symbols.on_all_paths([&] {
+    proof.found = symbols.on_all_paths([&] {
       std::vector<std::vector<SymbolAlgebra::Value>> states(q.states);
       for (std::size_t s = 0; s < q.states; ++s) {
         for (std::size_t k = 0; k < monoid.arity(); ++k) {
@@ -150,11 +207,13 @@ bool is_proved(const ir::Program& program, const ir::Monoid& monoid, const Quest
         }
       }
       LawQuestions<SymbolAlgebra> laws(program, monoid, symbols, strict);
-      return ask(laws, q, states).answer != Answer::fails;
+      if (ask(laws, q, states).answer != Answer::fails) return true;
+      proof.refuted_by = refuting_states(symbols, states);
+      return false;
     });
-  } catch (const SymbolAlgebra::GaveUp&) { return false; } catch (const z3::exception&) {
-    return false;
-  }
+  } catch (const SymbolAlgebra::GaveUp&) {
+  } catch (const z3::exception&) {}
+  return proof;
 }
 
 class LawChecker {
@@ -182,9 +241,10 @@ class LawChecker {
   Law decide(LawName law) {
     Sampled few = sample(law, options_.samples / few_of);
     if (few.broken) return broken(law, std::move(*few.broken));
-    if (few.asked > 0 && few.strict && proves(law, true)) return decided(law, Law::proved, "proved");
-    if (few.asked > 0 && proves(law, false))
+    if (few.asked > 0 && few.strict && proves(law, true, few)) return decided(law, Law::proved, "proved");
+    if (!few.broken && few.asked > 0 && proves(law, false, few))
       return decided(law, Law::proved, "proved, save for states that pass for the identity");
+    if (few.broken) return broken(law, std::move(*few.broken));
     Sampled rest = sample(law, options_.samples - options_.samples / few_of);
     if (rest.broken) return broken(law, std::move(*rest.broken));
     return decided(law, Law::assumed, "not proved; " + std::to_string(few.asked + rest.asked) + " samples agree");
@@ -204,12 +264,16 @@ class LawChecker {
   }
 
   // Each law may use half of the time that is left, a proof for all states half of that.
-  bool proves(LawName law, bool strict) {
+  // What Z3 refutes is tried with numbers: only what they confirm is `broken`.
+  bool proves(LawName law, bool strict, Sampled& tried) {
     auto now = SymbolAlgebra::Clock::now();
     if (now >= deadline_) return false;
     auto until = now + (deadline_ - now) / (strict ? 3 : 2);
     for (const Question& q : questions_of(law, proved_block, proved_whole)) {
-      if (!is_proved(program_, monoid_, q, strict, until)) return false;
+      Proof proof = prove(program_, monoid_, q, strict, until);
+      if (!proof.refuted_by.empty()) sampler_.try_one(q, proof.refuted_by, tried);
+      if (!tried.broken) tried.broken = std::move(tried.broken_unseen);
+      if (!proof.found) return false;
     }
     return true;
   }

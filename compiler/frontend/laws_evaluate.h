@@ -7,7 +7,7 @@
 //     Value apply(const ir::CellNode&, const std::vector<Value>& args);  // strict cells
 //     bool truth(const Value&);                         // decides a bool
 //     bool all_same(const State&, const State&);        // decides whether two states are equal, …
-//     bool partly_same(const State&, const State&);     // … or only in some components
+//     bool partly_same(const State&, const State&, const std::vector<bool>& counted);  // … or only in some of these
 //     bool agree(const Value&, const Value&);           // are they equal, as far as a law asks? Symbols: is that proved?
 //     bool is_nan(const Value&);
 //     int infinity(const Value&);                       // -1, 0, +1
@@ -101,9 +101,11 @@ struct Judgement {
 };
 
 // Laws are asked of numbers: not where NaN (or an infinity that is not an identity) comes up on the way. Nor are they asked
-// of states of several components that the monoid itself takes for the identity though they are not: a Welford state
-// (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0, 0, 0), and two states of n = 1 and n = -1 cancel to nothing. No
-// element of a reduction is such a state, and the guard `if n == 0` of such monoids means the identity alone.
+// of states of several components that the monoid itself takes for the identity though they are not, because of a component
+// that is a finite number there: a Welford state (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0, 0, 0), and two
+// states of n = 1 and n = -1 cancel to nothing. No element of a reduction is such a state, and the guard `if n == 0` of such
+// monoids means the identity alone. An infinity is no such mark: (-inf, 5) is an element of an argmax wherever a score is
+// masked, so the identity (-inf, -1), which swallows it, is wrong, and (-inf, i64.max) is right.
 template <class Algebra>
 class LawQuestions {
  public:
@@ -116,7 +118,9 @@ class LawQuestions {
         algebra_(algebra),
         evaluate_(program, algebra),
         strict_(strict),
-        identity_(evaluate_.identity(monoid)) {}
+        identity_(evaluate_.identity(monoid)) {
+    for (const auto& component : identity_) finite_.push_back(algebra.infinity(component) == 0);
+  }
 
   Verdict identity(const State& a) {
     if (!strict_ && passes_for_identity(a)) return {};
@@ -164,7 +168,7 @@ class LawQuestions {
     if (s.size() < 2) return false;
     bool vanishes = is(evaluate_.combine(monoid_, s, identity_), identity_) ||
                     is(evaluate_.combine(monoid_, identity_, s), identity_);
-    return vanishes && algebra_.partly_same(s, identity_);
+    return vanishes && algebra_.partly_same(s, identity_, finite_);
   }
   bool cancels(const State& a, const State& b, const State& ab) {
     if (ab.size() < 2) return false;
@@ -185,6 +189,7 @@ class LawQuestions {
   CellEvaluator<Algebra> evaluate_;
   bool strict_;
   State identity_;
+  std::vector<bool> finite_;  // which components of the identity are
 };
 
 }  // namespace tap

@@ -19,15 +19,16 @@ void add_integer(std::vector<Scalar>& values, ElementType type, std::int64_t val
 }
 
 // Beyond this, exponentials of the constants overflow; without such functions rounding alone sets the bound.
-double largest_constant(const ir::Monoid& monoid) {
+double largest_constant(const ir::Monoid& monoid, bool exact) {
+  if (exact) return 1e100;
   bool has_functions = any_cell(monoid, [](const ir::CellExprs&, const ir::CellNode& node) {
     return info(node.op).kind == ir::CellKind::function;
   });
   return has_functions ? 100 : 1e6;
 }
 
-void add_constants(std::vector<Scalar>& values, const ir::Monoid& monoid, ElementType type) {
-  double largest = largest_constant(monoid);
+void add_constants(std::vector<Scalar>& values, const ir::Monoid& monoid, ElementType type, bool exact) {
+  double largest = largest_constant(monoid, exact);
   any_cell(monoid, [&](const ir::CellExprs&, const ir::CellNode& node) {
     if (node.op != ir::CellOp::constant || node.value.type != type || is_bool(type)) return false;
     const Scalar& c = node.value;
@@ -36,13 +37,14 @@ void add_constants(std::vector<Scalar>& values, const ir::Monoid& monoid, Elemen
       if (c.i > least_integer(type)) add_integer(values, type, c.i - 1);
       if (c.i < greatest_integer(type)) add_integer(values, type, c.i + 1);
     } else if (std::fabs(c.f) <= largest) {
-      for (double f : {c.f, c.f - 1, c.f + 1, -c.f}) add(values, Scalar{type, 0, f});
+      for (double f : {c.f, c.f - 1, c.f + 1, -c.f}) add(values, Scalar::floating(type, f));
+      if (exact) add(values, Scalar::floating(type, 2 * c.f));
     }
     return false;
   });
 }
 
-std::vector<Scalar> values_of(const ir::Monoid& monoid, ElementType type, const Scalar& identity) {
+std::vector<Scalar> values_of(const ir::Monoid& monoid, ElementType type, const Scalar& identity, bool exact) {
   std::vector<Scalar> values;
   if (is_bool(type)) return {Scalar::boolean(false), Scalar::boolean(true)};
   if (is_float(type)) {
@@ -58,16 +60,16 @@ std::vector<Scalar> values_of(const ir::Monoid& monoid, ElementType type, const 
       add_integer(values, type, greatest_integer(type));
     }
   }
-  add_constants(values, monoid, type);
+  add_constants(values, monoid, type, exact);
   if (identity.f == identity.f) add(values, identity);
   return values;
 }
 
 }  // namespace
 
-LawSamples::LawSamples(const ir::Monoid& monoid, const NumberState& identity) {
+LawSamples::LawSamples(const ir::Monoid& monoid, const NumberState& identity, bool exact) {
   for (std::size_t k = 0; k < monoid.arity(); ++k) {
-    values_.push_back(values_of(monoid, monoid.components[k].type, identity[k]));
+    values_.push_back(values_of(monoid, monoid.components[k].type, identity[k], exact));
   }
 }
 

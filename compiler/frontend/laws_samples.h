@@ -13,7 +13,8 @@ using NumberState = std::vector<ir::Scalar>;
 
 class LawSamples {
  public:
-  explicit LawSamples(const ir::Monoid& monoid, const NumberState& identity);
+  // `exact`: nothing is rounded, so that large constants are of use, too.
+  LawSamples(const ir::Monoid& monoid, const NumberState& identity, bool exact);
 
   // All states, if there are at most `limit`; else nothing.
   std::vector<NumberState> all(std::size_t limit) const;

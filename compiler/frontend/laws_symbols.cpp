@@ -1,6 +1,8 @@
 #include "compiler/frontend/laws_symbols.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include "support/check.h"
 
@@ -81,7 +83,7 @@ bool SymbolAlgebra::may_be(const z3::expr& condition) {
 }
 
 // By a solver that takes longer to begin, and knows of polynomials.
-bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned work) {
+bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model) {
   z3::solver solver(z3_);
   z3::params limits(z3_);
   limits.set("rlimit", work);
@@ -90,7 +92,9 @@ bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned 
   solver.set(limits);
   for (const z3::expr& fact : facts_) solver.add(fact);
   solver.add(condition);
-  return solver.check() != z3::unsat;
+  z3::check_result answer = solver.check();
+  if (keep_model && answer == z3::sat) refutation_ = solver.get_model();
+  return answer != z3::unsat;
 }
 
 bool SymbolAlgebra::decide(const z3::expr& undecided) {
@@ -109,7 +113,29 @@ bool SymbolAlgebra::decide(const z3::expr& undecided) {
 bool SymbolAlgebra::is_proved(const z3::expr& claim) {
   z3::expr simple = claim.simplify(sums_of_monomials_);
   if (simple.is_true() || (is_linear(simple) && !may_be(!simple))) return true;
-  return !may_be_with_polynomials(!simple, proof_work);
+  return !may_be_with_polynomials(!simple, proof_work, true);
+}
+
+std::optional<ir::Scalar> SymbolAlgebra::refuting_value(const Value& symbol) {
+  if (symbol.kind != Kind::finite)
+    return ir::Scalar::floating(symbol.type, infinity(symbol) * std::numeric_limits<double>::infinity());
+  if (!refutation_) return std::nullopt;
+  z3::expr value = refutation_->eval(ratio(symbol), true);
+  if (is_bool(symbol.type)) return ir::Scalar::boolean(value.is_true());
+  if (!is_float(symbol.type)) {
+    std::int64_t i = 0;
+    std::uint64_t bits = 0;
+    if (value.is_numeral_i64(i)) return ir::Scalar::integer(symbol.type, wrap(i, symbol.type));
+    if (!value.is_numeral_u64(bits)) return std::nullopt;
+    return ir::Scalar::integer(symbol.type, wrap(static_cast<std::int64_t>(bits), symbol.type));
+  }
+  if (!value.is_numeral() && !value.is_algebraic()) return std::nullopt;
+  std::string digits = value.get_decimal_string(20);  // ends in `?` where there are more
+  if (digits.ends_with('?')) digits.pop_back();
+  double f = 0;
+  auto read = std::from_chars(digits.data(), digits.data() + digits.size(), f);
+  if (read.ec != std::errc()) return std::nullopt;
+  return ir::Scalar::floating(symbol.type, f);
 }
 
 // Sides that are sums of atoms (logarithms among them) are also equal if their exponentials are.
@@ -147,12 +173,13 @@ bool SymbolAlgebra::all_same(const std::vector<Value>& a, const std::vector<Valu
   }
   return true;
 }
-bool SymbolAlgebra::partly_same(const std::vector<Value>& a, const std::vector<Value>& b) {
+bool SymbolAlgebra::partly_same(const std::vector<Value>& a, const std::vector<Value>& b,
+                                const std::vector<bool>& counted) {
   z3::expr all = z3_.bool_val(true), some = z3_.bool_val(false);
   for (std::size_t k = 0; k < a.size(); ++k) {
     z3::expr same = compare(CellOp::equal, a[k], b[k]).top;
     all = all && same;
-    some = some || same;
+    if (counted[k]) some = some || same;
   }
   return decide(some && !all);
 }

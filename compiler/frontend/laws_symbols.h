@@ -52,11 +52,14 @@ class SymbolAlgebra {
   // A symbol; of a float with an infinity it may be that one.
   Value variable(ElementType type, const std::string& name, int infinity);
 
+  // After a claim that was not proved: what a symbol is where Z3 sees it fail. Empty where Z3 does not know.
+  std::optional<ir::Scalar> refuting_value(const Value& symbol);
+
   Value constant(const ir::Scalar& s);
   Value apply(const ir::CellNode& node, const std::vector<Value>& args);
   bool truth(const Value& v) { return decide(v.top); }
   bool all_same(const std::vector<Value>& a, const std::vector<Value>& b);
-  bool partly_same(const std::vector<Value>& a, const std::vector<Value>& b);
+  bool partly_same(const std::vector<Value>& a, const std::vector<Value>& b, const std::vector<bool>& counted);
   bool agree(const Value& a, const Value& b);
   bool is_nan(const Value& v) const { return v.kind == Kind::nan; }
   int infinity(const Value& v) const {
@@ -78,7 +81,7 @@ class SymbolAlgebra {
   bool next_path();
   bool decide(const z3::expr& condition);
   bool may_be(const z3::expr& condition);
-  bool may_be_with_polynomials(const z3::expr& condition, unsigned work);
+  bool may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model = false);
   void assume(const z3::expr& fact);
   bool is_proved(const z3::expr& claim);
   void check_deadline() const;
@@ -131,6 +134,7 @@ class SymbolAlgebra {
   z3::solver feasible_;          // the linear ones among them
   std::vector<Atom> atoms_;
   std::map<std::string, std::size_t> atom_by_text_;
+  std::optional<z3::model> refutation_;
   bool uses_powers_ = false;  // has any exponential been taken?
 };
 
