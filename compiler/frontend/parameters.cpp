@@ -21,9 +21,6 @@ void bind_param(Session& session, Env& callee, const ast::Param& param, const En
                               "the parameter " + quoted(param.name.text) + " is a type, for example `f32`; got " +
                                   quoted(source_of(session, span))));
     callee.names[param.name.text] = TypeEntity{eval_type(session, from, {name->name, span}), span};
-  } else {
-    session.fail(Diagnostic(Code::bad_parameter, param.kind.span,
-                            "parameters are of kind int, float, bool or type; got " + quoted(kind)));
   }
 }
 
@@ -33,8 +30,18 @@ const PackEntity* passed_pack(const Env& env, ast::ExprId value) {
   return ref ? env.find_as<PackEntity>(ref->name) : nullptr;
 }
 
-void refuse_twice(Session& session, const Signature& signature) {
-  for (std::size_t i = 0; i < signature.params.size(); ++i)
+}  // namespace
+
+void check_params(Session& session, const Signature& signature) {
+  for (std::size_t i = 0; i < signature.params.size(); ++i) {
+    const auto& param = signature.params[i];
+    const std::string& kind = param.kind.text;
+    if (param.pack ? kind != "int" : kind != "int" && kind != "float" && kind != "bool" && kind != "type")
+      session.fail(with_near_name(Diagnostic(Code::bad_parameter, param.kind.span,
+                                             (param.pack ? "packs of parameters are of kind int; got "
+                                                         : "parameters are of kind int, float, bool or type; got ") +
+                                                 quoted(kind)),
+                                  param.kind.span, kind, {"int", "float", "bool", "type"}));
     for (std::size_t k = 0; k < i; ++k) {
       const ast::Name &name = signature.params[i].name, &earlier = signature.params[k].name;
       if (name.text == earlier.text)
@@ -42,13 +49,12 @@ void refuse_twice(Session& session, const Signature& signature) {
                                 quoted(signature.name.text) + " has the parameter " + quoted(name.text) + " twice")
                          .label(earlier.span, "first declared here"));
     }
+  }
 }
-
-}  // namespace
 
 void bind_params(Session& session, Env& callee, const Signature& signature, const Env& caller,
                  const std::vector<ast::ParamArg>& given, Span call_span) {
-  refuse_twice(session, signature);
+  check_params(session, signature);
   std::vector<const ast::ParamArg*> positional;
   std::unordered_map<std::string, const ast::ParamArg*> named;
   for (const auto& arg : given) {
@@ -61,11 +67,10 @@ void bind_params(Session& session, Env& callee, const Signature& signature, cons
     if (!known) {
       std::vector<std::string> names;
       for (const auto& param : signature.params) names.push_back(param.name.text);
-      Diagnostic d(Code::bad_parameter, arg.name->span,
-                   quoted(signature.name.text) + " has no parameter " + quoted(arg.name->text));
-      if (auto near = did_you_mean(arg.name->text, names))
-        d.help("did you mean " + quoted(*near) + "?").fix(arg.name->span, *near);
-      session.fail(std::move(d));
+      session.fail(
+          with_near_name(Diagnostic(Code::bad_parameter, arg.name->span,
+                                    quoted(signature.name.text) + " has no parameter " + quoted(arg.name->text)),
+                         arg.name->span, arg.name->text, names));
     }
     if (!named.emplace(arg.name->text, &arg).second)
       session.fail(Diagnostic(Code::bad_parameter, arg.name->span,

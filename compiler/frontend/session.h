@@ -71,4 +71,10 @@ struct Session {
 
 inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
+// With the help `did you mean …?` and its fix, where one of the known names is near.
+inline Diagnostic with_near_name(Diagnostic d, Span at, std::string_view name, const std::vector<std::string>& known) {
+  if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(at, *near);
+  return d;
+}
+
 }  // namespace tap

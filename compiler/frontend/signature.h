@@ -20,6 +20,8 @@ struct GivenTensor {
   Span span;
 };
 
+// Parameters have names of their own, and kinds that exist.
+void check_params(Session& session, const Signature& signature);
 // The <…> parameters of a call, evaluated in the caller's scope, become names of the callee.
 void bind_params(Session& session, Env& callee, const Signature& signature, const Env& caller,
                  const std::vector<ast::ParamArg>& given, Span call_span);
@@ -41,5 +43,8 @@ void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equatio
 // The callee's environment with everything bound, or a diagnostic and Abandoned.
 void bind_signature(Session& session, Env& callee, const Signature& signature, const Env& caller,
                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span);
+
+// What a call binds of its operator, as text: equal for equal parameters, types and shapes.
+std::string binding_key(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given);
 
 }  // namespace tap
