@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/monoids.h"
 #include "compiler/frontend/sizes.h"
 #include "support/checked.h"
 
@@ -59,17 +60,24 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
   return mesh;
 }
 
+std::int64_t size_of_axis(const ir::Mesh& mesh, const std::string& name) {
+  for (const auto& axis : mesh.axes)
+    if (axis.name == name) return axis.size;
+  return 0;
+}
+
 class ShardingResolver {
  public:
-  ShardingResolver(Session& session, const ModuleScope& scope, const ast::Sharding& written, std::size_t rank)
-      : session_(session), scope_(scope), written_(written), rank_(rank) {}
+  ShardingResolver(Session& session, const ModuleScope& scope, const ast::Sharding& written, const ir::TensorType& type)
+      : session_(session), scope_(scope), written_(written), type_(type) {}
 
   ir::Sharding resolve() {
     find_mesh();
-    if (written_.dims.size() != rank_)
+    if (written_.dims.size() != type_.shape.size())
       session_.fail(Diagnostic(Code::sharding_rank, written_.span,
                                "the number of dimension shardings must match the rank of the tensor: it is " +
-                                   std::to_string(rank_) + "; got " + std::to_string(written_.dims.size())));
+                                   std::to_string(type_.shape.size()) + "; got " +
+                                   std::to_string(written_.dims.size())));
     ir::Sharding result;
     result.mesh = mesh_->name;
     for (const auto& dim : written_.dims) result.dims.push_back(dim_of(dim));
@@ -83,10 +91,8 @@ class ShardingResolver {
     for (const auto& axis : written_.unreduced) result.unreduced.push_back(axis_of(axis));
     refuse_mergeable(result.unreduced, written_.unreduced);
     if (written_.unreduced_monoid) {
-      const ast::Name& name = *written_.unreduced_monoid;
-      if (!is_builtin_reduction(name.text) && !session_.definitions.find(scope_, Sort::monoid, name.text))
-        session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
-      result.unreduced_monoid = name.text;
+      require_reduces(*written_.unreduced_monoid);
+      result.unreduced_monoid = written_.unreduced_monoid->text;
     } else if (!result.unreduced.empty()) {
       result.unreduced_monoid = "sum";
     }
@@ -94,6 +100,31 @@ class ShardingResolver {
   }
 
  private:
+  // What is unreduced is combined cell by cell later: by a monoid of one component, of the tensor's type.
+  void require_reduces(const ast::Name& name) {
+    std::string element(name_of(type_.element));
+    if (is_builtin_reduction(name.text)) {
+      if (builtin_monoid_of(session_, name.text, type_.element)) return;
+      session_.fail(Diagnostic(Code::type_mismatch, name.span,
+                               quoted(name.text) + " does not reduce " + element + ", the type of this tensor"));
+    }
+    const Definition* definition = session_.definitions.find(scope_, Sort::monoid, name);
+    if (!definition) {
+      auto known = session_.definitions.names(scope_, Sort::monoid);
+      for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
+      session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)),
+                                   name.span, name.text, known));
+    }
+    const ir::Monoid& monoid = session_.program[monoid_of(session_, *definition)];
+    if (monoid.arity() == 1 && monoid.components[0].type == compute_type(type_.element)) return;
+    session_.fail(Diagnostic(Code::type_mismatch, name.span,
+                             quoted(name.text) + " combines " +
+                                 (monoid.arity() == 1 ? std::string(name_of(monoid.components[0].type))
+                                                      : std::to_string(monoid.arity()) + " components") +
+                                 "; this tensor holds " + element)
+                      .label(definition->name_span, "declared here"));
+  }
+
   void find_mesh() {
     std::vector<std::string> names;
     for (const auto& mesh : session_.program.meshes) {
@@ -102,16 +133,15 @@ class ShardingResolver {
     }
     if (mesh_) return;
     // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
-    if (const Definition* d = session_.definitions.find(scope_, Sort::mesh, written_.mesh.text)) {
+    if (const Definition* d = session_.definitions.find(scope_, Sort::mesh, written_.mesh)) {
       if (d->scope == &scope_) throw Abandoned{};
       session_.program.meshes.push_back(mesh_of(session_, *d->as<ast::MeshDecl>()));
       mesh_ = &session_.program.meshes.back();
       return;
     }
-    Diagnostic d(Code::unknown_axis, written_.mesh.span, "there is no mesh " + quoted(written_.mesh.text));
-    if (auto near = did_you_mean(written_.mesh.text, names))
-      d.help("did you mean " + quoted(*near) + "?").fix(written_.mesh.span, *near);
-    session_.fail(std::move(d));
+    const ast::Name& mesh = written_.mesh;
+    session_.fail(with_near_name(Diagnostic(Code::unknown_axis, mesh.span, "there is no mesh " + quoted(mesh.text)),
+                                 mesh.span, mesh.text, names));
   }
 
   ir::DimSharding dim_of(const ast::DimSharding& dim) {
@@ -132,12 +162,6 @@ class ShardingResolver {
     return result;
   }
 
-  std::int64_t size_of_axis(const std::string& name) const {
-    for (const auto& axis : mesh_->axes)
-      if (axis.name == name) return axis.size;
-    return 0;
-  }
-
   std::pair<std::size_t, std::int64_t> order(const ir::AxisRef& axis) const {
     std::size_t at = 0;
     while (at < mesh_->axes.size() && mesh_->axes[at].name != axis.name) ++at;
@@ -145,33 +169,8 @@ class ShardingResolver {
   }
 
   ir::AxisRef axis_of(const ast::AxisRef& axis) {
-    std::int64_t n = size_of_axis(axis.name.text);
-    if (n == 0) {
-      std::vector<std::string> names;
-      for (const auto& known : mesh_->axes) names.push_back(known.name);
-      Diagnostic d(Code::unknown_axis, axis.name.span,
-                   "the mesh " + quoted(mesh_->name) + " has no axis " + quoted(axis.name.text));
-      if (auto near = did_you_mean(axis.name.text, names))
-        d.help("did you mean " + quoted(*near) + "?").fix(axis.name.span, *near);
-      session_.fail(std::move(d));
-    }
-    ir::AxisRef result{axis.name.text, std::nullopt};
-    if (axis.sub) {
-      auto [m, k] = *axis.sub;
-      auto refuse = [&](const std::string& why) {
-        session_.fail(Diagnostic(Code::bad_sub_axis, axis.span,
-                                 quoted(source_of(session_, axis.span)) + " is not a part of " +
-                                     quoted(axis.name.text) + " (size " + std::to_string(n) + "): " + why));
-      };
-      if (m < 1) refuse("the pre-size is at least 1; got " + std::to_string(m));
-      if (k < 2) refuse("the size is greater than 1; got " + std::to_string(k));
-      if (m > n || k > n || n % (m * k) != 0)
-        refuse("pre-size times size, " + std::to_string(m) + "*" + std::to_string(k) + ", must divide " +
-               std::to_string(n));
-      if (k == n) refuse("a sub-axis of the full size is written as the full axis, " + quoted(axis.name.text));
-      result.sub = ir::SubAxis{m, k};
-    }
-    refuse_overlap(result, axis.span, n);
+    ir::AxisRef result = resolve_axis(session_, *mesh_, axis);
+    refuse_overlap(result, axis.span, size_of_axis(*mesh_, axis.name.text));
     return result;
   }
 
@@ -206,7 +205,7 @@ class ShardingResolver {
       while (last + 1 < axes.size() && continues(axes[last], axes[last + 1])) size *= axes[++last].sub->size;
       if (last == first) continue;
       const ir::AxisRef& a = axes[first];
-      std::string merged = size == size_of_axis(a.name)
+      std::string merged = size == size_of_axis(*mesh_, a.name)
                                ? a.name
                                : a.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
       Span span = written[first].span;
@@ -227,7 +226,7 @@ class ShardingResolver {
   Session& session_;
   const ModuleScope& scope_;
   const ast::Sharding& written_;
-  std::size_t rank_;
+  const ir::TensorType& type_;
   const ir::Mesh* mesh_ = nullptr;
   std::vector<std::pair<ir::AxisRef, Span>> used_;
 };
@@ -243,30 +242,104 @@ void declare_meshes(Session& session, const ModuleScope& scope) {
   }
 }
 
+ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis) {
+  std::int64_t n = size_of_axis(mesh, axis.name.text);
+  if (n == 0) {
+    std::vector<std::string> names;
+    for (const auto& known : mesh.axes) names.push_back(known.name);
+    session.fail(with_near_name(Diagnostic(Code::unknown_axis, axis.name.span,
+                                           "the mesh " + quoted(mesh.name) + " has no axis " + quoted(axis.name.text)),
+                                axis.name.span, axis.name.text, names));
+  }
+  if (!axis.sub) return {axis.name.text, std::nullopt};
+  auto [m, k] = *axis.sub;
+  auto refuse = [&](const std::string& why) {
+    session.fail(Diagnostic(Code::bad_sub_axis, axis.span,
+                            quoted(source_of(session, axis.span)) + " is not a part of " + quoted(axis.name.text) +
+                                " (size " + std::to_string(n) + "): " + why));
+  };
+  if (m < 1) refuse("the pre-size is at least 1; got " + std::to_string(m));
+  if (k < 2) refuse("the size is greater than 1; got " + std::to_string(k));
+  if (m > n || k > n || n % (m * k) != 0)
+    refuse("pre-size times size, " + std::to_string(m) + "*" + std::to_string(k) + ", must divide " +
+           std::to_string(n));
+  if (k == n) refuse("a sub-axis of the full size is written as the full axis, " + quoted(axis.name.text));
+  return {axis.name.text, ir::SubAxis{m, k}};
+}
+
 ir::Sharding resolve_sharding(Session& session, const ModuleScope& scope, const ast::Sharding& sharding,
-                              std::size_t rank) {
-  return ShardingResolver(session, scope, sharding, rank).resolve();
+                              const ir::TensorType& type) {
+  return ShardingResolver(session, scope, sharding, type).resolve();
 }
 
 // ---- on the values and operations of a body -------------------------------------------------------------------------
 
-void BodyBuilder::annotate_arguments(const ast::Call& call) {
-  bool any =
-      std::any_of(call.args.begin(), call.args.end(), [](const ast::Arg& arg) { return arg.sharding.has_value(); });
-  if (!any) return;
-  ir::Operation& operation = graph_.operations.back();
-  operation.operand_shardings.resize(operation.operands.size());
-  for (std::size_t i = 0; i < call.args.size(); ++i)
-    if (call.args[i].sharding)
-      operation.operand_shardings[i] = resolve_sharding(session_, *env_.scope, *call.args[i].sharding,
-                                                        graph_[operation.operands[i]].type.shape.size());
+// `values` are the arguments, where they are tensors; the operation of the call was added last.
+void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<std::optional<ir::ValueId>>& values) {
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (!call.args[i].sharding) continue;
+    const ast::Sharding& written = *call.args[i].sharding;
+    if (!values[i])
+      session_.fail(Diagnostic(Code::wrong_kind_of_name, written.span,
+                               "a sharding belongs to a tensor; this argument is a number"));
+    ir::Operation& operation = graph_.operations.back();
+    operation.operand_shardings.resize(operation.operands.size());
+    ir::Sharding sharding = resolve_sharding(session_, *env_.scope, written, graph_[*values[i]].type);
+    // An operator's operands are its arguments; a map reads an argument that is given twice once.
+    bool in_order = operation.operands.size() == values.size();
+    std::size_t k = i;
+    if (!in_order)
+      k = static_cast<std::size_t>(std::find(operation.operands.begin(), operation.operands.end(), *values[i]) -
+                                   operation.operands.begin());
+    auto& slot = operation.operand_shardings[k];
+    if (slot && !(*slot == sharding))
+      session_.fail(Diagnostic(
+          Code::axis_used_twice, written.span,
+          "this argument is given twice, with two shardings: " + to_string(*slot) + " and " + to_string(sharding)));
+    slot = std::move(sharding);
+  }
+}
+
+// What `name = …` or its declaration as an input or result asks for; null if nothing.
+const ast::Sharding* BodyBuilder::sharding_written_for(const std::string& name) const {
+  if (auto binder = binders_.find(name); binder != binders_.end()) {
+    auto& binding = std::get<ast::Binding>((*statements_)[binder->second.front()].node);
+    if (binding.sharding) return &*binding.sharding;
+  }
+  auto declared = declared_shardings_.find(name);
+  return declared == declared_shardings_.end() ? nullptr : declared->second;
+}
+
+// Y = P where both have shardings, and different ones, asks for P resharded: Y is a value of its own, equal to P.
+BodyBuilder::Bound BodyBuilder::resharded(const ast::Name& name, Bound source, Span span) {
+  const ast::Sharding* wanted = sharding_written_for(name.text);
+  auto claimed = claimed_.find(source.value);
+  if (!wanted || claimed == claimed_.end() ||
+      resolve_sharding(session_, *env_.scope, *wanted, source.type) ==
+          resolve_sharding(session_, *env_.scope, *claimed->second, source.type))
+    return source;
+  return copy(name, source, span);
+}
+
+BodyBuilder::Bound BodyBuilder::copy(const ast::Name& name, Bound source, Span span) {
+  IndexSpace space(session_);
+  std::vector<VarId> vars = space.over_shape(source.type.shape, span);
+  Frame frame(space);
+  FrameWrite write;
+  for (VarId var : vars) write.start.push_back({{{var, 1}}, 0});
+  write.result_shape = source.type.shape;
+  write.element = source.type.element;
+  std::vector<ir::CellId> roots{frame.read({source.value, source.type, write.start, {}, std::nullopt, span})};
+  ir::ValueId value = add_value(name.text, source.type, name.span);
+  add_operation(frame.finish(name.text, vars, {}, {write}, roots, counter_depth_), ir::MapBody{roots}, {value}, span);
+  return {value, source.type};
 }
 
 void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const std::vector<ast::TensorParam>& results,
                            const std::vector<ast::Statement>& statements) {
   auto attach = [&](const ast::Name& name, const ast::Sharding& written) {
     ir::ValueId value = annotated_value(name);
-    ir::Sharding sharding = resolve_sharding(session_, *env_.scope, written, graph_[value].type.shape.size());
+    ir::Sharding sharding = resolve_sharding(session_, *env_.scope, written, graph_[value].type);
     auto& slot = graph_.values[value.index()].sharding;
     if (slot && !(*slot == sharding))
       session_.fail(Diagnostic(Code::axis_used_twice, written.span,
@@ -285,16 +358,27 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
     guarded([&] {
       if (auto* binding = std::get_if<ast::Binding>(&statement.node); binding && binding->sharding)
         for (const auto& name : binding->left) attach(name, *binding->sharding);
-      if (auto* group = std::get_if<ast::GroupStatement>(&statement.node)) {
-        ir::ShardingGroup values;
-        for (const auto& name : group->values) values.values.push_back(annotated_value(name));
-        graph_.groups.push_back(std::move(values));
-      }
+      if (auto* group = std::get_if<ast::GroupStatement>(&statement.node)) group_values(*group);
       if (auto* barrier = std::get_if<ast::BarrierStatement>(&statement.node))
         graph_.barriers.push_back({annotated_value(barrier->value), static_cast<ir::BarrierKind>(barrier->kind)});
       if (auto* split = std::get_if<ast::SplitStatement>(&statement.node)) request_split(*split, statement.span);
     });
   }
+}
+
+void BodyBuilder::group_values(const ast::GroupStatement& group) {
+  ir::ShardingGroup result;
+  for (const auto& name : group.values) {
+    result.values.push_back(annotated_value(name));
+    auto rank = [&](ir::ValueId value) { return graph_[value].type.shape.size(); };
+    if (rank(result.values.front()) != rank(result.values.back()))
+      session_.fail(Diagnostic(Code::sharding_rank, name.span,
+                               quoted(name.text) + " has " + std::to_string(rank(result.values.back())) + " dims and " +
+                                   quoted(group.values.front().text) + " has " +
+                                   std::to_string(rank(result.values.front())) +
+                                   "; values that share one sharding have one number of dims"));
+  }
+  graph_.groups.push_back(std::move(result));
 }
 
 ir::ValueId BodyBuilder::annotated_value(const ast::Name& name) {
@@ -303,10 +387,8 @@ ir::ValueId BodyBuilder::annotated_value(const ast::Name& name) {
   std::vector<std::string> known;
   for (const auto& [other, entity] : env_.names)
     if (std::holds_alternative<TensorEntity>(entity)) known.push_back(other);
-  std::sort(known.begin(), known.end());
-  Diagnostic d(Code::unknown_name, name.span, quoted(name.text) + " is not a value of this program");
-  if (auto near = did_you_mean(name.text, known)) d.help("did you mean " + quoted(*near) + "?").fix(name.span, *near);
-  session_.fail(std::move(d));
+  session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, quoted(name.text) + " is not a value here"),
+                               name.span, name.text, known));
 }
 
 }  // namespace tap

@@ -8,8 +8,10 @@ namespace tap {
 void declare_meshes(Session& session, const ModuleScope& scope);
 void check_rewrites(Session& session, const ModuleScope& scope);
 
-// The sharding that was written for a tensor of this rank; checks every invariant of form and quotes the one that is broken.
+// The sharding that was written for such a tensor; checks every invariant of form and quotes the one that is broken.
 ir::Sharding resolve_sharding(Session& session, const ModuleScope& scope, const ast::Sharding& sharding,
-                              std::size_t rank);
+                              const ir::TensorType& type);
+// The part of a mesh axis that was written, `model:(1)2`.
+ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis);
 
 }  // namespace tap

@@ -92,11 +92,27 @@ class LexicalProblems {
             Diagnostic(Code::unterminated, Span{list_.file, t.begin, t.begin + 2}, "this comment is not closed")
                 .help("close it with `*/`"));
         return false;
+      case TokenKind::integer:
+      case TokenKind::float_: return !leading_zero(t);
       default: return true;
     }
   }
 
  private:
+  // 010 is eight to some and ten to others.
+  bool leading_zero(const Token& t) {
+    std::string_view text = list_.text_of(t);
+    std::size_t zeros = 0;
+    while (zeros + 1 < text.size() && text[zeros] == '0' && text[zeros + 1] >= '0' && text[zeros + 1] <= '9') ++zeros;
+    if (zeros == 0) return false;
+    std::string plain(text.substr(zeros));
+    diagnostics_.report(Diagnostic(Code::literal_form, Span{list_.file, t.begin, t.end},
+                                   fmt::format("`{}` starts with a zero; numbers are decimal", excerpt(text)))
+                            .help(fmt::format("write `{}`", excerpt(plain)))
+                            .fix(Span{list_.file, t.begin, t.end}, plain));
+    return true;
+  }
+
   void report(Code code, const Token& t, std::string message, std::string help) {
     diagnostics_.report(Diagnostic(code, Span{list_.file, t.begin, t.end}, std::move(message)).help(std::move(help)));
   }

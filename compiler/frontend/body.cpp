@@ -81,6 +81,13 @@ void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std
   results_.push_back({name, {}, false});
 }
 
+void BodyBuilder::declare_sharding(const ast::TensorParam& tensor) {
+  if (!tensor.sharding) return;
+  declared_shardings_[tensor.name.text] = &*tensor.sharding;
+  const auto& entity = std::get<TensorEntity>(env_.names[tensor.name.text]);
+  if (entity.value.valid()) claimed_.emplace(entity.value, &*tensor.sharding);
+}
+
 void BodyBuilder::check_binder(const ast::Name& name) {
   if (is_reserved(name.text))
     session_.fail(
@@ -108,6 +115,7 @@ void BodyBuilder::scan_targets(const std::vector<ast::Statement>& statements) {
     target.value = add_value(result.name.text, entity.type, result.name.span);
     target.has_shape = true;
     entity.value = target.value;
+    if (auto sharding = sharding_written_for(result.name.text)) claimed_.emplace(target.value, sharding);
   }
 }
 
@@ -239,7 +247,27 @@ void BodyBuilder::binding(const ast::Binding& binding, Span span) {
                              std::to_string(names.size()) + (names.size() == 1 ? " name is" : " names are") +
                                  " bound; the right side has " + std::to_string(values.size()) +
                                  (values.size() == 1 ? " result" : " results")));
-  for (std::size_t i = 0; i < names.size(); ++i) bind_name(binding.left[i], values[i]);
+  if (values.size() == 1 && std::holds_alternative<ast::NameRef>(env_[binding.right].node))
+    values[0] = resharded(binding.left[0], values[0], span);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    values[i] = named_result(binding.left[i], values[i], span);
+    bind_name(binding.left[i], values[i]);
+    if (auto sharding = sharding_written_for(names[i])) claimed_.emplace(values[i].value, sharding);
+  }
+}
+
+// Y = P: the value takes the result's name, unless it is an input or another result; then Y is a copy.
+BodyBuilder::Bound BodyBuilder::named_result(const ast::Name& name, Bound source, Span span) {
+  auto of = [&](const Result& result) { return result.name.text == name.text; };
+  bool is_result = names_results_ && std::any_of(results_.begin(), results_.end(), of);
+  std::string& current = graph_.values[source.value.index()].name;
+  if (!is_result || current == name.text) return source;
+  bool taken =
+      std::find(graph_.inputs.begin(), graph_.inputs.end(), source.value) != graph_.inputs.end() ||
+      std::any_of(results_.begin(), results_.end(), [&](const Result& result) { return result.name.text == current; });
+  if (taken) return copy(name, source, span);
+  current = name.text;
+  return source;
 }
 
 void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {

@@ -28,6 +28,9 @@ class BodyBuilder {
 
   void declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const);
   void declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern);
+  // A program's results are asked for by name: a value that becomes one is called so.
+  void name_results() { names_results_ = true; }
+  void declare_sharding(const ast::TensorParam& tensor);  // what its declaration asks for, if anything
   // All statements; then every result must have been written. Errors are reported per statement.
   void build(const std::vector<ast::Statement>& statements);
   void finish_results(const std::vector<ast::TensorParam>& results);
@@ -95,9 +98,16 @@ class BodyBuilder {
   struct CellText;  // an expression over whole tensors, rewritten as one over their cells
   bool read_cells(ast::ExprId id, CellText& text);
   bool is_literal(ast::ExprId id) const;
-  void annotate_arguments(const ast::Call& call);
+  void annotate_arguments(const ast::Call& call, const std::vector<std::optional<ir::ValueId>>& values);
+  const ast::Sharding* sharding_written_for(const std::string& name) const;
+  Bound resharded(const ast::Name& name, Bound source, Span span);
+  Bound copy(const ast::Name& name, Bound source, Span span);
+  Bound named_result(const ast::Name& name, Bound source, Span span);
+  void group_values(const ast::GroupStatement& group);
   ir::ValueId annotated_value(const ast::Name& name);
   void request_split(const ast::SplitStatement& split, Span span);
+  ir::OperationId sole_writer(ir::ValueId value, const ast::Name& name);
+  ir::AxisRef split_axis(const ast::AxisRef& written, std::size_t blocks);
   ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);
 
   Session& session_;
@@ -118,6 +128,9 @@ class BodyBuilder {
   std::set<std::size_t> in_cycle_;                     // statements that depend on themselves, which was reported
   std::map<std::string, std::size_t> instance_count_;  // operator#n
   std::vector<std::pair<std::string, ir::OperationId>> instances_;
+  bool names_results_ = false;
+  std::map<std::string, const ast::Sharding*> declared_shardings_;  // of inputs and results
+  std::map<ir::ValueId, const ast::Sharding*> claimed_;             // by the first name of the value that has one
 
  public:
   const std::vector<ir::ValueId>& captures() const { return captures_; }

@@ -152,6 +152,9 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
   ir::ValueId value = add_value(name, {result.type, shape->shape}, span);
   auto finished = frame.finish(call.callee[0].text, vars, {}, {write}, roots, counter_depth_);
   add_operation(std::move(finished), ir::MapBody{roots}, {value}, span);
+  std::vector<std::optional<ir::ValueId>> arguments;
+  for (const auto& tensor : given) arguments.push_back(tensor ? std::optional(tensor->value) : std::nullopt);
+  annotate_arguments(call, arguments);
   return {{value, {result.type, shape->shape}}};
 }
 
@@ -160,7 +163,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   const std::string& callee = call.callee.back().text;
   const Definition* definition =
       call.callee.size() == 2 ? session_.definitions.find_qualified(*env_.scope, Sort::op, call.callee[0].text, callee)
-                              : session_.definitions.find(*env_.scope, Sort::op, callee);
+                              : session_.definitions.find(*env_.scope, Sort::op, call.callee.back());
   if (!definition) {
     const ast::Name& name = call.callee.back();
     Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(callee));
@@ -205,10 +208,11 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     values.push_back(add_value(name, instance.results[k], span));
     results.push_back({values.back(), instance.results[k]});
   }
+  auto operation_operands = operands;
   add_operation(instance.op, std::move(operands), std::move(values), span, instance.names);
   instances_.emplace_back(callee + "#" + std::to_string(++instance_count_[callee]),
                           ir::OperationId(graph_.operations.size() - 1));
-  annotate_arguments(call);
+  annotate_arguments(call, {operation_operands.begin(), operation_operands.end()});
   return results;
 }
 
@@ -216,6 +220,14 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
                                         const std::vector<std::string>& names) {
   Span span = env_[id].span;
   ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
+  if (trips.hi < trips.lo) {
+    bool counted = repetition.counter.has_value();
+    Span at = env_[repetition.hi].span;
+    session_.fail(Diagnostic(Code::bad_size, counted ? join(env_[repetition.lo].span, at) : at,
+                             counted ? "the steps of this `iterate` run from " + std::to_string(trips.lo) + " to " +
+                                           std::to_string(trips.hi) + "; wanted an end that is not before the begin"
+                                     : "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
+  }
   if (repetition.results.size() != repetition.states.size())
     session_.fail(
         Diagnostic(Code::wrong_argument_count, span,
@@ -253,6 +265,7 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
                         .label(repetition.states[i].name.span, "it starts here"));
     after.push_back(value[0].value);
   }
+  if (session_.diagnostics->error_count() == errors) inner.annotate({}, {}, repetition.body);
   if (session_.diagnostics->error_count() > errors) throw Abandoned{};
   inner.graph_.outputs = after;
 

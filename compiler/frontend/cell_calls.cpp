@@ -14,6 +14,11 @@ using ir::CellOp;
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                           std::optional<ElementType> expected) {
+  for (const auto& arg : call.args)
+    if (arg.sharding)
+      session_.fail(Diagnostic(Code::wrong_kind_of_name, arg.sharding->span,
+                               "a sharding belongs to a whole tensor, not to the value of a cell")
+                        .help("bind the tensor first, `h = … @ pod[…]`, and read its cells"));
   if (call.callee.size() == 1 && !call.has_params) {
     const std::string& name = call.callee[0].text;
     if (builtin_function(name)) return function(env, id, call, frame, expected);
@@ -59,10 +64,10 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
 void CellElaborator::refuse_wide_shift(ElementType type, const Cell& by, Span span, const Frame& frame) {
   auto bits = static_cast<std::int64_t>(8 * size_of(type));
   auto count = constant_value(frame.cells, by.id);
-  if (!count || (*count >= 0 && *count < bits)) return;
+  if (!count || (count->i >= 0 && count->i < bits) || !may_be_reached()) return;
   session_.fail(Diagnostic(Code::literal_out_of_range, span,
                            "a shift of " + type_text(type) + " is by 0 to " + std::to_string(bits - 1) + " bits; got " +
-                               std::to_string(*count)));
+                               std::to_string(count->i)));
 }
 
 Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame) {
@@ -108,101 +113,129 @@ Cell CellElaborator::cast(const Env& env, ast::ExprId id, const ast::Call& call,
   return convert(value, to, frame);
 }
 
-// An operator on cells: its parameters are 0-d, its equations cell expressions, its locals lets.
-Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
-                             std::optional<ElementType> expected) {
-  Span span = env[id].span;
-  const Definition* definition =
-      call.callee.size() == 2
-          ? session_.definitions.find_qualified(*env.scope, Sort::op, call.callee[0].text, call.callee[1].text)
-          : session_.definitions.find(*env.scope, Sort::op, call.callee.back().text);
-  const std::string& name = call.callee.back().text;
+// ---- operators on cells ---------------------------------------------------------------------------------------------
+// Their parameters are 0-d, their equations cell expressions, their locals lets.
+
+void CellElaborator::refuse_inlining(const Definition& definition, Span span, const std::string& why) {
+  session_.fail(Diagnostic(Code::not_inlinable, span, quoted(definition.name) + " cannot be applied to cells: " + why)
+                    .label(definition.name_span, "declared here")
+                    .help("bind the whole tensor first, `h = " + definition.name + "(…)`, and read its cells"));
+}
+
+const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& call, Span span) {
+  const ast::Name& name = call.callee.back();
+  const Definition* definition = call.callee.size() == 2 ? session_.definitions.find_qualified(
+                                                               *env.scope, Sort::op, call.callee[0].text, name.text)
+                                                         : session_.definitions.find(*env.scope, Sort::op, name);
   if (!definition) {
-    Diagnostic d(Code::unknown_name, call.callee.back().span, "there is no operator or function " + quoted(name));
-    offer_definition(session_, env, Sort::op, call.callee.back(), d);
+    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
+    offer_definition(session_, env, Sort::op, name, d);
     session_.fail(std::move(d));
   }
-  auto refuse = [&](const std::string& why) {
-    session_.fail(Diagnostic(Code::not_inlinable, span, quoted(name) + " cannot be applied to cells: " + why)
-                      .label(definition->name_span, "declared here")
-                      .help("bind the whole tensor first, `h = " + name + "(…)`, and read its cells"));
-  };
   const auto* op = definition->as<ast::OpDecl>();
-  if (!op) refuse("it is an outside kernel");
-  if (op->results.size() != 1) refuse("it has " + std::to_string(op->results.size()) + " results");
+  if (!op) refuse_inlining(*definition, span, "it is an outside kernel");
+  if (op->results.size() != 1)
+    refuse_inlining(*definition, span, "it has " + std::to_string(op->results.size()) + " results");
   for (const auto* open : inlining_)
     if (open == definition->declaration)
-      session_.fail(Diagnostic(Code::recursion, span, quoted(name) + " is applied within its own definition"));
+      session_.fail(Diagnostic(Code::recursion, span, quoted(name.text) + " is applied within its own definition"));
   if (op->inputs.size() != call.args.size())
     session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(name) + " takes " + std::to_string(op->inputs.size()) + " arguments; got " +
+                             quoted(name.text) + " takes " + std::to_string(op->inputs.size()) + " arguments; got " +
                                  std::to_string(call.args.size()))
                       .label(definition->name_span, "declared here"));
+  return *definition;
+}
 
-  // Types of the arguments: literals take the parameter's type, or that of the typed arguments.
-  std::vector<std::optional<ElementType>> types;
+// Literals take the parameter's type, or that of the typed arguments. The arguments stay expressions: one that stands
+// under an `if` of the operator is not evaluated where that is not taken.
+std::vector<ThunkEntity> CellElaborator::arguments(const Env& env, const ast::Call& call, const ast::OpDecl& op,
+                                                   Frame& frame, std::optional<ElementType> expected) {
+  std::vector<ThunkEntity> thunks;
   std::optional<ElementType> generic = expected;
   bool found = false;
-  for (std::size_t i = 0; i < call.args.size(); ++i) {
-    Cell cell = elaborate(env, call.args[i].value, frame, std::nullopt);
-    types.push_back(cell.is_literal() ? element_type_named(op->inputs[i].type.element.text) : std::optional(cell.type));
-    if (!cell.is_literal() && !found && !element_type_named(op->inputs[i].type.element.text))
-      generic = cell.type, found = true;
-  }
-  Env& callee = space_.new_scope(env);
-  callee.parent = nullptr;
-  callee.module = definition->module;
-  callee.scope = definition->scope;
-  std::vector<GivenTensor> given;
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    if (!types[i]) types[i] = generic;
-    if (!types[i]) typed(env, call.args[i].value, frame, std::nullopt), types[i] = ElementType::i64;
-    given.push_back({{*types[i], {}}, env[call.args[i].value].span});
-  }
-  bind_signature(session_, callee, signature_of(*definition), env, call.params, given, span);
+  std::vector<bool> is_literal;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     ThunkEntity argument{call.args[i].value, &env};
-    argument.type = types[i];
     argument.span = env[call.args[i].value].span;
-    callee.names[op->inputs[i].name.text] = argument;
+    argument.inlined_in = inlining_.size();
+    auto declared = element_type_named(op.inputs[i].type.element.text);
+    Cell cell = thunk(argument, frame, std::nullopt);
+    is_literal.push_back(cell.is_literal());
+    if (cell.is_literal()) argument.type = declared;
+    else if (!found && !declared) generic = cell.type, found = true;
+    thunks.push_back(argument);
   }
-  // Every equation is a let; later ones see earlier ones.
-  std::map<std::string, ast::ExprId> values;
-  for (const auto& statement : op->body) {
+  for (std::size_t i = 0; i < thunks.size(); ++i) {
+    if (!is_literal[i] || thunks[i].type) continue;
+    thunks[i].type = generic ? *generic : typed(env, thunks[i].expr, frame, std::nullopt).type;
+  }
+  return thunks;
+}
+
+// Every equation is a let; later ones see earlier ones.
+void CellElaborator::bind_equations(Env& callee, const Definition& definition, const ast::OpDecl& op, Span span) {
+  std::set<std::string> written;
+  auto bind = [&](const std::string& name, ThunkEntity value) {
+    if (!written.insert(name).second) refuse_inlining(definition, span, quoted(name) + " has several equations");
+    callee.names[name] = value;
+  };
+  const ast::TensorParam& result = op.results[0];
+  for (const auto& statement : op.body) {
     if (auto* binding = std::get_if<ast::Binding>(&statement.node);
         binding && binding->left.size() == 1 && !std::holds_alternative<ast::Iterate>(callee[binding->right].node)) {
-      callee.names[binding->left[0].text] = ThunkEntity{binding->right, &callee};
-      if (!values.emplace(binding->left[0].text, binding->right).second)
-        refuse(quoted(binding->left[0].text) + " has several equations");
+      bind(binding->left[0].text, {binding->right, &callee});
       continue;
     }
     auto* equation = std::get_if<ast::Equation>(&statement.node);
     if (!equation || equation->left.size() != 1 || !equation->ranges.empty())
-      refuse("its body is not one equation per value");
+      refuse_inlining(definition, span, "its body is not one equation per value");
     const ast::Cell& cell = equation->left[0];
     for (ast::ExprId index : cell.indices) {
       auto* pack = std::get_if<ast::PackRef>(&callee[index].node);
-      if (!pack) refuse(quoted(cell.base.text) + " has an index");
+      if (!pack) refuse_inlining(definition, span, quoted(cell.base.text) + " has an index");
       if (!callee.find_as<VarPackEntity>(pack->name)) space_.bind_empty_pack(callee, pack->name, cell.span);
     }
-    if (!values.emplace(cell.base.text, equation->right).second)
-      refuse(quoted(cell.base.text) + " has several equations");
     ThunkEntity local{equation->right, &callee};
-    if (cell.base.text == op->results[0].name.text)
-      local.type = eval_type(session_, callee, op->results[0].type.element);
-    callee.names[cell.base.text] = local;
+    if (cell.base.text == result.name.text) local.type = eval_type(session_, callee, result.type.element);
+    bind(cell.base.text, local);
   }
-  const std::string& result = op->results[0].name.text;
-  if (!values.count(result)) refuse("its result " + quoted(result) + " has no equation");
-  inlining_.push_back(definition->declaration);
-  auto* bound = std::get_if<ThunkEntity>(&callee.names[result]);
-  ElementType result_type = eval_type(session_, callee, op->results[0].type.element);
-  Cell cell{
-      Cell::Kind::typed,
-      of_type(*bound->env, bound->expr, frame, result_type, op->results[0].type.element.span, "the result's type"),
-      result_type};
+  if (!written.count(result.name.text))
+    refuse_inlining(definition, span, "its result " + quoted(result.name.text) + " has no equation");
+}
+
+Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
+                             std::optional<ElementType> expected) {
+  Span span = env[id].span;
+  const Definition& definition = inlinable(env, call, span);
+  const auto& op = *definition.as<ast::OpDecl>();
+  Signature signature = signature_of(definition);
+  std::vector<ThunkEntity> thunks = arguments(env, call, op, frame, expected);
+  std::vector<GivenTensor> given;
+  std::vector<CellId> cells;
+  for (const ThunkEntity& argument : thunks) {
+    Cell cell = thunk(argument, frame, std::nullopt);
+    given.push_back({{cell.type, {}}, argument.span});
+    cells.push_back(cell.id);
+  }
+  Env& callee = space_.new_scope(env);
+  callee.parent = nullptr;
+  callee.module = definition.module;
+  callee.scope = definition.scope;
+  bind_signature(session_, callee, signature, env, call.params, given, span);
+  // What was applied to these cells before, under the same conditions, is the same cell.
+  auto key = std::tuple(static_cast<const void*>(definition.declaration), binding_key(callee, signature, given), cells,
+                        guard_ids_.back());
+  if (auto known = frame.applied.find(key); known != frame.applied.end()) return known->second;
+  for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
+  bind_equations(callee, definition, op, span);
+  inlining_.push_back(definition.declaration);
+  const ast::TensorParam& result = op.results[0];
+  const auto bound = std::get<ThunkEntity>(callee.names[result.name.text]);
+  ElementType type = eval_type(session_, callee, result.type.element);
+  CellId cell = of_type(*bound.env, bound.expr, frame, type, result.type.element.span, "the result's type");
   inlining_.pop_back();
-  return cell;
+  return frame.applied[key] = {Cell::Kind::typed, cell, type};
 }
 
 }  // namespace tap

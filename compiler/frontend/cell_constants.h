@@ -1,4 +1,4 @@
-// Cells whose value is known while the program is compiled.
+// The value of a cell expression that reads nothing, as the oracle would compute it: `f32(n) + 1` where n is a dim.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tap {
 
-// The value of an integer cell over constants only: 2 - 2 is 0. Nothing for what fails, as 1 / 0 does.
-std::optional<std::int64_t> constant_value(const ir::CellExprs& exprs, ir::CellId id);
+// Empty where an index variable or a tensor decides it, or where it has no value (a division by zero).
+std::optional<ir::Scalar> constant_value(const ir::CellExprs& exprs, ir::CellId cell);
 
 }  // namespace tap

@@ -12,15 +12,27 @@ using ir::Scalar;
 Cell CellElaborator::constant(Frame& frame, ElementType type, std::int64_t value, Span span) {
   if (is_bool(type))
     session_.fail(Diagnostic(Code::type_mismatch, span, "wanted bool; got the number " + std::to_string(value)));
-  if (is_float(type))
-    return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(compute_type(type), static_cast<double>(value))),
-            type};
+  if (is_float(type)) return constant(frame, type, static_cast<double>(value), span);
   if (value < least_integer(type) || value > greatest_integer(type))
     session_.fail(Diagnostic(Code::literal_out_of_range, span,
                              std::to_string(value) + " is not a value of " + type_text(type) + ", which holds " +
                                  std::to_string(least_integer(type)) + " to " +
                                  std::to_string(greatest_integer(type))));
   return {Cell::Kind::typed, frame.cells.constant(Scalar::integer(type, value)), type};
+}
+
+Cell CellElaborator::constant(Frame& frame, ElementType type, double value, Span span) {
+  Scalar rounded = Scalar::floating(type, value);
+  if (std::isinf(rounded.f) && !std::isinf(value))
+    session_.fail(Diagnostic(
+        Code::literal_out_of_range, span,
+        quoted(source_of(session_, span)) + " is not a value of " + type_text(type) + ": it would be infinite"));
+  if (Scalar::floating(compute_type(type), value).f == 0 && value != 0)
+    session_.report(Diagnostic(Code::literal_underflow, span,
+                               quoted(source_of(session_, span)) + " rounds to 0 in " + type_text(type))
+                        .help("write `0.0`")
+                        .fix(span, "0.0"));
+  return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(compute_type(type), value)), type};
 }
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral& literal, Frame& frame,
@@ -38,17 +50,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::FloatLitera
     session_.fail(
         Diagnostic(Code::type_mismatch, env[id].span,
                    "wanted " + type_text(*expected) + "; got the float " + quoted(source_of(session_, env[id].span))));
-  Scalar value = Scalar::floating(compute_type(*expected), literal.value);
-  if (std::isinf(value.f) && !std::isinf(literal.value))
-    session_.fail(Diagnostic(Code::literal_out_of_range, env[id].span,
-                             quoted(source_of(session_, env[id].span)) + " is not a value of " + type_text(*expected) +
-                                 ": it would be infinite"));
-  if (value.f == 0 && literal.value != 0)
-    session_.report(Diagnostic(Code::literal_underflow, env[id].span,
-                               quoted(source_of(session_, env[id].span)) + " rounds to 0 in " + type_text(*expected))
-                        .help("write `0.0`")
-                        .fix(env[id].span, "0.0"));
-  return {Cell::Kind::typed, frame.cells.constant(value), *expected};
+  return constant(frame, *expected, literal.value, env[id].span);
 }
 
 Cell CellElaborator::node(const Env&, ast::ExprId, const ast::BoolLiteral& literal, Frame& frame,
@@ -78,8 +80,7 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
     if (!is_float(*expected))
       session_.fail(Diagnostic(Code::type_mismatch, span,
                                "wanted " + type_text(*expected) + "; got the float parameter " + quoted(name)));
-    return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(compute_type(*expected), parameter->value)),
-            *expected};
+    return constant(frame, *expected, parameter->value, span);
   }
   if (auto* parameter = std::get_if<BoolEntity>(entity))
     return {Cell::Kind::typed, frame.cells.constant(Scalar::boolean(parameter->value)), ElementType::boolean};
@@ -104,14 +105,23 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
 }
 
 Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected) {
-  auto key = std::tuple(thunk.expr.index(), thunk.env, guard_ids_.back());
-  if (auto known = frame.memo.find(key); known != frame.memo.end()) return known->second;
+  auto known = [&](std::optional<ElementType> type) {
+    auto key = std::tuple(thunk.expr.index(), thunk.env, guard_ids_.back(), type);
+    if (auto found = frame.memo.find(key); found != frame.memo.end()) return found->second;
+    std::vector<const ast::Declaration*> open;
+    if (thunk.inlined_in) {
+      open.assign(inlining_.begin(), inlining_.begin() + static_cast<std::ptrdiff_t>(*thunk.inlined_in));
+      std::swap(open, inlining_);
+    }
+    Cell cell = thunk.type ? typed(*thunk.env, thunk.expr, frame, type)
+                           : elaborate(*thunk.env, thunk.expr, frame, type);
+    if (thunk.inlined_in) std::swap(open, inlining_);
+    return frame.memo[key] = cell;
+  };
+  if (thunk.type) return known(thunk.type);
   // A literal's type comes from the context of each use; a typed value is the same everywhere.
-  Cell cell = thunk.type ? typed(*thunk.env, thunk.expr, frame, thunk.type)
-                         : elaborate(*thunk.env, thunk.expr, frame, std::nullopt);
-  if (cell.is_literal()) return expected ? elaborate(*thunk.env, thunk.expr, frame, expected) : cell;
-  frame.memo[key] = cell;
-  return cell;
+  Cell cell = known(std::nullopt);
+  return cell.is_literal() && expected ? known(expected) : cell;
 }
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Member& member, Frame& frame,

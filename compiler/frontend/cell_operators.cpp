@@ -121,7 +121,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Binary& b, 
   if (b.op == ast::BinaryOp::logical_and || b.op == ast::BinaryOp::logical_or) {
     const char* why = b.op == ast::BinaryOp::logical_and ? "`and` takes bool" : "`or` takes bool";
     CellId left = of_type(env, b.left, frame, ElementType::boolean, b.op_span, why);
-    push_guard(b.left, env, b.op == ast::BinaryOp::logical_or);
+    push_guard(b.left, env, b.op == ast::BinaryOp::logical_or, frame, left);
     CellId right = of_type(env, b.right, frame, ElementType::boolean, b.op_span, why);
     pop_guard();
     return make(frame, cell_op(b.op), ElementType::boolean, {left, right});
@@ -134,7 +134,8 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Binary& b, 
     session_.fail(Diagnostic(Code::type_mismatch, b.op_span, "arithmetic takes numbers; got bool")
                       .help("convert it, for example `i32(…)`"));
   if ((b.op == ast::BinaryOp::div || b.op == ast::BinaryOp::mod) && is_integer(type)) {
-    if (constant_value(frame.cells, pair.right.id) == 0)
+    auto divisor = constant_value(frame.cells, pair.right.id);
+    if (divisor && divisor->i == 0 && may_be_reached())
       session_.fail(Diagnostic(Code::division_by_constant_zero, env[b.right].span,
                                "division by zero: the divisor is the constant 0"));
   }

@@ -37,14 +37,13 @@ ir::MonoidId CellElaborator::builtin_monoid(const ast::Reduce& reduce, ElementTy
 MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, const ast::Reduce& reduce,
                                            const std::vector<std::optional<ElementType>>& written_to) {
   const std::string& name = reduce.monoid.text;
-  const Definition* definition = session_.definitions.find(*env.scope, Sort::monoid, name);
+  const Definition* definition = session_.definitions.find(*env.scope, Sort::monoid, reduce.monoid);
   if (!definition) {
     auto known = session_.definitions.names(*env.scope, Sort::monoid);
     for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
-    Diagnostic d(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name));
-    if (auto near = did_you_mean(name, known))
-      d.help("did you mean " + quoted(*near) + "?").fix(reduce.monoid.span, *near);
-    session_.fail(std::move(d));
+    session_.fail(
+        with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name)),
+                       reduce.monoid.span, name, known));
   }
   if (!is_generic(*definition)) return monoid_of(session_, *definition, {}, reduce.monoid.span);
   std::size_t components = definition->as<ast::MonoidDecl>()->components.size();

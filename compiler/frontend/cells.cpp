@@ -1,5 +1,7 @@
 #include "compiler/frontend/cells.h"
 
+#include "compiler/frontend/cell_constants.h"
+
 #include "compiler/frontend/index_walk.h"
 #include "compiler/frontend/sizes.h"
 
@@ -64,8 +66,9 @@ Cell CellElaborator::not_a_cell(const Env& env, ast::ExprId id) {
 
 // ---- choice and let -------------------------------------------------------------------------------------------------
 
-void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool negated) {
-  guards_.push_back({condition, &env, negated});
+void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool negated, const Frame& frame, CellId value) {
+  auto known_value = constant_value(frame.cells, value);
+  guards_.push_back({condition, &env, negated, known_value && (known_value->i != 0) == negated});
   auto key = std::tuple(guard_ids_.back(), condition.index(), &env, negated);
   auto known = known_guards_.emplace(key, static_cast<std::uint32_t>(known_guards_.size() + 1)).first;
   guard_ids_.push_back(known->second);
@@ -79,24 +82,19 @@ void CellElaborator::pop_guard() {
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::If& choice, Frame& frame,
                           std::optional<ElementType> expected) {
   Span span = env[id].span;
-  auto branches = [&](std::optional<ElementType> t, std::optional<ElementType> e) {
-    push_guard(choice.condition, env, false);
-    Cell yes = elaborate(env, choice.then_value, frame, t);
-    pop_guard();
-    push_guard(choice.condition, env, true);
-    Cell no = elaborate(env, choice.else_value, frame, e);
-    pop_guard();
-    return Pair{yes, no};
-  };
   CellId condition = of_type(env, choice.condition, frame, ElementType::boolean, span, "a condition is bool");
-  Pair pair = branches(std::nullopt, std::nullopt);
-  if (pair.left.is_literal() && pair.right.is_literal()) {
-    if (!expected) return pair.left.kind == Cell::Kind::float_literal ? pair.left : pair.right;
-    pair = branches(expected, expected);
-  } else if (pair.left.is_literal() || pair.right.is_literal()) {
-    ElementType type = pair.left.is_literal() ? pair.right.type : pair.left.type;
-    pair = branches(type, type);
-  }
+  auto branch = [&](bool taken_if, std::optional<ElementType> type) {
+    push_guard(choice.condition, env, !taken_if, frame, condition);
+    Cell cell = elaborate(env, taken_if ? choice.then_value : choice.else_value, frame, type);
+    pop_guard();
+    return cell;
+  };
+  Pair pair{branch(true, std::nullopt), branch(false, std::nullopt)};
+  bool both_literal = pair.left.is_literal() && pair.right.is_literal();
+  if (both_literal && !expected) return pair.left.kind == Cell::Kind::float_literal ? pair.left : pair.right;
+  // Only literals are looked at again: a chain of `else if` would otherwise double at every link.
+  if (pair.left.is_literal()) pair.left = branch(true, both_literal ? expected : pair.right.type);
+  if (pair.right.is_literal()) pair.right = branch(false, both_literal ? expected : pair.left.type);
   if (pair.left.type != pair.right.type)
     mismatch(env, choice.then_value, choice.else_value, pair.left.type, pair.right.type, span);
   return make(frame, CellOp::select, pair.left.type, {condition, pair.left.id, pair.right.id});

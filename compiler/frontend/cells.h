@@ -2,6 +2,8 @@
 // ("hoisted"), operators applied to cells are inlined, literals take the type of their context.
 #pragma once
 
+#include <algorithm>
+
 #include "compiler/frontend/frame.h"
 #include "compiler/frontend/session.h"
 
@@ -48,6 +50,7 @@ class CellElaborator {
     ast::ExprId condition;
     const Env* env;
     bool negated;
+    bool never;  // what it guards is never evaluated: the condition is a constant
   };
   // A reduction that became an operation: the local that holds it, by the variables that it uses.
   struct Hoisted {
@@ -87,6 +90,11 @@ class CellElaborator {
   Cell inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                std::optional<ElementType> expected);
   void refuse_wide_shift(ElementType type, const Cell& by, Span span, const Frame& frame);
+  const Definition& inlinable(const Env& env, const ast::Call& call, Span span);
+  std::vector<ThunkEntity> arguments(const Env& env, const ast::Call& call, const ast::OpDecl& op, Frame& frame,
+                                     std::optional<ElementType> expected);
+  void bind_equations(Env& callee, const Definition& definition, const ast::OpDecl& op, Span span);
+  [[noreturn]] void refuse_inlining(const Definition& definition, Span span, const std::string& why);
   Cell compare(const Env& env, const ast::Binary& b, ast::ExprId id, Frame& frame);
   Cell fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
                    std::optional<ElementType> expected);
@@ -102,11 +110,17 @@ class CellElaborator {
   [[noreturn]] void mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r,
                              Span op);
   Cell constant(Frame& frame, ElementType type, std::int64_t value, Span span);
+  Cell constant(Frame& frame, ElementType type, double value, Span span);
   Cell make(Frame& frame, ir::CellOp op, ElementType type, std::vector<ir::CellId> args) {
     return {Cell::Kind::typed, frame.cells.apply(op, compute_type(type), std::move(args)), type};
   }
-  void push_guard(ast::ExprId condition, const Env& env, bool negated);
+  // `value` is the condition's cell.
+  void push_guard(ast::ExprId condition, const Env& env, bool negated, const Frame& frame, ir::CellId value);
   void pop_guard();
+  // Not under a condition that is known to be false: what is not taken cannot fail.
+  bool may_be_reached() const {
+    return std::none_of(guards_.begin(), guards_.end(), [](const Guard& guard) { return guard.never; });
+  }
 
   Session& session_;
   BodyBuilder* body_;

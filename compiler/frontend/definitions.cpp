@@ -88,6 +88,17 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
                             .help("choose another name, for example `" + definition.name + "_`"));
     return;
   }
+  // `f` on a command line and in a message is one thing.
+  if (definition.sort == Sort::op || definition.sort == Sort::program) {
+    Sort other = definition.sort == Sort::op ? Sort::program : Sort::op;
+    if (const Definition* first = own_of(scope, other, definition.name)) {
+      diagnostics_.report(Diagnostic(Code::duplicate_name, definition.name_span,
+                                     "`" + definition.name + "` is " + std::string(noun_with_article(other)) +
+                                         " already; operators and programs of a file have names of their own")
+                              .label(first->name_span, "first declared here"));
+      return;
+    }
+  }
   auto& table = scope.own[static_cast<std::size_t>(definition.sort)];
   if (auto found = table.find(definition.name); found != table.end()) {
     diagnostics_.report(
@@ -184,11 +195,25 @@ Definition* Definitions::own_of(const ModuleScope& scope, Sort sort, std::string
   return found == table.end() ? nullptr : found->second;
 }
 
-const Definition* Definitions::find(const ModuleScope& scope, Sort sort, std::string_view name) {
-  if (Definition* own = own_of(scope, sort, name)) return parsed(*own);
-  for (const ModuleScope* used : scope.uses)
-    if (Definition* definition = own_of(*used, sort, name)) return parsed(*definition);
-  return nullptr;
+const Definition* Definitions::find(const ModuleScope& scope, Sort sort, const ast::Name& name) {
+  if (Definition* own = own_of(scope, sort, name.text)) return parsed(*own);
+  Definition* found = nullptr;
+  for (const ModuleScope* used : scope.uses) {
+    Definition* definition = own_of(*used, sort, name.text);
+    if (!definition || definition == found) continue;
+    if (found) {
+      auto qualified = [&](const Definition& d) { return "`" + d.scope->name + "." + name.text + "`"; };
+      diagnostics_.report(
+          Diagnostic(Code::duplicate_name, name.span,
+                     "`" + name.text + "` is " + std::string(noun_with_article(sort)) + " of two used modules")
+              .label(found->name_span, "in one")
+              .label(definition->name_span, "in another")
+              .help("say which: " + qualified(*found) + " or " + qualified(*definition)));
+      throw Abandoned{};
+    }
+    found = definition;
+  }
+  return found ? parsed(*found) : nullptr;
 }
 
 const Definition* Definitions::find_qualified(const ModuleScope& scope, Sort sort, std::string_view module,

@@ -79,6 +79,8 @@ struct ThunkEntity {
   const std::string* fold_index = nullptr;  // e[j] = … in a fold
   std::optional<ElementType> type;          // what a literal becomes
   Span span;
+  // An argument: how many operators were being inlined where it was written. Their names are taken there, no later ones.
+  std::optional<std::size_t> inlined_in = {};
 };
 // a and b of `combine (a, b)`: components are arguments first … first + n - 1 of the monoid.
 struct StateEntity {

@@ -1,6 +1,7 @@
 #include "compiler/frontend/equation.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/sizes.h"
@@ -146,81 +147,84 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
                              quoted(monoid.name) + " has " + std::to_string(n) + " components; got " +
                                  std::to_string(equation_.left.size()) + " cells on the left and " +
                                  std::to_string(reduce.operands.size()) + " operands"));
-  const auto reduction = space_.reduction_vars(env_, equation_.right);
+  TupleReduction parts{monoid, instance.types, space_.reduction_vars(env_, equation_.right), {}, {}, {}, {}};
+  for (std::size_t i = 0; i < n; ++i) tuple_operand(reduce, scope, i, parts);
+  parts.writes = writes(parts.types);
+  drop_indices(reduce, parts);
+  std::set<VarId> empty;
+  for (const auto& write : parts.writes)
+    for (VarId var : write.invariant)
+      if (space_[var].range.empty()) empty.insert(var);
+  if (!empty.empty()) return reduce_without(empty, parts);
+  std::vector<std::size_t> targets(n);
+  std::iota(targets.begin(), targets.end(), 0);
+  emit(parts.operands, ir::ReduceBody{instance.id, parts.operands}, space_.left_vars(), parts.reduction, parts.writes,
+       targets, frame_);
+}
 
-  std::vector<CellId> operands;
-  std::vector<ElementType> types;
-  std::vector<std::set<VarId>> operand_vars;
-  for (std::size_t i = 0; i < n; ++i) {
-    ElementType type = instance.types[i];
-    Frame alone(space_);  // which variables this component's operand uses
-    cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span,
-                   quoted(monoid.components[i].name) + " is " + std::string(name_of(type)));
-    operand_vars.push_back(alone.used());
-    operands.push_back(cells_.of_type(scope, reduce.operands[i], frame_, type, reduce.monoid.span, ""));
-    types.push_back(require_type(i, type, reduce.operands[i]));
-  }
-  auto written = writes(types);
-  auto dependence = ir::component_dependence(monoid);
-  const std::vector<VarId> all = space_.left_vars();
-  std::vector<std::size_t> targets;
-  std::vector<bool> keep(n, true);
-  for (std::size_t i = 0; i < n; ++i) {
-    targets.push_back(i);
-    for (VarId var : all) {
-      bool has = false;
-      for (const auto& row : written[i].start)
-        for (const auto& [other, coefficient] : row.terms) has |= other == var;
+void EquationBuilder::tuple_operand(const ast::Reduce& reduce, const Env& scope, std::size_t i, TupleReduction& parts) {
+  const ir::MonoidComponent& component = parts.monoid.components[i];
+  ElementType type = parts.component_types[i];
+  Frame alone(space_);  // which variables this component's operand uses
+  cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span,
+                 quoted(component.name) + " is " + std::string(name_of(type)));
+  parts.operand_vars.push_back(alone.used());
+  parts.operands.push_back(cells_.of_type(scope, reduce.operands[i], frame_, type, reduce.monoid.span, ""));
+  parts.types.push_back(require_type(i, type, reduce.operands[i]));
+}
+
+// Notes for each write the left variables that it lacks, or refuses one that the component depends on.
+void EquationBuilder::drop_indices(const ast::Reduce& reduce, TupleReduction& parts) {
+  auto dependence = ir::component_dependence(parts.monoid);
+  for (std::size_t i = 0; i < parts.writes.size(); ++i) {
+    FrameWrite& write = parts.writes[i];
+    for (VarId var : space_.left_vars()) {
+      bool has = std::any_of(write.start.begin(), write.start.end(), [&](const VarAffine& row) {
+        return std::any_of(row.terms.begin(), row.terms.end(), [&](const auto& term) { return term.first == var; });
+      });
       if (has) continue;
-      for (std::size_t j = 0; j < n; ++j)
-        if ((dependence[i][j] || i == j) && operand_vars[j].count(var))
+      for (std::size_t j = 0; j < parts.writes.size(); ++j)
+        if ((dependence[i][j] || i == j) && parts.operand_vars[j].count(var))
           session_.fail(Diagnostic(Code::component_index, equation_.left[i].span,
                                    quoted(equation_.left[i].base.text) + " lacks the index " +
                                        quoted(space_[var].name) + ", and its component " +
-                                       quoted(monoid.components[i].name) + " depends on it" +
-                                       (i == j ? "" : " through " + quoted(monoid.components[j].name)))
+                                       quoted(parts.monoid.components[i].name) + " depends on it" +
+                                       (i == j ? "" : " through " + quoted(parts.monoid.components[j].name)))
                             .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));
-      written[i].invariant.push_back(var);
+      write.invariant.push_back(var);
     }
   }
-  // Where an index that some components lack has no values, those components still have theirs: an operation without the rest.
-  std::set<VarId> empty;
-  for (const auto& write : written)
-    for (VarId var : write.invariant)
-      if (space_[var].range.empty()) empty.insert(var);
-  if (!empty.empty()) {
-    std::vector<CellId> kept_operands;
-    std::vector<FrameWrite> kept_writes;
-    std::vector<std::size_t> kept;
-    std::vector<VarId> parallel;
-    for (VarId var : all)
-      if (!empty.count(var)) parallel.push_back(var);
-    for (std::size_t i = 0; i < n; ++i) {
-      keep[i] = std::all_of(empty.begin(), empty.end(), [&](VarId var) {
-        return std::find(written[i].invariant.begin(), written[i].invariant.end(), var) != written[i].invariant.end();
-      });
-      if (!keep[i]) continue;
-      kept.push_back(i);
-      kept_operands.push_back(operands[i]);
-      kept_writes.push_back(written[i]);
-      std::erase_if(kept_writes.back().invariant, [&](VarId var) { return empty.count(var) > 0; });
+}
+
+// Where an index that some components lack has no values, those components still have theirs: an operation without the rest.
+// The others have no cells at all; an operation with an empty domain says so.
+void EquationBuilder::reduce_without(const std::set<VarId>& empty, const TupleReduction& parts) {
+  std::vector<bool> keep;
+  std::vector<CellId> operands, zeros;
+  std::vector<FrameWrite> kept_writes, rest_writes;
+  std::vector<std::size_t> kept, rest;
+  for (std::size_t i = 0; i < parts.writes.size(); ++i) {
+    FrameWrite write = parts.writes[i];
+    keep.push_back(std::all_of(empty.begin(), empty.end(), [&](VarId var) {
+      return std::find(write.invariant.begin(), write.invariant.end(), var) != write.invariant.end();
+    }));
+    (keep[i] ? kept : rest).push_back(i);
+    if (keep[i]) {
+      operands.push_back(parts.operands[i]);
+      std::erase_if(write.invariant, [&](VarId var) { return empty.count(var) > 0; });
+      kept_writes.push_back(std::move(write));
+    } else {
+      zeros.push_back(frame_.cells.constant(ir::Scalar::zero(parts.types[i])));
+      rest_writes.push_back(std::move(write));
     }
-    ir::MonoidId restricted = session_.interner.add(ir::restrict_to(monoid, keep));
-    emit(kept_operands, ir::ReduceBody{restricted, kept_operands}, parallel, reduction, kept_writes, kept, frame_);
-    // The others have no cells at all; an operation with an empty domain says so.
-    std::vector<CellId> zeros;
-    std::vector<FrameWrite> rest_writes;
-    std::vector<std::size_t> rest;
-    for (std::size_t i = 0; i < n; ++i)
-      if (!keep[i]) {
-        rest.push_back(i);
-        rest_writes.push_back(written[i]);
-        zeros.push_back(frame_.cells.constant(ir::Scalar::zero(types[i])));
-      }
-    emit(zeros, ir::MapBody{zeros}, all, {}, rest_writes, rest, frame_);
-    return;
   }
-  emit(operands, ir::ReduceBody{instance.id, operands}, all, reduction, written, targets, frame_);
+  std::vector<VarId> parallel = space_.left_vars();
+  std::erase_if(parallel, [&](VarId var) { return empty.count(var) > 0; });
+  if (!kept.empty()) {
+    ir::MonoidId restricted = session_.interner.add(ir::restrict_to(parts.monoid, keep));
+    emit(operands, ir::ReduceBody{restricted, operands}, parallel, parts.reduction, kept_writes, kept, frame_);
+  }
+  if (!rest.empty()) emit(zeros, ir::MapBody{zeros}, space_.left_vars(), {}, rest_writes, rest, frame_);
 }
 
 std::vector<FrameWrite> EquationBuilder::writes(const std::vector<ElementType>& types) {
@@ -246,6 +250,8 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
     session_.fail(Diagnostic(Code::too_many_dims, span_,
                              "the index space has " + std::to_string(dims) + " dims; the limit is " +
                                  std::to_string(session_.options.max_dims)));
+  auto finished =
+      frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
   std::vector<ir::ValueId> results;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const ast::Cell& cell = equation_.left[targets[k]];
@@ -263,16 +269,12 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
         t.pattern = space_.pattern_of(env_, cell.indices);
       }
       t.has_shape = true;
-      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        ir::Range range = space_.bounds(writes[k].start[axis]);
-        if (!range.empty()) shape[axis] = std::max(shape[axis], range.hi);
-      }
+      Shape extent = session_.legality.written_extent(finished.op, static_cast<std::uint32_t>(k));
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = std::max(shape[axis], extent[axis]);
     }
     results.push_back(t.value);
     t.write_spans.push_back(cell.span);
   }
-  auto finished =
-      frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
   if (auto* map = std::get_if<ir::MapBody>(&body)) map->values = roots;
   if (auto* reduce = std::get_if<ir::ReduceBody>(&body)) reduce->operands = roots;
   body_.pending_.push_back({std::move(finished), std::move(body), std::move(results), span_});

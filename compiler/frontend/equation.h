@@ -16,7 +16,20 @@ class EquationBuilder {
  private:
   void map_values();
   void reduce_root(const ast::Reduce& reduce);
+  // A reduction by a monoid of several components: one operand, type and write per component.
+  struct TupleReduction {
+    const ir::Monoid& monoid;
+    std::vector<ElementType> component_types;  // as the program says; the monoid may compute in wider ones
+    std::vector<VarId> reduction;
+    std::vector<ir::CellId> operands;
+    std::vector<ElementType> types;
+    std::vector<std::set<VarId>> operand_vars;
+    std::vector<FrameWrite> writes;
+  };
   void reduce_tuple(const ast::Reduce& reduce);
+  void tuple_operand(const ast::Reduce& reduce, const Env& scope, std::size_t i, TupleReduction& parts);
+  void drop_indices(const ast::Reduce& reduce, TupleReduction& parts);
+  void reduce_without(const std::set<VarId>& empty, const TupleReduction& parts);
   std::vector<FrameWrite> writes(const std::vector<ElementType>& types);
   std::optional<ElementType> declared_type(std::size_t i) const;
   ElementType require_type(std::size_t i, ElementType actual, ast::ExprId value);

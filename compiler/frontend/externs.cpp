@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/cell_constants.h"
 #include "compiler/frontend/cells.h"
 #include "compiler/frontend/monoids.h"
 #include "compiler/frontend/prove.h"
@@ -19,15 +20,18 @@ class ExternBuilder {
 
   Instance build() {
     op_.name = decl_.name.text;
+    check_form();
     for (const auto& tensor : given_) op_.operands.push_back(tensor.type);
     for (const auto& result : decl_.results)
       op_.results.push_back(
           {eval_type(session_, env_, result.type.element), eval_shape(session_, env_, result.type).shape});
     ir::KernelBody body{decl_.kernel, std::nullopt, std::nullopt};
-    index_dims(body);
+    index_dims();
+    body.reduced_by = monoid();
     for (const auto& read : decl_.reads) op_.reads.push_back(access(read, decl_.inputs, op_.operands, false));
     for (const auto& write : decl_.writes) op_.writes.push_back(access(write, decl_.results, op_.results, true));
-    if (decl_.cost_flops) body.flops = eval_size(session_, env_, *decl_.cost_flops);
+    if (decl_.cost_flops) body.flops = flops(*decl_.cost_flops);
+    if (body.reduced_by) check_monoid(session_.program[*body.reduced_by]);
     op_.body = std::move(body);
     for (const auto& input : decl_.inputs) op_.operand_names.push_back(input.name.text);
     for (const auto& result : decl_.results) op_.result_names.push_back(result.name.text);
@@ -35,7 +39,78 @@ class ExternBuilder {
   }
 
  private:
-  void index_dims(ir::KernelBody& body) {
+  // What is wrong whatever the sizes are.
+  void check_form() {
+    auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const std::string& symbol = decl_.kernel;
+    bool is_symbol = !symbol.empty() && is_letter(symbol[0]) && std::all_of(symbol.begin(), symbol.end(), [&](char c) {
+      return is_letter(c) || (c >= '0' && c <= '9');
+    });
+    if (!is_symbol)
+      session_.fail(Diagnostic(
+          Code::literal_form, decl_.kernel_span,
+          "a kernel is named by a C symbol, as in `kernel \"smooth_rows\"`; got " + quoted("\"" + symbol + "\"")));
+    for (const auto* list : {&decl_.inputs, &decl_.results})
+      for (const auto& tensor : *list)
+        if (tensor.sharding)
+          session_.fail(Diagnostic(Code::wrong_kind_of_name, tensor.sharding->span,
+                                   "an outside kernel has no shardings: they belong to the values of a program")
+                            .help("write it at the call, for example " + quoted(decl_.name.text + "(X @ pod[…])")));
+    const ast::ExternIndex* reduced = nullptr;
+    for (const auto& index : decl_.index) {
+      if (!index.reduce_by) continue;
+      if (reduced && reduced->reduce_by->text != index.reduce_by->text)
+        session_.fail(Diagnostic(Code::bad_monoid, index.reduce_by->span,
+                                 "a kernel reduces by one monoid: got " + quoted(reduced->reduce_by->text) + " and " +
+                                     quoted(index.reduce_by->text))
+                          .label(reduced->reduce_by->span, "the other one"));
+      reduced = &index;
+    }
+  }
+
+  const Span* tensor_named(const std::string& name) const {
+    for (const auto* list : {&decl_.inputs, &decl_.results})
+      for (const auto& tensor : *list)
+        if (tensor.name.text == name) return &tensor.name.span;
+    return nullptr;
+  }
+
+  std::int64_t flops(ast::ExprId written) {
+    std::int64_t n = eval_size(session_, env_, written);
+    if (n >= 0) return n;
+    session_.fail(Diagnostic(Code::bad_size, env_[written].span,
+                             "the cost of an index point is " + std::to_string(n) + " flops; wanted 0 or more"));
+  }
+
+  std::optional<ir::MonoidId> monoid() {
+    for (const auto& index : decl_.index)
+      if (index.reduce_by) return reduced_by(*index.reduce_by);
+    return std::nullopt;
+  }
+
+  // The k-th write holds the k-th component of what is combined.
+  void check_monoid(const ir::Monoid& monoid) {
+    const ast::Name* name = nullptr;
+    for (const auto& index : decl_.index)
+      if (index.reduce_by) name = &*index.reduce_by;
+    if (monoid.arity() != op_.writes.size())
+      session_.fail(Diagnostic(Code::bad_monoid, name->span,
+                               quoted(name->text) + " has " + std::to_string(monoid.arity()) +
+                                   (monoid.arity() == 1 ? " component" : " components") + "; the kernel has " +
+                                   std::to_string(op_.writes.size()) +
+                                   (op_.writes.size() == 1 ? " write" : " writes")));
+    for (std::size_t k = 0; k < monoid.arity(); ++k) {
+      const auto& result = decl_.results[op_.writes[k].tensor];
+      ElementType element = op_.results[op_.writes[k].tensor].element, wanted = monoid.components[k].type;
+      if (compute_type(element) != wanted)
+        session_.fail(Diagnostic(Code::type_mismatch, name->span,
+                                 quoted(name->text) + " reduces " + std::string(name_of(wanted)) + "; " +
+                                     quoted(result.name.text) + " holds " + std::string(name_of(element)))
+                          .label(result.name.span, "declared here"));
+    }
+  }
+
+  void index_dims() {
     for (const auto& index : decl_.index) {
       for (const auto& dim : op_.dims)
         if (dim.name == index.name.text)
@@ -45,16 +120,17 @@ class ExternBuilder {
         session_.fail(
             Diagnostic(Code::dim_bound_as_variable, index.name.span,
                        quoted(index.name.text) + " is a dim, parameter or tensor and cannot be an index dim"));
+      if (const Span* tensor = tensor_named(index.name.text))
+        session_.fail(Diagnostic(Code::duplicate_name, index.name.span,
+                                 quoted(index.name.text) + " is a tensor of this kernel and cannot be an index dim")
+                          .label(*tensor, "declared here"));
       std::int64_t extent = eval_size(session_, env_, index.extent);
       if (extent < 0)
         session_.fail(Diagnostic(Code::bad_size, index.span,
                                  "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent)));
       ir::IndexDim dim{index.name.text, {0, extent}};
       dim.keep = index.keep;
-      if (index.reduce_by) {
-        dim.role = ir::DimRole::reduction;
-        body.reduced_by = reduced_by(*index.reduce_by);
-      }
+      if (index.reduce_by) dim.role = ir::DimRole::reduction;
       op_.dims.push_back(dim);
     }
     vars_ = space_.over_shape(op_.box().shape(), decl_.name.span);
@@ -68,7 +144,7 @@ class ExternBuilder {
       session_.fail(Diagnostic(Code::type_mismatch, name.span,
                                quoted(name.text) + " does not reduce " + std::string(name_of(type))));
     }
-    const Definition* definition = session_.definitions.find(*env_.scope, Sort::monoid, name.text);
+    const Definition* definition = session_.definitions.find(*env_.scope, Sort::monoid, name);
     if (!definition)
       session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
     std::vector<GivenComponent> given;  // write k holds component k
@@ -112,24 +188,7 @@ class ExternBuilder {
         session_.fail(Diagnostic(Code::bad_size, env_[extent].span, "a region's extent is " + std::to_string(n)));
       access.projection.shape.push_back(n);
     }
-    if (region.fill) {
-      CellElaborator cells(session_, nullptr, space_, decl_.name.text);
-      Frame frame(space_);
-      ir::CellId cell = cells.of_type(env_, *region.fill, frame, type.element, found->type.span, "declared here");
-      cell = frame.cells.cast(cell, type.element);
-      ir::CellNode node = frame.cells[cell];
-      if (node.op == ir::CellOp::cast)
-        node = {ir::CellOp::constant,
-                type.element,
-                0,
-                {type.element, frame.cells[node.args[0]].value.i,
-                 round_to(frame.cells[node.args[0]].value.f, type.element)},
-                {}};
-      if (node.op != ir::CellOp::constant)
-        session_.fail(Diagnostic(Code::type_mismatch, env_[*region.fill].span,
-                                 "the fill of an outside kernel's read is a constant"));
-      access.fill = op_.exprs.add(node);
-    }
+    if (region.fill) { access.fill = op_.exprs.constant(fill(*region.fill, type.element, found->type.span)); }
     spans_.push_back(region.span);
     return access;
   }
@@ -147,6 +206,17 @@ class ExternBuilder {
                         .help("declare it as " + quoted(plain) + " if each of its points writes cells of its own")
                         .fix(index.span, plain));
     }
+  }
+
+  ir::Scalar fill(ast::ExprId written, ElementType type, Span declared) {
+    CellElaborator cells(session_, nullptr, space_, decl_.name.text);
+    Frame frame(space_);
+    ir::CellId cell = cells.of_type(env_, written, frame, type, declared, "declared here");
+    if (auto value = constant_value(frame.cells, frame.cells.cast(cell, type))) return *value;
+    Span span = env_[written].span;
+    session_.fail(
+        Diagnostic(Code::type_mismatch, span,
+                   "the fill of an outside kernel's read is a constant; got " + quoted(source_of(session_, span))));
   }
 
   Instance finish() {

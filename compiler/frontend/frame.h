@@ -40,7 +40,10 @@ class Frame {
   explicit Frame(IndexSpace& space) : space_(space) {}
 
   ir::CellExprs cells;
-  std::map<std::tuple<std::size_t, const Env*, std::uint32_t>, Cell> memo;  // thunks: expression, scope, guards
+  // Thunks: expression, scope, guards and the type that their context asked for.
+  std::map<std::tuple<std::size_t, const Env*, std::uint32_t, std::optional<ElementType>>, Cell> memo;
+  // Operators applied to cells: declaration, binding, arguments, guards.
+  std::map<std::tuple<const void*, std::string, std::vector<ir::CellId>, std::uint32_t>, Cell> applied;
 
   ir::CellId index(VarId var);
   ir::CellId affine(const VarAffine& a);  // as an i64 cell

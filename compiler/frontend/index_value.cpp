@@ -46,7 +46,7 @@ class IndexClassifier {
     if (auto* parameter = std::get_if<IntEntity>(entity)) return constant(parameter->value);
     if (auto* counter = std::get_if<CounterEntity>(entity))
       return VarAffine{{{space_.counter(counter->depth, name.name, counter->trips, counter->span), 1}}, 0};
-    if (auto* thunk = std::get_if<ThunkEntity>(entity)) return value(*thunk->env, thunk->expr);
+    if (auto* thunk = std::get_if<ThunkEntity>(entity)) return value_of(*thunk);
     if (auto* tensor = std::get_if<TensorEntity>(entity)) {
       if (tensor->poisoned) throw Abandoned{};
       session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
@@ -56,6 +56,15 @@ class IndexClassifier {
     }
     session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
                              quoted(name.name) + " is " + description(*entity) + ", not an index"));
+  }
+
+  // Once each: `let a = i + i, b = a + a, c = b + b, …` would otherwise double at every link.
+  IndexValue value_of(const ThunkEntity& thunk) {
+    auto key = std::pair(thunk.expr.index(), thunk.env);
+    if (auto known = values_.find(key); known != values_.end()) return known->second;
+    IndexValue result = value(*thunk.env, thunk.expr);
+    values_.emplace(key, result);
+    return result;
   }
 
   IndexValue of(const Env& env, const ast::Unary& unary, const ast::Expr& expr) {
@@ -148,7 +157,7 @@ class IndexClassifier {
     if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
       if (auto* thunk = env.find_as<ThunkEntity>(name->name);
           thunk && env.find(name->name) && std::holds_alternative<ThunkEntity>(*env.find(name->name)))
-        return read_in(*thunk->env, (*thunk->env)[thunk->expr]) ? std::optional<Span>(expr.span) : std::nullopt;
+        return reads(*thunk) ? std::optional<Span>(expr.span) : std::nullopt;
     }
     if (auto* unary = std::get_if<ast::Unary>(&expr.node)) return first({unary->operand});
     if (auto* binary = std::get_if<ast::Binary>(&expr.node)) return first({binary->left, binary->right});
@@ -165,8 +174,18 @@ class IndexClassifier {
     return std::nullopt;
   }
 
+  bool reads(const ThunkEntity& thunk) {
+    auto key = std::pair(thunk.expr.index(), thunk.env);
+    if (auto known = reads_.find(key); known != reads_.end()) return known->second;
+    bool result = read_in(*thunk.env, (*thunk.env)[thunk.expr]).has_value();
+    reads_.emplace(key, result);
+    return result;
+  }
+
   Session& session_;
   IndexSpace& space_;
+  std::map<std::pair<std::size_t, const Env*>, IndexValue> values_;
+  std::map<std::pair<std::size_t, const Env*>, bool> reads_;
 };
 
 }  // namespace

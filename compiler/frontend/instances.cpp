@@ -10,21 +10,6 @@
 namespace tap {
 namespace {
 
-std::string key_of(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given) {
-  std::string key;
-  for (const auto& param : signature.params) {
-    const Entity& entity = callee.names.at(param.name.text);
-    if (auto* i = std::get_if<IntEntity>(&entity)) key += std::to_string(i->value);
-    if (auto* f = std::get_if<FloatEntity>(&entity)) key += to_string(ir::Scalar::floating(ElementType::f64, f->value));
-    if (auto* b = std::get_if<BoolEntity>(&entity)) key += b->value ? "true" : "false";
-    if (auto* t = std::get_if<TypeEntity>(&entity)) key += name_of(t->type);
-    if (auto* p = std::get_if<PackEntity>(&entity)) key += to_string(p->sizes);
-    key += ';';
-  }
-  for (const auto& tensor : given) key += to_string(tensor.type) + ';';
-  return key;
-}
-
 std::string name_of_operator(const ast::Declaration& declaration) {
   if (auto* op = std::get_if<ast::OpDecl>(&declaration.node)) return op->name.text;
   return std::get<ast::ExternDecl>(declaration.node).name.text;
@@ -38,6 +23,7 @@ Instance build_instance(Session& session, const Definition& definition, const Si
   for (std::size_t i = 0; i < given.size(); ++i) {
     ShapeAndPattern shape = eval_shape(session, body.env(), signature.inputs[i].type);
     body.declare_input(signature.inputs[i].name, given[i].type, std::move(shape.pattern), false);
+    body.declare_sharding(signature.inputs[i]);
   }
   Instance instance;
   ir::Operator call;
@@ -45,6 +31,7 @@ Instance build_instance(Session& session, const Definition& definition, const Si
     ShapeAndPattern shape = eval_shape(session, body.env(), result.type);
     ir::TensorType type{eval_type(session, body.env(), result.type.element), shape.shape};
     body.declare_result(result.name, type, std::move(shape.pattern));
+    body.declare_sharding(result);
     instance.results.push_back(type);
     instance.result_names.push_back(result.name.text);
     call.result_names.push_back(result.name.text);
@@ -53,6 +40,7 @@ Instance build_instance(Session& session, const Definition& definition, const Si
   std::size_t errors = session.diagnostics->error_count();
   body.build(op->body);
   body.finish_results(signature.results);
+  if (session.diagnostics->error_count() == errors) body.annotate(signature.inputs, signature.results, op->body);
   if (session.diagnostics->error_count() > errors) throw Abandoned{};
   session.program.graphs.push_back(std::move(body.graph()));
   session.provenance.graphs.push_back(std::move(body.provenance()));
@@ -65,6 +53,21 @@ Instance build_instance(Session& session, const Definition& definition, const Si
 }
 
 }  // namespace
+
+std::string binding_key(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given) {
+  std::string key;
+  for (const auto& param : signature.params) {
+    const Entity& entity = callee.names.at(param.name.text);
+    if (auto* i = std::get_if<IntEntity>(&entity)) key += std::to_string(i->value);
+    if (auto* f = std::get_if<FloatEntity>(&entity)) key += to_string(ir::Scalar::floating(ElementType::f64, f->value));
+    if (auto* b = std::get_if<BoolEntity>(&entity)) key += b->value ? "true" : "false";
+    if (auto* t = std::get_if<TypeEntity>(&entity)) key += name_of(t->type);
+    if (auto* p = std::get_if<PackEntity>(&entity)) key += to_string(p->sizes);
+    key += ';';
+  }
+  for (const auto& tensor : given) key += to_string(tensor.type) + ';';
+  return key;
+}
 
 Instance instantiate(Session& session, const Definition& definition, const Env& caller,
                      const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
@@ -85,7 +88,7 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
             .label(definition.name_span, "declared here")
             .help("repetition is written with `iterate`"));
   }
-  auto key = std::pair(definition.declaration, key_of(callee, signature, given));
+  auto key = std::pair(definition.declaration, binding_key(callee, signature, given));
   if (auto known = session.instances.find(key); known != session.instances.end()) {
     if (!known->second) throw Abandoned{};
     return *known->second;

@@ -118,6 +118,22 @@ class Cache {
   std::unordered_multimap<std::size_t, std::pair<Question, Verdict>> entries_;
 };
 
+// The largest value of an affine expression on a domain; empty if the domain is.
+std::optional<std::int64_t> largest_value(const IntegerSets& sets, const ir::Domain& domain, const ir::AffineExpr& e) {
+  // Before the domain's dims one more, equal to -e: its least value is the first coordinate of the least point.
+  auto shifted = [](const ir::AffineExpr& expr, std::int64_t first) {
+    ir::AffineExpr result = expr;
+    result.coefficients.insert(result.coefficients.begin(), first);
+    return result;
+  };
+  System system{domain.box.rank() + 1, {}};
+  for (std::size_t d = 0; d < domain.box.rank(); ++d) system.inside(d + 1, domain.box.dims[d]);
+  for (const ir::Constraint& c : domain.constraints) system.constraints.push_back({shifted(c.expr, 0), c.comparison});
+  system.equal(shifted(e, 1), 0);
+  auto least = sets.of(system).lexmin();
+  return least ? std::optional(checked::sub(0, least->front())) : std::nullopt;
+}
+
 // An iterate that makes no trip applies nothing.
 bool never_applied(const std::vector<WriteMap>& maps) {
   for (const WriteMap& map : maps) {
@@ -136,6 +152,7 @@ struct Legality::State {
   IntegerSets sets;
   Cache<ir::Operator, std::optional<ReadOutside>> reads;
   Cache<WriteQuestion, std::optional<Violation>> writes;
+  Cache<WriteMap, Shape> extents;
 
   std::optional<ReadOutside> find_read_outside(const ir::Operator& op, const std::vector<bool>& suspects) {
     ++statistics.by_isl;
@@ -206,6 +223,30 @@ std::optional<Violation> Legality::check_writes(const Shape& shape, const std::v
   std::optional<Violation> verdict = s.find_write_violation(shape, writers, question.maps);
   s.writes.add(hash, std::move(question), verdict);
   return verdict;
+}
+
+Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
+  State& s = *state_;
+  WriteMap map = write_map(op, write);
+  Shape extent(map.projection.start.rows.size(), 0);
+  if (map.domain.box.empty()) return extent;
+  for (std::size_t axis = 0; axis < extent.size(); ++axis)
+    extent[axis] = std::max<std::int64_t>(map.projection.start.rows[axis].bounds(map.domain.box).hi, 0);
+  if (map.domain.constraints.empty()) return extent;
+  std::size_t hash = hash_of({{}, {map}});
+  auto known = s.extents.find(hash, [&](const WriteMap& other) { return map == other; });
+  if (known) return *known;
+  s.sets.set_budget(s.options.budget);
+  try {
+    for (std::size_t axis = 0; axis < extent.size(); ++axis) {
+      auto largest = largest_value(s.sets, map.domain, map.projection.start.rows[axis]);
+      extent[axis] = largest ? std::max<std::int64_t>(checked::add(*largest, 1), 0) : 0;
+    }
+  } catch (const OutOfBudget&) {
+    // The bounding box stands: a local that is too large is told as a cell that nobody writes.
+  }
+  s.extents.add(hash, std::move(map), extent);
+  return extent;
 }
 
 bool Legality::empty_domain(const ir::Operator& op) {

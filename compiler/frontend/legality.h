@@ -67,6 +67,8 @@ class Legality {
   // Every cell of `shape` exactly once over all writers (for every value of the counters). Dims on which a result is
   // invariant count once, whatever their range; reduction dims not at all, even where the reduction is over nothing.
   std::optional<Violation> check_writes(const Shape& shape, const std::vector<Writer>& writers);
+  // Per axis one more than the largest index that a write of cells reaches; 0 where it reaches none, or none above -1.
+  Shape written_extent(const ir::Operator& op, std::uint32_t write);
   // Does any point of the operator's domain exist?
   bool empty_domain(const ir::Operator& op);
 

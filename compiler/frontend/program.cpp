@@ -124,14 +124,17 @@ ir::GraphId build_program(Session& session, const Definition& definition) {
   auto refuse_generic = [&](const ast::TensorParam& tensor) {
     return eval_type(session, body.env(), tensor.type.element);
   };
+  body.name_results();
   std::size_t errors = session.diagnostics->error_count();
   for (const auto& input : program.inputs) {
     ShapeAndPattern shape = eval_shape(session, body.env(), input.type);
     body.declare_input(input.name, {refuse_generic(input), shape.shape}, std::move(shape.pattern), input.is_const);
+    body.declare_sharding(input);
   }
   for (const auto& result : program.results) {
     ShapeAndPattern shape = eval_shape(session, body.env(), result.type);
     body.declare_result(result.name, {refuse_generic(result), shape.shape}, std::move(shape.pattern));
+    body.declare_sharding(result);
   }
   body.build(program.body);
   body.finish_results(program.results);

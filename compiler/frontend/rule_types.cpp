@@ -111,7 +111,7 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
   const Definition* definition =
       call.callee.size() == 2
           ? session_.definitions.find_qualified(*rule_scope_.scope, Sort::op, call.callee[0].text, name)
-          : session_.definitions.find(*rule_scope_.scope, Sort::op, name);
+          : session_.definitions.find(*rule_scope_.scope, Sort::op, call.callee.back());
   if (!definition) throw Abandoned{};
   Signature signature = signature_of(*definition);
   Env callee;

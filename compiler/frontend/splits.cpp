@@ -35,12 +35,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     request.operation = found->second;
   } else {
     ir::ValueId value = annotated_value(split.target);
-    std::optional<ir::OperationId> writer;
-    for (std::size_t i = 0; i < graph_.operations.size(); ++i)
-      for (ir::ValueId result : graph_.operations[i].results)
-        if (result == value) writer = ir::OperationId(i);
-    if (!writer) refuse(split.target.span, quoted(what) + " is an input: it has no operation to split");
-    request.operation = *writer;
+    request.operation = sole_writer(value, split.target);
     if (split.axis) {
       const Shape& shape = graph_[value].type.shape;
       if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
@@ -81,18 +76,49 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     if (at != range.hi) refuse(span, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
   }
   request.placement = static_cast<ir::Placement>(split.placement);
-  if (split.axis_ref) {
-    bool known = false;
-    for (const auto& mesh : session_.program.meshes)
-      for (const auto& axis : mesh.axes) known |= axis.name == split.axis_ref->name.text;
-    if (!known)
-      session_.fail(Diagnostic(Code::unknown_axis, split.axis_ref->span,
-                               "no mesh has an axis " + quoted(split.axis_ref->name.text)));
-    request.mesh_axis = ir::AxisRef{split.axis_ref->name.text, std::nullopt};
-    if (split.axis_ref->sub)
-      request.mesh_axis->sub = ir::SubAxis{split.axis_ref->sub->first, split.axis_ref->sub->second};
-  }
+  if (split.axis_ref) request.mesh_axis = split_axis(*split.axis_ref, request.blocks.size());
+  for (const ir::SplitRequest& other : graph_.splits)
+    if (other.operation == request.operation && other.value == request.value && other.axis == request.axis &&
+        other.dim == request.dim)
+      refuse(span, quoted(what) + " is split there already");
   graph_.splits.push_back(std::move(request));
+}
+
+ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& name) {
+  std::vector<std::size_t> writers;
+  for (std::size_t i = 0; i < graph_.operations.size(); ++i)
+    for (ir::ValueId result : graph_.operations[i].results)
+      if (result == value) writers.push_back(i);
+  if (writers.empty())
+    session_.fail(
+        Diagnostic(Code::bad_split, name.span, quoted(name.text) + " is an input: it has no operation to split"));
+  if (writers.size() > 1)
+    session_.fail(Diagnostic(Code::bad_split, name.span,
+                             quoted(name.text) + " is written by " + std::to_string(writers.size()) +
+                                 " equations; a split cuts one operation")
+                      .label(provenance_.operations[writers[0]], "one of them")
+                      .label(provenance_.operations[writers[1]], "another")
+                      .help("write each part as a tensor of its own, split that, and join the parts"));
+  return ir::OperationId(writers[0]);
+}
+
+// The blocks of a split over a mesh axis: one for each of its devices.
+ir::AxisRef BodyBuilder::split_axis(const ast::AxisRef& written, std::size_t blocks) {
+  const ir::Mesh* found = nullptr;
+  for (const auto& mesh : session_.program.meshes)
+    for (const auto& axis : mesh.axes)
+      if (axis.name == written.name.text && !found) found = &mesh;
+  if (!found)
+    session_.fail(Diagnostic(Code::unknown_axis, written.span, "no mesh has an axis " + quoted(written.name.text)));
+  ir::AxisRef axis = resolve_axis(session_, *found, written);
+  std::int64_t size = axis.sub ? axis.sub->size : 0;
+  for (const auto& known : found->axes)
+    if (known.name == axis.name && !axis.sub) size = known.size;
+  if (static_cast<std::int64_t>(blocks) != size)
+    session_.fail(Diagnostic(Code::bad_split, written.span,
+                             "the axis " + quoted(source_of(session_, written.span)) + " has " + std::to_string(size) +
+                                 " devices, one for each block; got " + std::to_string(blocks) + " blocks"));
+  return axis;
 }
 
 // The range of an index variable of an operation; of a call, of the operations inside it.
@@ -121,10 +147,9 @@ ir::Range BodyBuilder::split_range(const ir::Operation& operation, const ast::Na
       for (const auto& inner : session_.program[region->graph].operations) open.push_back(&inner);
   }
   if (found) return *found;
-  std::sort(names.begin(), names.end());
-  Diagnostic d(Code::bad_split, dim.span, quoted(what) + " has no index variable " + quoted(dim.text));
-  if (auto near = did_you_mean(dim.text, names)) d.help("did you mean " + quoted(*near) + "?").fix(dim.span, *near);
-  session_.fail(std::move(d));
+  session_.fail(
+      with_near_name(Diagnostic(Code::bad_split, dim.span, quoted(what) + " has no index variable " + quoted(dim.text)),
+                     dim.span, dim.text, names));
 }
 
 }  // namespace tap
