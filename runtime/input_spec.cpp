@@ -120,14 +120,12 @@ InputSpec parse_input_spec(std::string_view text) {
   return spec;
 }
 
-bool has_own_shape(const InputSpec& spec) { return spec.own || !std::holds_alternative<Maker>(spec.value); }
-
 std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files) {
   if (!spec.name.empty()) return {spec};
   const FileValue& file = std::get<FileValue>(spec.value);
   std::vector<InputSpec> all;
   for (const std::string& entry : files.entries(file.path)) {
-    all.push_back({spec.text, entry, std::nullopt, FileValue{file.path, entry}});
+    all.push_back({spec.text, spec.role, entry, std::nullopt, FileValue{file.path, entry}});
   }
   return all;
 }

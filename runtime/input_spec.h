@@ -40,6 +40,7 @@ struct TypedShape {
 
 struct InputSpec {
   std::string text;               // as the user wrote it, for messages
+  std::string role = "input";     // what it is for: the input `X`, or the result `Y` that --expect compares
   std::string name;               // empty: every entry of the file, by name
   std::optional<TypedShape> own;  // `f32[4, 8]`
   std::variant<FileValue, Maker, Literal> value;
@@ -48,8 +49,9 @@ struct InputSpec {
 // Throws Failure, exit 2, which shows what was wanted.
 InputSpec parse_input_spec(std::string_view text);
 
-// Whether the shape is known without the program: from a file, a literal, or as written.
-bool has_own_shape(const InputSpec& spec);
+// The shape where it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit 3,
+// for a file that cannot be read.
+std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files);
 
 // One spec per entry for a spec without a name, else the spec itself.
 std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);

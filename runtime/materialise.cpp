@@ -13,7 +13,7 @@ std::string wanted(ElementType type, const std::optional<Shape>& shape) {
 }
 
 std::string who(const InputSpec& spec) {
-  return spec.name.empty() ? quoted(spec.text) : "the input " + quoted(spec.name);
+  return spec.name.empty() ? quoted(spec.text) : "the " + spec.role + " " + quoted(spec.name);
 }
 
 void require_declared(const InputSpec& spec, ElementType found, const Shape& found_shape, const std::string& source,
@@ -62,6 +62,13 @@ Tensor from_literal(const InputSpec& spec, const Literal& literal, ElementType t
 }
 
 }  // namespace
+
+std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files) {
+  if (spec.own) return spec.own->shape;
+  if (const auto* file = std::get_if<FileValue>(&spec.value)) return from_file(spec, *file, files).shape();
+  if (const auto* literal = std::get_if<Literal>(&spec.value)) return literal->shape;
+  return std::nullopt;
+}
 
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files) {
   std::string source = quoted(spec.text);

@@ -63,8 +63,8 @@ run_random() {
   build_here test_ir test_frontend test_passes test_backend || return
   local folder filter failed=0
   for folder in ir frontend passes backend; do
-    filter=$(grep -rhoE --include='*_test.cpp' 'RC_GTEST_PROP\(\w+, *\w+|^TEST\(Random, *\w+' "tests/$folder" |
-      sed -E 's/.*\((\w+), *(\w+)/\1.\2/' | paste -sd:)
+    filter=$(awk 'FNR == 1 { test = "" } /^TEST\(/ { test = $0 } /^RC_GTEST_PROP\(/ { print } /rc::check/ { print test }' \
+      "tests/$folder"/*_test.cpp | sed -E 's/^\w+\((\w+), *(\w+).*/\1.\2/' | sort -u | paste -sd:)
     [[ -n $filter ]] || continue
     echo "-- tests/$folder"
     RC_PARAMS="max_success=$random_cases" "build/bin/test_$folder" --gtest_brief=1 --gtest_filter="$filter" || failed=1

@@ -40,6 +40,16 @@ std::optional<WrongChoice> as_wrong_choice(const std::string& text) {
   return result;
 }
 
+// CLI11 says `--threads: Value 0 not in range 1 to 4096`, and the same of a word that is no number.
+std::optional<std::string> as_out_of_range(const std::string& text) {
+  static constexpr std::string_view middle = ": Value ", range = " not in range ";
+  auto value = text.find(middle), at = text.rfind(range);
+  if (value == text.npos || at == text.npos || at < value) return std::nullopt;
+  std::string given = text.substr(value + middle.size(), at - value - middle.size());
+  return fmt::format("`{}` is no value of {}; it is a number from {}", given, text.substr(0, value),
+                     text.substr(at + range.size()));
+}
+
 // CLI11 says `Could not convert: --threads = abc`.
 std::string as_wrong_number(const std::string& text) {
   static constexpr std::string_view begin = "Could not convert: ";
@@ -71,7 +81,7 @@ CommandLine::CommandLine()
   app_.set_help_flag("-h,--help", "Print this help and exit");
   app_.set_version_flag("--version", "tapc " TAP_VERSION " (language version 1)");
   app_.failure_message(CLI::FailureMessage::simple);
-  app_.footer("`tapc COMMAND --help` tells the options of a command, `tapc explain CODE` what a message means.");
+  app_.footer("`tapc help COMMAND` tells the options of a command, `tapc explain CODE` what a message means.");
   add_message_options(app_);
   for (const Command& command : commands()) {
     CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
@@ -148,6 +158,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
       throw wrong(text.substr(0, text.find(':')) + " needs a value");
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
+    if (auto range = as_out_of_range(text)) throw wrong(*range);
     // An unknown option is the likely reason why something else is missing: it is told first.
     for (const std::string& argument : app_.remaining(true))
       if (argument.starts_with("-") && argument != "--") throw unexpected_argument(argument);
@@ -158,7 +169,16 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
   apply_message_options(session);
 }
 
+// `tapc help`, `tapc help run`: as --help says it.
+int CommandLine::help(Session& session, int argc, const char* const* argv) {
+  std::string name = argc > 2 ? argv[2] : "--help";
+  const char* asked[] = {argv[0], name.c_str(), "--help"};
+  if (argc > 3) throw wrong(fmt::format("`{}` is one argument too many", argv[3]), "write `tapc help COMMAND`");
+  return run(session, argc > 2 ? 3 : 2, asked);
+}
+
 int CommandLine::run(Session& session, int argc, const char* const* argv) {
+  if (argc > 1 && argv[1] == std::string_view("help")) return help(session, argc, argv);
   if (argc > 1 && argv[1][0] != '-') {  // CLI11 would only say that a command is missing
     std::vector<std::string> names = command_names();
     if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {

@@ -16,6 +16,7 @@ class CommandLine {
 
  private:
   void add_message_options(CLI::App& app);
+  int help(Session& session, int argc, const char* const* argv);
   void parse(Session& session, int argc, const char* const* argv);
   void apply_message_options(Session& session) const;
   const CLI::App& chosen() const;  // the subcommand given, else the whole

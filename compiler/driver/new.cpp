@@ -58,6 +58,10 @@ program main(X: f32[rows, cols]) -> (Y: f32[rows, cols]) {
 
 // Made beside its final place and renamed, so that a half project never has the name asked for.
 int make_project(Session& session, const std::string& directory) {
+  if (directory.empty())
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{}, "the folder to make has an empty name")
+                      .help("write a name: tapc new hello")};
   fs::path target = fs::path(directory).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();
   if (target.empty() || target == "." || target == "..") fail("`" + directory + "` cannot become a project", EEXIST);

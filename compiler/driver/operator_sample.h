@@ -1,7 +1,5 @@
-// An operator of a file at sample sizes, so that `tapc ops` can show its index spaces: a program that calls it once is
-// written, with a size for each dim, and compiled.
-//
-//   op linear(x: T[batch.., in], …)      dim ops_in = 4, …  program ops_sample(x: f32[ops_batch_0, ops_in], …) … { … }
+// An operator of a file at sample sizes, so that `tapc ops` can show its index spaces: likely ranks of its packs and values
+// of its parameters are tried until a program that calls it once compiles.
 #pragma once
 
 #include <map>
@@ -9,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/sample_program.h"
 #include "compiler/driver/session.h"
-#include "compiler/frontend/ast.h"
 #include "compiler/frontend/compile.h"
 
 namespace tap::driver {
@@ -20,23 +18,19 @@ struct SampleOptions {
   std::map<std::string, std::string> parameters;  // --param stride=2
 };
 
-// What the signature of an `op` and of an `extern op` have in common.
-struct Signature {
-  std::string doc, name;
-  const std::vector<ast::Param>* params;
-  const std::vector<ast::TensorParam>* inputs;
-  const std::vector<ast::TensorParam>* results;
-  const std::vector<ast::WhereClause>* where;
-  Span span;
-};
-std::vector<Signature> signatures(const ast::Module& module);
+// `--param stride=2` each. Throws Failure, exit 2: malformed, or given twice.
+std::map<std::string, std::string> parse_parameters(const std::vector<std::string>& texts);
+
+// Throws Failure, exit 2, if an option names what the operator lacks or has a value of another kind.
+void require_known(const ast::Module& module, const Signature& signature, const SampleOptions& options);
 
 struct Sample {
   Compiled compiled;
   std::string sizes;  // T = f32, in = 4, batch = [4], a = -1
 };
-// `file` is the file that declares it; `library` says that it is the standard library. Empty if no attempt compiles.
-std::optional<Sample> compile_sample(Session& session, const ast::Module& module, const Signature& signature,
-                                     FileId file, bool library, const SampleOptions& options);
+// `file` is the file that declares it; `library` says that it is the standard library. If no attempt compiles, either the
+// sizes do not fit (throws Failure, exit 2, which says why) or the operator is illegal (told; throws Reported, exit 1).
+Sample compile_sample(Session& session, const ast::Module& module, const Signature& signature, FileId file,
+                      bool library, const SampleOptions& options);
 
 }  // namespace tap::driver

@@ -65,12 +65,23 @@ std::string list_all(const std::vector<Signature>& all) {
   return text;
 }
 
+// `iterate 5 times, state x: f32[4]:` before what is inside it.
+std::string iterate_heading(const ir::Program& program, const ir::Operator& op, const ir::RegionBody& region) {
+  std::string states;
+  const ir::Graph& body = program[region.graph];
+  for (std::size_t i = 0; i < op.results.size(); ++i)
+    states += fmt::format("{}{}: {}", i == 0 ? "" : ", ", body[body.inputs[i]].name, to_string(op.results[i]));
+  std::int64_t trips = region.trips.size();
+  return fmt::format("\niterate {} {}, with the state {}:\n", trips, trips == 1 ? "time" : "times", states);
+}
+
 // Every operation of a graph, and of the graphs of its iterates, once each.
 void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::OperatorId>& shown, std::string& text) {
   for (const ir::Operation& operation : program[graph].operations) {
     if (!shown.insert(operation.op).second) continue;
     const ir::Operator& op = program[operation.op];
     if (const ir::RegionBody* region = op.region()) {
+      text += iterate_heading(program, op, *region);
       show_operators(program, region->graph, shown, text);
       continue;
     }
@@ -83,20 +94,11 @@ std::string show_one(Session& session, const ast::Module& module, const Signatur
                      const OpsOptions& options) {
   std::string text = heading(session.sources, signature) + "\n";
   if (!signature.doc.empty()) text += indented(signature.doc, "    ");
-  SampleOptions sample_options{compile_options(options.source).dims, {}};
-  for (const std::string& parameter : options.parameters) {
-    auto equals = parameter.find('=');
-    if (equals == parameter.npos || equals == 0)
-      throw Failure{exit_code::wrong_command_line,
-                    Diagnostic(Code::command_line, Span{}, "`" + parameter + "` is no value for --param")
-                        .help("write --param NAME=VALUE")};
-    sample_options.parameters[parameter.substr(0, equals)] = parameter.substr(equals + 1);
-  }
-  auto sample = compile_sample(session, module, signature, file, options.file.empty(), sample_options);
-  if (!sample)
-    return text + "\nIts index spaces depend on sizes: give some with --dim NAME=SIZE and --param NAME=VALUE.\n";
-  if (!sample->sizes.empty()) text += "\nwith " + sample->sizes + ":\n";
-  ir::Program program = passes::inline_calls(sample->compiled.program, {}).program;
+  SampleOptions sample_options{compile_options(options.source).dims, parse_parameters(options.parameters)};
+  require_known(module, signature, sample_options);
+  Sample sample = compile_sample(session, module, signature, file, options.file.empty(), sample_options);
+  if (!sample.sizes.empty()) text += "\nwith " + sample.sizes + ":\n";
+  ir::Program program = passes::inline_calls(sample.compiled.program, {}).program;
   std::set<ir::OperatorId> shown;
   show_operators(program, program.main, shown, text);
   return text;
@@ -112,6 +114,10 @@ int ops(Session& session, const OpsOptions& options) {
   if (!module) return exit_code::wrong_program;
   std::vector<Signature> all = signatures(*module);
   if (options.name.empty()) {
+    if (!options.source.dims.empty() || !options.parameters.empty())
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{}, "--dim and --param are for one operator, and none is named")
+                        .help("write `tapc ops NAME --dim n=8`; `tapc ops` lists the names")};
     session.print(list_all(all));
     return exit_code::done;
   }
@@ -136,9 +142,11 @@ Action declare_ops(CLI::App& app) {
   auto options = std::make_shared<OpsOptions>();
   app.add_option("NAME", options->name, "The operator to describe; without one, all are listed");
   app.add_option("--file", options->file, "Take the operators of this file instead of the standard library's");
-  app.add_option("--dim", options->source.dims, "The size of one of its dims, NAME=SIZE; others are 4")
+  app.add_option("--dim", options->source.dims,
+                 "The size of one of its dims, or of each dim of a pack, NAME=SIZE; others are 4")
       ->allow_extra_args(false);
-  app.add_option("--param", options->parameters, "The value of one of its parameters, NAME=VALUE")
+  app.add_option("--param", options->parameters,
+                 "The value of one of its parameters, NAME=VALUE; of an int pack NAME=2,3")
       ->allow_extra_args(false);
   return [options](Session& session) { return ops(session, *options); };
 }

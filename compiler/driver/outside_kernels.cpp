@@ -1,9 +1,11 @@
 #include "compiler/driver/outside_kernels.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "support/diagnostic.h"
 #include "support/exit_code.h"
@@ -17,6 +19,33 @@ struct Region {  // tap_region of the kernel's C declaration
   const std::int64_t* strides;
 };
 using Kernel = void (*)(const std::int64_t* box, const std::int64_t* extents, const Region* regions);
+
+// The function of that name that the library itself defines. dlsym also finds those of the libraries that it needs.
+void* own_function(void* handle, const std::string& symbol) {
+  void* address = ::dlsym(handle, symbol.c_str());
+  if (!address) return nullptr;
+  Dl_info info;
+  link_map *library = nullptr, *owner = nullptr;
+  const ElfW(Sym)* entry = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &library) != 0) return nullptr;
+  if (::dladdr1(address, &info, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) == 0 || owner != library)
+    return nullptr;
+  ::dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT);
+  bool function = entry && ELF64_ST_TYPE(entry->st_info) == STT_FUNC;  // the type has one place in both classes of ELF
+  return function ? address : nullptr;
+}
+
+Failure no_kernel(const ir::Operator& op, const std::vector<std::string>& libraries) {
+  std::string message = fmt::format("the outside kernel `{}` of `{}` is not available", op.kernel()->symbol, op.name);
+  if (libraries.empty())
+    return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, message)
+                                               .help("give the shared library that defines it: --kernels FILE.so")};
+  message += fmt::format(": {} {} no function of that name", fmt::join(libraries, ", "),
+                         libraries.size() == 1 ? "defines" : "define");
+  return {exit_code::wrong_data,
+          Diagnostic(Code::cannot_read, Span{}, message)
+              .help("`nm -D` lists what a library defines; in C++ a kernel is declared `extern \"C\"`")};
+}
 
 // Copies the cells that a box of coordinates and a tensor share; `to_region` says in which direction.
 void copy_shared(const ir::Box& box, Tensor& region, Tensor& whole, bool to_region) {
@@ -54,15 +83,35 @@ struct Gathered {
 
 }  // namespace
 
-OutsideKernels::OutsideKernels(const std::vector<std::string>& libraries) {
-  for (const std::string& path : libraries) {
-    // With a slash in it, a name is a path and never searched for.
-    std::string name = path.find('/') == path.npos ? "./" + path : path;
-    void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-      throw Failure{exit_code::wrong_data,
-                    Diagnostic(Code::cannot_read, Span{}, std::string("the kernels cannot be loaded: ") + ::dlerror())};
-    handles_.push_back(handle);
+OutsideKernels::OutsideKernels(const ir::Program& program, const std::vector<std::string>& libraries) {
+  for (const std::string& path : libraries) load(path);
+  find(program, program.main, libraries);
+}
+
+void OutsideKernels::load(const std::string& path) {
+  // With a slash in it, a name is a path and never searched for.
+  std::string name = path.find('/') == path.npos ? "./" + path : path;
+  void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    throw Failure{exit_code::wrong_data,
+                  Diagnostic(Code::cannot_read, Span{}, std::string("the kernels cannot be loaded: ") + ::dlerror())};
+  handles_.push_back(handle);
+}
+
+void OutsideKernels::find(const ir::Program& program, ir::GraphId graph, const std::vector<std::string>& libraries) {
+  if (!searched_.insert(graph).second) return;
+  for (const ir::Operation& operation : program[graph].operations) {
+    const ir::Operator& op = program[operation.op];
+    if (const ir::RegionBody* region = op.region()) {
+      find(program, region->graph, libraries);
+      for (const ir::Alternative& alternative : region->alternatives) find(program, alternative.graph, libraries);
+    }
+    if (!op.kernel() || functions_.contains(op.kernel()->symbol)) continue;
+    void* function = nullptr;
+    for (void* handle : handles_)
+      if (!function) function = own_function(handle, op.kernel()->symbol);
+    if (!function) throw no_kernel(op, libraries);
+    functions_.emplace(op.kernel()->symbol, function);
   }
 }
 
@@ -70,13 +119,9 @@ OutsideKernels::~OutsideKernels() {
   for (void* handle : handles_) ::dlclose(handle);
 }
 
-bool OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& operands,
+void OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& operands,
                           std::vector<Tensor>& results) const {
-  Kernel kernel = nullptr;
-  for (void* handle : handles_)
-    if (!kernel) kernel = reinterpret_cast<Kernel>(::dlsym(handle, op.kernel()->symbol.c_str()));
-  if (!kernel) return false;
-
+  auto kernel = reinterpret_cast<Kernel>(functions_.at(op.kernel()->symbol));
   ir::Box box = op.box();
   Gathered regions;
   for (const ir::Access& read : op.reads) {
@@ -102,7 +147,6 @@ bool OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& ope
   for (std::size_t i = 0; i < op.writes.size(); ++i)
     copy_shared(op.writes[i].projection.bounds(box), regions.tensors[op.reads.size() + i], results[op.writes[i].tensor],
                 false);
-  return true;
 }
 
 }  // namespace tap::driver

@@ -4,10 +4,13 @@
 //
 // The box is the whole index space, so it is one call per operation. Each region is the hull of what the points of the
 // box read or write; cells of a read outside of its tensor are there and hold the fill.
+//
+// A source file names kernels, and source files are not trusted: only functions that a given library itself defines can be
+// called, not what it happens to be linked with (`kernel "abort"`).
 #pragma once
 
 #include <map>
-#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,16 +21,22 @@ namespace tap::driver {
 
 class OutsideKernels {
  public:
-  explicit OutsideKernels(const std::vector<std::string>& libraries);  // throws Failure if one cannot be loaded
+  // Finds the kernels that the program's main graph can reach. Throws Failure if a library cannot be loaded, or none has
+  // one of the kernels.
+  OutsideKernels(const ir::Program& program, const std::vector<std::string>& libraries);
   ~OutsideKernels();
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
 
-  // False if no library has the kernel.
-  bool call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
+  void call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
 
  private:
+  void load(const std::string& path);
+  void find(const ir::Program& program, ir::GraphId graph, const std::vector<std::string>& libraries);
+
   std::vector<void*> handles_;
+  std::map<std::string, void*> functions_;  // by symbol
+  std::set<ir::GraphId> searched_;
 };
 
 }  // namespace tap::driver

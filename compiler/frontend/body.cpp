@@ -51,6 +51,15 @@ void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> oper
   provenance_.operations.push_back(span);
 }
 
+static Span span_of(const Entity& entity) {
+  return std::visit(
+      [](const auto& declared) -> Span {
+        if constexpr (requires { declared.span; }) return declared.span;
+        else return {};
+      },
+      entity);
+}
+
 void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern,
                                 bool is_const) {
   check_binder(name);
@@ -60,7 +69,7 @@ void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std:
   TensorEntity entity{value, std::move(type), std::move(pattern), name.span, this};
   if (auto found = env_.names.find(name.text); found != env_.names.end()) {
     Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
-    if (auto* other = std::get_if<TensorEntity>(&found->second)) d.label(other->span, "first declared here");
+    if (Span first = span_of(found->second); first.valid()) d.label(first, "first declared here");
     session_.fail(std::move(d));
   }
   env_.names[name.text] = std::move(entity);
@@ -70,7 +79,7 @@ void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std
   check_binder(name);
   if (auto found = env_.names.find(name.text); found != env_.names.end()) {
     Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
-    if (auto* other = std::get_if<TensorEntity>(&found->second)) d.label(other->span, "first declared here");
+    if (Span first = span_of(found->second); first.valid()) d.label(first, "first declared here");
     session_.fail(std::move(d));
   }
   TensorEntity entity{{}, std::move(type), std::move(pattern), name.span, this};

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "support/diagnostic.h"
+
 namespace tap {
 namespace {
 
@@ -53,6 +55,17 @@ std::vector<std::string> builtin_function_names() {
   std::vector<std::string> names;
   for (const Function& f : functions()) names.emplace_back(f.name);
   return names;
+}
+
+std::optional<std::string> likely_type(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
+      {"float64", "f64"}, {"double", "f64"}, {"float32", "f32"},   {"float", "f32"},   {"single", "f32"},
+      {"float16", "f16"}, {"half", "f16"},   {"bfloat16", "bf16"}, {"int64", "i64"},   {"long", "i64"},
+      {"int32", "i32"},   {"int", "i32"},    {"int16", "i16"},     {"short", "i16"},   {"int8", "i8"},
+      {"uint8", "u8"},    {"byte", "u8"},    {"char", "u8"},       {"boolean", "bool"}};
+  for (auto [theirs, ours] : elsewhere)
+    if (name == theirs) return std::string(ours);
+  return did_you_mean(name, type_names());
 }
 
 std::vector<std::string> type_names() {

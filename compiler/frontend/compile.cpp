@@ -32,6 +32,15 @@ const Definition* choose_program(Session& session, const ModuleScope& scope,
   return programs.empty() ? nullptr : programs.front();
 }
 
+void build_main(Session& session, const Definition& program, Compiled& compiled) {
+  session.program.main = build_program(session, program);
+  compiled.has_program = true;
+  compiled.name = program.name;
+  compiled.results.clear();
+  for (const ast::TensorParam& result : program.as<ast::ProgramDecl>()->results)
+    compiled.results.push_back(result.name.text);
+}
+
 }  // namespace
 
 std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
@@ -50,15 +59,11 @@ std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOp
     if (options.check_only && options.program.empty()) {
       for (const Definition* p : programs) {
         try {
-          session.program.main = build_program(session, *p);
-          compiled.has_program = true;
-          compiled.name = p->name;
+          build_main(session, *p, compiled);
         } catch (const Abandoned&) {}
       }
     } else if (const Definition* p = choose_program(session, *scope, programs)) {
-      session.program.main = build_program(session, *p);
-      compiled.has_program = true;
-      compiled.name = p->name;
+      build_main(session, *p, compiled);
     }
     if (options.check_only) check_uncalled_operators(session, *scope);
     if (!diagnostics.has_errors()) try_rewrites(session, *scope);

@@ -39,6 +39,7 @@ struct Compiled {
   ir::Program program;
   bool has_program = false;  // else the file only declares operators
   std::string name;
+  std::vector<std::string> results;        // names of the main graph's outputs: `Y = X` gives a value two names
   std::vector<std::string> program_names;  // all in the file
   Provenance provenance;
 };

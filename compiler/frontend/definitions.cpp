@@ -1,12 +1,14 @@
 #include "compiler/frontend/definitions.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/declared_names.h"
 #include "support/check.h"
+#include "support/read_file.h"
 
 namespace tap {
 namespace {
@@ -20,6 +22,27 @@ std::optional<Sort> sort_of_keyword(std::string_view keyword) {
   if (keyword == "mesh") return Sort::mesh;
   if (keyword == "program") return Sort::program;
   return std::nullopt;
+}
+
+// A source file is not trusted: what it uses lies in its own folder or below, also after following links.
+bool leaves_its_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::filesystem::path root = std::filesystem::canonical(folder.empty() ? "." : folder, error);
+  if (error) return false;  // reading it says what is wrong
+  std::filesystem::path real = std::filesystem::canonical(path, error);
+  return !error && *real.lexically_relative(root).begin() == "..";
+}
+
+std::string reason(const FileRefusal& refusal) {
+  switch (refusal.why) {
+    case FileRefusal::Why::system:
+      return refusal.error == ENOENT ? "does not exist"
+                                     : std::string("cannot be read: ") + std::strerror(refusal.error);
+    case FileRefusal::Why::not_regular: return "is " + std::string(refusal.kind) + ", not a regular file";
+    case FileRefusal::Why::too_large: return "is larger than 64 MiB";
+  }
+  TAP_UNREACHABLE("refusal");
 }
 
 std::string_view noun_with_article(Sort sort) {
@@ -50,7 +73,10 @@ ModuleScope* Definitions::load(FileId file) {
   by_path_.emplace_back(path.lexically_normal().string(), nullptr);
   modules_.push_back(std::make_unique<ast::Module>(std::move(*module)));
   const ast::Module& tree = *modules_.back();
-  for (const auto& declaration : tree.declarations) declare(scope, tree, declaration);
+  for (const auto& declaration : tree.declarations) {
+    check_declared_names(tree, declaration, diagnostics_);
+    declare(scope, tree, declaration);
+  }
   for (auto& [loaded, target] : by_path_)
     if (loaded == path.lexically_normal().string()) target = &scope;
   return &scope;
@@ -132,26 +158,19 @@ ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& 
   if (name == "std") return standard();
 
   auto refuse = [&](const std::string& why) {
-    diagnostics_.report(
-        Diagnostic(Code::bad_use, use.module.span, "module `" + name + "` cannot be used: " + key + " " + why)
-            .help("`use " + name + "` reads `" + name +
-                  ".tap` beside the file that says it; the standard operators are `use std`"));
+    Diagnostic refusal(Code::bad_use, use.module.span, "module `" + name + "` cannot be used: " + key + " " + why);
+    if (auto near = did_you_mean(name, {"std"}))
+      refusal.help("did you mean `std`, the standard operators?").fix(use.module.span, *near);
+    else
+      refusal.help("`use " + name + "` reads `" + name +
+                   ".tap` beside the file that says it; the standard operators are `use std`");
+    diagnostics_.report(std::move(refusal));
     return nullptr;
   };
-  std::error_code error;
-  auto status = std::filesystem::status(key, error);
-  if (error || !std::filesystem::exists(status)) return refuse("does not exist");
-  if (!std::filesystem::is_regular_file(status)) return refuse("is not a regular file");
-  std::filesystem::path folder =
-      std::filesystem::canonical(importer.parent_path().empty() ? "." : importer.parent_path(), error);
-  std::filesystem::path inside = std::filesystem::canonical(key, error).lexically_relative(folder);
-  if (error || inside.empty() || *inside.begin() == "..") return refuse("is a link to a file outside of its folder");
-  if (std::filesystem::file_size(key, error) > max_module_bytes || error) return refuse("is larger than 64 MiB");
-  std::ifstream stream(key, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return refuse("cannot be read");
-  return load(sources_.add(key, text.str()));
+  if (leaves_its_folder(key)) return refuse("is a link that leads out of its folder");
+  auto read = read_regular_file(key, max_module_bytes);
+  if (auto* refusal = std::get_if<FileRefusal>(&read)) return refuse(reason(*refusal));
+  return load(sources_.add(key, std::move(std::get<std::string>(read))));
 }
 
 ModuleScope* Definitions::standard() {
@@ -224,6 +243,11 @@ const Definition* Definitions::find_qualified(const ModuleScope& scope, Sort sor
   if (scope.name == module)
     if (Definition* own = own_of(scope, sort, name)) return parsed(*own);
   return nullptr;
+}
+
+bool Definitions::is_library(FileId file) const {
+  return std::any_of(scopes_.begin(), scopes_.end(),
+                     [&](const auto& scope) { return scope->library && scope->file == file; });
 }
 
 std::vector<std::string> Definitions::names(const ModuleScope& scope, Sort sort) const {

@@ -72,7 +72,7 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
   std::vector<ShapeEquation> equations;
   for (const auto& input : program.inputs)
     if (auto given = session.options.input_shapes.find(input.name.text); given != session.options.input_shapes.end())
-      equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span});
+      equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span, true});
   unify_shapes(session, env, std::move(equations), {}, program.name.text);
 
   bool progress = true;
@@ -104,7 +104,12 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
   tensors.insert(tensors.end(), program.results.begin(), program.results.end());
   for (const auto& tensor : tensors) {
     auto shape = try_shape(session, env, tensor.type);
-    if (auto* unbound = std::get_if<Unbound>(&shape))
+    auto* unbound = std::get_if<Unbound>(&shape);
+    if (unbound && source_of(session, unbound->span).ends_with(".."))
+      session.fail(
+          Diagnostic(Code::dim_unbound, unbound->span, "the pack " + quoted(unbound->name + "..") + " has no sizes")
+              .help("write its dims out, as in `f32[16, 16]`, or give an input whose shape says them"));
+    if (unbound)
       session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
                        .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +
                              unbound->name + "=16`, or give an input whose shape says it")

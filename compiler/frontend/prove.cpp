@@ -1,5 +1,7 @@
 #include "compiler/frontend/prove.h"
 
+#include <algorithm>
+
 #include "compiler/frontend/sizes.h"
 
 namespace tap {
@@ -24,6 +26,14 @@ std::string base_of(const Session& session, Span span) {
   return text.substr(0, text.find_first_of(" [("));
 }
 
+// Where an equation's range is too long, not only its reads leave their tensors.
+bool writes_outside(const ir::Operator& op, const ir::Point& point) {
+  return std::any_of(op.writes.begin(), op.writes.end(), [&](const ir::Access& write) {
+    ir::Box cell = write.projection.image(point), all = ir::Box::of_shape(op.results[write.tensor].shape);
+    return !all.contains(cell);
+  });
+}
+
 void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
                  const ReadOutside& v, Span span) {
   const ir::Access& access = op.reads[v.read];
@@ -34,6 +44,10 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
                "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
                    ", but the shape of " + quoted(name) + " is " + to_string(shape));
   d.at_caret("reads outside");
+  if (!kernel && writes_outside(op, v.point)) {
+    d.help("narrow the range: the cell that is written there lies outside, too");
+    session.fail(std::move(d));
+  }
   if (kernel) {
     d.help("end the region's line with `else 0`: cells outside are then 0");
   } else {

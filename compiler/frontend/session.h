@@ -59,10 +59,7 @@ struct Session {
   };
   std::vector<CallSite> call_sites;
 
-  void report(Diagnostic d) {
-    if (!call_sites.empty()) d.label(call_sites.back().span, "in this call of `" + call_sites.back().callee + "`");
-    diagnostics->report(std::move(d));
-  }
+  void report(Diagnostic d);
   [[noreturn]] void fail(Diagnostic d) {
     report(std::move(d));
     throw Abandoned{};

@@ -30,7 +30,7 @@ std::optional<Span> end_of_signature(const Session& session, const Signature& si
 [[noreturn]] void no_class(Session& session, const Signature& signature, const ast::Name& element) {
   Diagnostic d(Code::generic_without_where, element.span,
                quoted(element.text) + " is not a built-in type; a generic type needs a `where`");
-  if (auto near = did_you_mean(element.text, type_names())) {
+  if (auto near = likely_type(element.text)) {
     d.help("did you mean " + quoted(*near) + "?").fix(element.span, *near);
   } else {
     d.help("add `where " + element.text + ": number` after the results");

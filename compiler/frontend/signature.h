@@ -34,8 +34,9 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
 struct ShapeEquation {
   const ast::TypeExpr* type;
   Shape shape;
-  std::string what;  // argument `x`
-  Span span;         // where the shape comes from
+  std::string what;   // argument `x`
+  Span span;          // where the shape comes from
+  bool data = false;  // the shape of data that were given, not of an expression: then what does not fit are the data
 };
 void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
                   const std::vector<ast::WhereClause>& where, const std::string& callee);

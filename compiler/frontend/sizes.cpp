@@ -9,6 +9,15 @@
 namespace tap {
 namespace {
 
+// An int pack may hold any integers; as sizes they are 0 or more.
+void refuse_negative(Session& session, const Shape& sizes, Span span) {
+  for (std::int64_t size : sizes)
+    if (size < 0)
+      session.fail(Diagnostic(
+          Code::bad_size, span,
+          quoted(source_of(session, span)) + " stands for the sizes " + to_string(sizes) + "; sizes are 0 or more"));
+}
+
 // Evaluates with `Unbound` thrown internally, so that the recursion reads as arithmetic.
 class SizeEvaluator {
  public:
@@ -107,8 +116,11 @@ class SizeEvaluator {
     std::string name;
     if (auto* ref = std::get_if<ast::NameRef>(&expr.node)) name = ref->name;
     if (auto* ref = std::get_if<ast::PackRef>(&expr.node)) name = ref->name;
-    if (auto* pack = env_.find_as<PackEntity>(name))
-      return rank ? static_cast<std::int64_t>(pack->sizes.size()) : element_count(pack->sizes);
+    if (auto* pack = env_.find_as<PackEntity>(name)) {
+      if (rank) return static_cast<std::int64_t>(pack->sizes.size());
+      refuse_negative(session_, pack->sizes, expr.span);
+      return element_count(pack->sizes);
+    }
     if (auto* entity = env_.find(name); entity || name.empty())
       session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
                                quoted(source_of(session_, expr.span)) + " is not a pack of dims"));
@@ -216,8 +228,7 @@ std::optional<ElementType> try_type(const Env& env, const std::string& name) {
 ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
   if (auto type = try_type(env, name.text)) return *type;
   Diagnostic d(Code::unknown_name, name.span, "there is no element type " + quoted(name.text));
-  if (auto near = did_you_mean(name.text, type_names()))
-    d.help("did you mean " + quoted(*near) + "?").fix(name.span, *near);
+  if (auto near = likely_type(name.text)) d.help("did you mean " + quoted(*near) + "?").fix(name.span, *near);
   session.fail(std::move(d));
 }
 
@@ -271,6 +282,7 @@ ShapeAndPattern shape_of(Session& session, const Env& env, const ast::TypeExpr& 
       } else {
         sizes = pack_named(session, env, item.size).sizes;
       }
+      refuse_negative(session, sizes, item.span);
       result.pattern.push_back({true, broadcast, sizes.size()});
       result.shape.insert(result.shape.end(), sizes.begin(), sizes.end());
       continue;

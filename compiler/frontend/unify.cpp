@@ -35,8 +35,10 @@ class Unifier {
     return std::nullopt;
   }
 
+  static Code blaming(const ShapeEquation& e, Code code) { return e.data ? Code::data_shape : code; }
+
   [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
-    session_.fail(Diagnostic(Code::rank_mismatch, e.span,
+    session_.fail(Diagnostic(blaming(e, Code::rank_mismatch), e.span,
                              e.what + " has " + std::to_string(e.shape.size()) +
                                  (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; wanted " +
                                  std::to_string(least) + (more ? " or more" : "") + ", " +
@@ -115,7 +117,7 @@ class Unifier {
                  sources_[name->name]);
     }
     std::string source = source_of(session_, item.span), value = std::to_string(wanted);
-    session_.fail(Diagnostic(Code::shape_mismatch, e.span,
+    session_.fail(Diagnostic(blaming(e, Code::shape_mismatch), e.span,
                              e.what + " has shape " + to_string(e.shape) + "; wanted " +
                                  (source == value ? value : quoted(source) + " = " + value) + " at axis " +
                                  std::to_string(at))
@@ -124,7 +126,7 @@ class Unifier {
 
   [[noreturn]] void disagree(Code code, const ShapeEquation& e, const std::string& name, const std::string& before,
                              const std::string& now, Span where, const std::string& source) {
-    Diagnostic d(code, e.span,
+    Diagnostic d(blaming(e, code), e.span,
                  e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now +
                      "; it is " + before + (source.empty() ? "" : " by " + source));
     d.label(where, quoted(name) + " is " + before + " here");
@@ -152,7 +154,7 @@ class Unifier {
                         .label(e.span, e.what + " has shape " + to_string(e.shape)));
     std::int64_t rest = checked::sub(actual, *zero);
     if (rest % slope != 0 || rest / slope < 0)
-      session_.fail(Diagnostic(Code::dim_not_solvable, e.span,
+      session_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
                                equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
                                    (rest % slope != 0
                                         ? " (it would be " + std::to_string(rest) + "/" + std::to_string(slope) + ")"

@@ -77,6 +77,11 @@ Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span) {
 }
 
 void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
+  if (sort == Sort::op && is_builtin_reduction(name.text)) {
+    d.help(quoted(name.text) + " is a reduction: it names the variables that it runs over, " +
+           quoted("s[] = " + name.text + "[i] x[i]"));
+    return;
+  }
   bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
   if (own_file && session.definitions.standard_has(sort, name.text)) {
     d.help(quoted(name.text) + " is in the standard library: write `use std` at the top of the file")

@@ -50,7 +50,45 @@ class Data(TapcTest):
 
     def test_e07_expected_of_another_shape(self):
         self.write("a.tap", COPY)
-        self.expect(3, r"error\[T1103\]", "run", "a.tap", "-i", "X=f32[4]=iota", "--expect", "Y=f32[3]=iota")
+        self.expect(3, r"error\[T1103\]: the result `Y` is declared as f32 \[4\]", "run", "a.tap", "-i", "X=f32[4]=iota", "--expect", "Y=f32[3]=iota")
+
+    def test_e07_data_that_do_not_fit_dims_without_defaults(self):
+        self.write("a.tap", COPY)
+        self.expect(3, r"error\[T1103\].*has 2 dims", "run", "a.tap", "-i", "X=@" + self.save("x.npy", np.zeros((2, 3), "f4")))
+        self.write("b.tap", "program main(X: f32[n], Z: f32[n]) -> (Y: f32[n]) { Y[i] = X[i] + Z[i] }\n")
+        self.expect(3, r"error\[T1103\].*`n`", "run", "b.tap", "-i", "X=@" + self.save("x.npy", np.zeros(4, "f4")),
+                    "-i", "Z=@" + self.save("z.npy", np.zeros(5, "f4")))
+        self.write("c.tap", "program main(X: f32[2*n]) -> (Y: f32[n]) { Y[i] = X[2*i] }\n")
+        self.expect(3, r"error\[T1103\].*2\*n = 3", "run", "c.tap", "-i", "X=@" + self.save("x.npy", np.zeros(3, "f4")))
+        # The program itself is wrong, whatever the data.
+        self.write("d.tap", "program main(X: f32[n], Z: f32[n + 1]) -> (Y: f32[n]) { Y[i] = X[i] + Z[i + 2] }\n")
+        self.expect(1, r"error\[T0601\]", "run", "d.tap", "-i", "X=f32[3]=zeros", "-i", "Z=f32[4]=zeros")
+
+    def test_an_entry_of_an_archive(self):
+        self.write("a.tap", "program main(X: f32[n], Z: f32[n]) -> (Y: f32[n]) { Y[i] = X[i] - Z[i] }\n")
+        np.savez(self.folder / "one.npz", other=np.float32([5, 6]))
+        np.savez(self.folder / "two.npz", X=np.float32([1, 2]), Z=np.float32([3, 4]))
+        for x, z, wanted in (("one.npz", "two.npz", [2, 2]), ("two.npz", "two.npz", [-2, -2]), ("two.npz:Z", "one.npz", [-2, -2])):
+            self.expect(0, r"^$", "run", "a.tap", "-i", "X=@" + x, "-i", "Z=@" + z, "--expect", f"Y={wanted}")
+        self.expect(0, r"^$", "run", "a.tap", "-i", "@two.npz", "-o", "@y.safetensors")
+        self.expect(0, r"^$", "run", "a.tap", "-i", "X=@y.safetensors", "-i", "Z=zeros", "--expect", "Y=[-2, -2]")
+        np.savez(self.folder / "none.npz", A=np.float32([1]), B=np.float32([3]))
+        self.expect(3, r"error\[T1104\]: `none.npz` has 2 entries and none is called `X`", "run", "a.tap", "-i", "X=@none.npz", "-i", "Z=zeros")
+
+    def test_results_have_their_own_names(self):
+        self.write("a.tap", "program main(X: f32[3]) -> (Y: f32[3], Z: f32[3], W: f32[3]) { Y = X\n H[i] = 2 * X[i]\n Z = H\n W = H }\n")
+        self.expect(0, r"^$", "run", "a.tap", "-i", "X=iota", "--expect", "Y=[0, 1, 2]", "--expect", "Z=[0, 2, 4]", "-o", "@all.npz", "-o", "W=@w.npy")
+        self.assertEqual(sorted(np.load(self.folder / "all.npz").files), ["W", "Y", "Z"])
+        np.testing.assert_array_equal(self.load("w.npy"), [0, 2, 4])
+
+    def test_nothing_is_published_when_a_check_fails(self):
+        self.write("a.tap", COPY)
+        self.write("k.npy", b"precious")
+        self.expect(5, r"error\[T1302\]", "run", "a.tap", "-i", "X=f32[4]=iota", "-o", "Y=@k.npy", "-o", "@new.npz", "--expect", "Y=[9, 9, 9, 9]")
+        self.assertEqual((self.folder / "k.npy").read_bytes(), b"precious")
+        self.assertFalse((self.folder / "new.npz").exists())
+        self.expect(0, r"^$", "run", "a.tap", "-i", "X=f32[4]=iota", "-o", "Y=@k.npy", "--expect", "Y=[0, 1, 2, 3]")
+        np.testing.assert_array_equal(self.load("k.npy"), [0, 1, 2, 3])
 
     def test_e10_a_bomb(self):
         self.write("a.tap", COPY)
@@ -101,8 +139,27 @@ class Data(TapcTest):
             self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine", engine, "--kernels", "smooth.so",
                         "-i", "X=@" + self.save("x.npy", x), "-o", "Y=@y.npy")
             np.testing.assert_allclose(self.load("y.npy"), blur(blur(x)), rtol=1e-5, atol=1e-6)
-        self.expect(6, r"error\[T1301\].*smooth_rows", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "-i", "X=rand:1")
+        self.expect(2, r"error\[T1001\].*smooth_rows(.|\n)*--kernels", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "-i", "X=rand:1")
         self.expect(3, r"error\[T1203\]", "run", ROOT / "examples/smooth.tap", "--kernels", "missing.so", "-i", "X=rand:1")
+
+    def test_g7_only_functions_of_the_library_are_kernels(self):
+        self.write("k.c", "int variable; static void hidden(void) {} void own(void *a, void *b, void *c) { hidden(); }\n")
+        compiled = subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.folder / "k.so", self.folder / "k.c"])
+        self.assertEqual(compiled.returncode, 0)
+        kernel = ("extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] read x at [i] shape [1] write y at [i] shape [1] kernel \"NAME\" }\n"
+                  "program main(X: f32[4]) -> (Y: f32[4]) { Y = f(X) }\n")
+        for name in ("_Exit", "exit", "abort", "system", "printf", "variable", "hidden", "no_such"):
+            with self.subTest(name):
+                self.write("a.tap", kernel.replace("NAME", name))
+                for engine in ("interp", "native"):
+                    self.expect(3, rf"error\[T1203\]: the outside kernel `{name}`.* k\.so defines no function of that name",
+                                "run", "a.tap", "--engine", engine, "--kernels", "k.so", "-i", "X=zeros")
+        self.write("a.tap", kernel.replace("NAME", "own"))
+        self.expect(0, r"^$", "run", "a.tap", "--kernels", "k.so", "-i", "X=zeros", "-o", "Y=@y.npy")
+        for name in ("a b", "1a", "", "a;b", "../a"):
+            with self.subTest(name):
+                self.write("a.tap", kernel.replace("NAME", name))
+                self.expect(1, r"error\[T0107\]: a kernel is named by an identifier of C", "check", "a.tap")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ TEST(InputSpec, Files) {
   InputSpec spec = parse_input_spec(" X = @dir=a/x:1.npy ");
   EXPECT_EQ(spec.name, "X");
   EXPECT_EQ(std::get<FileValue>(spec.value), (FileValue{"dir=a/x:1.npy", ""}));
-  EXPECT_TRUE(has_own_shape(spec));
   EXPECT_EQ(std::get<FileValue>(parse_input_spec("X=@all.npz:layer/w").value), (FileValue{"all.npz", "layer/w"}));
   EXPECT_EQ(std::get<FileValue>(parse_input_spec("X=@all.safetensors:w").value), (FileValue{"all.safetensors", "w"}));
   EXPECT_EQ(parse_input_spec("@all.npz").name, "");
@@ -61,8 +60,10 @@ TEST(InputSpec, OwnTypesAndShapes) {
   InputSpec spec = parse_input_spec("W=f32[4, 8]=rand:42");
   EXPECT_EQ(spec.own, (TypedShape{ElementType::f32, {4, 8}}));
   EXPECT_EQ(std::get<Maker>(spec.value).seed, 42u);
-  EXPECT_TRUE(has_own_shape(spec));
-  EXPECT_FALSE(has_own_shape(parse_input_spec("W=rand:42")));
+  TensorFiles files;
+  EXPECT_EQ(own_shape(spec, files), (Shape{4, 8}));
+  EXPECT_EQ(own_shape(parse_input_spec("W=[[1, 2, 3]]"), files), (Shape{1, 3}));
+  EXPECT_EQ(own_shape(parse_input_spec("W=rand:42"), files), std::nullopt);
   EXPECT_EQ(made("s=i8[]=const:-3", ElementType::i8).load_i64(0), -3);
   EXPECT_EQ(made("s=bool[0]=ones", ElementType::boolean).size(), 0);
   malformed("W=f32[4", "`]` is missing");
