@@ -115,7 +115,10 @@ class ShardingResolver {
       session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)),
                                    name.span, name.text, known));
     }
-    const ir::Monoid& monoid = session_.program[monoid_of(session_, *definition)];
+    // A generic one is meant for this tensor's type.
+    std::vector<GivenComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
+                                      GivenComponent{type_.element, name.span});
+    const ir::Monoid& monoid = session_.program[monoid_of(session_, *definition, given, name.span).id];
     if (monoid.arity() == 1 && monoid.components[0].type == compute_type(type_.element)) return;
     session_.fail(Diagnostic(Code::type_mismatch, name.span,
                              quoted(name.text) + " combines " +
