@@ -84,7 +84,7 @@ TEST(ComposeMaps, ATransposeIsReadInPlaceEvenByAContraction) {
     y[i, o] = sum[k] t[i, k] * b[k, o]
   })");
   EXPECT_EQ(l.main().operations.size(), 1u);
-  EXPECT_EQ(l.cells("y"), "x1[k, i] * x0[k, o]");
+  EXPECT_EQ(l.cells("y"), "a[k, i] * b[k, o]");
 }
 
 // The value rounds to its type where it was written; so it does where it is composed.

@@ -28,7 +28,6 @@ struct Simple {
   }
 };
 
-// Printed cells call a lone operand x, several x0, x1 …
 // Of the one equation `y[…] = …` over x, v: f32[6], k: i64[6].
 Simple simple(const std::string& equation, const std::string& result = "f32[6]") {
   std::string text = "program p(x: f32[6], v: f32[6], k: i64[6]) -> (y: " + result + ") {\n  " + equation + "\n}\n";
@@ -39,7 +38,7 @@ Simple simple(const std::string& equation, const std::string& result = "f32[6]")
 
 TEST(SimplifyCells, NeutralElementsGo) {
   EXPECT_EQ(simple("y[i] = x[i] * 1 - 0").cell(), "x[i]");
-  EXPECT_EQ(simple("y[i] = k[i] + 0", "i64[6]").cell(), "x[i]");
+  EXPECT_EQ(simple("y[i] = k[i] + 0", "i64[6]").cell(), "k[i]");
 }
 
 // -0 + 0 is 0: the sum of a float and zero is not that float.
@@ -52,8 +51,8 @@ TEST(SimplifyCells, WhatChangesABitStays) {
 
 TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
   EXPECT_EQ(simple("y[i] = if i >= 0 and i < 6 then x[i] else v[i]").cell(), "x[i]");
-  EXPECT_EQ(simple("y[i] = if i < 3 then x[i] else v[i]").cell(), "if i < 3 then x0[i] else x1[i]");
-  EXPECT_EQ(simple("y[i] = if i > 5 then x[i] else x[i] + v[i]").cell(), "x0[i] + x1[i]");
+  EXPECT_EQ(simple("y[i] = if i < 3 then x[i] else v[i]").cell(), "if i < 3 then x[i] else v[i]");
+  EXPECT_EQ(simple("y[i] = if i > 5 then x[i] else x[i] + v[i]").cell(), "x[i] + v[i]");
   Simple scan = simple("y[i] = sum[j in 0..i+1] (if j <= i then x[j] else 0)");
   EXPECT_EQ(scan.cell(), "x[j]");
 }
@@ -66,12 +65,12 @@ TEST(SimplifyCells, IndexArithmeticIsCarriedOut) {
 TEST(SimplifyCells, ConstantsAreFoldedWhereNothingIsRounded) {
   EXPECT_EQ(simple("y[i] = x[i] * (2 + 3)").cell(), "x[i] * 5");
   EXPECT_EQ(simple("y[i] = x[i] * (1.0 / 3.0)").cell(), "x[i] * (1 / 3)");  // the oracle's third is one of f64
-  EXPECT_EQ(simple("y[i] = (k[i] + 3) + 4", "i64[6]").cell(), "x[i] + 7");
+  EXPECT_EQ(simple("y[i] = (k[i] + 3) + 4", "i64[6]").cell(), "k[i] + 7");
 }
 
 TEST(SimplifyCells, AFailureThatIsReachedStays) {
-  EXPECT_EQ(simple("y[i] = (7 / k[i]) * 0", "i64[6]").cell(), "7 / x[i] * 0");
-  EXPECT_EQ(simple("y[i] = (7 / 2) * 0 + k[i]", "i64[6]").cell(), "x[i]");
+  EXPECT_EQ(simple("y[i] = (7 / k[i]) * 0", "i64[6]").cell(), "7 / k[i] * 0");
+  EXPECT_EQ(simple("y[i] = (7 / 2) * 0 + k[i]", "i64[6]").cell(), "k[i]");
 }
 
 TEST(SimplifyCells, WhatIsNoLongerReadIsNoOperand) {
