@@ -115,9 +115,8 @@ class RuleParser {
     return term;
   }
   CellOp operation(const std::string& name) const {
-    if (name == "select") return CellOp::select;
     for (std::size_t k = 0; k < cell_op_count; ++k)
-      if (info(CellOp(k)).spelling == name) return CellOp(k);
+      if (info(CellOp(k)).spelling == name || info(CellOp(k)).name == name) return CellOp(k);
     TAP_UNREACHABLE("the rule `" + std::string(text_) + "` has an unknown operation " + name);
   }
 
