@@ -54,8 +54,12 @@ std::string why_not_cut(const Program& program, const Operator& op, std::uint32_
   if (d.role == DimRole::parallel || walked) return "";
   if (!op.reduce()) return "what `" + d.name + "` reduces is not known to be a reduction by cells";
   if (program[op.reduce()->monoid].laws.associative == Law::broken) return "the monoid is not associative";
-  for (std::uint32_t outer = 0; outer < dim; ++outer) {
-    if (op.dims[outer].role != DimRole::reduction || is_block_dim(op, outer)) continue;
+  for (std::uint32_t outer = 0; outer < op.dims.size(); ++outer) {
+    if (op.dims[outer].role != DimRole::reduction || outer == dim) continue;
+    // Blocks that are walked come before the dim that they cut, wherever they stand, and before no other.
+    bool walks = std::any_of(op.blockings.begin(), op.blockings.end(),
+                             [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
+    if (is_block_dim(op, outer) ? !walks : outer > dim) continue;
     Law commutative = program[op.reduce()->monoid].laws.commutative;
     if (commutative == Law::proved || commutative == Law::assumed) continue;
     return "`" + op.dims[outer].name + "` is reduced outside of `" + d.name + "` and `" +

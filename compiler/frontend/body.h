@@ -91,7 +91,7 @@ class BodyBuilder {
   std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
   std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
-  [[noreturn]] void literal_for(ast::ExprId id, const std::string& name);
+  [[noreturn]] void literal_for(ast::ExprId id);
   Bound literal_tensor(ast::ExprId id, const ir::TensorType& type);
   // body_arithmetic.cpp
   [[noreturn]] void arithmetic_on_tensors(ast::ExprId id);

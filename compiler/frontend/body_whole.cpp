@@ -66,18 +66,22 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
         Diagnostic(Code::wrong_kind_of_name, expr.span,
                    "a reduction by " + quoted(reduce->monoid.text) + " gives cells; a whole tensor is wanted here")
             .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
-  if (is_literal(id)) literal_for(id, first);
+  if (is_literal(id)) literal_for(id);
   session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
                            quoted(source_of(session_, expr.span)) + " is not a whole tensor"));
 }
 
 // `y = 3`: an equation over the cells of y where it has dims, else the type is to be said.
-void BodyBuilder::literal_for(ast::ExprId id, const std::string& name) {
+void BodyBuilder::literal_for(ast::ExprId id) {
   Span span = env_[id].span;
   std::string literal = source_of(session_, span);
-  auto* target = env_.find_as<TensorEntity>(name);
-  bool declared = target && target->owner == this && !target->complete;
-  if (declared && !target->type.shape.empty()) {
+  const ast::Binding* binding = nullptr;  // if the literal is all that its statement binds
+  if (statements_ && current_ < statements_->size())
+    binding = std::get_if<ast::Binding>(&(*statements_)[current_].node);
+  if (binding && (binding->left.size() != 1 || !(binding->right == id))) binding = nullptr;
+  auto* target = binding ? env_.find_as<TensorEntity>(binding->left[0].text) : nullptr;
+  if (target && (target->owner != this || target->complete)) target = nullptr;
+  if (target && !target->type.shape.empty()) {
     std::string variables;
     std::size_t missing = target->type.shape.size();
     for (char variable = 'i'; variable <= 'z' && missing > 0; ++variable) {
@@ -85,15 +89,15 @@ void BodyBuilder::literal_for(ast::ExprId id, const std::string& name) {
       variables += std::string(variables.empty() ? "" : ", ") + variable;
       --missing;
     }
-    std::string left = name + "[" + variables + "]";
+    const ast::Name& name = binding->left[0];
+    std::string left = name.text + "[" + (missing > 0 ? "…" : variables) + "]";
     Diagnostic d(Code::wrong_kind_of_name, span,
-                 quoted(literal) + " is one number, and " + quoted(name) + " is " + to_string(target->type));
+                 quoted(literal) + " is one number, and " + quoted(name.text) + " is " + to_string(target->type));
     d.label(target->span, "declared here").help("write the equation of its cells: " + quoted(left + " = " + literal));
-    auto* binding = std::get_if<ast::Binding>(&(*statements_)[current_].node);
-    if (binding && binding->left.size() == 1 && missing == 0) d.fix(binding->left[0].span, left);
+    if (missing == 0) d.fix(name.span, left);
     session_.fail(std::move(d));
   }
-  std::string cast = std::string(declared ? name_of(target->type.element) : "f32") + "(" + literal + ")";
+  std::string cast = std::string(target ? name_of(target->type.element) : "f32") + "(" + literal + ")";
   session_.fail(
       Diagnostic(Code::needs_cast, span, "the type of " + quoted(literal) + " does not follow from its context")
           .help("say which: " + quoted(cast))

@@ -9,11 +9,11 @@ class NameTable {
  public:
   NameTable(const ast::Module& module, Diagnostics& diagnostics) : module_(module), diagnostics_(diagnostics) {}
 
-  void declare(const ast::Name& name) {
+  void declare(const ast::Name& name, const std::string& message) {
     auto [at, fresh] = first_.emplace(name.text, name.span);
     if (!fresh)
-      diagnostics_.report(Diagnostic(Code::duplicate_name, name.span, "`" + name.text + "` is declared twice")
-                              .label(at->second, "first declared here"));
+      diagnostics_.report(
+          Diagnostic(Code::duplicate_name, name.span, message).label(at->second, "first declared here"));
   }
   // A size uses the name of a parameter or of a dim; the first use of a dim declares it.
   void use(ast::ExprId id) {
@@ -34,12 +34,14 @@ template <class Head>
 void check(const ast::Module& module, const Head& head, Diagnostics& diagnostics) {
   NameTable table(module, diagnostics);
   if constexpr (requires { head.params; })
-    for (const ast::Param& param : head.params) table.declare(param.name);
+    for (const ast::Param& param : head.params)
+      table.declare(param.name, "`" + head.name.text + "` has the parameter `" + param.name.text + "` twice");
   for (const auto* list : {&head.inputs, &head.results})
     for (const ast::TensorParam& tensor : *list)
       for (const ast::DimItem& item : tensor.type.dims) table.use(item.size);
   for (const auto* list : {&head.inputs, &head.results})
-    for (const ast::TensorParam& tensor : *list) table.declare(tensor.name);
+    for (const ast::TensorParam& tensor : *list)
+      table.declare(tensor.name, "`" + tensor.name.text + "` is declared twice");
 }
 
 }  // namespace

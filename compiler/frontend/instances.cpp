@@ -75,11 +75,6 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   Env callee;
   callee.module = definition.module;
   callee.scope = definition.scope;
-  session.call_sites.push_back({signature.name.text, call_span});
-  struct LeaveCall {
-    Session& session;
-    ~LeaveCall() { session.call_sites.pop_back(); }
-  } leave_call{session};
   bind_signature(session, callee, signature, caller, params, given, call_span);
 
   // Before the look-up: an instance under way is in the table, too, and would look like one that failed and was told.
@@ -100,10 +95,14 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   }
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);
+  session.call_sites.push_back({signature.name.text, call_span});
   session.instantiated.insert(definition.declaration);
   struct Leave {
     Session& session;
-    ~Leave() { session.instantiating.pop_back(); }
+    ~Leave() {
+      session.instantiating.pop_back();
+      session.call_sites.pop_back();
+    }
   } leave{session};
   Instance instance = definition.as<ast::OpDecl>()
                           ? build_instance(session, definition, signature, std::move(callee), given)
