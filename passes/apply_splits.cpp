@@ -164,7 +164,7 @@ class GraphSplitter {
 
 class SplitApplier {
  public:
-  SplitApplier(const Program& program, const Plan& plan) : result_{program, {}, {}}, interner_(result_.program) {
+  SplitApplier(const Program& program, const Plan& plan) : result_{program, {}, {}, {}}, interner_(result_.program) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d)
       if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
     for (Graph& graph : result_.program.graphs) graph.splits.clear();
@@ -205,7 +205,10 @@ class SplitApplier {
     Step step{"apply_splits"};
     for (auto& [graph, own] : turns)
       if (!own.empty()) step.graphs.push_back(rewrite(graph, own));
-    if (!step.graphs.empty()) result_.steps.push_back(std::move(step));
+    if (!step.graphs.empty()) {
+      result_.steps.push_back(std::move(step));
+      result_.stages.push_back(result_.program);
+    }
     return any;
   }
 

@@ -14,6 +14,7 @@ struct PlanProblem {
 struct SplitResult {
   ir::Program program;
   std::vector<ir::Step> steps;  // one for each round: of the decisions about one operation, a round applies the first
+  std::vector<ir::Program> stages;  // what each step made
   std::vector<PlanProblem> problems;
 };
 

@@ -12,12 +12,14 @@ Action declare_new(CLI::App& app);
 Action declare_ops(CLI::App& app);
 Action declare_opt(CLI::App& app);
 Action declare_run(CLI::App& app);
+Action declare_verify(CLI::App& app);
 
 namespace {
 
 constexpr Command table[] = {
     {"check", "Prove that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
+    {"verify", "Prove that what the passes make computes what the source computes", declare_verify},
     {"inspect", "Show the graph of a program", declare_inspect},
     {"opt", "Run passes on a program and print what they made of it", declare_opt},
     {"ops", "List the operators, or describe one and how it can be sharded", declare_ops},

@@ -40,8 +40,7 @@ Span line_span(FileId file, std::string_view text, std::size_t line) {
 }
 
 [[noreturn]] void fail(FileId file, std::string_view text, std::size_t line, std::string message) {
-  throw Failure{exit_code::wrong_program,
-                Diagnostic(Code::bad_stage, line_span(file, text, line), std::move(message))};
+  throw Failure{exit_code::wrong_program, Diagnostic(Code::bad_stage, line_span(file, text, line), std::move(message))};
 }
 
 ir::Program read_stage(const Session& session, FileId file) {
@@ -85,7 +84,10 @@ Action declare_opt(CLI::App& app) {
   app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);
-  return [options](Session& session) { return opt(session, *options); };
+  return [options](Session& session) {
+    options->passes.require_proof = options->source.require_proof;
+    return opt(session, *options);
+  };
 }
 
 }  // namespace tap::driver

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "compiler/driver/certify.h"
+#include "ir/certificate_text.h"
 #include "ir/text.h"
 #include "runtime/write_file.h"
 #include "support/phase.h"
@@ -16,7 +18,8 @@ Failure unknown_pass(const std::string& name, std::vector<std::string> candidate
   auto near = did_you_mean(name, candidates);
   return {exit_code::wrong_command_line,
           Diagnostic(Code::command_line, Span{}, fmt::format("there is no pass `{}`", name))
-              .help(near ? "did you mean `" + *near + "`?" : fmt::format("the passes are {}", fmt::join(candidates, ", ")))};
+              .help(near ? "did you mean `" + *near + "`?"
+                         : fmt::format("the passes are {}", fmt::join(candidates, ", ")))};
 }
 
 std::vector<passes::Pass> chosen_passes(const PassOptions& options) {
@@ -74,9 +77,9 @@ class Observer {
 
 void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
-    session.tell(Diagnostic(Code::pass_declined, Span{},
-                            fmt::format("{} left `{}` of `{}` as it is: {}", remark.pass, remark.operation,
-                                        remark.graph, remark.message)));
+    session.tell(Diagnostic(
+        Code::pass_declined, Span{},
+        fmt::format("{} left `{}` of `{}` as it is: {}", remark.pass, remark.operation, remark.graph, remark.message)));
 }
 
 }  // namespace
@@ -97,6 +100,8 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
       ->group("Passes");
   app.add_option("--dump-dir", options.dump_dir, "The folder of the dumps; the current one without it")
       ->group("Passes");
+  app.add_option("--certificate", options.certificate, "Write what the passes claim, for tapc-check")->group("Passes");
+  app.add_flag("!--no-verify", options.verify, "Do not check what the passes claim")->group("Passes");
   app.add_flag("--time-passes", options.time, "Tell how long each pass took, and the verifier after it")
       ->group("Passes");
   app.add_flag("--remarks", options.remarks, "Tell what the passes left as it is, and why")->group("Passes");
@@ -106,10 +111,21 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
   Phase phase("passes");
   std::vector<passes::Pass> chosen = chosen_passes(options);
   Observer observer(options);
-  passes::Passed passed =
-      passes::run(chosen, std::move(program), {}, [&](const passes::PassRun& run) { observer(run); });
+  Certified certified;
+  if (options.verify) certified.stages.push_back(program);
+  passes::Passed passed = passes::run(chosen, std::move(program), {}, [&](const passes::PassRun& run) {
+    observer(run);
+    if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
+  });
+  if (!options.certificate.empty()) write_files({{options.certificate, {ir::print(passed.certificate)}}});
+  if (options.verify) {
+    certified.certificate = passed.certificate;
+    check_steps(certified);
+  }
   if (options.remarks) tell_remarks(session, passed.remarks);
   if (options.time) session.tell(observer.times());
+  if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", certified.seconds * 1e3));
+  require_justified(certified, options.require_proof);
   return passed;
 }
 

@@ -20,13 +20,17 @@ struct PassOptions {
   bool chosen = false;
   std::string dump_after;  // a pass, `all` or `changed`; empty: no dumps
   std::string dump_dir = ".";
+  std::string certificate;  // a file for it; empty: none
+  bool verify = true;
+  bool require_proof = false;  // what the checker only assumes is refused
   bool time = false;
   bool remarks = false;
 };
 void add_pass_options(CLI::App& app, PassOptions& options);
 
 // Runs the passes, writes the dumps (NN-PASS.txt, counting every run of a pass), tells remarks and times on standard error.
-// Throws Failure, exit 2, for the name of a pass that there is not. Pre: the program is verified.
+// Throws Failure, exit 2, for the name of a pass that there is not; exit 5 where the checker refuses what a pass claims.
+// Pre: the program is verified.
 passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options);
 
 // The list for people: a line for each pass, in order, with the reason for its place.

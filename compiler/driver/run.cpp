@@ -178,7 +178,10 @@ Action declare_run(CLI::App& app) {
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);
   add_pass_options(app, options->passes);
-  return [options](Session& session) { return run(session, *options); };
+  return [options](Session& session) {
+    options->passes.require_proof = options->source.require_proof;
+    return run(session, *options);
+  };
 }
 
 }  // namespace tap::driver

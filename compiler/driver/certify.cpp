@@ -1,0 +1,107 @@
+#include "compiler/driver/certify.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+
+#include "ir/program_hash.h"
+#include "passes/apply_splits.h"
+#include "passes/pipeline.h"
+#include "passes/realise.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+class Way {
+ public:
+  explicit Way(ir::Program source) { certified_.stages.push_back(std::move(source)); }
+
+  void passes() {
+    Phase phase("passes");
+    auto collect = [this](const passes::PassRun& run) {
+      if (run.before != run.after) certified_.stages.push_back(run.after);
+    };
+    passes::Passed passed = passes::run(passes::lowering(), now(), {}, collect);
+    certified_.certificate = std::move(passed.certificate);
+  }
+
+  void splits(const ir::Plan& plan) {
+    Phase phase("splits");
+    ir::Plan all = passes::requested_splits(now());
+    all.decisions.insert(all.decisions.end(), plan.decisions.begin(), plan.decisions.end());
+    passes::SplitResult result = passes::apply_splits(now(), all);
+    if (!result.problems.empty())
+      throw Failure{exit_code::wrong_program,
+                    Diagnostic(Code::plan_not_applicable, Span{}, result.problems.front().message)};
+    for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
+    passes::RealiseResult realised = passes::realise(now());
+    if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));
+  }
+
+  Certified finish() {
+    check_steps(certified_);
+    return std::move(certified_);
+  }
+
+ private:
+  const ir::Program& now() const { return certified_.stages.back(); }
+  void add(ir::Step step, ir::Program after) {
+    step.before = ir::hash_of(now());
+    step.after = ir::hash_of(after);
+    certified_.certificate.steps.push_back(std::move(step));
+    certified_.stages.push_back(std::move(after));
+  }
+
+  Certified certified_;
+};
+
+}  // namespace
+
+Certified certify(ir::Program program, const ir::Plan& plan) {
+  Way way(std::move(program));
+  way.passes();
+  way.splits(plan);
+  return way.finish();
+}
+
+void check_steps(Certified& certified) {
+  Phase phase("checking the certificate");
+  auto start = std::chrono::steady_clock::now();
+  std::vector<check::Stage> stages;
+  for (const ir::Program& stage : certified.stages) stages.push_back({&stage, ir::hash_of(stage)});
+  certified.verdict = check::check(certified.certificate, stages);
+  certified.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string summary(const Certified& certified) {
+  std::map<check::Obligation, std::size_t> proved;
+  std::string rest;
+  for (const check::Finding& finding : certified.verdict.findings) {
+    if (finding.standing == check::Standing::proved) {
+      ++proved[finding.obligation];
+      continue;
+    }
+    const char* standing = finding.standing == check::Standing::assumed ? "assumed" : "refused";
+    rest += fmt::format("{} {}: {}: {}\n", standing, name_of(finding.obligation), finding.where, finding.detail);
+  }
+  std::string text = fmt::format("{} steps\n", certified.certificate.steps.size());
+  for (auto [obligation, count] : proved)
+    text += fmt::format("proved  {:<20} {:>6} times: {}\n", name_of(obligation), count, meaning_of(obligation));
+  return text + rest;
+}
+
+void require_justified(const Certified& certified, bool require_proof) {
+  for (const check::Finding& finding : certified.verdict.findings) {
+    if (finding.standing == check::Standing::proved) continue;
+    if (finding.standing == check::Standing::assumed && !require_proof) continue;
+    bool assumed = finding.standing == check::Standing::assumed;
+    Diagnostic diagnostic(Code::not_justified, Span{},
+                          fmt::format("{}: the obligation `{}` is {}: {}", finding.where, name_of(finding.obligation),
+                                      assumed ? "only assumed" : "refused", finding.detail));
+    throw Failure{exit_code::check_failed, diagnostic};
+  }
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,33 @@
+// The way of a program through the passes, with a certificate of every step, and what the independent checker says of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+#include "compiler/driver/session.h"
+#include "ir/plan.h"
+
+namespace tap::driver {
+
+struct Certified {
+  std::vector<ir::Program> stages;  // the source, and what each step made of the one before
+  ir::Certificate certificate;
+  check::Verdict verdict;
+  double seconds = 0;  // of the checker
+};
+
+// Runs the passes, applies the splits that the program and the plan ask for, realises, and checks all of it.
+// Throws Failure where the plan cannot be applied.
+Certified certify(ir::Program program, const ir::Plan& plan);
+
+// The verdict on the stages and the certificate that there are.
+void check_steps(Certified& certified);
+
+// What was proved, as a line for each obligation, and what was assumed or refused.
+std::string summary(const Certified& certified);
+
+// Throws Failure, exit 5, that names the first obligation which is refused; with `require_proof`, also for what is assumed.
+void require_justified(const Certified& certified, bool require_proof);
+
+}  // namespace tap::driver

@@ -1,0 +1,74 @@
+// tapc verify FILE: compiles a program and has the independent checker prove that every step on the way computes what the
+// source computes.
+//
+//   tapc verify mlp.tap --plan=mlp.plan --certificate=mlp.cert
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/certify.h"
+#include "compiler/driver/command.h"
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/read_source.h"
+#include "ir/certificate_text.h"
+#include "runtime/write_file.h"
+
+namespace tap::driver {
+namespace {
+
+struct VerifyOptions {
+  std::string file, plan, certificate, stages;
+  SourceOptions source;
+  bool time = false;
+};
+
+ir::Plan read_plan(Session& session, const std::string& path) {
+  if (path.empty()) return {};
+  FileId file = read_source(session, path);
+  auto parsed = ir::parse_plan(session.sources.file(file).text());
+  if (auto* error = std::get_if<ir::TextError>(&parsed))
+    throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{file, 0, 0},
+                                                       fmt::format("line {}: {}", error->line, error->message))};
+  return std::get<ir::Plan>(std::move(parsed));
+}
+
+// With the stages beside it, tapc-check can look at it again.
+void write(const VerifyOptions& options, const Certified& certified) {
+  std::vector<OutputFile> files;
+  if (!options.certificate.empty()) files.push_back({options.certificate, {print(certified.certificate)}});
+  if (!options.stages.empty())
+    for (std::size_t k = 0; k < certified.stages.size(); ++k)
+      files.push_back({fmt::format("{}.{:02}.ir", options.stages, k), {ir::print(certified.stages[k])}});
+  if (!files.empty()) write_files(std::move(files));
+}
+
+int verify(Session& session, const VerifyOptions& options) {
+  ir::Plan plan = read_plan(session, options.plan);
+  FileId file = read_source(session, options.file);
+  Compiled compiled = compile_program(session, file, compile_options(options.source));
+  Certified certified = certify(std::move(compiled.program), plan);
+  write(options, certified);
+  session.print(summary(certified));
+  if (options.time) {
+    std::size_t operations = 0;
+    for (const ir::Graph& graph : certified.stages.front().graphs) operations += graph.operations.size();
+    session.print(fmt::format("checked in {:.1f} ms, {:.2f} ms an operation\n", certified.seconds * 1e3,
+                              certified.seconds * 1e3 / static_cast<double>(std::max<std::size_t>(1, operations))));
+  }
+  require_justified(certified, options.source.require_proof);
+  return exit_code::done;
+}
+
+}  // namespace
+
+Action declare_verify(CLI::App& app) {
+  auto options = std::make_shared<VerifyOptions>();
+  app.add_option("FILE", options->file, "A source file")->required();
+  app.add_option("--plan", options->plan, "A plan: what is cut, and where the blocks go");
+  app.add_option("--certificate", options->certificate, "Write the certificate to this file");
+  app.add_option("--stages", options->stages, "Write the stages that it speaks of to PREFIX.00.ir, PREFIX.01.ir, ...");
+  app.add_flag("--time-passes", options->time, "Tell how long checking took");
+  add_source_options(app, options->source);
+  return [options](Session& session) { return verify(session, *options); };
+}
+
+}  // namespace tap::driver
