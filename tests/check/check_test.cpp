@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "check/axioms.h"
-#include "tests/check/cases.h"
+#include "tests/check/mutations.h"
 
 namespace tap::check {
 namespace {
@@ -48,6 +51,30 @@ TEST(Check, AGroupReadsWhatItsOperationsNeed) {
   EXPECT_EQ(first_refusal(verdict_of(c)), "");
   group.writes[0].projection.start.rows[0].offset = 1;
   EXPECT_EQ(first_refusal(verdict_of(c)), "group");
+}
+
+// What a pass makes that asks ir for the bounds of i + 1 over 0..8 and is told 0..8: it takes the guard for needless, and the
+// producer's value for the fill that lies outside.
+TEST(Check, ABugInBoundsIsCaught) {
+  Case c = cases::composed();
+  Operator& op = c.after.operators.back();
+  for (std::size_t k = 0; k < op.exprs.size(); ++k) {
+    CellNode node = op.exprs[CellId(k)];
+    if (node.op != CellOp::add || op.exprs[node.args[0]].op != CellOp::select) continue;
+    node.args[0] = op.exprs[node.args[0]].args[1];
+    Mutant::change_cell(op, k, node);
+    break;
+  }
+  EXPECT_EQ(first_refusal(verdict_of(c)), "composition");
+}
+
+// The checker's lines of algebra are those that the passes test cell by cell against the oracle, written down twice.
+TEST(Check, AxiomsAreTheLinesThatAreTried) {
+  std::ifstream file(TAP_SOURCE_DIR "/passes/cell_rules.def");
+  std::string rules{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_GT(axiom_lines().size(), 60u);
+  for (std::string_view line : axiom_lines())
+    EXPECT_NE(rules.find("TAP_CELL_RULE(\"" + std::string(line) + "\")"), std::string::npos) << line;
 }
 
 // The cost of a step is that of its operators, however many blocks there are.
