@@ -82,18 +82,25 @@ std::vector<AffineExpr> Cells::rows(const ir::Access& access) const {
   return rows;
 }
 
+// In the order of the arena, so that no recursion is deep but through coordinates and fills. Where these come later than the
+// read, what depends on that read has to wait.
 Term Cells::term(CellId cell) {
   own_.resize(side_.op->exprs.size());
   open_.resize(side_.op->exprs.size(), false);
-  std::size_t k = cell.index();
-  if (own_[k]) return *own_[k];
-  if (open_[k]) throw Refusal{Obligation::well_formed, "a read needs itself to know what it reads"};
-  open_[k] = true;
-  const CellNode& node = side_.op->exprs[cell];
-  std::vector<Term> args;
-  for (CellId arg : node.args) args.push_back(term(arg));
-  own_[k] = made(node, std::move(args));
-  return *own_[k];
+  for (std::size_t k = done_; k <= cell.index(); ++k) {
+    const CellNode& node = side_.op->exprs[CellId(k)];
+    bool ready =
+        std::all_of(node.args.begin(), node.args.end(), [&](CellId arg) { return own_[arg.index()].has_value(); });
+    if (own_[k] || open_[k] || !ready) continue;
+    open_[k] = true;
+    std::vector<Term> args;
+    for (CellId arg : node.args) args.push_back(*own_[arg.index()]);
+    own_[k] = made(node, std::move(args));
+    open_[k] = false;
+  }
+  while (done_ < own_.size() && own_[done_]) ++done_;
+  if (!own_[cell.index()]) throw Refusal{Obligation::well_formed, "a read needs itself to know what it reads"};
+  return *own_[cell.index()];
 }
 
 std::vector<Term> Cells::all(const ir::CellExprs& exprs) {

@@ -32,6 +32,7 @@ class Cells {
   std::vector<AffineExpr> dims_;
   std::vector<std::optional<Term>> reads_;
   std::vector<bool> open_ = {};
+  std::size_t done_ = 0;                       // all cells before it are known
   std::vector<std::optional<Term>> own_ = {};  // of the operator's cells
 };
 

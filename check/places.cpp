@@ -132,33 +132,31 @@ bool Places::follow_input(Trail& trail, ValueId& value) const {
 // What a region's result is inside of it; a repetition stays whole unless it is written out.
 bool Places::follow_result(Trail& trail, ValueId& value) const {
   const ir::Graph& graph = graph_at(trail);
-  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
-    const ir::Operation& operation = graph.operations[o];
-    auto result = std::find(operation.results.begin(), operation.results.end(), value);
-    if (result == operation.results.end()) continue;
-    const ir::RegionBody* region = program_[operation.op].region();
-    if (!region) return false;
-    auto k = static_cast<std::size_t>(result - operation.results.begin());
-    At at{OperationId(o), 0, 0};
-    std::vector<OperationId> here;
-    Path path;
-    for (const At& a : trail)
-      if (a.operation.valid()) here.push_back(a.operation), path.push_back({a.operation, a.alternative});
-    here.push_back(at.operation), path.push_back(at.operation);
-    if (auto chosen = chosen_.find(path); chosen != chosen_.end()) at.alternative = chosen->second;
-    if (region->kind == RegionKind::iterate) {
-      if (unrolled_.count(here) == 0) return false;
-      if (region->trips.empty()) {
-        value = operation.operands[k];
-        return true;
-      }
-      at.step = region->trips.hi - 1;
+  const std::vector<OperationId>& writers = writers_in(graph)[value.index()];
+  if (writers.empty()) return false;
+  const ir::Operation& operation = graph[writers[0]];
+  const ir::RegionBody* region = program_[operation.op].region();
+  if (!region) return false;
+  auto result = std::find(operation.results.begin(), operation.results.end(), value);
+  auto k = static_cast<std::size_t>(result - operation.results.begin());
+  At at{writers[0], 0, 0};
+  std::vector<OperationId> here;
+  Path path;
+  for (const At& a : trail)
+    if (a.operation.valid()) here.push_back(a.operation), path.push_back({a.operation, a.alternative});
+  here.push_back(at.operation), path.push_back(at.operation);
+  if (auto chosen = chosen_.find(path); chosen != chosen_.end()) at.alternative = chosen->second;
+  if (region->kind == RegionKind::iterate) {
+    if (unrolled_.count(here) == 0) return false;
+    if (region->trips.empty()) {
+      value = operation.operands[k];
+      return true;
     }
-    trail.push_back(at);
-    value = graph_at(trail).outputs[k];
-    return true;
+    at.step = region->trips.hi - 1;
   }
-  return false;
+  trail.push_back(at);
+  value = graph_at(trail).outputs[k];
+  return true;
 }
 
 Class Places::class_of(const ValueRef& ref) {
@@ -211,14 +209,11 @@ Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step)
   for (ValueId v : op.results) side.results.push_back(class_of({ref.path, v, step}));
   return side;
 }
-std::vector<OperationId> Places::writers(const Path& path, ValueId value) const {
-  std::vector<OperationId> list;
-  const ir::Graph& in = graph(path);
-  for (std::size_t o = 0; o < in.operations.size(); ++o)
-    if (std::find(in.operations[o].results.begin(), in.operations[o].results.end(), value) !=
-        in.operations[o].results.end())
-      list.push_back(OperationId(o));
-  return list;
+const std::vector<std::vector<OperationId>>& Places::writers_in(const ir::Graph& graph) const {
+  auto [at, fresh] = writers_.try_emplace(&graph, graph.values.size());
+  for (std::size_t o = 0; o < graph.operations.size() && fresh; ++o)
+    for (ValueId v : graph.operations[o].results) at->second[v.index()].push_back(OperationId(o));
+  return at->second;
 }
 
 }  // namespace tap::check

@@ -36,7 +36,9 @@ class Places {
   Side side(const ir::OperationRef& ref, std::optional<std::int64_t> step = {});
   const ir::Graph& graph(const ir::Path& path) const;
   // The operations of that graph which write the value, in order.
-  std::vector<ir::OperationId> writers(const ir::Path& path, ir::ValueId value) const;
+  const std::vector<ir::OperationId>& writers(const ir::Path& path, ir::ValueId value) const {
+    return writers_in(graph(path))[value.index()];
+  }
 
  private:
   struct At {  // one step of a followed path; of a claim of several steps, an invalid operation leads to the body
@@ -51,6 +53,7 @@ class Places {
   const ir::Graph& graph_at(const Trail& trail) const;
   const ir::RegionBody* region_at(const Trail& outer, ir::OperationId operation) const;
   void look_ahead(const ir::Path& path, bool stepped);
+  const std::vector<std::vector<ir::OperationId>>& writers_in(const ir::Graph& graph) const;
   bool follow_input(Trail& trail, ir::ValueId& value) const;
   bool follow_result(Trail& trail, ir::ValueId& value) const;
 
@@ -58,6 +61,8 @@ class Places {
   const ir::GraphClaim& claim_;
   std::map<std::pair<Trail, ir::ValueId>, Class> known_;
   mutable std::vector<Class> parent_;
+  mutable std::map<const ir::Graph*, std::vector<std::vector<ir::OperationId>>>
+      writers_;  // by value; never walked through
   std::map<ir::Path, std::uint32_t, bool (*)(const ir::Path&, const ir::Path&)> chosen_;  // choices that were decided
   std::set<std::vector<ir::OperationId>> unrolled_;  // repetitions that are written out
 };

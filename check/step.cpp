@@ -87,10 +87,16 @@ class GraphCheck {
     unless(false, "what is written is not what is read");
   }
 
+  static std::vector<std::size_t> key(const OperationRef& ref) {
+    std::vector<std::size_t> words{ref.operation.index()};
+    for (const ir::PathStep& step : ref.path) words.insert(words.end(), {step.operation.index(), step.alternative});
+    return words;
+  }
+
   // The same operator on the same values. Of values with several writers, the last pair of them makes the values equal.
   void equal_operations(const ir::EqualOperations& equal) {
     Side kept = places_.side(equal.kept), other = places_.side(equal.other);
-    paired_.emplace_back(equal.kept, equal.other);
+    paired_.insert({key(equal.kept), key(equal.other)});
     std::vector<Class> own = kept.results;
     kept.results = other.results;  // what they write is compared by place alone
     try {
@@ -110,8 +116,7 @@ class GraphCheck {
       auto others = places_.writers(equal.other.path, other.operation->results[r]);
       bool all = mine.size() == others.size();
       for (std::size_t k = 0; k < mine.size() && all; ++k) {
-        std::pair pair{OperationRef{equal.kept.path, mine[k]}, OperationRef{equal.other.path, others[k]}};
-        all = std::find(paired_.begin(), paired_.end(), pair) != paired_.end();
+        all = paired_.count({key({equal.kept.path, mine[k]}), key({equal.other.path, others[k]})}) > 0;
       }
       if (all) places_.merge(own[r], other.results[r]);
     }
@@ -210,7 +215,7 @@ class GraphCheck {
   Places places_;
   std::vector<Class> classes_;  // by value of after
   std::vector<StandsFor> stands_for_;
-  std::vector<std::pair<OperationRef, OperationRef>> paired_;
+  std::set<std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> paired_;
 };
 
 }  // namespace
