@@ -27,6 +27,9 @@ struct InterpretOptions {
   bool with_bounds = false;  // also compute, per cell, a bound on the rounding error of any order of evaluation
   // Evaluate scans and scatters by their definition, in quadratic work: what the linear ways are tested against.
   bool naive = false;
+  // Above 0: evaluate groups in blocks of so many points per dim (interpret_group.h), to see that what they claim to need is
+  // all that they need. Without bounds.
+  std::int64_t group_block = 0;
   // Outside kernels by symbol: reads the whole operands, writes the whole results. Without one, an EvaluationError.
   std::function<bool(const Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
 };

@@ -1,0 +1,171 @@
+// Groups as a plan asks for them: what they are, what they mean, and why some cannot be.
+#include "passes/fuse.h"
+
+#include "tests/passes/lowered.h"
+
+namespace tap::passes::test {
+namespace {
+
+using namespace tap::ir;
+
+void expect_right(const Program& before, const PlannedResult& result) {
+  if (result.steps.size() == 1) expect_certified(before, result.program, result.steps[0]);
+  expect_same_meaning(before, result.program);
+}
+
+PlannedResult fuse(const Program& program, std::vector<std::string> operations, std::vector<std::string> dims = {}) {
+  return apply_fusions(program, {{PlannedFusion{std::move(operations), std::move(dims)}}});
+}
+std::string refusal(const Program& program, std::vector<std::string> operations, std::vector<std::string> dims = {}) {
+  PlannedResult result = fuse(program, std::move(operations), std::move(dims));
+  EXPECT_EQ(result.program, program);
+  EXPECT_TRUE(result.steps.empty());
+  return result.problems.size() == 1 ? result.problems[0].message : "no refusal";
+}
+
+const char* softmax_text = "use std\nprogram p(X: f64[5, 7]) -> (Y: f64[5, 7]) { Y = softmax(X) }";
+
+TEST(Fuse, SoftmaxOverItsRows) {
+  Program program = lowered(softmax_text);
+  PlannedResult result = fuse(program, {"Y.m", "Y.s", "Y"}, {"i"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  const Graph& main = result.program[result.program.main];
+  EXPECT_EQ(groups_of(result.program, main), (std::vector<std::string>{"over i: Y.m, Y.s, Y -> Y"}));
+  EXPECT_EQ(main.values.size(), 2u);  // m and s are gone
+  const Operator& group = result.program[main.operations[0].op];
+  EXPECT_EQ(to_string(group.reads[0].projection, group.dim_names()), "ZRange(start: [i, 0], shape: [1, 7])");
+  EXPECT_EQ(to_string(group.writes[0].projection, group.dim_names()), "ZRange(start: [i, 0], shape: [1, 7])");
+  expect_right(program, result);
+}
+
+TEST(Fuse, ClaimsWhichOperationsAreInside) {
+  Program program = lowered(softmax_text);
+  PlannedResult result = fuse(program, {"Y.m", "Y.s", "Y"}, {"i"});
+  ASSERT_EQ(result.steps.size(), 1u);
+  const GraphClaim& claim = result.steps[0].graphs[0];
+  ASSERT_EQ(claim.operations.size(), 1u);
+  EXPECT_EQ(std::get<GroupOf>(claim.operations[0]).from.size(), 3u);
+  EXPECT_EQ(claim.values.size(), 2u);
+}
+
+// C11: y is needed at every j, and s is whole only after its own loop.
+TEST(Fuse, RefusesTheLoopOfAReductionToWhoNeedsItsFinishedValue) {
+  Program program = lowered(softmax_text);
+  EXPECT_EQ(refusal(program, {"Y.s", "Y"}, {"i", "j"}),
+            "every point of j needs the finished `Y.s`, whose own loop over k cannot be inside of one over j");
+  EXPECT_EQ(refusal(program, {"Y.m", "Y.s"}, {"i", "k"}),
+            "`Y.s` needs the finished `Y.m` inside of the loop over k that computes it");
+}
+
+TEST(Fuse, RefusesWhatStandsInBetween) {
+  Program program = lowered(
+      "program p(X: f64[6]) -> (Y: f64[6]) { a[i] = X[i] + 1  b[i] = a[5 - i] * 2 for i in 0..6  Y[i] = a[i] + b[i] }");
+  EXPECT_EQ(refusal(program, {"a", "Y"}, {"i"}),
+            "`b` would have to run in the middle of the group: it needs what the group writes, and `Y` needs it");
+}
+
+TEST(Fuse, RefusesNamesThatAreNotThere) {
+  Program program = lowered(softmax_text);
+  EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "no operation is called `Z`");
+  EXPECT_EQ(refusal(program, {"Y.m", "Y"}, {"q"}), "`Y` has no dim `q`");
+}
+
+TEST(Fuse, RefusesAResultThatNeighboursNeed) {
+  Program program =
+      lowered("program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) { A[i] = X[i] * 2  Y[i] = A[i] + A[i+1 else 0] }");
+  EXPECT_EQ(refusal(program, {"A", "Y"}, {"i"}), "`A` is needed outside of the group, and inside by other points of i");
+}
+
+TEST(Fuse, KeepsWhatEscapesAsAResult) {
+  Program program = lowered(
+      "program p(X: f64[4, 3]) -> (S: f64[4], Y: f64[4, 3]) { S[i] = sum[k] X[i, k]  Y[i, j] = X[i, j] - S[i] }");
+  PlannedResult result = fuse(program, {"S", "Y"}, {"i"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
+            (std::vector<std::string>{"over i: S, Y -> S, Y"}));
+  expect_right(program, result);
+}
+
+TEST(Fuse, HalosAreComputedAgain) {
+  Program program = lowered(
+      "program p(X: f64[9, 8]) -> (Y: f64[9, 8]) {\n"
+      "  a[i, j] = X[i-1, j else 0] + X[i, j+1 else 0]\n"
+      "  b[i, j] = a[i, j-1 else 3] * a[i+1, j else 1]\n"
+      "  Y[i, j] = b[i-1, j else 0] + b[i+1, j+1 else 2] }");
+  PlannedResult result = fuse(program, {"a", "b", "Y"}, {"i", "j"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  expect_right(program, result);
+}
+
+// Two reductions over one index space, and what they both read: the loop over k is shared, and v is never whole.
+TEST(Fuse, StreamsReductions) {
+  Program program = lowered(
+      "program p(X: f64[4, 9]) -> (S: f64[4], M: f64[4]) {\n"
+      "  v[i, k] = X[i, k] * X[i, k]\n"
+      "  S[i] = sum[k] v[i, k]\n"
+      "  M[i] = max[k] v[i, k] }");
+  PlannedResult result = fuse(program, {"v", "S", "M"}, {"i", "k"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  const Graph& main = result.program[result.program.main];
+  EXPECT_EQ(groups_of(result.program, main), (std::vector<std::string>{"over i, k: v, S, M -> S, M"}));
+  EXPECT_EQ(result.program[main.operations[0].op].dims[1].role, DimRole::reduction);
+  expect_right(program, result);
+}
+
+// The row of scores of attention is streamed as well: a group of scores and running state in one of query rows.
+TEST(Fuse, GroupsInGroups) {
+  Program program = lowered(
+      "use std\nprogram p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {\n"
+      "  t[i, j] = sum[c] Q[i, c] * K[j, c]\n"
+      "  o[i, c] = sum[j] t[i, j] * V[j, c]\n"
+      "  Y[i, c] = o[i, c] + 1 }");
+  Plan plan{{PlannedFusion{{"t", "o"}, {"i", "j"}}, PlannedFusion{{"o", "Y"}, {"i"}}}};
+  PlannedResult result = apply_fusions(program, plan);
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  EXPECT_EQ(result.steps.size(), 2u);
+  EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
+            (std::vector<std::string>{"over i: o, Y -> Y"}));
+  expect_right(program, result);
+}
+
+// The running state of attention is a monoid of three components, of which one is read by nobody.
+TEST(Fuse, AttentionStreamsItsKeys) {
+  Program program = lowered(
+      "monoid heaviest(w: f64, v: f64) { identity (-inf, 0)  combine (a, b) = if b.w > a.w then b else a }\n"
+      "program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {\n"
+      "  t[i, j] = sum[c] Q[i, c] * K[j, c]\n"
+      "  (m[i], o[i, c]) = heaviest[j] (t[i, j], V[j, c])\n"
+      "  Y[i, c] = o[i, c] + 1 }");
+  PlannedResult result = fuse(program, {"t", "m"}, {"i", "j"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  expect_right(program, result);
+}
+
+// A value inside may have several writers; a result is one region at each point.
+TEST(Fuse, Concatenations) {
+  Program inside = lowered(
+      "program p(X: f64[4, 3]) -> (Y: f64[4, 6]) {\n"
+      "  a[i, j] = X[i, j] * 2 for j in 0..3\n"
+      "  a[i, 3 + j] = X[i, j] * 3 for j in 0..3\n"
+      "  Y[i, j] = a[i, j] + a[i, j-1 else 0] }");
+  PlannedResult result = fuse(inside, {"a@0", "a@1", "Y"}, {"i", "j"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  expect_right(inside, result);
+  Program outside = lowered(
+      "program p(X: f64[4, 3]) -> (Y: f64[4, 6]) {\n"
+      "  a[i, j] = X[i, j] + 1\n"
+      "  Y[i, j] = a[i, j] * 2 for j in 0..3\n"
+      "  Y[i, 3 + j] = a[i, j] * 3 for j in 0..3 }");
+  EXPECT_EQ(refusal(outside, {"a", "Y@0", "Y@1"}, {"i"}), "`Y` is written in 2 parts, which one region does not hold");
+}
+
+TEST(Fuse, DataDependentReadsTakeTheirWholeAxis) {
+  Program program = lowered(
+      "program p(X: f64[4, 3], I: i64[5]) -> (Y: f64[5, 3]) { a[r, c] = X[r, c] + 1  Y[n, c] = a[I[n], c] * 2 }");
+  PlannedResult result = fuse(program, {"a", "Y"}, {"c"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  expect_right(program, result);
+}
+
+}  // namespace
+}  // namespace tap::passes::test

@@ -1,0 +1,146 @@
+// Steps of iterates written out, and fused into time tiles.
+#include "passes/unroll.h"
+
+#include "tests/passes/lowered.h"
+
+namespace tap::passes::test {
+namespace {
+
+using namespace tap::ir;
+
+void expect_right(const Program& before, const PlannedResult& result) {
+  if (result.steps.size() == 1) expect_certified(before, result.program, result.steps[0]);
+  expect_same_meaning(before, result.program);
+}
+
+PlannedResult unroll(const Program& program, const std::string& operation, std::int64_t steps) {
+  return apply_unrolls(program, {{PlannedUnroll{operation, steps}}});
+}
+
+const RegionBody* iterate_in(const Program& program, const Graph& graph) {
+  for (const Operation& operation : graph.operations)
+    if (const RegionBody* region = program[operation.op].region(); region && region->kind == RegionKind::iterate)
+      return region;
+  return nullptr;
+}
+
+std::vector<double> run(const Program& program, std::vector<double> x, std::int64_t block = 0) {
+  InterpretOptions options;
+  options.group_block = block;
+  Tensor input = tap::test::tensor(ElementType::f64, {static_cast<std::int64_t>(x.size())}, x);
+  return tap::test::values(interpret(program, program.main, {input}, options).outputs[0]);
+}
+
+// Trap 37: cells outside of the tensor keep the fill in every step, whatever is fused.
+TEST(Unroll, FillsAreKeptWhenStepsAreFused) {
+  Program program = lowered(
+      "program p(X: f64[3]) -> (Y: f64[3]) {\n"
+      "  Y = iterate 2 (x = X) { y[i] = x[i-1 else 0] + x[i] + x[i+1 else 0]; y } }");
+  PlannedResult steps = unroll(program, "Y", 2);
+  ASSERT_TRUE(steps.problems.empty()) << steps.problems[0].message;
+  PlannedResult tiles = apply_fusions(steps.program, {{PlannedFusion{{"Y/y.0", "Y/y.1"}, {"i"}}}});
+  ASSERT_TRUE(tiles.problems.empty()) << tiles.problems[0].message;
+  for (std::int64_t block : {0, 1, 2, 3})
+    EXPECT_EQ(run(tiles.program, {1, 1, 1}, block), (std::vector<double>{5, 7, 5}));
+  expect_same_meaning(program, tiles.program);
+}
+
+// The halo of T steps is T wide.
+TEST(Unroll, TimeTilesHaveWideHalos) {
+  Program program = lowered(
+      "use std\nprogram p(F: f64[12, 9]) -> (U: f64[12, 9]) { U0 = zeros_like(F)\n"
+      "  U = iterate 8 (V = U0) { jacobi5(V, F) } }");
+  PlannedResult steps = unroll(program, "U", 4);
+  ASSERT_TRUE(steps.problems.empty()) << steps.problems[0].message;
+  const RegionBody* before = iterate_in(program, program[program.main]);
+  ASSERT_NE(before, nullptr);
+  const Graph& old_body = program[before->graph];
+  std::string name = old_body[old_body.outputs[0]].name;
+  PlannedFusion fusion{{}, {"i", "j"}};
+  for (int s = 0; s < 4; ++s) fusion.operations.push_back("U/" + name + "." + std::to_string(s));
+  PlannedResult tiles = apply_fusions(steps.program, {{fusion}});
+  ASSERT_TRUE(tiles.problems.empty()) << tiles.problems[0].message;
+  const RegionBody* after = iterate_in(tiles.program, tiles.program[tiles.program.main]);
+  EXPECT_EQ(after->trips, (Range{0, 2}));
+  const Graph& body = tiles.program[after->graph];
+  ASSERT_EQ(body.operations.size(), 1u);
+  const Operator& group = tiles.program[body.operations[0].op];
+  EXPECT_EQ(to_string(group.reads[0].projection, group.dim_names()), "ZRange(start: [i - 4, j - 4], shape: [9, 9])");
+  expect_same_meaning(program, tiles.program);
+}
+
+// What is left over follows as single steps, and counters count on.
+TEST(Unroll, RemaindersAndCounters) {
+  for (std::int64_t steps : {1, 2, 3, 4, 6, 7}) {
+    Program program = lowered(
+        "program p(X: f64[5]) -> (Y: f64[5]) {\n"
+        "  Y = iterate t in 2..9 (x = X) { y[i] = (if i == t then 100 else x[i]) + f64(t) * 3 + x[t - 2 else 1]; y } "
+        "}");
+    PlannedResult result = unroll(program, "Y", steps);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    expect_right(program, result);
+    if (steps == 1) continue;
+    const RegionBody* region = iterate_in(result.program, result.program[result.program.main]);
+    ASSERT_NE(region, nullptr);
+    EXPECT_EQ(region->trips.size(), 7 / steps);
+    EXPECT_EQ(result.program[region->graph].operations.size(), static_cast<std::size_t>(steps));
+    EXPECT_EQ(result.program[result.program.main].operations.size(), static_cast<std::size_t>(1 + 7 % steps));
+  }
+}
+
+TEST(Unroll, StatesThatPassThroughAndSwap) {
+  Program program = lowered(
+      "program p(X: f64[4], Z: f64[4]) -> (A: f64[4], B: f64[4], C: f64[4]) {\n"
+      "  (A, B, C) = iterate 5 (a = X, b = Z, c = X) { d[i] = a[i] + b[3 - i]; (b, d, c) } }");
+  for (std::int64_t steps : {2, 3, 5}) {
+    PlannedResult result = unroll(program, "A", steps);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    expect_right(program, result);
+  }
+}
+
+TEST(Unroll, IteratesInIterates) {
+  Program program = lowered(
+      "program p(X: f64[4]) -> (Y: f64[4]) {\n"
+      "  Y = iterate s in 0..3 (x = X) {\n"
+      "    z = iterate t in 0..5 (v = x) { w[i] = v[i] * 2 + f64(s) * 10 + f64(t); w }\n"
+      "    z } }");
+  for (const char* which : {"Y", "Y/z"})
+    for (std::int64_t steps : {2, 3}) {
+      PlannedResult result = unroll(program, which, steps);
+      ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+      expect_right(program, result);
+    }
+}
+
+// A group of operations that see the counter has that counter as a dim.
+TEST(Unroll, GroupsThatSeeACounter) {
+  Program program = lowered(
+      "program p(X: f64[6], W: f64[9, 6]) -> (Y: f64[6]) {\n"
+      "  Y = iterate t in 1..8 (x = X) { a[i] = x[i] + W[t, i]; y[i] = a[i-1 else 0] * f64(t) + a[i]; y } }");
+  Plan plan{{PlannedFusion{{"Y/a", "Y/y"}, {"i"}}}};
+  PlannedResult fused = apply_fusions(program, plan);
+  ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
+  expect_same_meaning(program, fused.program);
+  PlannedResult steps = unroll(fused.program, "Y", 3);
+  ASSERT_TRUE(steps.problems.empty()) << steps.problems[0].message;
+  expect_right(program, steps);
+}
+
+TEST(Unroll, Refusals) {
+  Program program = lowered(
+      "program p(X: f64[3]) -> (Y: f64[3], Z: f64[3]) {\n"
+      "  Z[i] = X[i] + 1\n  Y = iterate 4 (x = X) { y[i] = x[i] * 2; y } }");
+  auto message = [&](const std::string& operation, std::int64_t steps) {
+    PlannedResult result = unroll(program, operation, steps);
+    return result.problems.size() == 1 ? result.problems[0].message : "no refusal";
+  };
+  EXPECT_EQ(message("Y", 0), "`Y` has 4 steps; 0 of them cannot be one");
+  EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; -1 of them cannot be one");
+  EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; 5 of them cannot be one");
+  EXPECT_EQ(message("Z", 2), "`Z` is no iterate, so that it has no steps to write out");
+  EXPECT_EQ(message("Q", 2), "no operation is called `Q`");
+}
+
+}  // namespace
+}  // namespace tap::passes::test
