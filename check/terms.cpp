@@ -1,5 +1,7 @@
 #include "check/terms.h"
 
+#include <algorithm>
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -67,8 +69,21 @@ std::optional<ir::Scalar> Terms::as_constant(Term t) const {
 bool Terms::is_rounded(Term t) const {
   const Node& node = nodes_[t];
   if (!is_float(node.type) || node.type == ElementType::f64 || node.kind != Kind::apply) return true;
-  if (node.op == CellOp::select) return is_rounded(node.args[1]) && is_rounded(node.args[2]);
-  return node.op == CellOp::cast;
+  auto all = [this](auto first, auto last) { return std::all_of(first, last, [this](Term a) { return is_rounded(a); }); };
+  switch (node.op) {
+    case CellOp::cast: return true;
+    case CellOp::select: return all(node.args.begin() + 1, node.args.end());
+    // What these give of values of a type is one of its values.
+    case CellOp::neg:
+    case CellOp::abs:
+    case CellOp::sign:
+    case CellOp::floor:
+    case CellOp::ceil:
+    case CellOp::round:
+    case CellOp::min:
+    case CellOp::max: return all(node.args.begin(), node.args.end());
+    default: return false;
+  }
 }
 
 // -a, a + b, a - b, and a * b where one is a number.

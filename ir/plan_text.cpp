@@ -47,8 +47,7 @@ PlannedSplit split(Line& line) {
   split.dim = line.name();
   line.expect_word("into");
   split.blocks = line.blocks();
-  line.expect_word("over");
-  split.placement = line.word_of(words::placements, "placement");
+  if (line.eat_word("over")) split.placement = line.word_of(words::placements, "placement");
   if (split.placement == Placement::mesh_axis) {
     split.mesh = line.name();
     line.expect(".");

@@ -91,6 +91,8 @@ class Composer {
     std::vector<AffineExpr> dims;
     std::vector<std::uint32_t> tensors;  // by operand, the new one
     std::unordered_map<CellId, CellId> done;
+  // Not told by its operator: producer and consumer may have the same one.
+  bool is_consumer = false;
   };
 
   Operator& op() { return made_.op; }
@@ -153,7 +155,7 @@ class Composer {
   }
 
   std::vector<CellId> mapped(const std::vector<CellId>& roots) {
-    Source own{consumer_, own_dims_, own_tensors_, {}};
+    Source own{consumer_, own_dims_, own_tensors_, {}, true};
     std::vector<CellId> result;
     for (CellId root : roots) result.push_back(copy(own, root));
     return result;
@@ -180,7 +182,7 @@ class Composer {
     const Access& access = from.op.reads[node.attribute];
     AffineMap dims{op().dims.size(), from.dims};
     Projection place{compose(access.projection.start, dims), access.projection.shape};
-    if (&from.op == &consumer_ && replaced_at_[access.tensor])
+    if (from.is_consumer && replaced_at_[access.tensor])
       return computed(from, node.attribute, place, *replaced_at_[access.tensor]);
     Access copied{from.tensors[access.tensor], std::move(place), {}, {}, {}};
     for (const auto& coordinate : access.coordinates)

@@ -143,8 +143,8 @@ class SampleWriter {
   }
 
   // A size as it is written, with the operator's dims and parameters under names of the sample's own.
-  std::string size_text(Span span) {
-    std::string_view text = sources_.text(span);
+  std::string size_text(Span span) { return renamed(sources_.text(span)); }
+  std::string renamed(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
       if (!is_letter(text[i])) {
@@ -183,7 +183,8 @@ class SampleWriter {
     if (const ast::Param* param = parameter(word)) {
       std::string value = value_of(*param);
       bool plain = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
-      if (!plain) return "(" + value + ")";
+      bool is_name = std::all_of(value.begin(), value.end(), is_word);
+      if (!plain) return is_name ? renamed(value) : "(" + renamed(value) + ")";  // a default may use other parameters
       sizes_.emplace("ops_" + word, numbers(value).at(0));  // by its name, for messages
     } else {
       use_dim(word);

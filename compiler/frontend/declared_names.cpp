@@ -36,9 +36,8 @@ void check(const ast::Module& module, const Head& head, Diagnostics& diagnostics
   if constexpr (requires { head.params; })
     for (const ast::Param& param : head.params)
       table.declare(param.name, "`" + head.name.text + "` has the parameter `" + param.name.text + "` twice");
-  for (const auto* list : {&head.inputs, &head.results})
-    for (const ast::TensorParam& tensor : *list)
-      for (const ast::DimItem& item : tensor.type.dims) table.use(item.size);
+  for (const ast::TensorParam& tensor : head.inputs)  // results declare no dims
+    for (const ast::DimItem& item : tensor.type.dims) table.use(item.size);
   for (const auto* list : {&head.inputs, &head.results})
     for (const ast::TensorParam& tensor : *list)
       table.declare(tensor.name, "`" + tensor.name.text + "` is declared twice");

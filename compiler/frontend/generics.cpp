@@ -30,9 +30,11 @@ TypeClass class_of(Session& session, const ast::WhereClause& clause) {
   auto known = std::find_if(classes.begin(), classes.end(),
                             [&](const NamedClass& c) { return c.name == clause.type_class->text; });
   if (known != classes.end()) return known->type_class;
-  session.fail(Diagnostic(
-      Code::unknown_name, clause.type_class->span,
-      "there is no class of types " + quoted(clause.type_class->text) + "; they are number, float, int and any"));
+  const ast::Name& name = *clause.type_class;
+  session.fail(with_near_name(
+      Diagnostic(Code::unknown_name, name.span,
+                 "there is no class of types " + quoted(name.text) + "; they are number, float, int and any"),
+      name.span, name.text, {"number", "float", "int", "any"}));
 }
 
 void fail_without_where(Session& session, const ast::Name& element, const std::string& after) {

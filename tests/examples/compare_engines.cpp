@@ -96,9 +96,10 @@ int run(const Arguments& arguments) {
     fill(tensor, {is_float(tensor.type()) ? Maker::Kind::randn : Maker::Kind::rand, inputs.size() + 1, {}}, "random");
     inputs.push_back(std::move(tensor));
   }
-  driver::OutsideKernels kernels(arguments.kernels);
+  driver::OutsideKernels kernels(program, arguments.kernels);
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
-    return kernels.call(op, operands, results);
+    kernels.call(op, operands, results);
+    return true;
   };
   std::printf("%s\n", arguments.file.c_str());
   auto native =

@@ -159,7 +159,7 @@ class Data(TapcTest):
         for name in ("a b", "1a", "", "a;b", "../a"):
             with self.subTest(name):
                 self.write("a.tap", kernel.replace("NAME", name))
-                self.expect(1, r"error\[T0107\]: a kernel is named by an identifier of C", "check", "a.tap")
+                self.expect(1, r"error\[T0107\]: a kernel is named by a C symbol", "check", "a.tap")
 
 
 if __name__ == "__main__":
