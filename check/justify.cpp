@@ -437,11 +437,11 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
   std::size_t over = a.dims.size();
   Dims dims;
   std::uint32_t next = 0;
-  bool nothing = false;
+  auto is_empty = [](const ir::IndexDim& d) { return d.role == ir::DimRole::reduction && d.range.hi <= d.range.lo; };
+  const bool nothing = std::any_of(b.dims.begin(), b.dims.end(), is_empty);
   for (const ir::IndexDim& dim : b.dims) {
     bool reduced = dim.role == ir::DimRole::reduction;
-    nothing |= reduced && dim.range.empty();
-    expect(Obligation::point, !reduced || dim.range.hi - dim.range.lo <= 1, "{} points are reduced",
+    expect(Obligation::point, !reduced || nothing || dim.range.hi - dim.range.lo <= 1, "{} points are reduced",
            dim.range.hi - dim.range.lo);
     dims.place.push_back(reduced ? std::nullopt : std::optional(next++));
     dims.value.push_back(number(over, dim.range.lo));

@@ -69,7 +69,9 @@ std::optional<ir::Scalar> Terms::as_constant(Term t) const {
 bool Terms::is_rounded(Term t) const {
   const Node& node = nodes_[t];
   if (!is_float(node.type) || node.type == ElementType::f64 || node.kind != Kind::apply) return true;
-  auto all = [this](auto first, auto last) { return std::all_of(first, last, [this](Term a) { return is_rounded(a); }); };
+  auto all = [this](auto first, auto last) {
+    return std::all_of(first, last, [this](Term a) { return is_rounded(a); });
+  };
   switch (node.op) {
     case CellOp::cast: return true;
     case CellOp::select: return all(node.args.begin() + 1, node.args.end());

@@ -56,7 +56,10 @@ std::size_t hash_sharding(const Sharding& s) { return hash_text(0, to_string(s))
 class Merger {
  public:
   Merger(const Program& program, const Graph& graph)
-      : program_(program), graph_(graph), part_{Selection(graph, true), {}, {}}, is_output_(graph.values.size(), false) {
+      : program_(program),
+        graph_(graph),
+        part_{Selection(graph, true), {}, {}},
+        is_output_(graph.values.size(), false) {
     for (ValueId v : graph.outputs) is_output_[v.index()] = true;
   }
 

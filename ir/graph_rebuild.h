@@ -26,9 +26,9 @@ Graph rebuild(const Graph& graph, const Selection& selection);
 Selection alive_part(const Graph& graph);
 struct SharedPart {
   Selection selection;
-  std::vector<std::pair<OperationId, OperationId>> equal;    // kept and gone, in an order in which each follows from the
-                                                             // ones before
-  std::vector<std::pair<ValueId, ValueId>> takes_name;       // a value that stays has from now on the other one's name
+  std::vector<std::pair<OperationId, OperationId>> equal;  // kept and gone, in an order in which each follows from the
+                                                           // ones before
+  std::vector<std::pair<ValueId, ValueId>> takes_name;     // a value that stays has from now on the other one's name
 };
 SharedPart shared_part(const Program& program, const Graph& graph);
 

@@ -156,8 +156,8 @@ std::size_t structural_hash(const Operator& op) {
 }
 
 bool equal_structure(const Operator& a, const Operator& b) {
-  return equal_lists(a.dims, b.dims, equal_dim) && a.constraints == b.constraints &&
-         a.blockings == b.blockings && a.operands == b.operands && a.results == b.results && equal_lists(a.reads, b.reads, equal_access) &&
+  return equal_lists(a.dims, b.dims, equal_dim) && a.constraints == b.constraints && a.blockings == b.blockings &&
+         a.operands == b.operands && a.results == b.results && equal_lists(a.reads, b.reads, equal_access) &&
          equal_lists(a.writes, b.writes, equal_access) && equal_body(a.body, b.body) &&
          equal_cells(a, roots_of(a), b, roots_of(b));
 }

@@ -13,14 +13,17 @@ bool CellRule::fits(ElementType type) const {
 
 namespace {
 
-bool is_bool_operation(CellOp op) { return info(op).kind == CellKind::logical || op == CellOp::logical_and || op == CellOp::logical_or; }
+bool is_bool_operation(CellOp op) {
+  return info(op).kind == CellKind::logical || op == CellOp::logical_and || op == CellOp::logical_or;
+}
 
 // A constant's value of the type; none where the type has no such value, as bool has no 0.
 std::optional<Scalar> scalar_of(const RuleTerm& term, ElementType type) {
   switch (term.kind) {
     case RuleTerm::number:
       if (is_bool(type) || (term.value < 0 && !is_float(type) && !info(type).is_signed)) return std::nullopt;
-      return is_float(type) ? Scalar::floating(type, static_cast<double>(term.value)) : Scalar::integer(type, term.value);
+      return is_float(type) ? Scalar::floating(type, static_cast<double>(term.value))
+                            : Scalar::integer(type, term.value);
     case RuleTerm::minus_zero: return is_float(type) ? std::optional(Scalar::floating(type, -0.0)) : std::nullopt;
     case RuleTerm::truth: return is_bool(type) ? std::optional(Scalar::boolean(term.value != 0)) : std::nullopt;
     case RuleTerm::least: return Scalar::least(type);

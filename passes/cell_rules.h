@@ -21,9 +21,9 @@ struct RuleTerm {
 struct CellRule {
   std::string_view text;  // as in cell_rules.def
   RuleTerm left, right;
-  std::string variables;            // their letters, in the order in which they first occur in the text
-  std::vector<bool> is_constant;    // by variable: only a constant fits
-  std::vector<bool> may_not_fail;   // by variable: computed on the left alone
+  std::string variables;           // their letters, in the order in which they first occur in the text
+  std::vector<bool> is_constant;   // by variable: only a constant fits
+  std::vector<bool> may_not_fail;  // by variable: computed on the left alone
   bool integers = true, floats = true, booleans = true;  // types of the operands
 
   bool fits(ElementType type) const;

@@ -124,7 +124,8 @@ bool always_holds(const Operator& op, const Constraint& wanted) {
 }
 
 bool all_hold(const Operator& op, const std::optional<std::vector<Constraint>>& wanted) {
-  return wanted && std::all_of(wanted->begin(), wanted->end(), [&](const Constraint& c) { return always_holds(op, c); });
+  return wanted &&
+         std::all_of(wanted->begin(), wanted->end(), [&](const Constraint& c) { return always_holds(op, c); });
 }
 
 // e / n and e % n where e stays within one multiple of n:  e / n → k,   e % n → e - k·n

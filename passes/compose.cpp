@@ -30,7 +30,8 @@ std::optional<std::vector<AffineExpr>> dims_from_cell(const Operator& op) {
   std::vector<std::optional<AffineExpr>> dims(op.dims.size());
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     const IndexDim& dim = op.dims[d];
-    if (dim.role == DimRole::counter || dim.range.size() == 1) dims[d] = AffineExpr::constant(rows.size(), dim.range.lo);
+    if (dim.role == DimRole::counter || dim.range.size() == 1)
+      dims[d] = AffineExpr::constant(rows.size(), dim.range.lo);
   }
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     if (rows[axis].is_constant()) continue;
@@ -75,7 +76,8 @@ class Composer {
     for (std::size_t k = 0; k < replaced.size(); ++k) replaced_at_[replaced[k].tensor] = k;
     declare_dims();
     declare_operands(operands);
-    for (std::size_t d = 0; d < consumer.dims.size(); ++d) own_dims_.push_back(AffineExpr::variable(op().dims.size(), d));
+    for (std::size_t d = 0; d < consumer.dims.size(); ++d)
+      own_dims_.push_back(AffineExpr::variable(op().dims.size(), d));
   }
 
   Composition run() {
@@ -91,8 +93,8 @@ class Composer {
     std::vector<AffineExpr> dims;
     std::vector<std::uint32_t> tensors;  // by operand, the new one
     std::unordered_map<CellId, CellId> done;
-  // Not told by its operator: producer and consumer may have the same one.
-  bool is_consumer = false;
+    // Not told by its operator: producer and consumer may have the same one.
+    bool is_consumer = false;
   };
 
   Operator& op() { return made_.op; }
@@ -129,7 +131,8 @@ class Composer {
       named &= r.producer.op->operands.empty() || !r.producer.op->operand_names.empty();
     for (std::uint32_t t = 0; t < operands.size(); ++t) {
       own_tensors_.push_back(static_cast<std::uint32_t>(made_.operands.size()));
-      if (!replaced_at_[t]) add_operand(operands[t], consumer_.operands[t], named ? consumer_.operand_names[t] : "", named);
+      if (!replaced_at_[t])
+        add_operand(operands[t], consumer_.operands[t], named ? consumer_.operand_names[t] : "", named);
     }
     for (const ReplacedOperand& r : replaced_) {
       std::vector<std::uint32_t>& tensors = tensors_.emplace_back();
@@ -146,7 +149,9 @@ class Composer {
     op().operands.push_back(type);
     if (!named) return;
     auto taken = [&](const std::string& n) {
-      auto in = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), n) != names.end(); };
+      auto in = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), n) != names.end();
+      };
       return in(op().operand_names) || in(op().result_names);
     };
     std::string fresh = name;

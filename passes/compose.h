@@ -29,9 +29,9 @@ struct ReplacedOperand {
 };
 struct Composition {
   ir::Operator op;
-  std::vector<ir::ValueId> operands;        // the values that the new operator is applied to
-  std::vector<std::uint32_t> reads;         // the consumer's reads that were replaced …
-  std::vector<std::uint32_t> replaced_by;   // … and by which of the replaced operands
+  std::vector<ir::ValueId> operands;       // the values that the new operator is applied to
+  std::vector<std::uint32_t> reads;        // the consumer's reads that were replaced …
+  std::vector<std::uint32_t> replaced_by;  // … and by which of the replaced operands
 };
 
 // Pre: a map or a reduction, that reads what is replaced by affine accesses alone. Throws Overflow where coordinates do.

@@ -16,7 +16,8 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t most_cells = 400, most_reads = 48;  // of a composed operator: more would not stay in registers anyway
+constexpr std::size_t most_cells = 400,
+                      most_reads = 48;  // of a composed operator: more would not stay in registers anyway
 
 // How often the operands of a map or a reduction are computed, saturating: a scan or scatter needs only linear work.
 std::int64_t evaluations(const Program& program, const Operator& op) {
@@ -40,9 +41,15 @@ bool is_linear(const Program& program, const Operator& op) {
 class Composer {
  public:
   Composer(Program& program, GraphId id, std::vector<Remark>& remarks)
-      : program_(program), graph_(program[id]), to_(program, id), remarks_(remarks), uses_(def_use(graph_)),
-        noted_(annotated_values(graph_)), roles_(graph_.operations.size(), Role::open),
-        replaced_(graph_.operations.size()), outputs_(graph_.values.size(), false) {
+      : program_(program),
+        graph_(program[id]),
+        to_(program, id),
+        remarks_(remarks),
+        uses_(def_use(graph_)),
+        noted_(annotated_values(graph_)),
+        roles_(graph_.operations.size(), Role::open),
+        replaced_(graph_.operations.size()),
+        outputs_(graph_.values.size(), false) {
     for (ValueId v : graph_.outputs) outputs_[v.index()] = true;
   }
 
@@ -109,7 +116,8 @@ class Composer {
     if (!operation.operand_shardings.empty()) return no("says how it wants its operands sharded");
     for (const Access& access : op.reads)
       if (operation.operands[access.tensor] == value &&
-          std::any_of(access.coordinates.begin(), access.coordinates.end(), [](const auto& c) { return c.has_value(); }))
+          std::any_of(access.coordinates.begin(), access.coordinates.end(),
+                      [](const auto& c) { return c.has_value(); }))
         return no("reads it at coordinates from data");
     try {
       Composition made = compose_with(reader, value, producer);
@@ -182,8 +190,8 @@ class Composer {
   Rebuild to_;
   std::vector<Remark>& remarks_;
   DefUse uses_;
-  std::vector<bool> noted_;  // by value
-  std::vector<Role> roles_;  // by operation
+  std::vector<bool> noted_;                             // by value
+  std::vector<Role> roles_;                             // by operation
   std::vector<std::vector<ReplacedOperand>> replaced_;  // by operation
   std::vector<bool> outputs_;                           // by value
   std::vector<Operator> made_;

@@ -130,7 +130,8 @@ class RuleParser {
     do {
       std::string name = word();
       bool& named = name == "integers" ? rule_.integers : name == "floats" ? rule_.floats : rule_.booleans;
-      TAP_CHECK(name == "integers" || name == "floats" || name == "bool", "unknown types in `" + std::string(text_) + "`");
+      TAP_CHECK(name == "integers" || name == "floats" || name == "bool",
+                "unknown types in `" + std::string(text_) + "`");
       named = true;
     } while (eat(","));
     if (!eat(";")) expect("]");

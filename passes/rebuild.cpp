@@ -9,8 +9,7 @@ namespace tap::passes {
 
 using namespace ir;
 
-Rebuild::Rebuild(const Program& before, GraphId graph)
-    : from_(before[graph]), id_(graph), values_(from_.values) {
+Rebuild::Rebuild(const Program& before, GraphId graph) : from_(before[graph]), id_(graph), values_(from_.values) {
   for (std::size_t v = 0; v < values_.size(); ++v) forwards_.push_back(ValueId{v});
 }
 

@@ -66,7 +66,10 @@ class Copier {
     AffineExpr made = AffineExpr::constant(to_.dims.size(), e.offset);
     for (std::size_t d = 0; d < from_.dims.size(); ++d) {
       if (from_.dims[d].role != DimRole::reduction) made.coefficients[place_[d]] = e.coefficients[d];
-      else made = made + AffineExpr::constant(to_.dims.size(), scale(AffineExpr::constant(0, from_.dims[d].range.lo), e.coefficients[d]).offset);
+      else
+        made = made +
+               AffineExpr::constant(to_.dims.size(),
+                                    scale(AffineExpr::constant(0, from_.dims[d].range.lo), e.coefficients[d]).offset);
     }
     return made;
   }

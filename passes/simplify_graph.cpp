@@ -17,7 +17,8 @@ bool is_copy(const Operator& op) {
   const MapBody* map = op.map();
   if (!map || op.operands.size() != 1 || op.reads.size() != 1 || op.writes.size() != 1) return false;
   const Access &read = op.reads[0], &write = op.writes[0];
-  bool by_data = std::any_of(read.coordinates.begin(), read.coordinates.end(), [](const auto& c) { return c.has_value(); });
+  bool by_data =
+      std::any_of(read.coordinates.begin(), read.coordinates.end(), [](const auto& c) { return c.has_value(); });
   return op.operands == op.results && op.exprs[map->values[0]].op == CellOp::read && !by_data &&
          read.projection == write.projection;
 }
@@ -32,8 +33,12 @@ void drop_reduced_names(OperationNames& names, const Operator& op) {
 class Simplifier {
  public:
   Simplifier(Program& program, GraphId id)
-      : program_(program), graph_(program[id]), to_(program, id), uses_(def_use(graph_)),
-        noted_(annotated_values(graph_)), boundary_(graph_.values.size(), false) {
+      : program_(program),
+        graph_(program[id]),
+        to_(program, id),
+        uses_(def_use(graph_)),
+        noted_(annotated_values(graph_)),
+        boundary_(graph_.values.size(), false) {
     for (const auto* list : {&graph_.inputs, &graph_.outputs})
       for (ValueId v : *list) boundary_[v.index()] = true;
   }
@@ -63,7 +68,8 @@ class Simplifier {
   bool forward(OperationId id) {
     const Operation& operation = graph_[id];
     ValueId x = to_.now(operation.operands[0]), y = operation.results[0];
-    bool said = noted_[y.index()] || noted_[x.index()] || !operation.operand_shardings.empty() || !operation.placements.empty();
+    bool said = noted_[y.index()] || noted_[x.index()] || !operation.operand_shardings.empty() ||
+                !operation.placements.empty();
     if (said || uses_.writers[y.index()].size() != 1 || (boundary_[y.index()] && boundary_[x.index()])) return false;
     to_.forward(y, x);
     to_.claim_copy(id);

@@ -9,7 +9,7 @@ packages=(
   antlr4 libantlr4-runtime-dev
   llvm-22-dev liblld-22-dev
   libisl-dev libgmp-dev libz3-dev
-  libboost-graph-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
+  libboost-dev libboost-graph-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3 python3-numpy
   clang-22 lld-22 libclang-rt-22-dev

@@ -25,7 +25,8 @@ ALLOWED = {
 LIBRARIES = [
     (("llvm/", "llvm-c/", "lld/"), r"backend/[^/]*\.cpp", "backend/*.cpp"),
     (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)", "compiler/frontend/parse* and antlr*"),
-    (("boost/",), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
+    (("boost/graph/", "boost/property_map/"), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
+    (("boost/multiprecision/",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
     (("isl/",), r"(compiler/frontend/legality|check/)[^/]*\.(cpp|h)", "compiler/frontend/legality* and check/*"),
     (("z3",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
     (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),

@@ -185,7 +185,7 @@ class SampleWriter {
       bool plain = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
       bool is_name = std::all_of(value.begin(), value.end(), is_word);
       if (!plain) return is_name ? renamed(value) : "(" + renamed(value) + ")";  // a default may use other parameters
-      sizes_.emplace("ops_" + word, numbers(value).at(0));  // by its name, for messages
+      sizes_.emplace("ops_" + word, numbers(value).at(0));                       // by its name, for messages
     } else {
       use_dim(word);
     }

@@ -233,10 +233,15 @@ Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
     if (ir::Range& trips = map.domain.box.dims[d]; op.dims[d].role == ir::DimRole::counter && trips.empty())
       trips.hi = trips.lo + 1;
   Shape extent(map.projection.start.rows.size(), 0);
-  if (map.domain.box.empty()) return extent;
-  for (std::size_t axis = 0; axis < extent.size(); ++axis)
-    extent[axis] = std::max<std::int64_t>(map.projection.start.rows[axis].bounds(map.domain.box).hi, 0);
-  if (map.domain.constraints.empty()) return extent;
+  for (std::size_t axis = 0; axis < extent.size(); ++axis) {
+    // An axis has its size where another one has none: x[i, j] of 2 and 0 is of shape [2, 0].
+    const ir::AffineExpr& row = map.projection.start.rows[axis];
+    ir::Box box = map.domain.box;
+    for (std::size_t d = 0; d < box.rank(); ++d)
+      if (row.coefficients[d] == 0) box.dims[d] = {0, 1};
+    extent[axis] = std::max<std::int64_t>(row.bounds(box).hi, 0);
+  }
+  if (map.domain.constraints.empty() || map.domain.box.empty()) return extent;
   std::size_t hash = hash_of({{}, {map}});
   auto known = s.extents.find(hash, [&](const WriteMap& other) { return map == other; });
   if (known) return *known;

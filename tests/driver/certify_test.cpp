@@ -7,7 +7,8 @@ namespace {
 
 Certified with(check::Standing standing) {
   Certified certified;
-  certified.verdict.findings.push_back({check::Obligation::laws, "step 1", standing, "the monoid `m`: to be associative"});
+  certified.verdict.findings.push_back(
+      check::Finding{check::Obligation::laws, standing, "step 1", "the monoid `m`: to be associative"});
   return certified;
 }
 
@@ -16,7 +17,7 @@ TEST(Certify, ARefusedObligationEndsTheCommand) {
     require_justified(with(check::Standing::refused), false);
     FAIL();
   } catch (const Failure& failure) {
-    EXPECT_EQ(failure.exit, exit_code::check_failed);
+    EXPECT_EQ(failure.exit_code, exit_code::check_failed);
     EXPECT_EQ(failure.diagnostic.code, Code::not_justified);
     EXPECT_EQ(failure.diagnostic.message,
               "step 1: the obligation `laws` is refused: the monoid `m`: to be associative");

@@ -17,8 +17,8 @@ namespace {
 
 using namespace tap::ir;
 
-constexpr ElementType all_types[] = {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16,
-                                     ElementType::i64, ElementType::i32, ElementType::i16, ElementType::i8,
+constexpr ElementType all_types[] = {ElementType::f64, ElementType::f32,    ElementType::f16, ElementType::bf16,
+                                     ElementType::i64, ElementType::i32,    ElementType::i16, ElementType::i8,
                                      ElementType::u8,  ElementType::boolean};
 
 // Which variables are conditions: they are bool whatever the rule's types are.
@@ -41,8 +41,8 @@ bool exists_in(const RuleTerm& term, ElementType type) {
 
 double random_float(std::mt19937_64& random) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  static const double special[] = {0.0, -0.0, 1, -1, inf, -inf, std::nan(""), 0.5, -2, 5e-324, -5e-324,
-                                   1e308, -1e308, 65504, 1e-40, 3, 7};
+  static const double special[] = {0.0,   -0.0,   1,     -1,    inf, -inf, std::nan(""), 0.5, -2, 5e-324, -5e-324,
+                                   1e308, -1e308, 65504, 1e-40, 3,   7};
   if (random() % 3) return special[random() % std::size(special)];
   return std::bit_cast<double>(random());
 }
@@ -57,7 +57,8 @@ oracle::Number random_number(std::mt19937_64& random, ElementType type) {
 }
 
 // The value's bits, where any nan is the one; none if it fails.
-std::optional<std::uint64_t> bits_of(oracle::CellEvaluator& cells, oracle::BlockId block, CellId root, ElementType type) {
+std::optional<std::uint64_t> bits_of(oracle::CellEvaluator& cells, oracle::BlockId block, CellId root,
+                                     ElementType type) {
   try {
     cells.run(block);
   } catch (const oracle::CellFailure&) { return std::nullopt; }
@@ -78,7 +79,8 @@ int compare_sides(const CellRule& rule, ElementType type, std::mt19937_64& rando
   bool to_bool = info(rule.left.op).kind == CellKind::comparison || rule.left.op == CellOp::logical_not ||
                  rule.left.op == CellOp::logical_and || rule.left.op == CellOp::logical_or;
   ElementType result = to_bool ? ElementType::boolean : type;
-  CellId left = instantiate(rule.left, variables, result, exprs), right = instantiate(rule.right, variables, result, exprs);
+  CellId left = instantiate(rule.left, variables, result, exprs),
+         right = instantiate(rule.right, variables, result, exprs);
   oracle::CellEvaluator cells(exprs, false);
   auto left_block = cells.compile({left}), right_block = cells.compile({right});
   cells.expect_arguments(variables.size());

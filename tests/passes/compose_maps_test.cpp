@@ -32,7 +32,8 @@ struct Lowered {
   }
 };
 
-Lowered lowered(const std::string& text, std::vector<const char*> names = {"inline_calls", "compose_maps", "simplify_cells"}) {
+Lowered lowered(const std::string& text,
+                std::vector<const char*> names = {"inline_calls", "compose_maps", "simplify_cells"}) {
   tap::test::Outcome outcome = tap::test::compile_text(text);
   if (!outcome.compiled) throw std::runtime_error(outcome.messages);
   std::vector<Pass> passes;
@@ -168,11 +169,13 @@ TEST(ComposeMaps, EveryRoundClaimsWhatItWasGiven) {
     b[i] = a[i] * 2
     c[i] = b[i] + 3
     y[i] = c[i] * 4
-  })", {"compose_maps"});
+  })",
+                      {"compose_maps"});
   ASSERT_EQ(l.passed.certificate.steps.size(), 2u);
   const GraphClaim& first = l.passed.certificate.steps[0].graphs[0];
   ASSERT_EQ(first.operations.size(), 2u);
-  Composed b{{{}, OperationId{1u}}, {{0, {{}, OperationId{0u}}}}}, y{{{}, OperationId{3u}}, {{0, {{}, OperationId{2u}}}}};
+  Composed b{{{}, OperationId{1u}}, {{0, {{}, OperationId{0u}}}}},
+      y{{{}, OperationId{3u}}, {{0, {{}, OperationId{2u}}}}};
   EXPECT_EQ(first.operations, (std::vector<Justification>{b, y}));
   EXPECT_EQ(l.passed.certificate.steps[1].graphs[0].operations.size(), 1u);
 }

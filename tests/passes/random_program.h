@@ -31,13 +31,13 @@ class RandomProgram {
   const std::string& some(const std::vector<std::string>& names) {
     // Mostly of the last ones, so that chains arise.
     std::size_t back = static_cast<std::size_t>(pick(0, 3));
-    std::size_t at = back < names.size() && pick(0, 3) ? names.size() - 1 - back : static_cast<std::size_t>(pick(0, static_cast<int>(names.size())));
+    std::size_t at = back < names.size() && pick(0, 3)
+                         ? names.size() - 1 - back
+                         : static_cast<std::size_t>(pick(0, static_cast<int>(names.size())));
     return names[at];
   }
 
-  std::string literal() {
-    return type_ + "(" + std::to_string(pick(-2, 4)) + ")";
-  }
+  std::string literal() { return type_ + "(" + std::to_string(pick(-2, 4)) + ")"; }
 
   // A place on an axis of that size, at or around the variable.
   std::string at(const std::string& variable, int size, bool& bounded) {
@@ -76,8 +76,9 @@ class RandomProgram {
       case 2: return "(" + inner() + " * " + literal() + ")";
       case 3: return "max(" + inner() + ", " + inner() + ")";
       case 4: return "min(" + inner() + ", " + literal() + ")";
-      case 5: return "(if i " + std::string(pick(0, 2) ? "<" : ">=") + " " + std::to_string(pick(0, 6)) + " then " + inner() +
-                     " else " + inner() + ")";
+      case 5:
+        return "(if i " + std::string(pick(0, 2) ? "<" : ">=") + " " + std::to_string(pick(0, 6)) + " then " + inner() +
+               " else " + inner() + ")";
       case 6: return "(if " + inner() + " < " + inner() + " then " + inner() + " else " + literal() + ")";
       case 7: return "(-" + inner() + ")";
       default: return read(matrix);
@@ -108,7 +109,8 @@ class RandomProgram {
       }
       case 7: {
         std::string name = fresh(false), source = some(vectors_);
-        return define(name, name + "[i] = " + source + "[" + std::to_string(n - 1) + " - i] for i in 0.." + std::to_string(n));
+        return define(
+            name, name + "[i] = " + source + "[" + std::to_string(n - 1) + " - i] for i in 0.." + std::to_string(n));
       }
       default: return map();
     }
@@ -123,7 +125,8 @@ class RandomProgram {
   }
   void reduction() {
     std::string name = fresh(false), monoid = pick(0, 2) ? "sum" : "max";
-    define(name, name + "[i] = " + monoid + "[j in 0.." + std::to_string(m) + "] (" + cell(true, 1) + ") for i in 0.." + std::to_string(n));
+    define(name, name + "[i] = " + monoid + "[j in 0.." + std::to_string(m) + "] (" + cell(true, 1) + ") for i in 0.." +
+                     std::to_string(n));
   }
   void scan() {
     std::string name = fresh(false), source = some(vectors_);
@@ -142,9 +145,10 @@ class RandomProgram {
   void repetition() {
     std::string name = fresh(false), from = some(vectors_), other = some(vectors_);
     std::string n_text = std::to_string(n);
-    define(name, name + " = iterate t in 0.." + std::to_string(pick(0, 4)) + " (s = " + from + ") { a[i] = min(s[i - 1 else 1], 9) + " +
-                     type_ + "(t) for i in 0.." + n_text + "; b[i] = max(a[i], " + other + "[i]) - a[" + std::to_string(n - 1) +
-                     " - i] for i in 0.." + n_text + "; b }");
+    define(name, name + " = iterate t in 0.." + std::to_string(pick(0, 4)) + " (s = " + from +
+                     ") { a[i] = min(s[i - 1 else 1], 9) + " + type_ + "(t) for i in 0.." + n_text +
+                     "; b[i] = max(a[i], " + other + "[i]) - a[" + std::to_string(n - 1) + " - i] for i in 0.." +
+                     n_text + "; b }");
   }
   void call() {
     std::string name = fresh(false);
@@ -155,7 +159,8 @@ class RandomProgram {
   std::string text() {
     std::string inputs, outputs;
     for (int k = 0; k < 2; ++k) {
-      inputs += (k ? ", " : "") + ("x" + std::to_string(k) + ": " + type_ + "[5], ") + "m" + std::to_string(k) + ": " + type_ + "[5, 3]";
+      inputs += (k ? ", " : "") + ("x" + std::to_string(k) + ": " + type_ + "[5], ") + "m" + std::to_string(k) + ": " +
+                type_ + "[5, 3]";
     }
     std::string last = body_;
     for (auto [names, shape] : {std::pair(&vectors_, "[5]"), std::pair(&matrices_, "[5, 3]")}) {
@@ -165,7 +170,8 @@ class RandomProgram {
     }
     return "op soft(a: T[n], b: T[n]) -> (y: T[n]) where T: number {\n    h[i] = max(a[i], 0) + b[i]\n"
            "    y[i] = h[i] - min(h[i], 2)\n}\n"
-           "program p(" + inputs + ") -> (" + outputs + ") {\n" + body_ + "}\n";
+           "program p(" +
+           inputs + ") -> (" + outputs + ") {\n" + body_ + "}\n";
   }
 
   std::string type_, body_;

@@ -15,9 +15,7 @@ using namespace tap::ir;
 struct Simple {
   Passed passed;
   const Operator& op() const { return passed.program.operators.at(0); }
-  std::string cell() const {
-    return print_cell(op(), op().map() ? op().map()->values[0] : op().reduce()->operands[0]);
-  }
+  std::string cell() const { return print_cell(op(), op().map() ? op().map()->values[0] : op().reduce()->operands[0]); }
   std::vector<std::string> axioms() const {
     std::vector<std::string> all;
     for (const Step& step : passed.certificate.steps)
@@ -87,9 +85,7 @@ TEST(SimplifyCells, FillsAndCoordinatesToo) {
   EXPECT_EQ(s.op().exprs.size(), 3u);
 }
 
-TEST(SimplifyCells, NothingToDoIsNoStep) {
-  EXPECT_TRUE(simple("y[i] = x[i] + v[i]").passed.certificate.steps.empty());
-}
+TEST(SimplifyCells, NothingToDoIsNoStep) { EXPECT_TRUE(simple("y[i] = x[i] + v[i]").passed.certificate.steps.empty()); }
 
 }  // namespace
 }  // namespace tap::passes

@@ -31,7 +31,8 @@ void expect_same_results(const Simple& s, const std::vector<double>& input) {
   const Graph& main = s.main();
   const TensorType& type = main[main.inputs[0]].type;
   std::vector<Tensor> inputs{tap::test::tensor(type.element, type.shape, input)};
-  auto before = interpret(s.before, s.before.main, inputs).outputs, after = interpret(s.passed.program, s.passed.program.main, inputs).outputs;
+  auto before = interpret(s.before, s.before.main, inputs).outputs,
+       after = interpret(s.passed.program, s.passed.program.main, inputs).outputs;
   ASSERT_EQ(before.size(), after.size());
   for (std::size_t k = 0; k < before.size(); ++k) EXPECT_EQ(tap::test::values(before[k]), tap::test::values(after[k]));
 }
@@ -89,7 +90,8 @@ TEST(SimplifyGraph, AReductionOfNothingIsTheIdentity) {
 }
 
 TEST(SimplifyGraph, ABoundThatMayBeEmptyStays) {
-  Simple s = simple(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k in 0..1] (if k <= i then x[i, k] else 0) })");
+  Simple s =
+      simple(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k in 0..1] (if k <= i then x[i, k] else 0) })");
   EXPECT_EQ(s.main().operations.size(), 1u);
   expect_same_results(s, {1, 2, 3});
 }
