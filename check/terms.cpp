@@ -127,9 +127,23 @@ void Terms::close() {
   for (bool more = true; more;) {
     more = false;
     std::map<Node, Term> classes;
+    std::map<Term, Term> linear;  // of each class a linear form, if it has one
+    for (Term t = 0; t < nodes_.size(); ++t)
+      if (nodes_[t].type == ElementType::i64 && linear_form(t)) linear.try_emplace(find(t), t);
     for (Term t = 0; t < nodes_.size(); ++t) {
       if (nodes_[t].args.empty()) continue;
       Node node = nodes_[t];
+      for (Term& arg : node.args) {
+        arg = find(arg);
+        if (auto form = linear.find(arg); form != linear.end()) arg = form->second;
+      }
+      // What is made of linear forms is written as one: so it is found there.
+      if (node.kind == Kind::apply && node.type == ElementType::i64)
+        if (auto sum = as_linear(node.op, node.args); sum && find(*sum) != find(t)) {
+          parent_[find(t)] = find(*sum);
+          more = true;
+          continue;
+        }
       for (Term& arg : node.args) arg = find(arg);
       Term other = classes.try_emplace(std::move(node), t).first->second;
       if (find(other) == find(t)) continue;

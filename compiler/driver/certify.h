@@ -21,6 +21,10 @@ struct Certified {
 // Throws Failure where the plan cannot be applied.
 Certified certify(ir::Program program, const ir::Plan& plan);
 
+// What the passes made, cut and realised as the program and the plan ask. Checked, if `verify`: throws Failure, exit 5, for a
+// step that is not justified, and exit 1 where the plan cannot be applied.
+ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, bool verify, bool require_proof);
+
 // The verdict on the stages and the certificate that there are.
 void check_steps(Certified& certified);
 

@@ -7,11 +7,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "compiler/driver/certify.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/passes.h"
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "runtime/input_spec.h"
 #include "runtime/output_spec.h"
@@ -28,6 +30,7 @@ struct RunOptions {
   Tolerance tolerance;
   EngineOptions engine;
   PassOptions passes;
+  std::string plan;
 };
 
 std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const char* role, TensorFiles& files) {
@@ -127,7 +130,12 @@ int run(Session& session, const RunOptions& options) {
   std::vector<InputSpec> specs = parse_inputs(options.inputs, "input", files);
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   Compiled compiled = compile_for(session, options, specs, files);
+  ir::Plan plan = read_plan(session, options.plan);
   compiled.program = run_passes(session, std::move(compiled.program), options.passes).program;
+  // With a list of passes of one's own, calls may still be there, which cannot be cut.
+  if (!options.passes.chosen || !options.plan.empty())
+    compiled.program =
+        apply_plan(std::move(compiled.program), plan, options.passes.verify, options.passes.require_proof);
   const ir::Graph& graph = compiled.program[compiled.program.main];
 
   std::vector<DeclaredOutput> declared;
@@ -178,6 +186,7 @@ Action declare_run(CLI::App& app) {
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);
   add_pass_options(app, options->passes);
+  app.add_option("--plan", options->plan, "A plan: what is cut, and where the blocks go");
   return [options](Session& session) {
     options->passes.require_proof = options->source.require_proof;
     return run(session, *options);

@@ -8,6 +8,7 @@
 #include "compiler/driver/certify.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "ir/certificate_text.h"
 #include "runtime/write_file.h"
@@ -20,16 +21,6 @@ struct VerifyOptions {
   SourceOptions source;
   bool time = false;
 };
-
-ir::Plan read_plan(Session& session, const std::string& path) {
-  if (path.empty()) return {};
-  FileId file = read_source(session, path);
-  auto parsed = ir::parse_plan(session.sources.file(file).text());
-  if (auto* error = std::get_if<ir::TextError>(&parsed))
-    throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{file, 0, 0},
-                                                       fmt::format("line {}: {}", error->line, error->message))};
-  return std::get<ir::Plan>(std::move(parsed));
-}
 
 // With the stages beside it, tapc-check can look at it again.
 void write(const VerifyOptions& options, const Certified& certified) {

@@ -24,7 +24,10 @@ class RandomPlan {
   Plan run() {
     const Graph& graph = program_[program_.main];
     std::vector<std::string> names = operation_names(graph);
-    for (std::size_t o = 0; o < names.size(); ++o) cut(names[o], program_[graph.operations[o].op]);
+    for (std::size_t o = 0; o < names.size(); ++o) {
+      alone_ = names[o].find('@') == std::string::npos;
+      cut(names[o], in_own_words(program_, graph.operations[o]));
+    }
     return std::move(plan_);
   }
 
@@ -36,7 +39,7 @@ class RandomPlan {
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::parallel || !why_not_cut(program_, op, d, false).empty()) continue;
       bool again = false;
-      if (choose_(4) && !interleaves(op, d) && !free.empty()) again = on_mesh(name, op, d, free);
+      if (alone_ && choose_(6) && !interleaves(op, d) && !free.empty()) again = on_mesh(name, op, d, free);
       if (choose_(3) == 0) local(name, op, d, again);
       if (choose_(6) == 0) local(name, op, d, true);
     }
@@ -46,7 +49,7 @@ class RandomPlan {
       if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;
       bool walked = choose_(3) == 0;
       if (!why_not_cut(program_, op, d, walked).empty()) continue;
-      PlannedSplit split{name, op.dims[d].name, blocks(op.dims[d].range), Placement::sequential};
+      PlannedSplit split{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential};
       if (!walked) {
         split.placement = choose_(2) ? Placement::threads : Placement::unspecified;
         if (choose_(3) == 0) split.tree = 2;
@@ -54,6 +57,11 @@ class RandomPlan {
       plan_.decisions.push_back(split);
       if (!walked) return;
     }
+  }
+
+  // By its number where its name does not tell.
+  static std::string dim_name(const Operator& op, std::uint32_t d) {
+    return find_dim(op, op.dims[d].name) == d ? op.dims[d].name : "#" + std::to_string(d);
   }
 
   bool on_mesh(const std::string& name, const Operator& op, std::uint32_t d, std::vector<std::string>& free) {
@@ -65,7 +73,7 @@ class RandomPlan {
     if (axis.size() > 1) ref.sub = SubAxis{2, 2};
     std::int64_t count = size_of(program_.meshes[0], ref);
     Blocks even{count};
-    plan_.decisions.push_back(PlannedSplit{name, op.dims[d].name, choose_(3) ? even : uneven(op.dims[d].range, count),
+    plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), choose_(3) ? even : uneven(op.dims[d].range, count),
                                            Placement::mesh_axis, "m", ref});
     return true;
   }
@@ -76,8 +84,8 @@ class RandomPlan {
     // Cut before, if the dice said so above: then only by number.
     for (const Decision& other : plan_.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&other))
-        if (split->operation == name && split->dim == op.dims[d].name) b = Blocks{1 + choose_(4)};
-    plan_.decisions.push_back(PlannedSplit{name, op.dims[d].name, b, over[choose_(3)]});
+        if (split->operation == name && split->dim == dim_name(op, d)) b = Blocks{1 + choose_(4)};
+    plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), b, over[choose_(3)]});
   }
 
   Blocks blocks(Range range) { return choose_(2) ? Blocks{1 + choose_(5)} : uneven(range, 1 + choose_(4)); }
@@ -103,6 +111,7 @@ class RandomPlan {
 
   Choose& choose_;
   const Program& program_;
+  bool alone_ = true;  // the only writer of its value: a mesh holds no boxes of one that several write
   Plan plan_;
 };
 

@@ -1,0 +1,177 @@
+// Random Tap programs under random plans: the source on the oracle, and what the passes and the plan made of it, must give
+// the same bits.
+//
+//   random_programs [--seed N] [--count N] [--keep DIR]
+//
+// Prints how much of the language the programs used. A failing program is reduced and shown with its plan and seed.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "compiler/driver/certify.h"
+#include "compiler/driver/standard_library.h"
+#include "compiler/frontend/compile.h"
+#include "ir/interpret_blocks.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "passes/expand.h"
+#include "passes/pipeline.h"
+#include "support/diagnostic_render.h"
+#include "tests/passes/random_plan.h"
+#include "tests/random/tap_generator.h"
+
+namespace tap::random {
+namespace {
+
+using namespace ir;
+
+struct Trial {
+  TapProgram source;
+  Plan plan;
+  std::string failure;  // empty: all is well
+  bool moves = false, uneven = false, partials = false, refused = false;
+};
+
+std::optional<Program> compiled(const std::string& text, std::string& failure) {
+  SourceMap sources;
+  FileId file = sources.add("random.tap", text);
+  CompileOptions options;
+  options.standard_library = embedded::std_tap;
+  Diagnostics diagnostics;
+  auto result = compile(sources, file, options, diagnostics);
+  if (result) return std::move(result->program);
+  failure = "does not compile";
+  for (const Diagnostic& d : diagnostics.all()) failure += ": " + d.message;
+  return std::nullopt;
+}
+
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (a[k].byte_size() != b[k].byte_size() || std::memcmp(a[k].data(), b[k].data(), a[k].byte_size()) != 0)
+      return false;
+  return a.size() == b.size();
+}
+
+void evaluate(Trial& trial, Program program, Choices& choose) {
+  program.meshes = passes::test::random_meshes();
+  std::vector<Tensor> inputs;
+  for (ValueId v : program[program.main].inputs) {
+    const TensorType& type = program[program.main][v].type;
+    inputs.push_back(input_values(type.element, type.shape, choose));
+  }
+  std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
+  Program lowered = passes::run(passes::lowering(), program).program;
+  trial.plan = passes::test::random_splits(choose, lowered);
+  driver::Certified certified = driver::certify(program, trial.plan);
+  for (const check::Finding& finding : certified.verdict.findings)
+    if (finding.standing == check::Standing::refused)
+      trial.failure =
+          "refused: " + std::string(name_of(finding.obligation)) + ": " + finding.where + ": " + finding.detail;
+  for (const Program& stage : certified.stages)
+    if (!same_bits(wanted, interpret(stage, stage.main, inputs).outputs)) trial.failure = "a step changes the result";
+  const Program& sharded = certified.stages.back();
+  std::vector<std::string> faults = verify(sharded);
+  if (!faults.empty()) trial.failure = "the sharded graph is malformed: " + faults.front();
+  if (!trial.failure.empty()) return;
+  BlockProgram blocks = passes::expand(sharded);
+  if (!same_bits(wanted, interpret(blocks, inputs).outputs)) trial.failure = "the devices compute something else";
+  for (const BlockGraph& graph : blocks.graphs)
+    for (const Task& task : graph.tasks) trial.moves |= std::holds_alternative<Move>(task);
+  for (const Decision& d : trial.plan.decisions)
+    if (auto* split = std::get_if<PlannedSplit>(&d)) trial.uneven |= !split->blocks.boundaries.empty();
+  for (const Value& v : sharded[sharded.main].values)
+    trial.partials |= v.name.find(".partial") != std::string::npos || v.name.find(".carry") != std::string::npos;
+}
+
+Trial attempt(const std::vector<std::uint8_t>& bytes) {
+  Choices choose(bytes);
+  Trial trial;
+  trial.source = generate(choose);
+  try {
+    if (auto program = compiled(trial.source.text, trial.failure)) evaluate(trial, std::move(*program), choose);
+  } catch (const EvaluationError& e) { trial.failure = "stops: " + e.message; } catch (const Failure&) {
+    trial.refused = true;  // of a random plan some decisions cannot be: blocks that would interleave, for one
+  } catch (const std::exception& e) { trial.failure = std::string("internal error: ") + e.what(); }
+  return trial;
+}
+
+// Shorter sequences and smaller numbers, as long as it fails.
+std::vector<std::uint8_t> reduced(std::vector<std::uint8_t> bytes) {
+  auto fails = [](const std::vector<std::uint8_t>& b) { return !attempt(b).failure.empty(); };
+  for (bool better = true; better;) {
+    better = false;
+    auto take = [&](std::vector<std::uint8_t> candidate) {
+      if (candidate == bytes || !fails(candidate)) return;
+      bytes = std::move(candidate);
+      better = true;
+    };
+    for (std::size_t length = bytes.size() / 2; length > 0; length /= 2)
+      for (std::size_t at = 0; at + length <= bytes.size(); at += length) {
+        auto shorter = bytes;
+        shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(at),
+                      shorter.begin() + static_cast<std::ptrdiff_t>(at + length));
+        take(std::move(shorter));
+      }
+    for (std::size_t at = 0; at < bytes.size(); ++at)
+      for (std::uint8_t smaller : {std::uint8_t{0}, static_cast<std::uint8_t>(bytes[at] / 2)}) {
+        if (at >= bytes.size() || bytes[at] == 0) continue;
+        auto other = bytes;
+        other[at] = smaller;
+        take(std::move(other));
+      }
+  }
+  return bytes;
+}
+
+std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
+  std::mt19937_64 numbers(seed);
+  std::vector<std::uint8_t> bytes(300);
+  for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(numbers() >> 24);
+  return bytes;
+}
+
+int report(std::uint64_t seed) {
+  Trial first = attempt(bytes_of(seed));
+  Trial smallest = attempt(reduced(bytes_of(seed)));
+  std::printf("seed %llu: %s\nreduced: %s\n\n%s\n%s\n", static_cast<unsigned long long>(seed), first.failure.c_str(),
+              smallest.failure.c_str(), smallest.source.text.c_str(), print(smallest.plan).c_str());
+  return 1;
+}
+
+int run(std::uint64_t seed, std::uint64_t count) {
+  std::map<std::string, std::uint64_t> seen;
+  for (const std::string& feature : all_features()) seen[feature] = 0;
+  for (std::uint64_t n = 0; n < count; ++n) {
+    Trial trial = attempt(bytes_of(seed + n));
+    if (!trial.failure.empty()) return report(seed + n);
+    for (const std::string& feature : trial.source.features) ++seen[feature];
+    seen["transfers"] += trial.moves;
+    seen["uneven splits"] += trial.uneven;
+    seen["partials"] += trial.partials;
+    seen["a plan refused"] += trial.refused;
+  }
+  std::printf("seed %llu, %llu programs\n", static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(count));
+  int missing = 0;
+  for (const auto& [feature, n] : seen) {
+    std::printf("  %-24s %5.1f %%\n", feature.c_str(), 100.0 * static_cast<double>(n) / static_cast<double>(count));
+    missing += n == 0 && count >= 300;
+  }
+  std::printf("%llu passed, 0 failed\n", static_cast<unsigned long long>(count));
+  return missing ? 2 : 0;
+}
+
+}  // namespace
+}  // namespace tap::random
+
+int main(int argc, char** argv) {
+  std::uint64_t seed = 1, count = 300;
+  for (int a = 1; a + 1 < argc; a += 2) {
+    if (std::strcmp(argv[a], "--seed") == 0) seed = std::strtoull(argv[a + 1], nullptr, 10);
+    if (std::strcmp(argv[a], "--count") == 0) count = std::strtoull(argv[a + 1], nullptr, 10);
+  }
+  return tap::random::run(seed, count);
+}
