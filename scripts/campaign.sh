@@ -60,7 +60,7 @@ run_fuzz() {
 
 # The property tests, with many more cases each. Their names stand in the sources.
 run_random() {
-  build_here test_ir test_frontend test_passes test_backend || return
+  build_here test_ir test_frontend test_passes test_backend random_programs || return
   local folder filter failed=0
   for folder in ir frontend passes backend; do
     filter=$(awk 'FNR == 1 { test = "" } /^TEST\(/ { test = $0 } /^RC_GTEST_PROP\(/ { print } /rc::check/ { print test }' \
@@ -69,6 +69,8 @@ run_random() {
     echo "-- tests/$folder"
     RC_PARAMS="max_success=$random_cases" "build/bin/test_$folder" --gtest_brief=1 --gtest_filter="$filter" || failed=1
   done
+  echo "-- random programs under random plans"
+  build/bin/random_programs --count "$((4 * random_cases))" --seed 100000 || failed=1
   return $failed
 }
 
