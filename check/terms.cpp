@@ -69,23 +69,12 @@ std::optional<ir::Scalar> Terms::as_constant(Term t) const {
 bool Terms::is_rounded(Term t) const {
   const Node& node = nodes_[t];
   if (!is_float(node.type) || node.type == ElementType::f64 || node.kind != Kind::apply) return true;
-  auto all = [this](auto first, auto last) {
-    return std::all_of(first, last, [this](Term a) { return is_rounded(a); });
-  };
-  switch (node.op) {
-    case CellOp::cast: return true;
-    case CellOp::select: return all(node.args.begin() + 1, node.args.end());
-    // What these give of values of a type is one of its values.
-    case CellOp::neg:
-    case CellOp::abs:
-    case CellOp::sign:
-    case CellOp::floor:
-    case CellOp::ceil:
-    case CellOp::round:
-    case CellOp::min:
-    case CellOp::max: return all(node.args.begin(), node.args.end());
-    default: return false;
-  }
+  // What these give of values of a type is one of its values.
+  static constexpr CellOp keeping[] = {CellOp::neg,   CellOp::abs, CellOp::sign, CellOp::floor, CellOp::ceil,
+                                       CellOp::round, CellOp::min, CellOp::max,  CellOp::select};
+  if (std::find(std::begin(keeping), std::end(keeping), node.op) == std::end(keeping)) return node.op == CellOp::cast;
+  return std::all_of(node.args.begin() + (node.op == CellOp::select), node.args.end(),
+                     [this](Term a) { return is_rounded(a); });
 }
 
 // -a, a + b, a - b, and a * b where one is a number.
