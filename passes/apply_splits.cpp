@@ -260,6 +260,9 @@ class SplitApplier {
     const MeshAxis* axis = mesh ? find_axis(*mesh, split.axis->name) : nullptr;
     if (!mesh) problem(p, "there is no mesh `" + split.mesh + "`");
     else if (!axis) problem(p, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`");
+    else if (!is_part_of(*axis, *split.axis))
+      problem(p, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name + "`, which has " +
+                     std::to_string(axis->size) + " places: what stands before it and its size divide that");
     else if (size_of(*mesh, *split.axis) != split.blocks.count)
       problem(p, std::to_string(split.blocks.count) + " blocks go on the axis `" + to_string(*split.axis) +
                      "`, which has " + std::to_string(size_of(*mesh, *split.axis)) + " places");
@@ -293,6 +296,13 @@ class SplitApplier {
         for (ValueId v : operation.results)
           if (std::find(other.results.begin(), other.results.end(), v) != other.results.end()) return true;
     return false;
+  }
+
+  static bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
+    if (!part.sub) return true;
+    auto [before, size] = *part.sub;
+    auto fits = [&](std::int64_t n) { return 1 <= n && n <= axis.size; };
+    return fits(before) && fits(size) && axis.size % (before * size) == 0;
   }
 
   // Blocks on devices are cut first: those on threads are then within one device.

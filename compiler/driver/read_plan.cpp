@@ -9,10 +9,15 @@ namespace tap::driver {
 ir::Plan read_plan(Session& session, const std::string& path) {
   if (path.empty()) return {};
   FileId file = read_source(session, path);
-  auto parsed = ir::parse_plan(session.sources.file(file).text());
-  if (auto* error = std::get_if<ir::TextError>(&parsed))
-    throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{file, 0, 0},
-                                                       fmt::format("line {}: {}", error->line, error->message))};
+  std::string_view text = session.sources.file(file).text();
+  auto parsed = ir::parse_plan(text);
+  if (auto* error = std::get_if<ir::TextError>(&parsed)) {
+    std::size_t begin = 0;
+    for (std::size_t line = 1; line < error->line && begin < text.size(); ++line)
+      begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    auto at = static_cast<std::uint32_t>(begin);
+    throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{file, at, at}, error->message)};
+  }
   return std::get<ir::Plan>(std::move(parsed));
 }
 

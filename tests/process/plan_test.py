@@ -47,7 +47,10 @@ class PlanTest(TapcTest):
         for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
                            ("split Q dim i into 2", "no operation is called `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
-                           ("split H dim i into 0", "line 2: a range is cut into at least one block"),
+                           ("split H dim i into 0", "a range is cut into at least one block"),
+                           ("split H dim o into 2 over axis pod.model:(-1)2", r"`model:\(-1\)2` is not a part of `model`"),
+                           ("split H dim o into 2 over axis pod.model:(2)2", r"`model:\(2\)2` is not a part of `model`"),
+                           ("split H dim o into 2 over axis pod.model:(9223372036854775807)2", "is not a part of `model`"),
                            ("split H dim i into 3 over axis pod.data", "3 blocks go on the axis `data`, which has 2 places")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
