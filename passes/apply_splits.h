@@ -2,15 +2,10 @@
 // and their combinations, with the claims that tell why nothing changed.
 #pragma once
 
-#include "ir/certificate.h"
-#include "ir/plan.h"
+#include "passes/pass.h"
 
 namespace tap::passes {
 
-struct PlanProblem {
-  std::size_t decision = 0;  // of the plan
-  std::string message;
-};
 struct SplitResult {
   ir::Program program;
   std::vector<ir::Step> steps;  // one for each round: of the decisions about one operation, a round applies the first

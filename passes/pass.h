@@ -14,9 +14,12 @@
 
 namespace tap::passes {
 
+struct RuleSet;  // passes/rules.h
+
 struct PassContext {
   ir::Plan plan = {};
-  bool strict_fp = false;  // floats as written: no reassociation
+  bool strict_fp = false;          // floats as written: no reassociation
+  const RuleSet* rules = nullptr;  // the program's rewrites, and those of the libraries that it uses
 };
 
 // Why a pass declined, in one sentence, for people (`--remarks`).
@@ -28,10 +31,17 @@ struct Remark {
   bool operator==(const Remark&) const = default;
 };
 
+// Why a decision of the plan cannot be applied.
+struct PlanProblem {
+  std::size_t decision = 0;  // of the plan
+  std::string message;
+};
+
 struct PassResult {
   ir::Program program;
   ir::Step step;  // the claims; name and hashes are filled in by the pass manager
   std::vector<Remark> remarks = {};
+  std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
 };
 
 struct Pass {

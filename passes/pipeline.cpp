@@ -91,6 +91,7 @@ class Manager {
     check_form(pass, made);
     if (after_) after_({pass, result_.program, made.program, seconds, seconds_since(start)});
     remarks = std::move(made.remarks);
+    for (PlanProblem& problem : made.problems) result_.problems.push_back(std::move(problem));
     bool changed = made.program != result_.program;
     if (changed) add_step(pass, std::move(made));
     return changed;

@@ -30,6 +30,7 @@ struct Passed {
   ir::Program program;
   ir::Certificate certificate;  // a step for each run that changed something
   std::vector<Remark> remarks;
+  std::vector<PlanProblem> problems = {};  // decisions of the plan that no pass could apply
 };
 
 // Pre: the program is verified. Throws InternalError that names the pass whose result the verifier refuses.

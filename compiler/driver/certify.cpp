@@ -14,6 +14,11 @@
 namespace tap::driver {
 namespace {
 
+void require_applicable(const std::vector<passes::PlanProblem>& problems) {
+  if (problems.empty()) return;
+  throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{}, problems.front().message)};
+}
+
 class Way {
  public:
   explicit Way(ir::Program source) { certified_.stages.push_back(std::move(source)); }
@@ -25,6 +30,7 @@ class Way {
     };
     passes::Passed passed = passes::run(passes::lowering(), now(), {}, collect);
     certified_.certificate = std::move(passed.certificate);
+    require_applicable(passed.problems);
   }
 
   void splits(const ir::Plan& plan) {
@@ -32,9 +38,7 @@ class Way {
     ir::Plan all = passes::requested_splits(now());
     all.decisions.insert(all.decisions.end(), plan.decisions.begin(), plan.decisions.end());
     passes::SplitResult result = passes::apply_splits(now(), all);
-    if (!result.problems.empty())
-      throw Failure{exit_code::wrong_program,
-                    Diagnostic(Code::plan_not_applicable, Span{}, result.problems.front().message)};
+    require_applicable(result.problems);
     for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
     passes::RealiseResult realised = passes::realise(now());
     if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));
