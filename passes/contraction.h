@@ -1,0 +1,30 @@
+// Products over a semiring: y = ⊕ of a ⊗ b ⊗ c …, where ⊗ distributes over ⊕, may be computed two factors at a time, in
+// any order, each time reducing over what no other factor and no result needs.
+//
+//   y[i, l] = sum[j, k] a[i, j] * b[j, k] * c[k, l]     →     t[i, k] = sum[j] a[i, j] * b[j, k]
+//                                                            y[i, l] = sum[k] t[i, k] * c[k, l]
+//
+// Which ⊕ and ⊗ these are is read from the cells and the monoid (semiring.h).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+struct Reassociation {
+  std::shared_ptr<const ir::Program> program;  // null if none is offered; main's inputs are the operator's operands
+  std::string rule;                            // what stands in the alternative, with the operations that it saves
+  std::string remark;                          // why none is offered
+  double flops_before = 0, flops_after = 0;
+};
+
+// Nothing is said of what is not a product of three factors or more. With `strict_fp` floats stay as they are written.
+Reassociation reassociated(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
+
+// Whether an alternative's rule is one of these.
+bool is_contraction_order(std::string_view rule);
+
+}  // namespace tap::passes

@@ -1,0 +1,56 @@
+// The order in which factors are contracted, two at a time: a tree with the fewest operations.
+//
+//   a[i, j] b[j, k] c[k, l], summed over j and k     →     ((a b) c)  or  (a (b c)), by the sizes
+//
+// Joining two sets of factors runs over all dims of both, and reduces over those that nothing else needs. A leaf may be
+// prepared first: computed once for its own dims, and reduced over those that it alone has.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tap::passes {
+
+struct Factor {
+  std::uint64_t dims = 0;  // a bit for each dim that it depends on
+  double work = 0;         // operations to compute it at one point
+};
+struct ContractionProblem {
+  std::vector<double> sizes;    // by dim
+  std::vector<Factor> factors;  // at most 64
+  std::uint64_t kept = 0;       // dims of the result; all others are reduced over
+  std::uint64_t alone = 0;      // reduced dims that no factor has: the last step runs over them
+};
+
+// A node of the tree: a factor, prepared first or read where it is needed, or a step that joins two nodes.
+struct ContractionNode {
+  bool leaf = true;
+  std::uint32_t factor = 0;           // of a leaf
+  bool prepared = false;              // of a leaf
+  std::uint32_t left = 0, right = 0;  // of a step: earlier nodes
+};
+struct ContractionTree {
+  std::vector<ContractionNode> nodes;  // children first; the last is the root
+  double flops = 0;
+};
+
+// The best tree for up to `most_exact` factors, by dynamic programming over sets of them; beyond, the better of two greedy
+// ones: the step that costs least each time, or the one that leaves least behind.
+inline constexpr std::size_t most_exact = 12;
+ContractionTree contraction_order(const ContractionProblem& problem);
+
+// All at once, as it was written.
+double flops_at_once(const ContractionProblem& problem);
+
+// What the facts of one step are: shared by whoever builds or counts a tree.
+struct ContractionStep {
+  std::uint64_t over = 0;    // the dims it runs over
+  std::uint64_t result = 0;  // those of what it computes
+};
+// By node. Of a leaf: what preparing it runs over and gives; or its dims twice.
+std::vector<ContractionStep> steps_of(const ContractionProblem& problem, const ContractionTree& tree);
+// Operations at each point of a step: one product, if it joins; the work of leaves read by it; one combination, if it
+// reduces.
+double cost_of(const ContractionProblem& problem, const ContractionTree& tree);
+
+}  // namespace tap::passes
