@@ -56,6 +56,7 @@ class Inliner {
     std::vector<ValueId> values;
     std::vector<std::optional<Sharding>> input_use;  // by value: the sharding of this use, of a call's operand
     std::vector<std::size_t> begin;                  // by operation: the first of those that it became in `out_`
+    std::string called = {};                         // the operator that was called; empty in the graph itself
   };
 
   void copy_operations(Frame& frame);
@@ -64,6 +65,7 @@ class Inliner {
   void copy_notes(const Frame& frame);
   void copy_split(const Frame& frame, SplitRequest split);
   bool has_dim(const Operation& operation, const SplitRequest& split) const;
+  std::string name_in_call(const Frame& frame, const Operation& operation) const;
   void drop_unused_values();
   bool has_notes(const Frame& frame, ValueId value) const;
   void keep_apart(Frame& frame, ValueId result, ValueId source);
@@ -146,8 +148,22 @@ void Inliner::copy_operation(Frame& frame, OperationId id) {
   }
   if (!annotated) copy.operand_shardings.clear();
   for (ValueId& v : copy.results) v = frame.values[v.index()];
+  if (!frame.called.empty()) {
+    OperationNames own = copy.names ? *copy.names : names_of(program_[copy.op]);
+    own.name = name_in_call(frame, operation);
+    copy.names = names_if_different(program_[copy.op], std::move(own));
+  }
   out_.operations.push_back(std::move(copy));
   claim_.operations.push_back(Copied{{frame.path, id}});
+}
+
+// What comes from a call is called after it: `linear` for what computes its one result, `linear.sum` for what helps.
+std::string Inliner::name_in_call(const Frame& frame, const Operation& operation) const {
+  const std::string& own = own_name(program_[operation.op], operation.names);
+  if (frame.called.empty()) return own;
+  const std::vector<ValueId>& outputs = frame.graph.outputs;
+  bool is_result = outputs.size() == 1 && operation.results == outputs;
+  return is_result ? frame.called : frame.called + "." + own;
 }
 
 void Inliner::copy_call(Frame& frame, OperationId id, GraphId callee) {
@@ -155,6 +171,7 @@ void Inliner::copy_call(Frame& frame, OperationId id, GraphId callee) {
   const Graph& graph = program_[callee];
   Frame inner{graph, frame.path, std::vector<ValueId>(graph.values.size()), {}, {}};
   inner.path.push_back(id);
+  inner.called = name_in_call(frame, call);
   inner.input_use.resize(graph.values.size());
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
     std::size_t v = graph.inputs[k].index();

@@ -82,16 +82,18 @@ Projection under(Projection projection, std::uint32_t dim) {
 
 void write_under(Operator& op, const Monoid& monoid, std::uint32_t dim) {
   std::vector<TensorType> whole = std::move(op.results);
+  std::vector<std::string> names = std::move(op.result_names);
   op.results.clear();
+  op.result_names.clear();
   for (std::size_t w = 0; w < op.writes.size(); ++w) {
     Access& write = op.writes[w];
     TensorType type{monoid.components[w].type, whole[write.tensor].shape};
     type.shape.insert(type.shape.begin(), op.dims[dim].range.size());
     write.projection = under(std::move(write.projection), dim);
+    if (!names.empty()) op.result_names.push_back(names[write.tensor] + ".partial");
     write.tensor = static_cast<std::uint32_t>(w);
     op.results.push_back(std::move(type));
   }
-  op.result_names.clear();
 }
 
 CellId graft(const CellExprs& from, CellId cell, CellExprs& to, const Leaf& leaf) {
