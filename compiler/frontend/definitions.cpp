@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/declared_names.h"
@@ -188,9 +189,30 @@ ModuleScope* Definitions::load_library(std::string name, FileId file) {
   scope.file = file;
   scope.library = true;
   by_path_.emplace_back(name, &scope);
-  for (auto& item : outline(sources_, file).items)
+  for (auto& item : outline(sources_, file).items) {
     if (auto sort = sort_of_keyword(item.keyword)) add(scope, {*sort, item.name, &scope, item.span, item.span});
+    if (item.keyword == "rewrite") scope.unparsed_rewrites.push_back(item.span);
+  }
   return &scope;
+}
+
+std::vector<Definitions::Rewrite> Definitions::all_rewrites(ModuleScope& scope) {
+  std::vector<ModuleScope*> scopes{&scope};
+  scopes.insert(scopes.end(), scope.uses.begin(), scope.uses.end());
+  std::vector<Rewrite> all;
+  for (ModuleScope* from : scopes) {
+    for (Span part : std::exchange(from->unparsed_rewrites, {})) {
+      auto module = std::make_unique<ast::Module>();
+      module->file = part.file;
+      if (!parse_part(sources_, part, {}, *module, diagnostics_)) throw Abandoned{};
+      for (const ast::Declaration& declaration : module->declarations)
+        from->rewrites.emplace_back(module.get(), &declaration);
+      modules_.push_back(std::move(module));
+    }
+    for (const auto& [module, declaration] : from->rewrites)
+      all.push_back({module, from, &std::get<ast::RewriteDecl>(declaration->node)});
+  }
+  return all;
 }
 
 const Definition* Definitions::parsed(Definition& definition) {

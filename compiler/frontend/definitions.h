@@ -42,6 +42,7 @@ struct ModuleScope {
   std::vector<ModuleScope*> uses;
   std::vector<Definition*> in_order;  // source order
   std::vector<std::pair<const ast::Module*, const ast::Declaration*>> rewrites;
+  std::vector<Span> unparsed_rewrites;  // of a library, until they are asked for
 };
 
 class Definitions {
@@ -51,6 +52,14 @@ class Definitions {
 
   // Parses a file and whatever it uses. Null if it could not be parsed at all.
   ModuleScope* load(FileId file);
+
+  // The rewrites of the scope and then those of the modules that it uses, each with the scope it was written in.
+  struct Rewrite {
+    const ast::Module* module;
+    const ModuleScope* scope;
+    const ast::RewriteDecl* rule;
+  };
+  std::vector<Rewrite> all_rewrites(ModuleScope& scope);
 
   // The definition that `name` means in `scope`: its own, else of a used module; parsed. Null: none (nothing reported).
   // Throws Abandoned if it is there but does not parse, or, after a diagnostic at `name`, if two used modules have it.

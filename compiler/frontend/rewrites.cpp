@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/annotations.h"
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/rule_graphs.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
 #include "compiler/frontend/unknown_names.h"
@@ -120,13 +121,17 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
+std::string text_of_rule(const Session& session, const ast::Module& module, const ast::RewriteDecl& rule) {
+  Span span = join(module[rule.pattern].span, module[rule.guard ? *rule.guard : rule.replacement].span);
+  return "rewrite " + one_line(session.sources.text(span));
+}
+
 void check_rewrites(Session& session, const ModuleScope& scope) {
   for (const auto& [module, declaration] : scope.rewrites) {
     const auto& rule = std::get<ast::RewriteDecl>(declaration->node);
     try {
       RuleChecker(session, scope, *module, rule).check();
-      Span span = join((*module)[rule.pattern].span, (*module)[rule.guard ? *rule.guard : rule.replacement].span);
-      session.program.rewrites.push_back({"rewrite " + one_line(session.sources.text(span))});
+      session.program.rewrites.push_back({text_of_rule(session, *module, rule)});
     } catch (const Abandoned&) {}
   }
 }

@@ -20,6 +20,9 @@ struct RuleAt {  // a rule, and where its names are looked up
 std::optional<ir::RuleInstance> instantiate_rule(Session& session, const RuleAt& at,
                                                  const std::map<std::string, ir::TensorType>& types);
 
+// rewrite matmul(x, w) => sum_axis<-2>(products(x, w)) when matmul.in > 4096, on one line
+std::string text_of_rule(const Session& session, const ast::Module& module, const ast::RewriteDecl& rule);
+
 // Tries each rewrite that the file declares on small random types and values: one that changes the result is an error.
 // The rules of a used library were tried when it was checked.
 //

@@ -35,6 +35,19 @@ void dims_in(const Env& env, ast::ExprId id, std::vector<std::string>& dims) {
     dims_in(env, binary->left, dims), dims_in(env, binary->right, dims);
 }
 
+// matmul.in, each once
+void members_in(const Env& env, ast::ExprId id, std::vector<std::string>& members) {
+  const ast::Expr& expr = env[id];
+  if (auto* member = std::get_if<ast::Member>(&expr.node))
+    if (auto* object = std::get_if<ast::NameRef>(&env[member->object].node)) {
+      std::string name = object->name + "." + member->member.text;
+      if (std::find(members.begin(), members.end(), name) == members.end()) members.push_back(name);
+    }
+  if (auto* unary = std::get_if<ast::Unary>(&expr.node)) members_in(env, unary->operand, members);
+  if (auto* binary = std::get_if<ast::Binary>(&expr.node))
+    members_in(env, binary->left, members), members_in(env, binary->right, members);
+}
+
 }  // namespace
 
 RuleTypes::RuleTypes(Session& session, const Env& rule_scope, const ast::RewriteDecl& rule, unsigned attempt)
@@ -57,6 +70,23 @@ std::map<std::string, ir::TensorType> RuleTypes::choose() {
   for (const auto& [name, type] : variables_)
     if (element_count(type.shape) > most_elements) throw Abandoned{};
   return variables_;
+}
+
+void RuleTypes::take(std::map<std::string, ir::TensorType> types) {
+  variables_ = std::move(types);
+  type_of(rule_.pattern);
+}
+
+std::string RuleTypes::guard_text() {
+  if (!rule_.guard) return "";
+  std::string text = quoted(source_of(session_, rule_scope_[*rule_.guard].span)) +
+                     (guard_holds() ? " is true" : " is false");
+  std::vector<std::string> members;
+  members_in(rule_scope_, *rule_.guard, members);
+  for (const std::string& member : members)
+    if (auto* dim = guard_env_.find_as<DimEntity>(member))
+      text += (&member == &members.front() ? ": " : ", ") + quoted(member) + " is " + std::to_string(dim->size);
+  return text;
 }
 
 bool RuleTypes::guard_holds() {

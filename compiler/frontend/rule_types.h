@@ -19,8 +19,12 @@ class RuleTypes {
   // Types of all variables, by name. Throws Abandoned where this attempt fits no operator; what it reports is of no
   // interest to a user.
   std::map<std::string, ir::TensorType> choose();
-  // Does the rule's guard hold at these types? After choose().
+  // Instead of choosing: these are the variables' types. Throws Abandoned where they do not fit.
+  void take(std::map<std::string, ir::TensorType> types);
+  // Does the rule's guard hold at these types? After choose() or take().
   bool guard_holds();
+  // matmul.in > 4096 is false: matmul.in is 64
+  std::string guard_text();
 
  private:
   std::optional<ir::TensorType> type_of(ast::ExprId id);
