@@ -237,7 +237,9 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   std::size_t more = a.blockings.size() - b.blockings.size();
   match.expect(a.dims.size() == b.dims.size() + more, "{} new dims number the blocks of {} new blockings",
                a.dims.size() - b.dims.size(), more);
-  match.expect(b.map() || b.reduce() || b.kernel(), "only maps, reductions and kernels are cut");
+  bool group = b.region() && b.region()->kind == ir::RegionKind::group;
+  match.expect(b.map() || b.reduce() || b.kernel() || group, "only maps, reductions, kernels and groups are cut");
+  if (group) same_region(side_, before);
   match.dims();
   for (std::size_t k = b.blockings.size(); k < a.blockings.size(); ++k) {
     const ir::Blocking& blocking = a.blockings[k];

@@ -86,7 +86,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
       for (const ir::Constraint& c : op.constraints)
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
-      if (its.region()) {
+      if (its.region() && its.region()->kind != ir::RegionKind::group) {
         bool whole = std::any_of(op.reads.begin(), op.reads.end(), [&](const ir::Access& a) {
           bool all = a.projection.shape == op.operands[0].shape;
           for (const AffineExpr& row : a.projection.start.rows) all &= row == number(op.dims.size(), 0);
@@ -138,7 +138,8 @@ class Demand {
         for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
           if (inner_.outputs[r] == v) add(wanted, writes(o, op, op.writes[k], r));
       }
-      if (op.region())
+      // The reads of a group inside were looked at when it was made.
+      if (op.region() && op.region()->kind != ir::RegionKind::group)
         for (std::size_t t = 0; t < operation.operands.size(); ++t)
           add(asked_[operation.operands[t].index()], whole(op.operands[t].shape));
       for (const Region& dims : wanted)

@@ -80,7 +80,7 @@ class GroupOrder {
 
 class FusionApplier {
  public:
-  FusionApplier(const Program& program, const Plan& plan) : plan_(plan), result_{program, {}, {}, {}} {}
+  FusionApplier(const Program& program, const Plan& plan) : plan_(plan), result_{program, {}, {}, {}, {}} {}
 
   PlannedResult run() {
     for (std::size_t d = 0; d < plan_.decisions.size(); ++d)
@@ -150,6 +150,7 @@ class FusionApplier {
     program.graphs[graph.index()] = std::move(rebuilt.graph);
     drop_unreached(program, step);
     result_.steps.push_back(std::move(step));
+    result_.stages.push_back(program);
   }
 
   const Plan& plan_;
@@ -192,5 +193,21 @@ void drop_unreached(Program& program, Step& step) {
 }
 
 PlannedResult apply_fusions(const Program& program, const Plan& plan) { return FusionApplier(program, plan).run(); }
+
+PassResult as_pass_result(const Program& before, PlannedResult planned) {
+  PassResult result{std::move(planned.program), {}, std::move(planned.remarks), std::move(planned.problems)};
+  if (planned.steps.empty()) {
+    for (std::size_t g = 0; g < before.graphs.size(); ++g) result.step.graphs.push_back(untouched(before, GraphId(g)));
+    return result;
+  }
+  for (std::size_t k = 0; k + 1 < planned.steps.size(); ++k)
+    result.earlier.push_back({std::move(planned.stages[k]), std::move(planned.steps[k])});
+  result.step = std::move(planned.steps.back());
+  return result;
+}
+
+PassResult fuse(const Program& program, const PassContext& context) {
+  return as_pass_result(program, apply_fusions(program, context.plan));
+}
 
 }  // namespace tap::passes

@@ -3,7 +3,6 @@
 //   fuse m, s, y over i        m, s and y become one operation, called y; m and s vanish from the graph around it
 #pragma once
 
-#include "passes/apply_splits.h"
 #include "passes/group.h"
 #include "passes/rebuild.h"
 
@@ -11,13 +10,20 @@ namespace tap::passes {
 
 struct PlannedResult {
   ir::Program program;
-  std::vector<ir::Step> steps;  // one for each decision that was applied
+  std::vector<ir::Step> steps;      // one for each decision that was applied
+  std::vector<ir::Program> stages;  // what each step made
   std::vector<Remark> remarks;
   std::vector<PlanProblem> problems;
 };
 
 // Decisions that are no fusions are passed over; one that cannot be is left out, with a problem that says why.
 PlannedResult apply_fusions(const ir::Program& program, const ir::Plan& plan);
+
+// What a pass gives back that applies decisions of a plan: the last step is the pass's, the others come before it.
+PassResult as_pass_result(const ir::Program& before, PlannedResult planned);
+
+// The pass: the plan's fuse lines.
+PassResult fuse(const ir::Program& program, const PassContext& context);
 
 // The graph with each group in the place of its operations. The groups' graphs and operators are added to the program.
 // Pre: no operation is in two groups, and the groups do not wait for each other in a circle.

@@ -37,11 +37,24 @@ struct PlanProblem {
   std::string message;
 };
 
+// What one step made, and what it claims.
+struct Stage {
+  ir::Program program;
+  ir::Step step;
+};
+
 struct PassResult {
   ir::Program program;
   ir::Step step;  // the claims; name and hashes are filled in by the pass manager
   std::vector<Remark> remarks = {};
   std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
+  std::vector<Stage> earlier = {};         // before the last one: of one that applies decisions one after another
+};
+
+enum class When : std::uint8_t {
+  always,
+  with_a_plan,  // for the lines of the plan, after all that always runs
+  on_request,   // only if it is named
 };
 
 struct Pass {
@@ -51,6 +64,7 @@ struct Pass {
   // Run again until nothing changes: for a pass each of whose results stands on claims about what it was given, so that
   // what it makes can only be looked at by its next run.
   bool until_stable = false;
+  When when = When::always;
 };
 
 }  // namespace tap::passes

@@ -6,11 +6,14 @@
 #include "ir/program_hash.h"
 #include "ir/verify.h"
 #include "passes/compose_maps.h"
+#include "passes/fuse.h"
+#include "passes/fuse_auto.h"
 #include "passes/inline_calls.h"
 #include "passes/remove_dead_code.h"
 #include "passes/share_equal_operations.h"
 #include "passes/simplify_cells.h"
 #include "passes/simplify_graph.h"
+#include "passes/unroll.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -19,7 +22,8 @@ using namespace ir;
 
 namespace {
 
-constexpr Pass lowering_passes[] = {
+// Those that always run stand first.
+constexpr Pass passes_in_order[] = {
     {"inline_calls", "first: what follows sees through calls", inline_calls},
     {"simplify_graph", "before cells: a reduction of one point brings cells of its monoid", simplify_graph},
     {"simplify_cells", "before equal operations are looked for: what is equal shall look so", simplify_cells},
@@ -31,8 +35,20 @@ constexpr Pass lowering_passes[] = {
     {"simplify_cells", "again: cells of several operations have met in one", simplify_cells},
     {"share_equal_operations", "again: composed operations may be equal where their parts were not",
      share_equal_operations},
-    {"remove_dead_code", "last: what nobody asks for", remove_dead_code},
+    {"remove_dead_code", "last of what always runs: what nobody asks for", remove_dead_code},
+    {"unroll", "with a plan, its first lines: the steps that are written out can then be fused and cut", unroll, false,
+     When::with_a_plan},
+    {"fuse", "with a plan, before its splits: a group is cut as one operation, and what is cut is fused no more", fuse,
+     false, When::with_a_plan},
+    {"fuse_auto", "on request, after the plan's own groups, which it leaves as they are", fuse_auto, false,
+     When::on_request},
 };
+
+std::span<const Pass> run_when(When when) {
+  auto is = [when](const Pass& pass) { return pass.when == when; };
+  const Pass* first = std::find_if(std::begin(passes_in_order), std::end(passes_in_order), is);
+  return {first, std::find_if_not(first, std::end(passes_in_order), is)};
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -43,17 +59,19 @@ constexpr int most_runs = 1000;
 
 }  // namespace
 
-std::span<const Pass> lowering() { return lowering_passes; }
+std::span<const Pass> all_passes() { return passes_in_order; }
+std::span<const Pass> lowering() { return run_when(When::always); }
+std::span<const Pass> planned_passes() { return run_when(When::with_a_plan); }
 
 const Pass* find_pass(std::string_view name) {
-  for (const Pass& pass : lowering_passes)
+  for (const Pass& pass : passes_in_order)
     if (pass.name == name) return &pass;
   return nullptr;
 }
 
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
-  for (const Pass& pass : lowering_passes)
+  for (const Pass& pass : passes_in_order)
     if (std::find(names.begin(), names.end(), pass.name) == names.end()) names.emplace_back(pass.name);
   return names;
 }
@@ -84,31 +102,43 @@ class Manager {
     auto start = std::chrono::steady_clock::now();
     PassResult made = pass.run(result_.program, context_);
     double seconds = seconds_since(start);
-    start = std::chrono::steady_clock::now();
+    remarks = std::move(made.remarks);
+    for (PlanProblem& problem : made.problems) result_.problems.push_back(std::move(problem));
+    bool changed = false;
+    for (Stage& earlier : made.earlier) changed |= take(pass, std::move(earlier), 0);
+    return take(pass, {std::move(made.program), std::move(made.step)}, seconds) || changed;
+  }
+
+  bool take(const Pass& pass, Stage made, double seconds) {
+    auto start = std::chrono::steady_clock::now();
     std::vector<std::string> problems = verify(made.program);
     if (!problems.empty())
       TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` made an ill-formed program: " + problems.front());
     check_form(pass, made);
     if (after_) after_({pass, result_.program, made.program, seconds, seconds_since(start)});
-    remarks = std::move(made.remarks);
-    for (PlanProblem& problem : made.problems) result_.problems.push_back(std::move(problem));
     bool changed = made.program != result_.program;
     if (changed) add_step(pass, std::move(made));
     return changed;
   }
 
-  // Claims for every graph, for each of its values and operations one.
-  static void check_form(const Pass& pass, const PassResult& made) {
+  // Claims for every graph, for each of its values and operations one. What a new region holds is claimed by the region.
+  static void check_form(const Pass& pass, const Stage& made) {
     const std::string name(pass.name);
-    TAP_CHECK(made.step.graphs.size() == made.program.graphs.size(), "the pass `" + name + "` claims too little");
+    std::vector<bool> claimed(made.program.graphs.size(), false);
     for (const GraphClaim& claim : made.step.graphs) {
       const Graph& graph = made.program[claim.after];
       TAP_CHECK(claim.values.size() == graph.values.size() && claim.operations.size() == graph.operations.size(),
                 "the pass `" + name + "` claims another graph than it made");
+      claimed[claim.after.index()] = true;
+      for (std::size_t o = 0; o < graph.operations.size(); ++o)
+        if (std::holds_alternative<GroupOf>(claim.operations[o]))
+          claimed[made.program[graph.operations[o].op].region()->graph.index()] = true;
     }
+    TAP_CHECK(std::find(claimed.begin(), claimed.end(), false) == claimed.end(),
+              "the pass `" + name + "` claims too little");
   }
 
-  void add_step(const Pass& pass, PassResult made) {
+  void add_step(const Pass& pass, Stage made) {
     made.step.pass = pass.name;
     made.step.before = certificate_end_.empty() ? hash_of(result_.program) : certificate_end_;
     made.step.after = certificate_end_ = hash_of(made.program);

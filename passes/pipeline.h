@@ -9,8 +9,12 @@
 
 namespace tap::passes {
 
-// From the graph that the frontend builds to the one that is cut into blocks. A pass may stand in it more than once.
+// In their order. A pass may stand in it more than once.
+std::span<const Pass> all_passes();
+// Those that always run: from the graph that the frontend builds to the one that a plan speaks of.
 std::span<const Pass> lowering();
+// Those that apply a plan's lines, up to the one that is cut into blocks (apply_splits.h).
+std::span<const Pass> planned_passes();
 // A pass by its name. Null if there is none.
 const Pass* find_pass(std::string_view name);
 // Every name once, in the order of the tables.

@@ -131,8 +131,11 @@ class Around {
       Operation now = operation_;
       now.op = OperatorId(program_.operators.size() - 1);
       if (left < region_.trips.hi)
-        for (std::size_t k = 0; k < states; ++k)
-          now.results[k] = add(to_.graph()[now.results[k]], body_.inputs[k], left);
+        for (std::size_t k = 0; k < states; ++k) {
+          Value state = to_.graph()[now.results[k]];
+          state.name += fmt::format(".{}", left);
+          now.results[k] = add(std::move(state), body_.inputs[k], left);
+        }
       state = now.results;
       to_.add(std::move(now), Copied{{{}, place_.operation}}, place_.operation);
     }
@@ -187,7 +190,7 @@ class Around {
 
 class UnrollApplier {
  public:
-  UnrollApplier(const Program& program, const Plan& plan) : plan_(plan), result_{program, {}, {}, {}} {}
+  UnrollApplier(const Program& program, const Plan& plan) : plan_(plan), result_{program, {}, {}, {}, {}} {}
 
   PlannedResult run() {
     for (std::size_t d = 0; d < plan_.decisions.size(); ++d)
@@ -228,6 +231,7 @@ class UnrollApplier {
     step.graphs.push_back(std::move(body.claim));
     drop_unreached(program, step);
     result_.steps.push_back(std::move(step));
+    result_.stages.push_back(program);
   }
 
   const Plan& plan_;
@@ -237,5 +241,9 @@ class UnrollApplier {
 }  // namespace
 
 PlannedResult apply_unrolls(const Program& program, const Plan& plan) { return UnrollApplier(program, plan).run(); }
+
+PassResult unroll(const Program& program, const PassContext& context) {
+  return as_pass_result(program, apply_unrolls(program, context.plan));
+}
 
 }  // namespace tap::passes

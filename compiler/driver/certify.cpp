@@ -23,16 +23,29 @@ class Way {
  public:
   explicit Way(ir::Program source) { certified_.stages.push_back(std::move(source)); }
 
-  void passes() {
+  void passes(std::span<const passes::Pass> list, const passes::PassContext& context) {
     Phase phase("passes");
     auto collect = [this](const passes::PassRun& run) {
       if (run.before != run.after) certified_.stages.push_back(run.after);
     };
-    passes::Passed passed = passes::run(passes::lowering(), now(), {}, collect);
-    certified_.certificate = std::move(passed.certificate);
+    passes::Passed passed = passes::run(list, now(), context, collect);
+    for (ir::Step& step : passed.certificate.steps) certified_.certificate.steps.push_back(std::move(step));
     require_applicable(passed.problems);
   }
 
+  // Unrolls, then fusions, then splits: what is written out can be fused, and a group is cut as one operation.
+  void plan(const ir::Plan& plan, bool fuse_more) {
+    passes(passes::planned_passes(), {plan});
+    if (fuse_more) passes({passes::find_pass("fuse_auto"), 1}, {});
+    splits(plan);
+  }
+
+  Certified finish(bool verify = true) {
+    if (verify) check_steps(certified_);
+    return std::move(certified_);
+  }
+
+ private:
   void splits(const ir::Plan& plan) {
     Phase phase("splits");
     ir::Plan all = passes::requested_splits(now());
@@ -44,12 +57,6 @@ class Way {
     if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));
   }
 
-  Certified finish(bool verify = true) {
-    if (verify) check_steps(certified_);
-    return std::move(certified_);
-  }
-
- private:
   const ir::Program& now() const { return certified_.stages.back(); }
   void add(ir::Step step, ir::Program after) {
     step.before = ir::hash_of(now());
@@ -65,16 +72,16 @@ class Way {
 
 Certified certify(ir::Program program, const ir::Plan& plan) {
   Way way(std::move(program));
-  way.passes();
-  way.splits(plan);
+  way.passes(passes::lowering(), {});
+  way.plan(plan, false);
   return way.finish();
 }
 
-ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, bool verify, bool require_proof) {
+ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options) {
   Way way(std::move(lowered));
-  way.splits(plan);
-  Certified certified = way.finish(verify);
-  require_justified(certified, require_proof);
+  way.plan(plan, options.fuse_more);
+  Certified certified = way.finish(options.verify);
+  require_justified(certified, options.require_proof);
   return std::move(certified.stages.back());
 }
 

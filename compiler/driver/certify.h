@@ -17,13 +17,19 @@ struct Certified {
   double seconds = 0;  // of the checker
 };
 
-// Runs the passes, applies the splits that the program and the plan ask for, realises, and checks all of it.
+// Runs the passes, applies the plan (its unrolls, then its fusions, then its splits and those that the program asks for),
+// realises, and checks all of it.
 // Throws Failure where the plan cannot be applied.
 Certified certify(ir::Program program, const ir::Plan& plan);
 
-// What the passes made, cut and realised as the program and the plan ask. Checked, if `verify`: throws Failure, exit 5, for a
-// step that is not justified, and exit 1 where the plan cannot be applied.
-ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, bool verify, bool require_proof);
+struct PlanOptions {
+  bool verify = true;          // a step that is not justified is refused
+  bool require_proof = false;  // … and one that rests on an assumption, too
+  bool fuse_more = false;      // groups that the compiler chooses (fuse_auto), beside those of the plan
+};
+// What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure: exit 5 for a step that is
+// not justified, exit 1 where the plan cannot be applied.
+ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options);
 
 // The verdict on the stages and the certificate that there are.
 void check_steps(Certified& certified);

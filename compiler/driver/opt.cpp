@@ -9,6 +9,7 @@
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/passes.h"
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -19,7 +20,7 @@ namespace tap::driver {
 namespace {
 
 struct OptOptions {
-  std::string file, output;
+  std::string file, output, plan;
   bool list = false;
   SourceOptions source;
   PassOptions passes;
@@ -68,7 +69,9 @@ int opt(Session& session, const OptOptions& options) {
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "FILE is required")
                       .help("`tapc opt FILE` runs the usual passes; `tapc opt --list-passes` lists them")};
-  passes::Passed passed = run_passes(session, read_program(session, options), options.passes);
+  PassOptions chosen = options.passes;
+  chosen.plan = read_plan(session, options.plan);
+  passes::Passed passed = run_passes(session, read_program(session, options), chosen);
   std::string text = ir::print(passed.program);
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_files({{options.output, {std::move(text)}}});
@@ -81,6 +84,7 @@ Action declare_opt(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
   app.add_option("FILE", options->file, "A source file, or the text of a stage");
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
+  app.add_option("--plan", options->plan, "A plan, whose unrolls and fusions are applied");
   app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);

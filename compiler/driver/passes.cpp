@@ -23,9 +23,13 @@ Failure unknown_pass(const std::string& name, std::vector<std::string> candidate
 }
 
 std::vector<passes::Pass> chosen_passes(const PassOptions& options) {
-  auto lowering = passes::lowering();
-  if (!options.chosen) return {lowering.begin(), lowering.end()};
   std::vector<passes::Pass> chosen;
+  auto add = [&](std::span<const passes::Pass> list) { chosen.insert(chosen.end(), list.begin(), list.end()); };
+  if (!options.chosen) {
+    add(passes::lowering());
+    if (!options.plan.decisions.empty()) add(passes::planned_passes());
+    return chosen;
+  }
   for (const std::string& name : options.passes) {
     if (name == "none") continue;
     const passes::Pass* pass = passes::find_pass(name);
@@ -113,10 +117,13 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
   Observer observer(options);
   Certified certified;
   if (options.verify) certified.stages.push_back(program);
-  passes::Passed passed = passes::run(chosen, std::move(program), {}, [&](const passes::PassRun& run) {
+  passes::Passed passed = passes::run(chosen, std::move(program), {options.plan}, [&](const passes::PassRun& run) {
     observer(run);
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
   });
+  if (!passed.problems.empty())
+    throw Failure{exit_code::wrong_program,
+                  Diagnostic(Code::plan_not_applicable, Span{}, passed.problems.front().message)};
   if (!options.certificate.empty()) write_files({{options.certificate, {ir::print(passed.certificate)}}});
   if (options.verify) {
     certified.certificate = passed.certificate;
@@ -132,7 +139,7 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
 std::string list_of_passes() {
   std::string text;
   int number = 0;
-  for (const passes::Pass& pass : passes::lowering())
+  for (const passes::Pass& pass : passes::all_passes())
     text += fmt::format("{:02} {:<24} {}\n", ++number, pass.name, pass.reason);
   return text;
 }

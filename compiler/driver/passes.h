@@ -18,6 +18,7 @@ namespace tap::driver {
 struct PassOptions {
   std::vector<std::string> passes;  // with `chosen`; else those of the lowering
   bool chosen = false;
+  ir::Plan plan = {};      // its lines, with the passes that apply them
   std::string dump_after;  // a pass, `all` or `changed`; empty: no dumps
   std::string dump_dir = ".";
   std::string certificate;  // a file for it; empty: none

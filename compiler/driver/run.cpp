@@ -31,6 +31,7 @@ struct RunOptions {
   EngineOptions engine;
   PassOptions passes;
   std::string plan;
+  bool fuse = false;
 };
 
 std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const char* role, TensorFiles& files) {
@@ -133,9 +134,9 @@ int run(Session& session, const RunOptions& options) {
   ir::Plan plan = read_plan(session, options.plan);
   compiled.program = run_passes(session, std::move(compiled.program), options.passes).program;
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
-  if (!options.passes.chosen || !options.plan.empty())
-    compiled.program =
-        apply_plan(std::move(compiled.program), plan, options.passes.verify, options.passes.require_proof);
+  if (!options.passes.chosen || !options.plan.empty() || options.fuse)
+    compiled.program = apply_plan(std::move(compiled.program), plan,
+                                  {options.passes.verify, options.passes.require_proof, options.fuse});
   const ir::Graph& graph = compiled.program[compiled.program.main];
 
   std::vector<DeclaredOutput> declared;
@@ -186,7 +187,8 @@ Action declare_run(CLI::App& app) {
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);
   add_pass_options(app, options->passes);
-  app.add_option("--plan", options->plan, "A plan: what is cut, and where the blocks go");
+  app.add_option("--plan", options->plan, "A plan: what is fused and cut, and where the blocks go");
+  app.add_flag("--fuse", options->fuse, "Fuse operations into groups, so that values between them need no memory");
   return [options](Session& session) {
     options->passes.require_proof = options->source.require_proof;
     return run(session, *options);

@@ -54,7 +54,7 @@ int verify(Session& session, const VerifyOptions& options) {
 Action declare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
   app.add_option("FILE", options->file, "A source file")->required();
-  app.add_option("--plan", options->plan, "A plan: what is cut, and where the blocks go");
+  app.add_option("--plan", options->plan, "A plan: what is fused and cut, and where the blocks go");
   app.add_option("--certificate", options->certificate, "Write the certificate to this file");
   app.add_option("--stages", options->stages, "Write the stages that it speaks of to PREFIX.00.ir, PREFIX.01.ir, ...");
   app.add_flag("--time-passes", options->time, "Tell how long checking took");

@@ -19,6 +19,82 @@ PLANS = [
 ]
 
 
+# Groups and repetitions: the name of a program, its inputs, and plans whose stages all play a part.
+FUSIBLE = {
+    "softmax": ("use std\nmesh pod = [data: 2, model: 3]\n"
+                "program p(X: f64[5, 7]) -> (Y: f64[5, 7]) { Y = softmax(X) }\n", ["X"], [
+        'fuse "Y.m", "Y.s", Y over i\n',
+        'fuse "Y.m", "Y.s", Y over i\nsplit Y dim i into 2 over threads\n',
+        'fuse "Y.m", "Y.s", Y over i\nsplit Y dim i into [0, 1, 5] over axis pod.data\n',
+        'fuse "Y.m", "Y.s" over i\nsplit Y dim j into 3 over axis pod.model\n']),
+    "attention": ("mesh pod = [data: 2, model: 3]\n"
+                  "monoid both(w: f64, v: f64) { identity (-inf, 0)  combine (a, b) = (max(a.w, b.w), a.v + b.v) }\n"
+                  "program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {\n"
+                  "  t[i, j] = sum[c] Q[i, c] * K[j, c]\n"
+                  "  (m[i], o[i, c]) = both[j] (t[i, j], V[j, c])\n"
+                  "  Y[i, c] = o[i, c] + 1\n}\n", ["Q", "K", "V"], [
+        "fuse t, m over i, j\nsplit o dim i into 2 over axis pod.data\nsplit Y dim c into 3 over axis pod.model\n",
+        "fuse t, m over i, j\nsplit o dim i into 2 over axis pod.data\nsplit o dim j into 3 over sequential\n",
+        "fuse t, m over i, j\nsplit o dim j into [0, 0, 2, 7] over sequential\n",
+        "fuse t, m over i, j\nfuse o, Y over i\nsplit Y dim i into 2\n",
+        "fuse t, m, Y over i\nsplit Y dim i into 2 over axis pod.data\n"]),
+    "steps": ("program p(u: f64[12]) -> (U: f64[12]) {\n"
+              "  U = iterate 5 (v = u) { w[i] = v[i-1 else 0] + v[i+1 else 0] for i in 0..12\n w }\n}\n", ["u"], [
+        "unroll U 2\n",
+        "unroll U 5\n",
+        'unroll U 2\nfuse "U.4/w.0", "U.4/w.1" over i\nsplit "U.4/w.1" dim i into 3 over threads\n']),
+}
+
+
+class FusionTest(TapcTest):
+    def results(self, inputs, *arguments):
+        given = [part for name in inputs for part in ("-i", name + "=iota")]
+        result = self.tapc("run", "p.tap", *given, *arguments)
+        self.assertEqual(result.returncode, 0, result.told)
+        return result.stdout
+
+    def test_every_plan_gives_the_same(self):
+        for name, (program, inputs, plans) in FUSIBLE.items():
+            self.write("p.tap", program)
+            wanted = {e: self.results(inputs, "--engine", e, "--passes=none") for e in ("interp", "native")}
+            for plan in plans:
+                with self.subTest(name + ": " + plan):
+                    self.write("p.plan", "plan 1\n" + plan)
+                    for engine in ("interp", "native"):
+                        self.assertEqual(self.results(inputs, "--plan", "p.plan", "--engine", engine), wanted[engine])
+            with self.subTest(name + ": chosen by the compiler"):
+                for engine in ("interp", "native"):
+                    self.assertEqual(self.results(inputs, "--fuse", "--engine", engine), wanted[engine])
+
+    def test_opt_applies_a_plans_groups(self):
+        program, _, plans = FUSIBLE["softmax"]
+        self.write("p.tap", program)
+        self.write("p.plan", "plan 1\n" + plans[0])
+        for arguments in (["--plan", "p.plan"], ["--passes=inline_calls,fuse", "--plan", "p.plan"],
+                          ["--passes=inline_calls,fuse_auto"]):
+            result = self.tapc("opt", "p.tap", *arguments)
+            self.assertEqual(result.returncode, 0, result.told)
+            self.assertIn(b"region group", result.stdout)
+        self.assertNotIn(b"region group", self.tapc("opt", "p.tap").stdout)
+
+    def test_what_is_not_fused_has_a_reason(self):
+        self.write("p.tap", "program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) {\n"
+                            "  A[i] = X[i] * 2\n  Y[i] = A[i] + A[i+1 else 0]\n}\n")
+        result = self.tapc("opt", "p.tap", "--passes=fuse_auto", "--remarks")
+        self.assertRegex(result.told, "fuse_auto left `A` of `p` as it is: "
+                                      "`A` is needed outside of the group, and inside by other points of i")
+
+    def test_mistakes(self):
+        self.write("p.tap", FUSIBLE["softmax"][0])
+        for line, told in [('fuse "Y.m", Z over i', "no operation is called `Z`"),
+                           ('fuse "Y.s", Y over i, j', "every point of j needs the finished `Y.s`"),
+                           ("unroll Y 2", "`Y` is no iterate")]:
+            with self.subTest(line):
+                self.write("p.plan", "plan 1\n" + line + "\n")
+                for command in (["run", "p.tap", "-i", "X=iota"], ["opt", "p.tap"]):
+                    self.expect(1, r"T1402.*" + told, *command, "--plan", "p.plan")
+
+
 class PlanTest(TapcTest):
     def results(self, *arguments):
         result = self.tapc("run", "p.tap", "-i", "X=iota", "-i", "W=iota", *arguments)
