@@ -25,39 +25,53 @@ using StandsFor = std::vector<ir::OperationRef>;
 
 class Justify {
  public:
-  Justify(Context& context, Places& places, const ir::GraphClaim& claim, const std::vector<Class>& classes);
+  Justify(Context& context, Places& places, const ir::GraphClaim& claim, const std::vector<Class>& classes)
+      : context_(context), places_(places), claim_(claim), classes_(classes) {}
 
   // Throws Refusal. Gives the obligation that was discharged, and whose results these are.
   std::pair<Obligation, StandsFor> operation(ir::OperationId id);
 
  private:
   using Result = std::pair<Obligation, StandsFor>;
+  // justify.cpp
   Result justify(const ir::Copied& j);
   Result justify(const ir::Simplified& j);
+  Result justify(const ir::FoldOf&) { throw Refusal{Obligation::fold, "there is no rule for this justification"}; }
+  void same_operation(const Side& after, const Side& before);
+  void same_region(const Side& after, const Side& before);
+  Side after_side(ir::OperationId id) const;
+  // compose.cpp
   Result justify(const ir::Composed& j);
+  void composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read, const ir::Path& path);
+  // blocks.cpp
   Result justify(const ir::BlockedFrom& j);
   Result justify(const ir::PartialOf& j);
   Result justify(const ir::CombinationOf& j);
-  Result justify(const ir::GroupOf& j);
-  Result justify(const ir::OfferedFor& j);
-  Result justify(const ir::StepOf& j);
-  Result justify(const ir::TransferOf& j);
   Result justify(const ir::PointOf& j);
+  const ir::Monoid& monoid(const ir::Operator& reduction) const { return context_.before[reduction.reduce()->monoid]; }
+  void laws(const ir::Monoid& monoid, bool in_any_order);
+  // Part k of a reduction that is cut: without the axis that runs along a dim that is gone, behind the number of the block.
+  std::pair<Form::Write, Shape> part_place(const Match& match, const Form& form, const Side& of, std::size_t k,
+                                           std::optional<std::uint32_t> along,
+                                           std::optional<std::uint32_t> block) const;
+  // What is written are these parts, of the components' types, and nobody had them before.
+  void parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
+             std::optional<std::uint32_t> block) const;
+  template <class J>
+  std::pair<const J*, Side> part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const;
+  // scans.cpp
   Result justify(const ir::LocalScanOf& j);
   Result justify(const ir::TotalsOf& j);
   Result justify(const ir::CarryOf& j);
   Result justify(const ir::CarriedScanOf& j);
-  Result justify(const ir::FoldOf&) { throw Refusal{Obligation::fold, "there is no rule for this justification"}; }
-
-  Obligation same_operation(const Side& after, const Side& before);
-  void same_region(const Side& after, const Side& before);
-  Obligation same_repetition(const Side& after, const Side& before, const ir::OperationRef& from);
-  void holds(const std::vector<ir::OperationRef>& from, Obligation obligation);
-  void composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read, const ir::Path& path);
-  void laws(const ir::Monoid& monoid, bool in_any_order);
-  void new_block(const ir::Operator& op, const ir::Blocking& blocking, std::size_t among, std::size_t cuts = 1) const;
-  void components(const ir::Operator& of, const ir::Monoid& monoid) const;
-  Side after_side(ir::OperationId id) const;
+  // repetitions.cpp
+  Result justify(const ir::StepOf& j);
+  void same_repetition(const Side& before, const ir::OperationRef& from);
+  // regions.cpp
+  Result justify(const ir::GroupOf& j);
+  Result justify(const ir::OfferedFor& j);
+  Result justify(const ir::TransferOf& j);
+  void holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation);
 
   Context& context_;
   Places& places_;
@@ -66,9 +80,21 @@ class Justify {
   Side side_ = {};                     // of the operation at hand
 };
 
-// combine(earlier, later), by component.
-std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
-                           const std::vector<Term>& later);
+// Each new blocking of an operator, from that number on, cuts `cuts` dims by a new block dim into blocks that tile them.
+void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
 void check_group(const ir::Program& program, const ir::Operator& op);  // the regions of a group
+// Every value is written before it is read, and never an input (step.cpp).
+void check_data_flow(const ir::Graph& graph);
+// The writers of a value stand for all the writers of one value of before, each once. A value that nobody had before has
+// one writer: what may write such a one covers it.
+void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for);
+
+template <class J>
+std::pair<const J*, Side> Justify::part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const {
+  const auto& all = claim_.operations;
+  const J* claim = id.index() < all.size() ? std::get_if<J>(&all[id.index()]) : nullptr;
+  expect(obligation, claim && claim->of == of, "operation {} is no such part of what is cut", id.index());
+  return {claim, after_side(id)};
+}
 
 }  // namespace tap::check

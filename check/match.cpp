@@ -8,72 +8,102 @@ namespace tap::check {
 
 using ir::CellId, ir::CellNode, ir::CellOp;
 
-namespace {
-
-std::vector<AffineExpr> own_dims(std::size_t count) {
-  std::vector<AffineExpr> dims;
-  for (std::size_t d = 0; d < count; ++d) dims.push_back(unit(count, d));
+Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, const std::set<std::uint32_t>& gone,
+              std::optional<std::uint32_t> between) {
+  Dims dims(op.dims.size());
+  std::uint32_t next = 0;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+    if (gone.count(d) > 0) continue;
+    if (between == next) ++next;
+    expect(obligation, next < over, "the dim {} of what it stands for is not there", d);
+    dims[d] = unit(over, next++);
+  }
   return dims;
 }
-std::vector<AffineExpr> values_of(const Dims& dims, std::size_t over) {
-  std::vector<AffineExpr> values;
-  for (std::size_t d = 0; d < dims.place.size(); ++d)
-    values.push_back(dims.place[d] ? unit(over, *dims.place[d]) : dims.value[d]);
-  return values;
+
+std::set<std::uint32_t> dims_of_role(const ir::Operator& op, ir::DimRole role) {
+  std::set<std::uint32_t> found;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == role) found.insert(d);
+  return found;
 }
 
-using Words = std::vector<std::int64_t>;
-Words words_of(const ir::Constraint& c) {
-  Words words = c.expr.coefficients;
-  words.push_back(c.expr.offset);
-  words.push_back(static_cast<std::int64_t>(c.comparison));
-  return words;
-}
+namespace {
 
-// What a monoid is, but for names and the order of its cells.
-void describe(const ir::Program& program, ir::MonoidId id, Words& words);
-void describe(const ir::Program& program, const ir::CellExprs& exprs, const std::vector<CellId>& roots, Words& words) {
-  std::vector<std::int64_t> number(exprs.size(), -1);
-  std::int64_t next = 0;
-  auto visit = [&](auto&& self, CellId id) -> void {
-    if (number[id.index()] >= 0) return;
-    const CellNode& node = exprs[id];
-    for (CellId arg : node.args) self(self, arg);
-    number[id.index()] = next++;
-    words.insert(words.end(), {static_cast<std::int64_t>(node.op), static_cast<std::int64_t>(node.type)});
-    Terms constants(0);
-    if (node.op == CellOp::constant) {
-      const auto& bits = constants[constants.constant(node.value)].data;
-      words.insert(words.end(), bits.begin(), bits.end());
-    } else if (node.op == CellOp::reduce) {
-      describe(program, ir::MonoidId(node.attribute), words);
-    } else {
-      words.push_back(node.attribute);
-    }
-    for (CellId arg : node.args) words.push_back(number[arg.index()]);
-  };
-  for (CellId root : roots) {
-    visit(visit, root);
-    words.push_back(-1 - number[root.index()]);
+// The cells of an arena, in its order; `leaf` makes what is no constant and no plain operation.
+template <class Leaf>
+std::vector<Term> evaluated(Terms& terms, const ir::CellExprs& exprs, Leaf leaf) {
+  std::vector<Term> made;
+  for (std::size_t k = 0; k < exprs.size(); ++k) {
+    const CellNode& node = exprs[CellId(k)];
+    std::vector<Term> args;
+    for (CellId arg : node.args) args.push_back(made[arg.index()]);
+    auto kind = ir::info(node.op).kind;
+    bool own = kind == ir::CellKind::leaf || kind == ir::CellKind::reduction;
+    made.push_back(own ? leaf(node, std::move(args)) : terms.apply(node.op, node.type, std::move(args)));
   }
+  return made;
 }
-void describe(const ir::Program& program, ir::MonoidId id, Words& words) {
+
+// All that a monoid is but names: its components, its laws, its identity, its combination and its fold.
+Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id) {
   const ir::Monoid& m = program[id];
-  for (const auto& c : m.components) words.push_back(static_cast<std::int64_t>(c.type));
+  Terms::Node node{Terms::Kind::apply, CellOp::reduce, ElementType::boolean, {}, {}};
+  for (const auto& c : m.components) node.data.push_back(static_cast<std::int64_t>(c.type));
   for (ir::Law law : {m.laws.associative, m.laws.identity, m.laws.commutative, m.laws.fold})
-    words.push_back(-2 - static_cast<std::int64_t>(law));
-  describe(program, m.exprs, m.identity, words);
-  describe(program, m.exprs, m.combine, words);
-  if (m.fold) describe(program, m.fold->exprs, m.fold->roots, words);
+    node.data.push_back(static_cast<std::int64_t>(law));
+  auto leaf = [&](const CellNode& cell, std::vector<Term> args) {
+    if (cell.op == CellOp::constant) return terms.constant(cell.value);
+    if (cell.op == CellOp::argument)
+      return terms.add({Terms::Kind::argument, cell.op, cell.type, {cell.attribute}, {}});
+    args.push_back(monoid_term(terms, program, ir::MonoidId(cell.attribute)));  // in a fold: reduced by another one
+    return terms.add({Terms::Kind::apply, cell.op, cell.type, {}, std::move(args)});
+  };
+  auto describe = [&](const ir::CellExprs& exprs, const std::vector<CellId>& roots) {
+    std::vector<Term> cells = evaluated(terms, exprs, leaf);
+    for (CellId root : roots) node.args.push_back(cells[root.index()]);
+  };
+  describe(m.exprs, m.identity);
+  describe(m.exprs, m.combine);
+  if (m.fold) describe(m.fold->exprs, m.fold->roots);
+  return terms.add(std::move(node));
+}
+
+// Where a read is along one axis: from the row on so many cells, or where its coordinate says.
+void add_axis(Terms::Node& read, const AffineExpr& row, std::int64_t extent, bool by_data) {
+  read.data.insert(read.data.end(), {by_data, extent, row.offset});
+  read.data.insert(read.data.end(), row.coefficients.begin(), row.coefficients.end());
 }
 
 }  // namespace
 
-bool same_monoid(const ir::Program& a, ir::MonoidId x, const ir::Program& b, ir::MonoidId y) {
-  Words left, right;
-  describe(a, x, left);
-  describe(b, y, right);
-  return left == right;
+std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
+                           const std::vector<Term>& later) {
+  std::vector<Term> cells = evaluated(terms, monoid.exprs, [&](const CellNode& node, const auto&) {
+    if (node.op == CellOp::constant) return terms.constant(node.value);
+    std::size_t n = earlier.size();
+    return node.attribute < n ? earlier[node.attribute] : later[node.attribute - n];
+  });
+  std::vector<Term> roots;
+  for (CellId root : monoid.combine) roots.push_back(cells[root.index()]);
+  return roots;
+}
+
+Term read_of(Terms& terms, Class value, ElementType type, const std::vector<AffineExpr>& rows) {
+  Terms::Node node{Terms::Kind::read, CellOp::read, type, {value}, {}};
+  for (const AffineExpr& row : rows) add_axis(node, row, 1, false);
+  node.data.push_back(false);
+  return terms.add(std::move(node));
+}
+
+Cells::Cells(Terms& terms, const Side& side, const Dims& dims)
+    : terms_(terms),
+      side_(side),
+      reads_(side.op->reads.size()),
+      open_(side.op->exprs.size()),
+      own_(side.op->exprs.size()) {
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    dims_.push_back(dims[d].value_or(number(terms.dims(), side.op->dims[d].range.lo)));
 }
 
 std::vector<AffineExpr> Cells::rows(const ir::Access& access) const {
@@ -85,8 +115,6 @@ std::vector<AffineExpr> Cells::rows(const ir::Access& access) const {
 // In the order of the arena, so that no recursion is deep but through coordinates and fills. Where these come later than the
 // read, what depends on that read has to wait.
 Term Cells::term(CellId cell) {
-  own_.resize(side_.op->exprs.size());
-  open_.resize(side_.op->exprs.size(), false);
   for (std::size_t k = done_; k <= cell.index(); ++k) {
     const CellNode& node = side_.op->exprs[CellId(k)];
     bool ready =
@@ -104,14 +132,7 @@ Term Cells::term(CellId cell) {
 }
 
 std::vector<Term> Cells::all(const ir::CellExprs& exprs) {
-  std::vector<Term> terms;
-  for (std::size_t k = 0; k < exprs.size(); ++k) {
-    const CellNode& node = exprs[CellId(k)];
-    std::vector<Term> args;
-    for (CellId arg : node.args) args.push_back(terms[arg.index()]);
-    terms.push_back(made(node, std::move(args)));
-  }
-  return terms;
+  return evaluated(terms_, exprs, [this](const CellNode& node, std::vector<Term> args) { return made(node, args); });
 }
 
 Term Cells::made(const CellNode& node, std::vector<Term> args) {
@@ -126,13 +147,12 @@ Term Cells::made(const CellNode& node, std::vector<Term> args) {
 Term Cells::read(std::uint32_t number) {
   if (reads_[number]) return *reads_[number];
   const ir::Access& access = side_.op->reads[number];
-  Terms::Node node{Terms::Kind::read, CellOp::read, side_.op->operands[access.tensor].element, {}, {}};
-  node.data.push_back(side_.operands[access.tensor]);
+  ElementType type = side_.op->operands[access.tensor].element;
+  Terms::Node node{Terms::Kind::read, CellOp::read, type, {side_.operands[access.tensor]}, {}};
   std::vector<AffineExpr> rows = this->rows(access);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     bool by_data = !access.coordinates.empty() && access.coordinates[axis];
-    node.data.insert(node.data.end(), {by_data, access.projection.shape[axis], rows[axis].offset});
-    node.data.insert(node.data.end(), rows[axis].coefficients.begin(), rows[axis].coefficients.end());
+    add_axis(node, rows[axis], access.projection.shape[axis], by_data);
     if (by_data) node.args.push_back(term(*access.coordinates[axis]));
   }
   node.data.push_back(access.fill.has_value());
@@ -140,139 +160,119 @@ Term Cells::read(std::uint32_t number) {
   return *(reads_[number] = terms_.add(std::move(node)));
 }
 
-Dims same_dims(const Side& after, const Side& before, Obligation obligation) {
-  expect(obligation, after.op->dims.size() >= before.op->dims.size(), "{} dims and {} before", after.op->dims.size(),
-         before.op->dims.size());
-  Dims dims{{}, std::vector<AffineExpr>(before.op->dims.size())};
-  for (std::uint32_t d = 0; d < before.op->dims.size(); ++d) dims.place.push_back(d);
-  return dims;
-}
-
-Match::Match(const Places& places, const Side& after, const Side& before, Dims dims, Obligation obligation)
+Match::Match(const Places& places, const Side& after, const Side& before, const Dims& dims, Obligation obligation)
     : places_(places),
       after_(after),
       before_(before),
-      dims_(std::move(dims)),
+      dims_(dims),
+      own_dims_(in_order(*after.op, after.op->dims.size(), obligation)),
       obligation_(obligation),
       terms_(after.op->dims.size()),
-      a_(terms_, after, own_dims(after.op->dims.size())),
-      b_(terms_, before, values_of(dims_, after.op->dims.size())) {}
+      a_(terms_, after, own_dims_),
+      b_(terms_, before, dims_) {}
 
-void Match::dims() {
-  for (std::size_t d = 0; d < dims_.place.size(); ++d) {
-    if (!dims_.place[d]) continue;
-    expect(*dims_.place[d] < after_.op->dims.size(), "dim {} is gone", d);
-    const ir::IndexDim &a = after_.op->dims[*dims_.place[d]], &b = before_.op->dims[d];
-    expect(a.range == b.range, "dim {} runs over {}..{} and ran over {}..{}", d, a.range.lo, a.range.hi, b.range.lo,
+Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
+  const ir::Operator& op = *side.op;
+  Form form{{}, {}, {}, {}, {}, op.body.index()};
+  std::vector<std::optional<std::uint32_t>> place(dims.size());  // the dim that it is, if it is one
+  for (std::uint32_t d = 0; d < dims.size(); ++d)
+    for (std::uint32_t p = 0; p < terms_.dims() && dims[d]; ++p)
+      if (*dims[d] == unit(terms_.dims(), p)) place[d] = p, form.dims.push_back(op.dims[d]);
+  auto gone = [&](const ir::Constraint& c) {
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (!dims[d] && speaks_of(c.expr, d)) return true;
+    return false;
+  };
+  for (const ir::Constraint& c : op.constraints)
+    if (!gone(c)) form.constraints.push_back({cells.placed(c.expr), c.comparison});
+  for (const ir::Blocking& b : op.blockings) {
+    if (!dims[b.dim]) continue;
+    expect(place[b.dim] && place[b.block_dim], "a dim that is cut, or the number of its block, is gone");
+    form.blockings.push_back({*place[b.dim], *place[b.block_dim], b.blocks});
+  }
+  for (std::size_t r = 0; r < op.results.size(); ++r) form.results.emplace_back(op.results[r], side.results[r]);
+  for (const ir::Access& write : op.writes) {
+    form.writes.push_back({write.tensor, cells.rows(write), write.projection.shape, {}});
+    for (std::uint32_t d : write.invariant_dims)
+      if (place[d]) form.writes.back().invariant.insert(*place[d]);
+  }
+  if (auto* map = op.map())
+    for (CellId cell : map->values) form.values.push_back(cells.term(cell));
+  if (auto* reduce = op.reduce()) {
+    for (CellId cell : reduce->operands) form.values.push_back(cells.term(cell));
+    form.monoid = monoid_term(terms_, *side.program, reduce->monoid);
+  }
+  if (op.map() || op.reduce()) return form;
+  for (std::size_t k = 0; k < op.operands.size(); ++k) form.operands.emplace_back(op.operands[k], side.operands[k]);
+  for (std::uint32_t k = 0; k < op.reads.size(); ++k) form.reads.emplace_back(op.reads[k].tensor, cells.read(k));
+  if (auto* kernel = op.kernel()) {
+    form.kernel = kernel->symbol;
+    if (kernel->reduced_by) form.monoid = monoid_term(terms_, *side.program, *kernel->reduced_by);
+  }
+  return form;
+}
+
+void Match::insert(Form& form, std::size_t at, const ir::IndexDim& dim) const {
+  expect(at <= form.dims.size(), "{} dims, and a new one is said to be {}", form.dims.size(), at);
+  form.dims.insert(form.dims.begin() + static_cast<std::ptrdiff_t>(at), dim);
+}
+void Match::cut(Form& form, const ir::Blocking& by, ir::DimRole role) const {
+  insert(form, by.block_dim, ir::IndexDim{"", {0, by.blocks.count}, role});
+  form.blockings.push_back(by);
+}
+
+void Match::is(const Form& wanted) {
+  Form is = form_of(after_, own_dims_, a_);
+  expect(is.dims.size() == wanted.dims.size(), "{} dims instead of {}", is.dims.size(), wanted.dims.size());
+  for (std::size_t d = 0; d < is.dims.size(); ++d) {
+    const ir::IndexDim &a = is.dims[d], &b = wanted.dims[d];
+    expect(a.range == b.range, "dim {} runs over {}..{} instead of {}..{}", d, a.range.lo, a.range.hi, b.range.lo,
            b.range.hi);
     expect(a.role == b.role && a.level == b.level && a.keep == b.keep, "dim {} is of another kind", d);
   }
+  auto is_there = [](const std::vector<ir::Constraint>& list) {
+    return [&list](const ir::Constraint& c) { return std::count(list.begin(), list.end(), c) > 0; };
+  };
+  const auto &a = is.constraints, &b = wanted.constraints;
+  expect(std::all_of(a.begin(), a.end(), is_there(b)) && std::all_of(b.begin(), b.end(), is_there(a)),
+         "the constraints of the index space are others");
+  expect(is.blockings.size() == wanted.blockings.size(), "{} blockings instead of {}", is.blockings.size(),
+         wanted.blockings.size());
+  for (std::size_t k = 0; k < is.blockings.size(); ++k)
+    expect(is.blockings[k] == wanted.blockings[k], "blocking {} is another", k);
+  same_places(is, wanted);
+  same_body(is, wanted);
 }
 
-void Match::constraints() {
-  std::vector<Words> a, b;
-  for (const ir::Constraint& c : after_.op->constraints) a.push_back(words_of(c));
-  for (const ir::Constraint& c : before_.op->constraints) b.push_back(words_of({b_.placed(c.expr), c.comparison}));
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  expect(a == b, "the constraints of the index space are others: {} and {} before", a.size(), b.size());
-}
-
-void Match::blockings(std::size_t more) {
-  const auto &a = after_.op->blockings, &b = before_.op->blockings;
-  expect(a.size() == b.size() + more, "{} blockings and {} before", a.size(), b.size());
-  for (std::size_t k = 0; k < b.size(); ++k)
-    expect(dims_.place[b[k].dim] == a[k].dim && dims_.place[b[k].block_dim] == a[k].block_dim &&
-               a[k].blocks == b[k].blocks,
-           "blocking {} is another", k);
-}
-
-void Match::types() {
-  expect(after_.op->results.size() == before_.op->results.size(), "{} results and {} before", after_.op->results.size(),
-         before_.op->results.size());
-  for (std::size_t r = 0; r < after_.op->results.size(); ++r) {
-    expect(after_.op->results[r] == before_.op->results[r], "result {} is of another type", r);
-    expect(places_.same(after_.results[r], before_.results[r]), "result {} is another value", r);
+// The same cells: rows, extents, and dims on which nothing depends.
+void Match::same_places(const Form& is, const Form& wanted) const {
+  expect(is.results.size() == wanted.results.size(), "{} results instead of {}", is.results.size(),
+         wanted.results.size());
+  for (std::size_t r = 0; r < is.results.size(); ++r) {
+    expect(is.results[r].first == wanted.results[r].first, "result {} is of another type", r);
+    expect(places_.same(is.results[r].second, wanted.results[r].second), "result {} is another value", r);
+  }
+  expect(is.writes.size() == wanted.writes.size(), "{} writes instead of {}", is.writes.size(), wanted.writes.size());
+  for (std::size_t k = 0; k < is.writes.size(); ++k) {
+    const Form::Write &a = is.writes[k], &b = wanted.writes[k];
+    expect(a.result == b.result, "write {} is of another result", k);
+    expect(a.rows == b.rows && a.shape == b.shape, "write {} is at another place", k);
+    expect(a.invariant == b.invariant, "write {} is said to depend on other dims", k);
   }
 }
 
-// The same cells: rows, extents, and dims on which nothing depends. Behind a block's number, if the write has that first.
-void Match::write_place(std::size_t number, bool behind_block, std::uint32_t block) {
-  const ir::Access &a = after_.op->writes[number], &b = before_.op->writes[number];
-  std::vector<AffineExpr> rows = b_.rows(b);
-  ir::Projection place = a.projection;
-  if (behind_block) {
-    auto& its = place.start.rows;
-    bool first = !its.empty() && its[0] == unit(terms_.dims(), block) && place.shape[0] == 1;
-    expect(first, "write {} does not begin with the number of the block", number);
-    its.erase(its.begin());
-    place.shape.erase(place.shape.begin());
-  }
-  expect(place.start.rows == rows && place.shape == b.projection.shape, "write {} is at another place", number);
-  std::set<std::uint32_t> now(a.invariant_dims.begin(), a.invariant_dims.end()), was;
-  for (std::uint32_t d : b.invariant_dims)
-    if (dims_.place[d]) was.insert(*dims_.place[d]);
-  for (std::uint32_t d : now) expect(was.count(d) > 0, "write {} is said not to depend on dim {}", number, d);
-  for (std::uint32_t d : was) expect(now.count(d) > 0, "write {} was said not to depend on dim {}", number, d);
-}
-
-void Match::writes() {
-  types();
-  expect(after_.op->writes.size() == before_.op->writes.size(), "{} writes and {} before", after_.op->writes.size(),
-         before_.op->writes.size());
-  for (std::size_t k = 0; k < after_.op->writes.size(); ++k) {
-    expect(after_.op->writes[k].tensor == before_.op->writes[k].tensor, "write {} is of another result", k);
-    write_place(k);
-  }
-}
-
-void Match::monoid() {
-  const ir::ReduceBody *a = after_.op->reduce(), *b = before_.op->reduce();
-  expect(a && b, "a reduction became something else, or the other way round");
-  expect(same_monoid(*after_.program, a->monoid, *before_.program, b->monoid), "the monoid is another");
-}
-
-void Match::body() {
-  const ir::Operator &a = *after_.op, &b = *before_.op;
-  expect(a.body.index() == b.body.index(), "the body is of another kind");
-  if (auto* reduce = b.reduce()) {
-    monoid();
-    for (std::size_t k = 0; k < reduce->operands.size(); ++k)
-      expect(terms_.equal(a_.term(a.reduce()->operands[k]), b_.term(reduce->operands[k])), "operand {} is another term",
-             k);
-  }
-  if (auto* map = b.map())
-    for (std::size_t k = 0; k < map->values.size(); ++k)
-      expect(terms_.equal(a_.term(a.map()->values[k]), b_.term(map->values[k])), "value {} is another term", k);
-  if (a.map() || a.reduce()) return;
-  accesses(a.reads, b.reads, "read");
-  expect(a.operands == b.operands, "the operands are of other types");
-  for (std::size_t k = 0; k < after_.operands.size(); ++k)
-    expect(places_.same(after_.operands[k], before_.operands[k]), "operand {} is another value", k);
-  if (auto* kernel = b.kernel()) {
-    expect(a.kernel()->symbol == kernel->symbol, "the kernel is another");
-    const auto &now = a.kernel()->reduced_by, &was = kernel->reduced_by;
-    expect(now.has_value() == was.has_value() && (!now || same_monoid(*after_.program, *now, *before_.program, *was)),
-           "the kernel's monoid is another");
-  }
-}
-
-void Match::accesses(const std::vector<ir::Access>& a, const std::vector<ir::Access>& b, const char* what) {
-  expect(a.size() == b.size(), "{} {}s and {} before", a.size(), what, b.size());
-  for (std::uint32_t k = 0; k < a.size(); ++k) {
-    expect(a[k].tensor == b[k].tensor, "{} {} is of another tensor", what, k);
-    expect(a_.read(k) == b_.read(k), "{} {} is another", what, k);
-  }
-}
-
-void Match::everything() {
-  expect(after_.op->dims.size() == before_.op->dims.size(), "{} dims and {} before", after_.op->dims.size(),
-         before_.op->dims.size());
-  dims();
-  constraints();
-  blockings();
-  writes();
-  body();
+void Match::same_body(const Form& is, const Form& wanted) const {
+  expect(is.body == wanted.body && is.kernel == wanted.kernel, "the body is of another kind");
+  expect(is.monoid == wanted.monoid, "the monoid is another");
+  expect(is.values.size() == wanted.values.size(), "{} values", is.values.size());
+  for (std::size_t k = 0; k < is.values.size(); ++k)
+    expect(terms_.equal(is.values[k], wanted.values[k]), "value {} is another term", k);
+  expect(is.operands.size() == wanted.operands.size(), "{} operands", is.operands.size());
+  for (std::size_t k = 0; k < is.operands.size(); ++k)
+    expect(is.operands[k].first == wanted.operands[k].first &&
+               places_.same(is.operands[k].second, wanted.operands[k].second),
+           "operand {} is another value", k);
+  expect(is.reads == wanted.reads, "it reads other cells");
 }
 
 void Match::axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& exprs) {

@@ -1,5 +1,6 @@
-// Two operators side by side, one of `after` and the one of `before` that it stands for, both read over the index dims of
-// the first. Each question refuses with the obligation at hand, in numbers.
+// Two operators side by side: one of `after`, and what it should be by the one of `before` that it stands for. What a rule
+// says of a rewrite is told by a form: that of the operator of `before`, over the index dims of the other, with what the
+// rewrite makes different put into it. One comparison then refuses every other difference, in numbers.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,11 +12,18 @@
 
 namespace tap::check {
 
-// The cells of an operator as terms; dims[d] is what its dim d is over the terms' dims.
+// What each dim of an operator is over other dims. A dim that is gone stands at its first value, and what says something of
+// it (a constraint, a blocking) is gone, too.
+using Dims = std::vector<std::optional<AffineExpr>>;
+// Each dim that is not gone is the next one of `over`; `between` is one of these that is none of them.
+Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, const std::set<std::uint32_t>& gone = {},
+              std::optional<std::uint32_t> between = {});
+std::set<std::uint32_t> dims_of_role(const ir::Operator& op, ir::DimRole role);
+
+// The cells of an operator as terms over other dims.
 class Cells {
  public:
-  Cells(Terms& terms, const Side& side, std::vector<AffineExpr> dims)
-      : terms_(terms), side_(side), dims_(std::move(dims)), reads_(side.op->reads.size()) {}
+  Cells(Terms& terms, const Side& side, const Dims& dims);
 
   Term term(ir::CellId cell);
   std::vector<Term> all(const ir::CellExprs& exprs);  // of other cells with the same leaves
@@ -31,35 +39,52 @@ class Cells {
   const Side& side_;
   std::vector<AffineExpr> dims_;
   std::vector<std::optional<Term>> reads_;
-  std::vector<bool> open_ = {};
-  std::size_t done_ = 0;                       // all cells before it are known
-  std::vector<std::optional<Term>> own_ = {};  // of the operator's cells
+  std::vector<bool> open_;
+  std::size_t done_ = 0;                  // all cells before it are known
+  std::vector<std::optional<Term>> own_;  // of the operator's cells
 };
 
-bool same_monoid(const ir::Program& a, ir::MonoidId x, const ir::Program& b, ir::MonoidId y);
+// What is read of one cell of a value, without a fill.
+Term read_of(Terms& terms, Class value, ElementType type, const std::vector<AffineExpr>& rows);
+// combine(earlier, later), by component.
+std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
+                           const std::vector<Term>& later);
 
-// place[d]: which dim of `after` the dim d of `before` is; if it is none, value[d] is what stands in its place.
-struct Dims {
-  std::vector<std::optional<std::uint32_t>> place;
-  std::vector<AffineExpr> value;
+// What an operator is, but for names and the order of its cells. Terms are those of a Match.
+struct Form {
+  struct Write {
+    std::size_t result = 0;
+    std::vector<AffineExpr> rows;
+    Shape shape;
+    std::set<std::uint32_t> invariant;
+  };
+  std::vector<ir::IndexDim> dims;
+  std::vector<ir::Constraint> constraints;
+  std::vector<ir::Blocking> blockings;
+  std::vector<std::pair<ir::TensorType, Class>> results;
+  std::vector<Write> writes;
+  std::size_t body = 0;           // which of the kinds
+  std::vector<Term> values = {};  // of a map, or those that are reduced
+  std::optional<Term> monoid = {};
+  std::string kernel = {};
+  // Of other kinds than maps and reductions, which are more than their cells.
+  std::vector<std::pair<ir::TensorType, Class>> operands = {};
+  std::vector<std::pair<std::uint32_t, Term>> reads = {};
 };
-Dims same_dims(const Side& after, const Side& before, Obligation obligation);  // each the one of the same number
 
 class Match {
  public:
-  Match(const Places& places, const Side& after, const Side& before, Dims dims, Obligation obligation);
+  Match(const Places& places, const Side& after, const Side& before, const Dims& dims, Obligation obligation);
 
-  void dims();  // each is what it was
-  void constraints();
-  void blockings(std::size_t more = 0);  // and so many more at the end of after's
-  void writes();
-  void write_place(std::size_t number, bool behind_block = false, std::uint32_t block = 0);
-  void body();  // maps and reductions: the same terms
-  void monoid();
-  void everything();
+  // That of `before`; and what that of `after` has to be.
+  Form form() { return form_of(before_, dims_, b_); }
+  void is(const Form& wanted);
+  // The form has one dim more; and is cut once more, the number of the block being a new dim.
+  void insert(Form& form, std::size_t at, const ir::IndexDim& dim) const;
+  void cut(Form& form, const ir::Blocking& by, ir::DimRole role) const;
+  // Declares terms of before's cells equal.
   void axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& terms);
 
-  Cells& after_cells() { return a_; }
   Cells& before_cells() { return b_; }
   Terms& terms() { return terms_; }
   template <class... Args>
@@ -68,12 +93,13 @@ class Match {
   }
 
  private:
-  void accesses(const std::vector<ir::Access>& a, const std::vector<ir::Access>& b, const char* what);
-  void types();
+  Form form_of(const Side& side, const Dims& dims, Cells& cells);
+  void same_places(const Form& is, const Form& wanted) const;
+  void same_body(const Form& is, const Form& wanted) const;
 
   const Places& places_;
   const Side &after_, &before_;
-  Dims dims_;
+  Dims dims_, own_dims_;
   Obligation obligation_;
   Terms terms_;
   Cells a_, b_;

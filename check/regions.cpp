@@ -6,60 +6,42 @@
 namespace tap::check {
 
 // The operations of the region's first graph are those, in an order of data flow, on the values that they had.
-void Justify::holds(const std::vector<ir::OperationRef>& from, Obligation obligation) {
-  const ir::Graph& inner = context_.after[side_.op->region()->graph];
+void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation) {
+  const ir::RegionBody* region = side_.op->region();
+  expect(obligation, region && region->kind == kind, "the region is of another kind");
+  const ir::Graph& inner = context_.after[region->graph];
   expect(obligation, inner.operations.size() == from.size(), "{} operations of {}", inner.operations.size(),
          from.size());
-  std::vector<std::optional<Class>> classes(inner.values.size());
-  std::vector<std::size_t> missing(inner.values.size(), 0);
+  check_data_flow(inner);
+  std::vector<Class> classes(inner.values.size());
   for (std::size_t k = 0; k < inner.inputs.size(); ++k) classes[inner.inputs[k].index()] = side_.operands[k];
-  for (std::size_t o = 0; o < from.size(); ++o)
-    for (ir::ValueId v : inner.operations[o].results) {
-      expect(obligation, std::count(inner.inputs.begin(), inner.inputs.end(), v) == 0, "an input is written");
-      ++missing[v.index()];
-    }
-  std::vector<std::size_t> writers = missing;
+  std::vector<StandsFor> stands_for;
   for (std::size_t o = 0; o < from.size(); ++o) {
-    expect(obligation, std::count(from.begin(), from.end(), from[o]) == 1, "an operation stands in it twice");
     const ir::Operation& operation = inner.operations[o];
     Side before = places_.side(from[o]), after{&context_.after, &operation, &context_.after[operation.op]};
-    for (ir::ValueId v : operation.operands) {
-      expect(obligation, classes[v.index()] && missing[v.index()] == 0,
-             "operation {} in it reads what is not yet written", o);
-      after.operands.push_back(places_.find(*classes[v.index()]));
-    }
-    for (std::size_t r = 0; r < operation.results.size() && r < before.results.size(); ++r) {
-      ir::ValueId v = operation.results[r];
-      expect(obligation, !classes[v.index()] || places_.same(*classes[v.index()], before.results[r]),
-             "a value in it has writers of two values");
-      classes[v.index()] = before.results[r];
-      std::size_t wanted = places_.writers(from[o].path, before.operation->results[r]).size();
-      expect(obligation, writers[v.index()] == wanted, "a value in it has {} writers and had {}", writers[v.index()],
-             wanted);
-      --missing[v.index()];
-      after.results.push_back(places_.find(before.results[r]));
-    }
+    expect(obligation, operation.results.size() == before.results.size(), "operation {} in it is another", o);
+    for (ir::ValueId v : operation.operands) after.operands.push_back(places_.find(classes[v.index()]));
+    for (std::size_t r = 0; r < operation.results.size(); ++r)
+      classes[operation.results[r].index()] = before.results[r];
+    after.results = before.results;
     same_operation(after, before);
+    stands_for.push_back({from[o]});
   }
-  for (std::size_t k = 0; k < inner.outputs.size(); ++k) {
-    auto made = classes[inner.outputs[k].index()];
-    expect(obligation, made && places_.same(*made, side_.results[k]), "result {} of it is another value", k);
-  }
+  check_writes(inner, places_, stands_for);
+  for (std::size_t k = 0; k < inner.outputs.size(); ++k)
+    expect(obligation, places_.same(classes[inner.outputs[k].index()], side_.results[k]),
+           "result {} of it is another value", k);
 }
 
 Justify::Result Justify::justify(const ir::GroupOf& j) {
-  const ir::RegionBody* region = side_.op->region();
-  expect(Obligation::group, region && region->kind == ir::RegionKind::group, "a group is no group");
-  holds(j.from, Obligation::group);
+  holds(ir::RegionKind::group, j.from, Obligation::group);
   check_group(context_.after, *side_.op);
   return {Obligation::group, {}};
 }
 
 Justify::Result Justify::justify(const ir::OfferedFor& j) {
-  const ir::RegionBody* region = side_.op->region();
-  expect(Obligation::choice, region && region->kind == ir::RegionKind::choice, "a choice is no choice");
-  holds(j.from, Obligation::choice);
-  for (const ir::Alternative& a : region->alternatives)
+  holds(ir::RegionKind::choice, j.from, Obligation::choice);
+  for (const ir::Alternative& a : side_.op->region()->alternatives)
     context_.assumed.emplace_back(Obligation::choice, fmt::format("the rule `{}`", a.rule));
   return {Obligation::choice, {}};
 }

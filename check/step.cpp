@@ -7,6 +7,51 @@
 
 namespace tap::check {
 
+void check_data_flow(const ir::Graph& graph) {
+  std::vector<std::size_t> writers(graph.values.size(), 0);
+  std::vector<bool> is_input(graph.values.size(), false);
+  for (ir::ValueId v : graph.inputs) is_input[v.index()] = true;
+  for (const ir::Operation& operation : graph.operations)
+    for (ir::ValueId v : operation.results) ++writers[v.index()];
+  for (std::size_t v = 0; v < writers.size(); ++v)
+    expect(Obligation::writes_exact, is_input[v] != (writers[v] > 0), "value {} is an input and written, or neither",
+           v);
+  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+    for (ir::ValueId v : graph.operations[o].operands)
+      expect(Obligation::data_flow, writers[v.index()] == 0, "operation {} reads value {} before it is written", o,
+             v.index());
+    for (ir::ValueId v : graph.operations[o].results) --writers[v.index()];
+  }
+}
+
+void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for) {
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> writers(graph.values.size());
+  for (std::size_t o = 0; o < graph.operations.size(); ++o)
+    for (std::size_t r = 0; r < graph.operations[o].results.size(); ++r)
+      writers[graph.operations[o].results[r].index()].emplace_back(o, r);
+  for (std::size_t v = 0; v < writers.size(); ++v) {
+    if (writers[v].empty()) continue;
+    std::optional<std::pair<ir::Path, ir::ValueId>> whole;
+    std::vector<ir::OperationRef> by;
+    for (auto [o, r] : writers[v]) {
+      if (stands_for[o].empty()) continue;
+      const ir::OperationRef& ref = stands_for[o][0];
+      by.push_back(ref);
+      std::pair written{ref.path, places.operation(ref).results[r]};
+      expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
+      whole = written;
+    }
+    expect(Obligation::writes_exact, by.empty() ? writers[v].size() == 1 : by.size() == writers[v].size(),
+           "value {} is written {} times", v, writers[v].size());
+    if (!whole) continue;
+    std::size_t wanted = places.writers(whole->first, whole->second).size();
+    for (const ir::OperationRef& ref : by)
+      expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 1,
+             "value {} is written twice by what operation {} wrote", v, ref.operation.index());
+    expect(Obligation::writes_exact, by.size() == wanted, "value {} has {} writers and had {}", v, by.size(), wanted);
+  }
+}
+
 namespace {
 
 class GraphCheck {
@@ -29,7 +74,7 @@ class GraphCheck {
     for (const ir::EqualOperations& equal : claim_.equal) equal_operations(equal);
     classes();
     attempt(Obligation::interface, "", [&] { interface(); });
-    attempt(Obligation::data_flow, "", [&] { data_flow(); });
+    attempt(Obligation::data_flow, "", [&] { check_data_flow(after_); });
     Justify justify(context_, places_, claim_, classes_);
     for (std::size_t o = 0; o < after_.operations.size(); ++o) {
       stands_for_.emplace_back();
@@ -39,7 +84,7 @@ class GraphCheck {
         found(obligation, Standing::proved, fmt::format(", operation {}", o), "");
       });
     }
-    attempt(Obligation::writes_exact, "", [&] { writes_exact(); });
+    attempt(Obligation::writes_exact, "", [&] { check_writes(after_, places_, stands_for_); });
   }
 
  private:
@@ -69,9 +114,7 @@ class GraphCheck {
     auto unless = [](bool holds, const char* why) { expect(Obligation::equal_operations, holds, "{}", why); };
     unless(op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is a map of one result");
     Terms terms(op.dims.size());
-    std::vector<AffineExpr> dims;
-    for (std::size_t d = 0; d < op.dims.size(); ++d) dims.push_back(unit(op.dims.size(), d));
-    Cells cells(terms, side, dims);
+    Cells cells(terms, side, in_order(op, op.dims.size(), Obligation::equal_operations));
     Term value = cells.term(op.map()->values[0]);
     for (std::uint32_t r = 0; r < op.reads.size(); ++r) {
       const ir::Access& read = op.reads[r];
@@ -100,9 +143,9 @@ class GraphCheck {
     std::vector<Class> own = kept.results;
     kept.results = other.results;  // what they write is compared by place alone
     try {
-      Match match(places_, other, kept, same_dims(other, kept, Obligation::equal_operations),
-                  Obligation::equal_operations);
-      match.everything();
+      Dims dims = in_order(*kept.op, other.op->dims.size(), Obligation::equal_operations);
+      Match match(places_, other, kept, dims, Obligation::equal_operations);
+      match.is(match.form());
       if (const ir::RegionBody* a = other.op->region(), *b = kept.op->region(); a)
         match.expect(
             a->kind == b->kind && a->graph == b->graph && a->trips == b->trips && a->alternatives == b->alternatives,
@@ -158,53 +201,6 @@ class GraphCheck {
     };
     same(after_.inputs, before.inputs, "input", at(several ? std::optional<std::int64_t>(0) : std::nullopt));
     same(after_.outputs, before.outputs, "output", at(several ? std::optional(claim_.steps - 1) : std::nullopt));
-  }
-
-  void data_flow() {
-    std::vector<std::size_t> writers(after_.values.size(), 0);
-    std::vector<bool> is_input(after_.values.size(), false);
-    for (ir::ValueId v : after_.inputs) is_input[v.index()] = true;
-    for (const ir::Operation& operation : after_.operations)
-      for (ir::ValueId v : operation.results) ++writers[v.index()];
-    for (std::size_t v = 0; v < writers.size(); ++v)
-      expect(Obligation::writes_exact, is_input[v] != (writers[v] > 0), "value {} is an input and written, or neither",
-             v);
-    for (std::size_t o = 0; o < after_.operations.size(); ++o) {
-      for (ir::ValueId v : after_.operations[o].operands)
-        expect(Obligation::data_flow, writers[v.index()] == 0, "operation {} reads value {} before it is written", o,
-               v.index());
-      for (ir::ValueId v : after_.operations[o].results) --writers[v.index()];
-    }
-  }
-
-  // The writers of a value stand for all the writers of one value of before, each once. A value that nobody had before has
-  // one writer: what may write such a one covers it.
-  void writes_exact() {
-    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> writers(after_.values.size());
-    for (std::size_t o = 0; o < after_.operations.size(); ++o)
-      for (std::size_t r = 0; r < after_.operations[o].results.size(); ++r)
-        writers[after_.operations[o].results[r].index()].emplace_back(o, r);
-    for (std::size_t v = 0; v < writers.size(); ++v) {
-      if (writers[v].empty()) continue;
-      std::optional<std::pair<ir::Path, ir::ValueId>> whole;
-      std::vector<OperationRef> by;
-      for (auto [o, r] : writers[v]) {
-        if (stands_for_[o].empty()) continue;
-        const OperationRef& ref = stands_for_[o][0];
-        by.push_back(ref);
-        std::pair written{ref.path, places_.operation(ref).results[r]};
-        expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
-        whole = written;
-      }
-      expect(Obligation::writes_exact, by.empty() ? writers[v].size() == 1 : by.size() == writers[v].size(),
-             "value {} is written {} times", v, writers[v].size());
-      if (!whole) continue;
-      std::size_t wanted = places_.writers(whole->first, whole->second).size();
-      for (std::size_t a = 0; a < by.size(); ++a)
-        expect(Obligation::writes_exact, std::count(by.begin(), by.end(), by[a]) == 1,
-               "value {} is written twice by what operation {} wrote", v, by[a].operation.index());
-      expect(Obligation::writes_exact, by.size() == wanted, "value {} has {} writers and had {}", v, by.size(), wanted);
-    }
   }
 
   Context& context_;

@@ -1,0 +1,183 @@
+// Dims that are cut into blocks: all of them apart, partials of a reduction and their combination, and reductions of a point.
+#include <algorithm>
+
+#include "check/justify.h"
+
+namespace tap::check {
+
+void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts) {
+  auto unless = [](bool holds, const char* why) { expect(Obligation::blocks_partition, holds, "{}", why); };
+  for (std::size_t k = from; k < op.blockings.size(); ++k) {
+    const ir::Blocking& blocking = op.blockings[k];
+    const ir::IndexDim& dim = op.dims[blocking.dim];
+    const auto& bounds = blocking.blocks.boundaries;
+    std::int64_t count = blocking.blocks.count, hi = std::max(dim.range.lo, dim.range.hi);
+    expect(Obligation::blocks_partition, count >= 1, "{} blocks", count);
+    unless(!dim.keep && dim.role != ir::DimRole::counter, "a dim is cut that must not be");
+    if (!bounds.empty()) {
+      unless(static_cast<std::int64_t>(bounds.size()) == count + 1,
+             "there are not as many boundaries as blocks and one");
+      expect(Obligation::blocks_partition, bounds.front() == dim.range.lo && bounds.back() == hi,
+             "the blocks run over {}..{} and the dim over {}..{}", bounds.front(), bounds.back(), dim.range.lo, hi);
+      unless(std::is_sorted(bounds.begin(), bounds.end()), "the boundaries of the blocks do not increase");
+    }
+    std::size_t cut_by_it = 0;
+    for (std::size_t other = 0; other < op.blockings.size(); ++other) {
+      cut_by_it += op.blockings[other].block_dim == blocking.block_dim;
+      unless(op.blockings[other].dim != blocking.block_dim || other < k, "a dim is cut after it cuts");
+      unless(op.blockings[other].dim != blocking.dim || other >= k || bounds.empty(),
+             "blocks of blocks have written boundaries");
+    }
+    unless(cut_by_it == cuts, "one block dim cuts several dims");
+  }
+}
+
+Justify::Result Justify::justify(const ir::BlockedFrom& j) {
+  constexpr auto obligation = Obligation::blocks_partition;
+  Side before = places_.side(j.from);
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  Match match(places_, side_, before, in_order(b, a.dims.size(), obligation), obligation);
+  bool group = b.region() && b.region()->kind == ir::RegionKind::group;
+  match.expect(b.map() || b.reduce() || b.kernel() || group, "only maps, reductions, kernels and groups are cut");
+  if (group) same_region(side_, before);
+  Form wanted = match.form();
+  for (std::size_t k = b.blockings.size(); k < a.blockings.size(); ++k) {
+    const ir::Blocking& by = a.blockings[k];
+    match.expect(by.block_dim == wanted.dims.size() && by.dim < wanted.dims.size(), "blocking {} is by an old dim", k);
+    match.cut(wanted, by, wanted.dims[by.dim].role);
+  }
+  match.is(wanted);
+  check_blocks(a, b.blockings.size());
+  return {obligation, {j.from}};
+}
+
+void Justify::laws(const ir::Monoid& monoid, bool in_any_order) {
+  auto need = [&](ir::Law law, const char* what) {
+    expect(Obligation::laws, law == ir::Law::proved || law == ir::Law::assumed, "the monoid `{}` is not known to {}",
+           monoid.name, what);
+    if (law == ir::Law::assumed)
+      context_.assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
+  };
+  need(monoid.laws.associative, "be associative");
+  need(monoid.laws.identity, "have its identity");
+  if (in_any_order) need(monoid.laws.commutative, "be commutative");
+}
+
+std::pair<Form::Write, Shape> Justify::part_place(const Match& match, const Form& form, const Side& of, std::size_t k,
+                                                  std::optional<std::uint32_t> along,
+                                                  std::optional<std::uint32_t> block) const {
+  Form::Write write = form.writes[k];
+  const ir::Access& was = of.op->writes[k];
+  Shape shape = of.op->results[was.tensor].shape;
+  std::size_t axes = write.rows.size();
+  for (std::size_t axis = axes; along && axis-- > 0;) {
+    if (!speaks_of(was.projection.start.rows[axis], *along)) continue;
+    auto at = static_cast<std::ptrdiff_t>(axis);
+    write.rows.erase(write.rows.begin() + at);
+    write.shape.erase(write.shape.begin() + at);
+    shape.erase(shape.begin() + at);
+  }
+  match.expect(!along || write.rows.size() + 1 == axes, "result {} does not run along the scan on one axis", k);
+  if (block) {
+    write.rows.insert(write.rows.begin(), unit(side_.op->dims.size(), *block));
+    write.shape.insert(write.shape.begin(), 1);
+    shape.insert(shape.begin(), form.dims[*block].range.hi);
+  }
+  write.result = k;
+  return {std::move(write), std::move(shape)};
+}
+
+void Justify::parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
+                    std::optional<std::uint32_t> block) const {
+  for (ir::ValueId v : side_.operation->results) match.expect(!claim_.values[v.index()], "parts are new values");
+  match.expect(side_.results.size() == form.writes.size(), "{} results of {} components", side_.results.size(),
+               form.writes.size());
+  form.results.clear();
+  for (std::size_t k = 0; k < form.writes.size(); ++k) {
+    auto [write, shape] = part_place(match, form, of, k, along, block);
+    form.writes[k] = write;
+    form.results.push_back({{monoid(*of.op).components[k].type, shape}, side_.results[k]});
+  }
+}
+
+// p[r, …] = the reduction over block r alone.
+Justify::Result Justify::justify(const ir::PartialOf& j) {
+  constexpr auto obligation = Obligation::reduction_partition;
+  Side before = places_.side(j.of);
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  expect(obligation, b.reduce() && j.dim < b.dims.size() && b.dims[j.dim].role == ir::DimRole::reduction,
+         "the dim that is cut is not reduced");
+  Dims dims = in_order(b, a.dims.size(), obligation, {}, j.block_dim);
+  bool cut = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
+  expect(obligation, cut && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim], "it is not dim {} that is cut",
+         j.dim);
+  Match match(places_, side_, before, dims, obligation);
+  Form wanted = match.form();
+  match.cut(wanted, a.blockings.back(), ir::DimRole::parallel);
+  parts(match, wanted, before, {}, j.block_dim);
+  match.is(wanted);
+  check_blocks(a, b.blockings.size());
+  // In order unless something else is reduced further out, other than the walk over the blocks of this very dim.
+  bool others = false;
+  for (std::size_t d = 0; d < j.dim; ++d) {
+    bool walk = std::any_of(b.blockings.begin(), b.blockings.end(), [d](auto& old) { return old.block_dim == d; });
+    others |= b.dims[d].role == ir::DimRole::reduction && !walk;
+  }
+  for (const ir::Blocking& old : b.blockings)
+    others |= old.dim == j.dim && b.dims[old.block_dim].role == ir::DimRole::reduction;
+  laws(monoid(b), others);
+  return {obligation, {}};
+}
+
+// y[…] = the partials p[r, …] in the order of r, over the same cells as the reduction.
+Justify::Result Justify::justify(const ir::CombinationOf& j) {
+  constexpr auto obligation = Obligation::reduction_partition;
+  Side before = places_.side(j.of), partial = part<ir::PartialOf>(j.partial, j.of, obligation).second;
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  expect(obligation, !partial.op->blockings.empty() && partial.results.size() == b.writes.size(),
+         "the partials are no partials");
+  std::set<std::uint32_t> blocks = dims_of_role(a, ir::DimRole::reduction);
+  expect(obligation, blocks.size() == 1, "the combination reduces {} dims", blocks.size());
+  std::uint32_t block = *blocks.begin();
+  auto gone = dims_of_role(b, ir::DimRole::reduction);
+  Match match(places_, side_, before, in_order(b, a.dims.size(), obligation, gone, block), obligation);
+  Form wanted = match.form();
+  std::int64_t count = partial.op->blockings.back().blocks.count;
+  match.insert(wanted, block, {"", {0, count}, ir::DimRole::reduction});
+  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
+    std::vector<AffineExpr> rows = wanted.writes[k].rows;
+    rows.insert(rows.begin(), unit(a.dims.size(), block));
+    wanted.values[k] = read_of(match.terms(), partial.results[k], partial.op->results[k].element, rows);
+  }
+  match.is(wanted);
+  return {obligation, {j.of}};
+}
+
+// y = combine(identity, operand) at the one point of the reduction, or its identity.
+Justify::Result Justify::justify(const ir::PointOf& j) {
+  constexpr auto obligation = Obligation::point;
+  Side before = places_.side(j.of);
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  expect(obligation, a.map() && b.reduce(), "a reduction becomes a map");
+  expect(obligation, b.blockings.empty(), "it is cut into blocks");
+  auto reduced = dims_of_role(b, ir::DimRole::reduction);
+  bool nothing = false, one = true;
+  for (std::uint32_t d : reduced) {
+    nothing |= b.dims[d].range.hi <= b.dims[d].range.lo;
+    one &= b.dims[d].range.hi - b.dims[d].range.lo <= 1;
+    for (const ir::Constraint& c : b.constraints) one &= !speaks_of(c.expr, d);  // says which cells combine a point
+  }
+  expect(obligation, nothing || one, "more than one point is reduced, or not everywhere one");
+  Match match(places_, side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);
+  Form wanted = match.form();
+  const ir::Monoid& by = monoid(b);
+  std::vector<Term> identity;
+  for (ir::CellId cell : by.identity) identity.push_back(match.terms().constant(by.exprs[cell].value));
+  wanted.values = nothing ? identity : combined(match.terms(), by, identity, wanted.values);
+  wanted.monoid.reset();
+  wanted.body = a.body.index();
+  match.is(wanted);
+  return {obligation, {j.of}};
+}
+
+}  // namespace tap::check

@@ -1,0 +1,98 @@
+// Composition: a map in the place of what reads it.
+#include <algorithm>
+
+#include "check/justify.h"
+
+namespace tap::check {
+
+// Counters of producers may be added to the dims.
+Justify::Result Justify::justify(const ir::Composed& j) {
+  constexpr auto obligation = Obligation::composition;
+  Side before = places_.side(j.consumer);
+  const ir::Operator& op = *side_.op;
+  Match match(places_, side_, before, in_order(*before.op, op.dims.size(), obligation), obligation);
+  match.expect(before.op->map() || before.op->reduce(), "the consumer is neither a map nor a reduction");
+  for (const ir::ComposedRead& read : j.reads) composed(match, match.before_cells(), before, read, j.consumer.path);
+  Form wanted = match.form();
+  for (std::size_t d = wanted.dims.size(); d < op.dims.size(); ++d) {
+    match.expect(op.dims[d].role == ir::DimRole::counter, "dim {} is new and no counter", d);
+    wanted.dims.push_back(op.dims[d]);
+  }
+  match.is(wanted);
+  return {obligation, {j.consumer}};
+}
+
+namespace {
+
+// The dims of a map at which it computes the cell at those coordinates: the write turned round. A dim of one point is that
+// point; counters are those of the reader.
+Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<AffineExpr>& cell,
+             const ir::Operator& reader) {
+  std::size_t over = reader.dims.size();
+  Dims dims(map.dims.size());
+  for (std::size_t d = 0; d < map.dims.size(); ++d) {
+    const ir::IndexDim& dim = map.dims[d];
+    if (dim.range.hi - dim.range.lo == 1) dims[d] = number(over, dim.range.lo);
+    for (std::size_t r = 0; r < over; ++r)
+      if (dim.role == ir::DimRole::counter && reader.dims[r].role == dim.role && reader.dims[r].level == dim.level) {
+        match.expect(reader.dims[r].range == dim.range, "the counter of the producer runs over another range");
+        dims[d] = unit(over, r);
+      }
+  }
+  const auto& rows = map.writes[0].projection.start.rows;
+  for (std::size_t axis = 0; axis < rows.size(); ++axis)
+    for (std::size_t d = 0; d < map.dims.size(); ++d) {
+      std::int64_t c = rows[axis].coefficients[d];
+      bool alone = std::count(rows[axis].coefficients.begin(), rows[axis].coefficients.end(), 0) + 1 ==
+                   static_cast<std::ptrdiff_t>(map.dims.size());
+      if ((c == 1 || c == -1) && alone) dims[d] = times(minus(cell[axis], number(over, rows[axis].offset)), c);
+    }
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    match.expect(dims[d].has_value(), "dim {} of the producer does not follow from the cell that it writes", d);
+  return dims;
+}
+
+}  // namespace
+
+// What the reader reads is what the map writes there: rounded to the value's type, and outside of the value the fill.
+void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read,
+                       const ir::Path& path) {
+  match.expect(read.read < reader.op->reads.size(), "the reader has no read {}", read.read);
+  const ir::Access& access = reader.op->reads[read.read];
+  Side producer = places_.side(read.producer);
+  match.expect(read.producer.path == path, "the producer lies in another graph");
+  match.expect(producer.op->map() && producer.op->writes.size() == 1, "the producer is no map of one result");
+  match.expect(producer.op->blockings.empty(), "the producer is cut into blocks");
+  std::uint32_t result = producer.op->writes[0].tensor;
+  match.expect(places_.same(producer.results[result], reader.operands[access.tensor]),
+               "read {} is not of what operation {} writes", read.read, read.producer.operation.index());
+  match.expect(places_.writers(path, producer.operation->results[result]).size() == 1,
+               "the producer writes only a part of what is read");
+  for (const auto& coordinate : access.coordinates)
+    match.expect(!coordinate, "read {} is at a place that depends on data", read.read);
+  std::vector<AffineExpr> cell = into.rows(access);
+  Cells cells(match.terms(), producer, dims_at(match, *producer.op, cell, *side_.op));
+  for (const ir::ComposedRead& inner : read.reads) composed(match, cells, producer, inner, path);
+  const auto& [type, shape] = reader.op->operands[access.tensor];
+  Terms& terms = match.terms();
+  Term value = terms.apply(ir::CellOp::cast, type, {cells.term(producer.op->map()->values[0])});
+  if (access.fill) {
+    // 0 <= e and e < n on each axis where the index space alone does not say so.
+    Ranges box = space_of(*side_.op).box;
+    std::optional<Term> inside;
+    auto also = [&](ir::CellOp compare, Term a, Term b) {
+      Term condition = terms.apply(compare, ElementType::boolean, {a, b});
+      inside = inside ? terms.apply(ir::CellOp::logical_and, ElementType::boolean, {*inside, condition}) : condition;
+    };
+    for (std::size_t axis = 0; axis < shape.size() && !no_points(box); ++axis) {
+      Term e = terms.affine(cell[axis]);
+      if (least(cell[axis], box) < 0) also(ir::CellOp::less_equal, terms.affine(number(terms.dims(), 0)), e);
+      if (greatest(cell[axis], box) >= shape[axis])
+        also(ir::CellOp::less, e, terms.affine(number(terms.dims(), shape[axis])));
+    }
+    if (inside) value = terms.apply(ir::CellOp::select, type, {*inside, value, into.term(*access.fill)});
+  }
+  into.replace(read.read, value);
+}
+
+}  // namespace tap::check

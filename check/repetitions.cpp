@@ -1,0 +1,65 @@
+// Repetitions: by induction over their steps, and steps that are written out.
+#include "check/justify.h"
+#include "support/checked.h"
+
+namespace tap::check {
+
+// The same state before a step gives the same state after it. The new body may do several steps of the old one, and the new
+// repetition the first ones only.
+void Justify::same_repetition(const Side& before, const ir::OperationRef& from) {
+  constexpr auto obligation = Obligation::induction;
+  const ir::RegionBody *a = side_.op->region(), *b = before.op->region();
+  expect(obligation, a && a->kind == ir::RegionKind::iterate, "a repetition became something else");
+  const ir::GraphClaim* claim = context_.claim_of(a->graph, b->graph);
+  expect(obligation, claim, "nothing is claimed of the bodies");
+  std::int64_t last = checked::add(checked::mul(claim->steps, a->trips.hi), claim->first);
+  expect(obligation, checked::add(checked::mul(claim->steps, a->trips.lo), claim->first) == b->trips.lo,
+         "the first step is not the step {}", b->trips.lo);
+  expect(obligation, a->trips.lo <= a->trips.hi && last <= b->trips.hi,
+         "it goes on to step {}, and ended before step {}", last, b->trips.hi);
+  expect(obligation, side_.operands.size() == before.operands.size(), "it has other operands");
+  for (std::size_t k = 0; k < side_.operands.size(); ++k)
+    expect(obligation, places_.same(side_.operands[k], before.operands[k]), "operand {} is another value", k);
+  expect(obligation, side_.results.size() == before.results.size(), "it has other results");
+  ir::Path body = from.path;
+  body.push_back(from.operation);
+  for (std::size_t k = 0; k < side_.results.size(); ++k) {
+    Class state = before.results[k];
+    if (last < b->trips.hi) state = places_.class_of({body, context_.before[b->graph].inputs[k], last});
+    expect(obligation, places_.same(side_.results[k], state), "result {} is not the state after {} steps", k,
+           last - b->trips.lo);
+  }
+}
+
+// The operation with the number of its step in the place of the counter of its repetition; outer counters are one nearer,
+// unless the repetition stays.
+Justify::Result Justify::justify(const ir::StepOf& j) {
+  constexpr auto obligation = Obligation::unroll;
+  Side before = places_.side(j.from, j.step);
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  const bool several = claim_.steps != 1 || claim_.first != 0;
+  const std::size_t over = a.dims.size();
+  auto counter_of = [](const ir::Operator& op) -> std::optional<std::uint32_t> {
+    for (std::uint32_t d : dims_of_role(op, ir::DimRole::counter))
+      if (op.dims[d].level == 0) return d;
+    return std::nullopt;
+  };
+  const auto was = counter_of(b), is = several && was ? counter_of(a) : std::nullopt;
+  expect(obligation, !several || !was || is, "the counter is gone");
+  Dims dims = in_order(b, over, obligation, was ? std::set{*was} : std::set<std::uint32_t>{}, is);
+  if (was) {
+    dims[*was] = number(over, several ? checked::add(claim_.first, j.step) : j.step);
+    if (is) dims[*was] = plus(*dims[*was], times(unit(over, *is), claim_.steps));
+  }
+  // What is inside counts the same repetitions only if it does not speak of this one.
+  if (b.region()) same_region(side_, before);
+  Match match(places_, side_, before, dims, obligation);
+  Form wanted = match.form();
+  for (ir::IndexDim& dim : wanted.dims)
+    if (dim.role == ir::DimRole::counter && !several) --dim.level;
+  if (is) match.insert(wanted, *is, a.dims[*is]);
+  match.is(wanted);
+  return {obligation, {j.from}};
+}
+
+}  // namespace tap::check
