@@ -1,6 +1,7 @@
 #include "ir/operation_names.h"
 
 #include <charconv>
+#include <set>
 
 #include "ir/text_names.h"
 
@@ -14,23 +15,42 @@ std::optional<std::size_t> number(std::string_view digits) {
   return n;
 }
 
-}  // namespace
-
-std::vector<std::string> operation_names(const Graph& graph) {
+// By operation and result: the value's name, and with several writers which of them this is.
+std::vector<std::vector<std::string>> result_names(const Graph& graph) {
   std::vector<std::string> values = value_names(graph);
   std::vector<std::size_t> writers(graph.values.size(), 0), seen(graph.values.size(), 0);
   for (const Operation& operation : graph.operations)
     for (ValueId v : operation.results) ++writers[v.index()];
-  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> names;
   for (const Operation& operation : graph.operations) {
-    std::string& name = names.emplace_back();
-    if (operation.results.empty()) continue;
-    std::size_t v = operation.results[0].index();
-    name = values[v];
-    if (writers[v] > 1) name += "@" + std::to_string(seen[v]);
-    for (ValueId r : operation.results) ++seen[r.index()];
+    std::vector<std::string>& own = names.emplace_back();
+    for (ValueId v : operation.results) {
+      own.push_back(values[v.index()]);
+      if (writers[v.index()] > 1) own.back() += "@" + std::to_string(seen[v.index()]++);
+    }
   }
   return names;
+}
+
+}  // namespace
+
+std::vector<std::string> operation_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (std::vector<std::string>& own : result_names(graph)) names.push_back(own.empty() ? "" : std::move(own[0]));
+  return names;
+}
+
+std::vector<std::pair<GraphId, std::string>> graph_paths(const Program& program) {
+  std::vector<std::pair<GraphId, std::string>> found{{program.main, ""}};
+  std::set<GraphId> seen{program.main};
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    auto [id, path] = found[k];
+    std::vector<std::string> names = operation_names(program[id]);
+    for (std::size_t o = 0; o < names.size(); ++o)
+      if (const RegionBody* region = program[program[id].operations[o].op].region())
+        if (seen.insert(region->graph).second) found.emplace_back(region->graph, path + names[o] + "/");
+  }
+  return found;
 }
 
 std::optional<Place> OperationFinder::find(GraphId graph, std::string_view name) {
@@ -42,8 +62,9 @@ std::optional<Place> OperationFinder::find(GraphId graph, std::string_view name)
   }
   auto [table, fresh] = by_name_.try_emplace(graph);
   if (fresh) {
-    std::vector<std::string> names = operation_names(program_[graph]);
-    for (std::size_t o = 0; o < names.size(); ++o) table->second.emplace(names[o], OperationId(o));
+    std::vector<std::vector<std::string>> names = result_names(program_[graph]);
+    for (std::size_t o = 0; o < names.size(); ++o)
+      for (const std::string& name : names[o]) table->second.emplace(name, OperationId(o));
   }
   auto it = table->second.find(name);
   return it == table->second.end() ? std::nullopt : std::optional(Place{graph, it->second});

@@ -1,6 +1,8 @@
 // Names of operations for people and plans: the value that one writes, and where several write it which of them.
 //
 //   H    the only writer of H     Y@1    the second writer of Y     u/v2    in the body of the operation that writes u
+//
+// One that writes several values has the name of the first, and is found by those of the others, too.
 #pragma once
 
 #include <map>
@@ -19,6 +21,10 @@ struct Place {  // an operation of one graph of a program
 
 // The names of one graph's operations; "" for one without results.
 std::vector<std::string> operation_names(const Graph& graph);
+
+// Graphs that main reaches through regions, with the path that names lead by: "" for main, "u/" for the body of u. A graph
+// that two operations share has its first path.
+std::vector<std::pair<GraphId, std::string>> graph_paths(const Program& program);
 
 // Finds operations by their names; paths start in `graph`. Names are looked up, not searched for each time.
 class OperationFinder {

@@ -191,7 +191,7 @@ class CertificateParser {
 std::variant<Certificate, TextError> parse_certificate(std::string_view text) {
   try {
     return CertificateParser(text).run();
-  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message}; }
+  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message, failure.column}; }
 }
 
 }  // namespace tap::ir

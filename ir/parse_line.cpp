@@ -32,10 +32,27 @@ void Line::skip() {
   if (rest_.substr(0, 2) == "//") rest_ = {};
 }
 
-void Line::fail(const std::string& message) const { throw TextFailure{number_, message}; }
+void Line::fail_at(std::size_t column, const std::string& message) const {
+  throw TextFailure{number_, message, column};
+}
+
+// What stands next, as a message may hold it.
+std::string Line::ahead() const {
+  if (rest_.empty()) return "the end of the line";
+  std::size_t length = std::min<std::size_t>(rest_.size(), 20);
+  while (length < rest_.size() && (static_cast<unsigned char>(rest_[length]) & 0xc0) == 0x80) ++length;
+  return fmt::format("`{}`", rest_.substr(0, length));
+}
+
+std::string_view Line::take(std::size_t length) {
+  std::string_view found = rest_.substr(0, length);
+  rest_.remove_prefix(found.size());
+  skip();
+  return found;
+}
 
 void Line::expect_end() {
-  if (!at_end()) fail(fmt::format("the line should end before `{}`", rest_.substr(0, 20)));
+  if (!at_end()) fail("the line should end before " + ahead());
 }
 
 bool Line::eat(std::string_view symbol) {
@@ -46,7 +63,7 @@ bool Line::eat(std::string_view symbol) {
 }
 
 void Line::expect(std::string_view symbol) {
-  if (!eat(symbol)) fail(fmt::format("`{}` is missing before `{}`", symbol, rest_.substr(0, 20)));
+  if (!eat(symbol)) fail(fmt::format("`{}` is missing before {}", symbol, ahead()));
 }
 
 bool Line::eat_word(std::string_view word) {
@@ -55,7 +72,7 @@ bool Line::eat_word(std::string_view word) {
 }
 
 void Line::expect_word(std::string_view word) {
-  if (!eat_word(word)) fail(fmt::format("`{}` is missing before `{}`", word, rest_.substr(0, 20)));
+  if (!eat_word(word)) fail(fmt::format("`{}` is missing before {}", word, ahead()));
 }
 
 std::string_view Line::word() {
@@ -69,7 +86,7 @@ std::string_view Line::word() {
 std::string Line::name() {
   if (!rest_.empty() && rest_[0] == '"') return quoted_text();
   std::string_view found = word();
-  if (found.empty()) fail(fmt::format("a name is missing before `{}`", rest_.substr(0, 20)));
+  if (found.empty()) fail("a name is missing before " + ahead());
   return std::string(found);
 }
 
@@ -108,7 +125,7 @@ std::uint64_t Line::magnitude() {
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
   if (error == std::errc::result_out_of_range) fail("a number is too large");
-  if (error != std::errc()) fail(fmt::format("a number is missing before `{}`", rest_.substr(0, 20)));
+  if (error != std::errc()) fail("a number is missing before " + ahead());
   rest_.remove_prefix(end - rest_.data());
   skip();
   return value;
@@ -121,7 +138,7 @@ std::int64_t Line::integer() {
 std::int64_t Line::bounded_integer(std::int64_t least, std::int64_t greatest) {
   std::int64_t value = 0;
   auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-  if (error == std::errc::invalid_argument) fail(fmt::format("a number is missing before `{}`", rest_.substr(0, 20)));
+  if (error == std::errc::invalid_argument) fail("a number is missing before " + ahead());
   if (error != std::errc() || value < least || value > greatest)
     fail(fmt::format("a number does not lie in {}..{}", least, greatest));
   rest_.remove_prefix(end - rest_.data());
@@ -179,7 +196,7 @@ Scalar Line::scalar(ElementType type) {
   double value = 0;  // f32 and narrower were printed as the shortest text of an f32, and are read as one
   auto result = type == ElementType::f64 ? std::from_chars(rest_.data(), end, value)
                                          : std::from_chars(rest_.data(), end, narrow);
-  if (result.ec != std::errc()) fail(fmt::format("`{}` is no constant of {}", rest_.substr(0, 20), name_of(type)));
+  if (result.ec != std::errc()) fail(fmt::format("{} is no constant of {}", ahead(), name_of(type)));
   if (type != ElementType::f64) value = narrow;
   Scalar scalar = Scalar::floating(type, value);
   if (scalar != Scalar{type, 0, value})

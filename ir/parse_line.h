@@ -15,24 +15,29 @@ namespace tap::ir {
 struct TextFailure {
   std::size_t line;
   std::string message;
+  std::size_t column = 0;  // bytes before it in the line
 };
 
 class Line {
  public:
-  Line(std::string_view text, std::size_t number) : rest_(text), number_(number) { skip(); }
+  Line(std::string_view text, std::size_t number) : whole_(text), rest_(text), number_(number) { skip(); }
 
   std::size_t number() const { return number_; }
+  std::size_t column() const { return whole_.size() - rest_.size(); }  // of what comes next; of the end after a comment
+  std::string_view rest() const { return rest_; }
   bool at_end() const { return rest_.empty(); }
   void expect_end();
   bool at_parenthesis() const { return rest_.starts_with('('); }
-  [[noreturn]] void fail(const std::string& message) const;
+  [[noreturn]] void fail(const std::string& message) const { fail_at(column(), message); }
+  [[noreturn]] void fail_at(std::size_t column, const std::string& message) const;
 
   bool eat(std::string_view symbol);  // punctuation
   void expect(std::string_view symbol);
   bool eat_word(std::string_view word);
   void expect_word(std::string_view word);
   std::string_view word();  // an identifier, or empty
-  std::string name();       // an identifier or a quoted text
+  std::string_view take(std::size_t length);
+  std::string name();  // an identifier or a quoted text
   std::string quoted_text();
 
   std::int64_t integer();
@@ -80,10 +85,11 @@ class Line {
 
  private:
   void skip();  // blanks, and a comment up to the end
+  std::string ahead() const;
   std::vector<AxisRef> axes_in_braces(bool* open);
   std::size_t variable(const std::vector<std::string>& variables);
 
-  std::string_view rest_;
+  std::string_view whole_, rest_;
   std::size_t number_;
 };
 

@@ -127,7 +127,7 @@ class ProgramParser {
 std::variant<Program, TextError> parse_program(std::string_view text) {
   try {
     return ProgramParser(text).run();
-  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message}; }
+  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message, failure.column}; }
 }
 
 }  // namespace tap::ir

@@ -5,6 +5,7 @@
 //   choose H 1
 //   split H dim k into 4 over mesh model tree 2
 //   split Y dim i into [0, 100, 4096] over threads
+//   split H.m dim k into 4 over mesh.model
 //   fuse H, H.m, Y over i
 //   unroll u 4
 //
@@ -53,6 +54,10 @@ struct Plan {
   std::vector<Decision> decisions;
   bool operator==(const Plan&) const = default;
 };
+
+// Whether a plan may hold the name without quotes: letters, digits and `_`, and between them `.`, `/`, `@` and `#`.
+bool is_plain_name(std::string_view name);
+std::string plan_name(const std::string& name);  // in quotes where it needs them
 
 std::string print(const Plan& plan);
 std::variant<Plan, TextError> parse_plan(std::string_view text);  // parse_plan(print(p)) == p

@@ -1,13 +1,15 @@
 #include "passes/apply_splits.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
-#include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "ir/text_names.h"
 #include "passes/cut.h"
 #include "passes/cut_scan.h"
+#include "passes/place_on_mesh.h"
+#include "passes/plan_problem.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -15,20 +17,6 @@ namespace tap::passes {
 using namespace ir;
 
 namespace {
-
-// Graphs that main reaches, with the path that names lead by; a graph that two operations share has its first path.
-std::vector<std::pair<GraphId, std::string>> reached_graphs(const Program& program) {
-  std::vector<std::pair<GraphId, std::string>> found{{program.main, ""}};
-  std::set<GraphId> seen{program.main};
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    auto [id, path] = found[k];
-    std::vector<std::string> names = operation_names(program[id]);
-    for (std::size_t o = 0; o < names.size(); ++o)
-      if (const RegionBody* region = program[program[id].operations[o].op].region())
-        if (seen.insert(region->graph).second) found.emplace_back(region->graph, path + names[o] + "/");
-  }
-  return found;
-}
 
 // The dim that alone gives that axis of the value its coordinate.
 std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& operation, ValueId value,
@@ -63,17 +51,22 @@ class GraphSplitter {
     claim_.operations.push_back(Copied{{{}, o}});
   }
 
-  void cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+  // The name of the partials, if the operation becomes their combination.
+  std::optional<std::string> cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
     Operation operation = before_[o];
     const Operator op = in_own_words(program_, operation);
     bool walked = walks(op, dim, split);
     if (operation.placements.empty())
-      if (auto scan = cut_scan(program_, op, dim, split.blocks)) return cut_running(o, *scan, split);
+      if (auto scan = cut_scan(program_, op, dim, split.blocks)) {
+        cut_running(o, *scan, split);
+        return std::nullopt;
+      }
     if (op.dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
     interner_.assign(operation, cut_dim(op, dim, split.blocks, walked));
     if (!walked) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
     after_.operations.push_back(std::move(operation));
     claim_.operations.push_back(BlockedFrom{{{}, o}});
+    return std::nullopt;
   }
 
   // Operations of a cut scan: local, totals, carry, combined.
@@ -120,7 +113,7 @@ class GraphSplitter {
     operation.placements.push_back({dim, split.placement, split.mesh, split.axis});
   }
 
-  void cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+  std::string cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
     const Operation& operation = before_[o];
     const Operator op = in_own_words(program_, operation);
     CutReduction parts = cut_reduction(program_, op, dim, split.blocks);
@@ -143,6 +136,7 @@ class GraphSplitter {
     after_.operations.push_back(std::move(combination));
     claim_.operations.push_back(PartialOf{{{}, o}, dim, block_dim});
     claim_.operations.push_back(CombinationOf{{{}, o}, first});
+    return after_[after_[first].results[0]].name;
   }
 
   ValueId add_value(const std::string& base, TensorType type) {
@@ -164,7 +158,8 @@ class GraphSplitter {
 
 class SplitApplier {
  public:
-  SplitApplier(const Program& program, const Plan& plan) : result_{program, {}, {}, {}}, interner_(result_.program) {
+  SplitApplier(const Program& program, const Plan& plan)
+      : source_(program), result_{program, {}, {}, {}}, interner_(result_.program) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d)
       if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
     for (Graph& graph : result_.program.graphs) graph.splits.clear();
@@ -172,7 +167,9 @@ class SplitApplier {
 
   SplitResult run() {
     while (!pending_.empty() && round()) {}
-    for (const Pending& p : pending_) problem(p, "no operation is called `" + p.split.operation + "`");
+    for (const Pending& p : pending_) result_.problems.push_back(no_operation(source_, p.decision, p.split.operation));
+    std::stable_sort(result_.problems.begin(), result_.problems.end(),
+                     [](const PlanProblem& a, const PlanProblem& b) { return a.decision < b.decision; });
     return std::move(result_);
   }
 
@@ -188,8 +185,8 @@ class SplitApplier {
     std::map<GraphId, std::map<OperationId, Turn>> turns;
     std::vector<Pending> left;
     bool any = false;
-    for (const Pending& p : pending_) {
-      auto place = finder.find(result_.program.main, p.split.operation);
+    for (Pending& p : pending_) {
+      auto place = holder_of_dim(finder, p.split);
       if (!place || turns[place->graph].contains(place->operation)) {
         left.push_back(p);
         continue;
@@ -212,15 +209,38 @@ class SplitApplier {
     return any;
   }
 
+  // The operation that the split names; where its dim went with the partials, the one that has it now.
+  std::optional<Place> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
+    auto has_dim = [&](Place place) {
+      return find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
+    };
+    auto named = finder.find(program().main, split.operation), place = named;
+    std::string name = split.operation;
+    while (place && !has_dim(*place)) {
+      auto partial = partial_of_.find(name);
+      if (partial == partial_of_.end()) return named;
+      name = partial->second;
+      place = finder.find(program().main, name);
+    }
+    split.operation = name;
+    return place;
+  }
+
   GraphClaim rewrite(GraphId id, const std::map<OperationId, Turn>& turns) {
     GraphSplitter splitter(result_.program, interner_, id);
     const std::size_t count = program()[id].operations.size();
     for (std::size_t o = 0; o < count; ++o) {
       auto turn = turns.find(OperationId(o));
       if (turn == turns.end()) splitter.copy(OperationId(o));
-      else splitter.cut(OperationId(o), turn->second.dim, turn->second.split);
+      else if (auto partial = splitter.cut(OperationId(o), turn->second.dim, turn->second.split))
+        partial_of_[turn->second.split.operation] = beside(turn->second.split.operation, *partial);
     }
     return splitter.finish();
+  }
+
+  // u/v2 → u/NAME
+  static std::string beside(const std::string& path, const std::string& name) {
+    return path.substr(0, path.rfind('/') + 1) + name;
   }
 
   const Program& program() const { return result_.program; }
@@ -230,112 +250,31 @@ class SplitApplier {
     const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
     auto dim = find_dim(op, split.dim);
-    if (!dim) {
-      std::vector<std::string> have;
-      for (const IndexDim& d : op.dims) have.push_back("`" + d.name + "`");
-      return refuse(p, "`" + split.operation + "` has no dim `" + split.dim + "`; it has " +
-                           (have.empty() ? "none" : joined(have)));
-    }
+    if (!dim) return refuse(p, no_dim(op, p.decision, split.operation, split.dim));
+    auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
     if (split.blocks.count < 1 || split.blocks.count > max_blocks)
-      return refuse(p, "`" + split.dim + "` is cut into " + std::to_string(split.blocks.count) + " blocks; 1 to " +
-                           std::to_string(max_blocks) + " are possible");
+      return number("`" + split.dim + "` is cut into " + std::to_string(split.blocks.count) + " blocks; 1 to " +
+                    std::to_string(max_blocks) + " are possible");
     bool again = std::any_of(op.blockings.begin(), op.blockings.end(), [&](auto& b) { return b.dim == *dim; });
     Range range = op.dims[*dim].range;
     if (!again && !tiles(split.blocks, range))
-      return refuse(p, "the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
-                           to_string(range));
+      return number("the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
+                    to_string(range));
     if (again && !split.blocks.boundaries.empty())
-      return refuse(p, "`" + split.dim + "` is cut already; blocks of its blocks are given by their number");
+      return number("`" + split.dim + "` is cut already; blocks of its blocks are given by their number");
     std::string why = why_not_cut(program(), op, *dim, GraphSplitter::walks(op, *dim, split));
-    if (!why.empty()) return refuse(p, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why);
-    if (split.axis && !axis_fits(p, place, *dim)) return std::nullopt;
+    if (!why.empty())
+      return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why, PlanPart::dim});
+    if (!split.axis) return dim;
+    if (auto problem = why_not_over_axis(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     return dim;
   }
 
-  bool axis_fits(const Pending& p, Place place, std::uint32_t dim) {
-    const Operation& operation = program()[place.graph][place.operation];
-    const Operator& op = program()[operation.op];
-    const PlannedSplit& split = p.split;
-    const Mesh* mesh = find_mesh(program(), split.mesh);
-    const MeshAxis* axis = mesh ? find_axis(*mesh, split.axis->name) : nullptr;
-    if (!mesh) problem(p, "there is no mesh `" + split.mesh + "`");
-    else if (!axis) problem(p, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`");
-    else if (!is_part_of(*axis, *split.axis))
-      problem(p, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name + "`, which has " +
-                     std::to_string(axis->size) + " places: what stands before it and its size divide that");
-    else if (size_of(*mesh, *split.axis) != split.blocks.count)
-      problem(p, std::to_string(split.blocks.count) + " blocks go on the axis `" + to_string(*split.axis) +
-                     "`, which has " + std::to_string(size_of(*mesh, *split.axis)) + " places");
-    else if (!stands_outside(op, operation, dim))
-      problem(p, "`" + split.dim + "` is cut over threads or a loop already; what goes over a mesh is cut first");
-    else if (interleaves(op, dim) || shares_its_result(place, operation))
-      problem(p, "the blocks of `" + split.dim + "` lie between each other in what `" + split.operation +
-                     "` writes, so that no device would hold a box of it");
-    else return axis_is_free(p, operation);
-    return false;
-  }
-
-  // Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
-  static bool interleaves(const Operator& op, std::uint32_t dim) {
-    for (const Access& write : op.writes)
-      for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
-        const AffineExpr& row = write.projection.start.rows[axis];
-        if (row.coefficients[dim] == 0) continue;
-        std::int64_t reach = write.projection.shape[axis];
-        for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-          if (d != dim && !op.dims[d].range.empty())
-            reach += std::abs(row.coefficients[d]) * (op.dims[d].range.size() - 1);
-        if (std::abs(row.coefficients[dim]) < reach) return true;
-      }
-    return false;
-  }
-
-  bool shares_its_result(Place place, const Operation& operation) const {
-    for (const Operation& other : program()[place.graph].operations)
-      if (&other != &operation)
-        for (ValueId v : operation.results)
-          if (std::find(other.results.begin(), other.results.end(), v) != other.results.end()) return true;
-    return false;
-  }
-
-  static bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
-    if (!part.sub) return true;
-    auto [before, size] = *part.sub;
-    auto fits = [&](std::int64_t n) { return 1 <= n && n <= axis.size; };
-    return fits(before) && fits(size) && axis.size % (before * size) == 0;
-  }
-
-  // Blocks on devices are cut first: those on threads are then within one device.
-  static bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
-    return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
-      bool on_mesh = std::any_of(operation.placements.begin(), operation.placements.end(),
-                                 [&](auto& p) { return p.dim == b.block_dim && p.placement == Placement::mesh_axis; });
-      return b.dim == dim && !on_mesh;
-    });
-  }
-
-  bool axis_is_free(const Pending& p, const Operation& operation) {
-    for (const BlockPlacement& other : operation.placements) {
-      if (!other.axis) continue;
-      if (other.mesh != p.split.mesh) {
-        problem(p, "`" + p.split.operation + "` is on the mesh `" + other.mesh + "` already");
-        return false;
-      }
-      Sharding both{p.split.mesh, {{{*other.axis}}, {{*p.split.axis}}}};
-      std::vector<std::string> faults = faults_of(both, *find_mesh(program(), p.split.mesh));
-      if (faults.empty()) continue;
-      problem(p, "two dims of `" + p.split.operation + "` cannot go over `" + to_string(*other.axis) + "` and `" +
-                     to_string(*p.split.axis) + "`: " + faults.front());
-      return false;
-    }
-    return true;
-  }
-
-  std::optional<std::uint32_t> refuse(const Pending& p, std::string message) {
-    problem(p, std::move(message));
+  std::optional<std::uint32_t> refuse(const Pending& p, PlanProblem problem) {
+    problem.decision = p.decision;
+    result_.problems.push_back(std::move(problem));
     return std::nullopt;
   }
-  void problem(const Pending& p, std::string message) { result_.problems.push_back({p.decision, std::move(message)}); }
 
   // The combination of many partials is itself cut, until one level combines what is left.
   static std::optional<Pending> rest_of_tree(const Pending& p, const Operator& op, std::uint32_t dim) {
@@ -351,16 +290,19 @@ class SplitApplier {
     return again;
   }
 
+  const Program& source_;
   SplitResult result_;
   Interner interner_;
   std::vector<Pending> pending_;
+  // `H` whose reduction was cut is the combination: the dims that it lacks are those of its partials.
+  std::map<std::string, std::string> partial_of_;
 };
 
 }  // namespace
 
 Plan requested_splits(const Program& program) {
   Plan plan;
-  for (const auto& [id, path] : reached_graphs(program)) {
+  for (const auto& [id, path] : graph_paths(program)) {
     const Graph& graph = program[id];
     std::vector<std::string> names = operation_names(graph);
     for (const SplitRequest& request : graph.splits) {

@@ -52,6 +52,10 @@ std::string why_not_cut(const Program& program, const Operator& op, std::uint32_
   if (d.role == DimRole::counter) return "`" + d.name + "` counts an iterate, whose steps follow each other";
   if (walked && d.role != DimRole::reduction) return "";
   if (d.role == DimRole::parallel || walked) return "";
+  // The cells of an inner block would then lie in several places: one in each block of the walk.
+  for (const Blocking& b : op.blockings)
+    if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
+      return "it is walked block after block already; blocks that become partials are cut before that";
   if (!op.reduce()) return "what `" + d.name + "` reduces is not known to be a reduction by cells";
   if (program[op.reduce()->monoid].laws.associative == Law::broken) return "the monoid is not associative";
   for (std::uint32_t outer = 0; outer < op.dims.size(); ++outer) {

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "ir/operation_names.h"
+#include "passes/plan_problem.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -97,7 +98,7 @@ class FusionApplier {
     std::vector<OperationId> operations;
     for (const std::string& name : fusion.operations) {
       auto place = finder.find(program.main, name);
-      if (!place) return problem(fmt::format("no operation is called `{}`", name));
+      if (!place) return result_.problems.push_back(no_operation(program, decision, name));
       if (graph && *graph != place->graph)
         return problem(fmt::format("`{}` and `{}` are in different graphs", fusion.operations[0], name));
       graph = place->graph;
@@ -110,8 +111,8 @@ class FusionApplier {
     for (const std::string& name : fusion.dims) {
       auto dim = find_dim(op, name);
       if (!dim)
-        return problem(
-            fmt::format("`{}` has no dim `{}`", program[*graph][program[*graph][last].results[0]].name, name));
+        return result_.problems.push_back(
+            no_dim(op, decision, program[*graph][program[*graph][last].results[0]].name, name));
       if (op.dims[*dim].keep || op.dims[*dim].role == DimRole::counter)
         return problem(fmt::format("`{}` cannot be shared by a group", name));
       if (std::find(over.begin(), over.end(), *dim) != over.end())

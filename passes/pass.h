@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/certificate.h"
-#include "ir/plan.h"
+#include "ir/plan_text.h"
 
 namespace tap::passes {
 
@@ -22,12 +22,13 @@ struct PassContext {
   const RuleSet* rules = nullptr;  // the program's rewrites, and those of the libraries that it uses
 };
 
-// Why a pass declined, in one sentence, for people (`--remarks`).
+// Why a pass declined, or dropped something that was spoken of, in one sentence, for people (`--remarks`).
 struct Remark {
   std::string pass;       // filled in by the pass manager
   std::string graph;      // its name
   std::string operation;  // the name of a value that it writes
   std::string message;
+  bool dropped = false;  // the operation is gone, and not left as it was
   bool operator==(const Remark&) const = default;
 };
 
@@ -35,6 +36,9 @@ struct Remark {
 struct PlanProblem {
   std::size_t decision = 0;  // of the plan
   std::string message;
+  ir::PlanPart part = ir::PlanPart::whole;  // which part of the decision is wrong
+  std::string name = {};                    // … and the operation or dim that it names
+  std::string help = {};
 };
 
 // What one step made, and what it claims.

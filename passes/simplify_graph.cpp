@@ -43,13 +43,20 @@ class Simplifier {
       for (ValueId v : *list) boundary_[v.index()] = true;
   }
 
+  // By the name of a dim, which it keeps then.
+  bool asked_to_split(OperationId id) const {
+    return std::any_of(graph_.splits.begin(), graph_.splits.end(),
+                       [id](const SplitRequest& split) { return split.operation == id && !split.value; });
+  }
+
   Rebuilt run(std::vector<Operator>& added) {
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) {
       OperationId id{i};
       const Operation& operation = graph_[id];
       const Operator& op = program_[operation.op];
       if (is_copy(op) && forward(id)) continue;
-      if (auto map = reduced_once(program_, op)) {
+      auto map = asked_to_split(id) ? std::nullopt : reduced_once(program_, op);
+      if (map) {
         Operation changed = operation;
         if (map->operands.empty()) changed.operands.clear(), changed.operand_shardings.clear();
         if (changed.names) drop_reduced_names(*changed.names, op);

@@ -4,6 +4,7 @@
 
 #include "ir/operation_names.h"
 #include "passes/counter.h"
+#include "passes/plan_problem.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -203,7 +204,7 @@ class UnrollApplier {
     auto problem = [&](std::string message) { result_.problems.push_back({decision, std::move(message)}); };
     const Program before = result_.program;
     auto place = OperationFinder(before).find(before.main, unroll.operation);
-    if (!place) return problem(fmt::format("no operation is called `{}`", unroll.operation));
+    if (!place) return result_.problems.push_back(no_operation(before, decision, unroll.operation));
     const Operation& operation = before[place->graph][place->operation];
     const RegionBody* region = before[operation.op].region();
     if (!region || region->kind != RegionKind::iterate)

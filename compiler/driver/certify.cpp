@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include "compiler/driver/read_plan.h"
 #include "ir/program_hash.h"
 #include "passes/apply_splits.h"
 #include "passes/pipeline.h"
@@ -14,9 +15,8 @@
 namespace tap::driver {
 namespace {
 
-void require_applicable(const std::vector<passes::PlanProblem>& problems) {
-  if (problems.empty()) return;
-  throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{}, problems.front().message)};
+void require_applicable(const std::vector<passes::PlanProblem>& problems, std::size_t requested = 0) {
+  if (!problems.empty()) throw PlanRefused{problems, requested};
 }
 
 class Way {
@@ -49,9 +49,10 @@ class Way {
   void splits(const ir::Plan& plan) {
     Phase phase("splits");
     ir::Plan all = passes::requested_splits(now());
+    const std::size_t requested = all.decisions.size();
     all.decisions.insert(all.decisions.end(), plan.decisions.begin(), plan.decisions.end());
     passes::SplitResult result = passes::apply_splits(now(), all);
-    require_applicable(result.problems);
+    require_applicable(result.problems, requested);
     for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
     passes::RealiseResult realised = passes::realise(now());
     if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));

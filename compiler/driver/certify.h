@@ -19,7 +19,7 @@ struct Certified {
 
 // Runs the passes, applies the plan (its unrolls, then its fusions, then its splits and those that the program asks for),
 // realises, and checks all of it.
-// Throws Failure where the plan cannot be applied.
+// Throws PlanRefused (read_plan.h) where the plan cannot be applied.
 Certified certify(ir::Program program, const ir::Plan& plan);
 
 struct PlanOptions {
@@ -27,8 +27,8 @@ struct PlanOptions {
   bool require_proof = false;  // … and one that rests on an assumption, too
   bool fuse_more = false;      // groups that the compiler chooses (fuse_auto), beside those of the plan
 };
-// What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure: exit 5 for a step that is
-// not justified, exit 1 where the plan cannot be applied.
+// What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure, exit 5, for a step that
+// is not justified, and PlanRefused where the plan cannot be applied.
 ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options);
 
 // The verdict on the stages and the certificate that there are.

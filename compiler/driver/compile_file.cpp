@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "compiler/driver/standard_library.h"
+#include "compiler/driver/written_operations.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -75,7 +76,10 @@ Compiled compile_file(Session& session, FileId file, const CompileOptions& optio
 
 Compiled compile_program(Session& session, FileId file, const CompileOptions& options) {
   Compiled compiled = compile_file(session, file, options);
-  if (compiled.has_program) return compiled;
+  if (compiled.has_program) {
+    session.operations = written_operations(compiled);
+    return compiled;
+  }
   auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")

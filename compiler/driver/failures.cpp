@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/reproducer.h"
 #include "ir/interpret.h"
 #include "support/check.h"
@@ -45,6 +46,9 @@ int our_bug(const char* what) {
 int guarded(Session& session, const std::function<int()>& work) {
   try {
     return work();
+  } catch (const PlanRefused& refused) {
+    tell(session, refused);
+    return exit_code::wrong_program;
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "compiler/driver/certify.h"
+#include "compiler/driver/read_plan.h"
 #include "ir/certificate_text.h"
 #include "ir/text.h"
 #include "runtime/write_file.h"
@@ -81,9 +82,10 @@ class Observer {
 
 void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
-    session.tell(Diagnostic(
-        Code::pass_declined, Span{},
-        fmt::format("{} left `{}` of `{}` as it is: {}", remark.pass, remark.operation, remark.graph, remark.message)));
+    session.tell(Diagnostic(Code::pass_declined, Span{},
+                            fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "left",
+                                        remark.operation, remark.graph, remark.dropped ? "" : " as it is",
+                                        remark.message)));
 }
 
 }  // namespace
@@ -121,9 +123,7 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
     observer(run);
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
   });
-  if (!passed.problems.empty())
-    throw Failure{exit_code::wrong_program,
-                  Diagnostic(Code::plan_not_applicable, Span{}, passed.problems.front().message)};
+  if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), 0);
   if (!options.certificate.empty()) write_files({{options.certificate, {ir::print(passed.certificate)}}});
   if (options.verify) {
     certified.certificate = passed.certificate;

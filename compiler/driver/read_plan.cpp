@@ -2,23 +2,62 @@
 
 #include <fmt/format.h>
 
+#include "compiler/driver/line_span.h"
 #include "compiler/driver/read_source.h"
 
 namespace tap::driver {
+namespace {
+
+constexpr std::size_t most_told = 20;
+
+// Where the name was in the program, if the passes before the plan took it away.
+void explain_missing(const Session& session, const passes::PlanProblem& problem, Diagnostic& diagnostic) {
+  auto written = session.operations.find(problem.name);
+  if (problem.part != ir::PlanPart::operation || written == session.operations.end()) return;
+  diagnostic.label(written->second, fmt::format("the passes that run before a plan joined `{}` with what reads it, or "
+                                                "found that it is not needed",
+                                                problem.name));
+}
+
+Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem, std::size_t requested) {
+  Span span;
+  std::string message = problem.message;
+  if (problem.decision >= requested && session.plan) {
+    const ir::TextPart& part =
+        ir::part_of(session.plan->decisions[problem.decision - requested], problem.part, problem.name);
+    span = {session.plan->file, static_cast<std::uint32_t>(part.begin), static_cast<std::uint32_t>(part.end)};
+  } else {
+    message = "a split that the program asks for cannot be: " + message;
+  }
+  Diagnostic diagnostic(Code::plan_not_applicable, span, std::move(message));
+  diagnostic.help(problem.help);
+  explain_missing(session, problem, diagnostic);
+  return diagnostic;
+}
+
+}  // namespace
+
+PlanRefused::PlanRefused(std::vector<passes::PlanProblem> found, std::size_t of_the_program)
+    : Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{}, found.front().message)},
+      problems(std::move(found)),
+      requested(of_the_program) {}
 
 ir::Plan read_plan(Session& session, const std::string& path) {
   if (path.empty()) return {};
   FileId file = read_source(session, path);
-  std::string_view text = session.sources.file(file).text();
-  auto parsed = ir::parse_plan(text);
-  if (auto* error = std::get_if<ir::TextError>(&parsed)) {
-    std::size_t begin = 0;
-    for (std::size_t line = 1; line < error->line && begin < text.size(); ++line)
-      begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    auto at = static_cast<std::uint32_t>(begin);
-    throw Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{file, at, at}, error->message)};
-  }
-  return std::get<ir::Plan>(std::move(parsed));
+  auto parsed = ir::parse_plan_text(session.sources.file(file).text());
+  if (auto* error = std::get_if<ir::TextError>(&parsed))
+    throw Failure{
+        exit_code::wrong_program,
+        Diagnostic(Code::plan_not_applicable, place_span(session.sources.file(file), file, *error), error->message)};
+  auto& text = std::get<ir::PlanText>(parsed);
+  session.plan = std::make_shared<const PlanFile>(PlanFile{file, std::move(text.parts)});
+  return std::move(text.plan);
+}
+
+void tell(const Session& session, const PlanRefused& refused) {
+  for (std::size_t k = 0; k < refused.problems.size() && k < most_told; ++k)
+    session.tell(diagnose(session, refused.problems[k], refused.requested));
 }
 
 }  // namespace tap::driver

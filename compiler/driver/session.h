@@ -1,6 +1,8 @@
 // What every subcommand has at hand: the sources read so far, how messages are shown, and checked output.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +14,13 @@
 
 namespace tap::driver {
 
+struct PlanFile;  // read_plan.h
+
 struct Session {
   SourceMap sources;
+  std::shared_ptr<const PlanFile> plan;  // the last that was read: where its lines stand
+  // Where the program's operations were written, by the names that plans and messages use.
+  std::map<std::string, Span, std::less<>> operations;
   MessageFormat message_format = MessageFormat::human;
   bool colour = false;                 // of messages, on standard error
   std::vector<std::string> arguments;  // of the command line, for reproducers

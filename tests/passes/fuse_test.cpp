@@ -67,7 +67,7 @@ TEST(Fuse, RefusesWhatStandsInBetween) {
 TEST(Fuse, RefusesNamesThatAreNotThere) {
   Program program = lowered(softmax_text);
   EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "no operation is called `Z`");
-  EXPECT_EQ(refusal(program, {"Y.m", "Y"}, {"q"}), "`Y` has no dim `q`");
+  EXPECT_EQ(refusal(program, {"Y.m", "Y"}, {"q"}), "`Y` has no dim `q`; it has `i`, `j`");
 }
 
 TEST(Fuse, RefusesAResultThatNeighboursNeed) {

@@ -129,8 +129,8 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
 
 TEST(PlanText, PrintsAndParsesBack) {
   std::string text =
-      "plan 1\nchoose H 1\nsplit \"H.m\" dim k into 4 over axis pod.model:(1)2 tree 2\n"
-      "split Y dim i into [0, 100, 4096] over threads\nfuse H, \"H.m\", Y over i\nunroll u 4\n";
+      "plan 1\nchoose H 1\nsplit H.m dim k into 4 over axis pod.model:(1)2 tree 2\n"
+      "split Y dim i into [0, 100, 4096] over threads\nfuse H, H.m, Y over i\nunroll u 4\n";
   auto parsed = parse_plan(text);
   ASSERT_TRUE(std::holds_alternative<Plan>(parsed)) << std::get<TextError>(parsed).message;
   EXPECT_EQ(print(std::get<Plan>(parsed)), text);

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 """Plans: `run` gives the same under each, natively and interpreted; a program's own splits are applied; mistakes are told."""
+import re
+
 from tapc import *
 
 PROGRAM = """mesh pod = [data: 2, model: 3]
@@ -16,6 +18,9 @@ PLANS = [
     "split H dim k into 3 over axis pod.model tree 2\n",
     "split H dim k into 2 over sequential\nsplit S dim i into 4 over threads\n",
     "split S dim i into [0, 3, 3, 7] over axis pod.model\n",
+    "split H dim k into 2\nsplit H dim k into 2 over threads\nsplit H.partial dim i into 2\n",
+    "split H dim k into 2 over threads\nsplit H dim k into 2 over sequential // partials, which are then walked\n",
+    "split H dim k into 2 over sequential\nsplit H dim k into 2 over sequential\n",
 ]
 
 
@@ -84,6 +89,18 @@ class FusionTest(TapcTest):
         self.assertRegex(result.told, "fuse_auto left `A` of `p` as it is: "
                                       "`A` is needed outside of the group, and inside by other points of i")
 
+    def test_splits_of_what_the_passes_change(self):
+        """A reduction of one point keeps its dim if that is to be cut, and a split of what nobody needs is spoken of."""
+        self.write("p.tap", """program p(X: f64[8]) -> (Y: f64[8]) {
+    D[i] = X[i] + 1
+    split D on i into 2
+    Y[i] = sum[k in 0..1] X[i] * 2
+    split Y on k into 1
+}
+""")
+        self.expect(0, "^$", "verify", "p.tap")
+        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split", "opt", "p.tap", "--remarks")
+
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         for line, told in [('fuse "Y.m", Z over i', "no operation is called `Z`"),
@@ -118,6 +135,18 @@ class PlanTest(TapcTest):
         self.assertEqual(self.results(), wanted)
         self.assertEqual(self.results("--engine", "interp"), wanted)
 
+    def test_splits_of_what_the_passes_change(self):
+        """A reduction of one point keeps its dim if that is to be cut, and a split of what nobody needs is spoken of."""
+        self.write("p.tap", """program p(X: f64[8]) -> (Y: f64[8]) {
+    D[i] = X[i] + 1
+    split D on i into 2
+    Y[i] = sum[k in 0..1] X[i] * 2
+    split Y on k into 1
+}
+""")
+        self.expect(0, "^$", "verify", "p.tap")
+        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split", "opt", "p.tap", "--remarks")
+
     def test_mistakes(self):
         self.write("p.tap", PROGRAM)
         for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
@@ -127,10 +156,60 @@ class PlanTest(TapcTest):
                            ("split H dim o into 2 over axis pod.model:(-1)2", r"`model:\(-1\)2` is not a part of `model`"),
                            ("split H dim o into 2 over axis pod.model:(2)2", r"`model:\(2\)2` is not a part of `model`"),
                            ("split H dim o into 2 over axis pod.model:(9223372036854775807)2", "is not a part of `model`"),
+                           ("split H dim k into 2 over sequential\nsplit H dim k into 2", "`k` of `H` cannot be cut: it is walked block after block already"),
                            ("split H dim i into 3 over axis pod.data", "3 blocks go on the axis `data`, which has 2 places")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
-                self.expect(1, r"T1402.*" + told, "run", "p.tap", "-i", "X=iota", "-i", "W=iota", "--plan", "p.plan")
+                self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i", "W=iota", "--plan", "p.plan")
+
+    def test_mistakes_are_shown_where_they_are_written(self):
+        self.write("p.tap", PROGRAM.replace("Y[i, o] = H", "Z[i, o] = H[i, o] * 2\n    Y[i, o] = Z[i, o] + H"))
+        # What is underlined, and what helps.
+        for line, marked, told, helped in [
+                ("split Hh dim i into 2", "Hh", "no operation is called `Hh`", "did you mean `H`"),
+                ("split X dim i into 2", "X", "`X` is an input, which no operation writes", "the operations are `H`, `Y`, `S`"),
+                ("split Z dim i into 2", "Z", "no operation is called `Z`", r"p\.tap:4:5"),
+                ("split H dim oo into 2", "oo", "`H` has no dim `oo`", "did you mean `o`"),
+                ("split Y dim i into [0, 9] // all", "[0, 9]", r"the blocks \[0, 9\] do not tile i", "0..7"),
+                ("split H dim i into 3 over pod.data", "3", "3 blocks go on the axis `data`", "write `into 2`"),
+                ("split H dim i into 2 over pid.data", "pid.data", "there is no mesh `pid`", "did you mean `pod`"),
+                ("split H dim i into 2 over pod.dta", "pod.dta", "has no axis `dta`", "did you mean `data`"),
+                ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is no place for blocks", "as in pod.data")]:
+            with self.subTest(line):
+                self.write("p.plan", "\ufeffplan 1\nsplit S dim i into 2\n" + line + "\n")
+                result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{told}", "verify", "p.tap", "--plan", "p.plan")
+                rows = result.told.splitlines()
+                carets = re.search(r"\^+", rows[3])
+                self.assertEqual(rows[2][carets.start():carets.end()], marked, result.told)
+                self.assertRegex(result.told, helped)
+
+    def test_every_mistake_is_told(self):
+        self.write("p.tap", PROGRAM)
+        self.write("p.plan", "plan 1\nsplit Q dim i into 2\nsplit H dim q into 2\nsplit S dim i into 2\nsplit R dim i into 2\n")
+        result = self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan")
+        self.assertEqual([row.split(":")[1] for row in result.told.splitlines() if "error[" in row], ["2", "3", "5"])
+
+    def test_control_characters_do_not_reach_the_terminal(self):
+        self.write("p.tap", PROGRAM)
+        self.write("p.plan", "plan 1\nsplit \x1b[31mH dim i into 2\n")
+        self.assertNotIn("\x1b", self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan").told)
+
+    def test_names_as_they_are(self):
+        """Paths, dots and the later results of a tuple need no quotes."""
+        self.write("u.tap", """use std
+op twice(x: f64[n]) -> (y: f64[n]) { m[i] = sum[k in 0..3] x[i] * x[k]\n y[i] = m[i] + m[n - 1 - i] }
+program p(X: f64[8]) -> (Y: f64[8], A: f64[], B: i64[]) {
+    Y = iterate 3 (v = X) { w[i] = sum[k in 0..4] v[k] * v[i] * 0.01; w }
+    Z = twice(X)
+    (A, B) = top1(Z)
+}
+""")
+        listed = self.tapc("opt", "u.tap").stdout.decode()
+        self.assertIn("Z.m", listed)
+        for line in ("split Y/w dim i into 2 over threads", "split Z.m dim k into 2", 'split "Z.m" dim k into 2', "split B dim #0 into 2"):
+            with self.subTest(line):
+                self.write("p.plan", "plan 1\n" + line + "\n")
+                self.expect(0, "^$", "verify", "u.tap", "--plan", "p.plan")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,12 @@
+// Where a mistake stands in a text that is read line by line (ir/text.h): a stage, a plan.
+#pragma once
+
+#include "ir/text.h"
+#include "support/source.h"
+
+namespace tap::driver {
+
+// The word at the place, or the end of its line.
+Span place_span(const SourceFile& source, FileId file, const ir::TextError& error);
+
+}  // namespace tap::driver

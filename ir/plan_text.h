@@ -1,0 +1,29 @@
+// A plan with the places of what its text says, so that a mistake is shown where it was written.
+//
+//   plan 1
+//   split H dim k into 4 over mesh.model      operation H at 13..14, dim k at 19..20, blocks, place
+#pragma once
+
+#include "ir/plan.h"
+
+namespace tap::ir {
+
+enum class PlanPart : std::uint8_t { whole, operation, dim, number, place };
+
+struct TextPart {  // bytes begin … end - 1 of the text
+  PlanPart part = PlanPart::whole;
+  std::string name;  // of an operation or a dim
+  std::size_t begin = 0, end = 0;
+  bool operator==(const TextPart&) const = default;
+};
+
+struct PlanText {
+  Plan plan;
+  std::vector<std::vector<TextPart>> parts;  // of each decision; the first is the whole
+};
+std::variant<PlanText, TextError> parse_plan_text(std::string_view text);
+
+// The part of the decision; the whole of it where there is none, of that name if one is given.
+const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name);
+
+}  // namespace tap::ir

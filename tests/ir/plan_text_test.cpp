@@ -1,0 +1,86 @@
+// A plan's text: print∘parse is the identity, and every part is known by its place.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "ir/plan_text.h"
+
+namespace tap::ir {
+namespace {
+
+std::string any_name() {
+  return *rc::gen::container<std::string>(rc::gen::elementOf(std::string("abH_019./@# \"\\\n\t\x1b\xc3\xa9")));
+}
+
+PlannedSplit any_split() {
+  PlannedSplit split{any_name(), any_name(), {*rc::gen::inRange<std::int64_t>(1, 9)}};
+  if (*rc::gen::arbitrary<bool>()) split.blocks = {2, {0, *rc::gen::inRange<std::int64_t>(0, 9), 9}};
+  split.placement =
+      *rc::gen::element(Placement::unspecified, Placement::threads, Placement::sequential, Placement::mesh_axis);
+  if (split.placement == Placement::mesh_axis) {
+    split.mesh = any_name();
+    split.axis = AxisRef{*rc::gen::element<std::string>("data", "model"), {}};
+  }
+  if (*rc::gen::arbitrary<bool>()) split.tree = *rc::gen::inRange<std::int64_t>(2, 9);
+  return split;
+}
+
+std::vector<std::string> some_names(int least) {
+  std::vector<std::string> names(static_cast<std::size_t>(*rc::gen::inRange(least, 4)));
+  for (std::string& name : names) name = any_name();
+  return names;
+}
+
+RC_GTEST_PROP(PlanText, ParsesWhatItPrints, ()) {
+  Plan plan;
+  for (int n = *rc::gen::inRange(0, 5); n > 0; --n) switch (*rc::gen::inRange(0, 4)) {
+      case 0: plan.decisions.push_back(PlannedChoice{any_name(), *rc::gen::inRange<std::uint32_t>(0, 5)}); break;
+      case 1: plan.decisions.push_back(any_split()); break;
+      case 2: plan.decisions.push_back(PlannedFusion{some_names(1), some_names(0)}); break;
+      default: plan.decisions.push_back(PlannedUnroll{any_name(), *rc::gen::inRange<std::int64_t>(1, 9)});
+    }
+  auto back = parse_plan(print(plan));
+  if (auto* error = std::get_if<TextError>(&back)) RC_FAIL(error->message + "\n" + print(plan));
+  RC_ASSERT(std::get<Plan>(back) == plan);
+}
+
+TEST(PlanText, PartsStandWhereTheyWereWritten) {
+  const std::string text =
+      "\xef\xbb\xbfplan 1\n\n  split H.m dim k into [0, 4] over pod.data:(1)2 tree 2 // why\nfuse a, \"b c\" over i\n";
+  auto parsed = parse_plan_text(text);
+  ASSERT_TRUE(std::holds_alternative<PlanText>(parsed)) << std::get<TextError>(parsed).message;
+  auto seen = [&](std::size_t decision, PlanPart part, const std::string& name) {
+    const TextPart& found = part_of(std::get<PlanText>(parsed).parts[decision], part, name);
+    return text.substr(found.begin, found.end - found.begin);
+  };
+  EXPECT_EQ(seen(0, PlanPart::whole, ""), "split H.m dim k into [0, 4] over pod.data:(1)2 tree 2");
+  EXPECT_EQ(seen(0, PlanPart::operation, "H.m"), "H.m");
+  EXPECT_EQ(seen(0, PlanPart::dim, "k"), "k");
+  EXPECT_EQ(seen(0, PlanPart::number, ""), "[0, 4]");
+  EXPECT_EQ(seen(0, PlanPart::place, ""), "pod.data:(1)2");
+  EXPECT_EQ(seen(1, PlanPart::operation, "b c"), "\"b c\"");
+  EXPECT_EQ(seen(1, PlanPart::dim, "i"), "i");
+  EXPECT_EQ(seen(1, PlanPart::dim, "elsewhere"), "fuse a, \"b c\" over i");
+}
+
+TEST(PlanText, NamesThatNeedNoQuotes) {
+  for (const char* name : {"H", "H.m", "u/v2", "Y@1", "H#7", "#2", "a.b/c@0"}) EXPECT_TRUE(is_plain_name(name)) << name;
+  for (const char* name : {"", "_", "1", "a b", "a.", ".a", "a//b", "a/", "#", "\"", "é"})
+    EXPECT_FALSE(is_plain_name(name)) << name;
+}
+
+TEST(PlanText, MistakesHaveAPlace) {
+  auto at = [](std::string_view line) {
+    auto parsed = parse_plan_text("plan 1\n" + std::string(line));
+    auto* error = std::get_if<TextError>(&parsed);
+    return error && error->line == 2 ? static_cast<int>(error->column) : -1;
+  };
+  EXPECT_EQ(at("splt H"), 0);
+  EXPECT_EQ(at("split H dm k"), 8);
+  EXPECT_EQ(at("split H dim k into 2 over nowhere"), 26);
+  EXPECT_EQ(at("split H dim k into 2 tree 1"), 26);
+  EXPECT_EQ(at("split H dim k into 2 3"), 21);
+  EXPECT_EQ(at("unroll u"), 8);
+}
+
+}  // namespace
+}  // namespace tap::ir
