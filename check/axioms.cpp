@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
 #include "check/verdict.h"
 #include "support/checked.h"
@@ -23,19 +23,6 @@ constexpr std::string_view lines[] = {
   throw Refusal{Obligation::axioms, fmt::format("`{}` {}", axiom, why)};
 }
 
-// A side of an axiom, read from its text: a variable, a literal, or an operation.
-struct Pattern {
-  char variable = 0;
-  std::string literal = {};  // 0, -1, -0, true, T.min
-  CellOp op = CellOp::constant;
-  std::vector<Pattern> args = {};
-};
-struct Axiom {
-  Pattern left, right;
-  std::string variables;  // in the order of their first occurrence
-  bool integers = true, floats = true, booleans = true;
-};
-
 struct Infix {
   std::string_view text;
   CellOp op;
@@ -48,18 +35,19 @@ constexpr Infix infixes[] = {{"or ", CellOp::logical_or, 1}, {"and ", CellOp::lo
                              {"* ", CellOp::mul, 5},         {"/ ", CellOp::div, 5},
                              {"% ", CellOp::mod, 5}};
 
-class Reader {
+// Makes terms of both sides of a line, its variables being those terms. Its numbers are of the type of the first of them.
+class Line {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  Line(Terms& terms, const std::string& text, const std::vector<Term>& variables)
+      : terms_(terms), text_(text), variables_(variables), rest_(text) {}
 
-  Axiom axiom() {
-    Axiom axiom{side(1), (eat("= "), side(1)), std::move(variables_)};
-    if (!eat("[")) return axiom;
-    std::string_view types = rest_.substr(0, rest_.find_first_of(";]"));
-    axiom.integers = types.find("integers") != types.npos;
-    axiom.floats = types.find("floats") != types.npos;
-    axiom.booleans = types.find("bool") != types.npos;
-    return axiom;
+  void declare() {
+    Term left = side(1);
+    eat("= ");
+    Term right = side(1);
+    if (names_.size() != variables_.size())
+      refuse(text_, fmt::format("has {} variables, not {}", names_.size(), variables_.size()));
+    terms_.merge(left, right);
   }
 
  private:
@@ -69,26 +57,24 @@ class Reader {
     while (rest_.starts_with(' ')) rest_.remove_prefix(1);
     return true;
   }
-  Pattern side(int least) {
-    Pattern left = operand();
-    for (bool more = true; more;) {
-      more = false;
-      for (const Infix& infix : infixes) {
-        if (infix.binds < least || !eat(infix.text)) continue;
-        left = {0, {}, infix.op, {std::move(left), side(infix.binds + 1)}};
-        more = true;
-        break;
-      }
+  Term side(int least) {
+    Term left = operand();
+    for (const Infix* infix = std::begin(infixes); infix != std::end(infixes);) {
+      bool here = infix->binds >= least && eat(infix->text);
+      if (here) left = apply(infix->op, {left, side(infix->binds + 1)});
+      infix = here ? std::begin(infixes) : infix + 1;
     }
     return left;
   }
-  Pattern operand() {
-    for (std::string_view literal : {"-1", "-0", "0", "1", "true", "false", "T.min", "T.max"})
-      if (eat(literal)) return {0, std::string(literal), {}, {}};
-    if (eat("not ")) return {0, {}, CellOp::logical_not, {operand()}};
-    if (eat("-")) return {0, {}, CellOp::neg, {operand()}};
+  Term operand() {
+    for (std::string_view number : {"-1", "-0", "0", "1", "T.min", "T.max"})
+      if (eat(number)) return terms_.constant(literal(number, terms_[variable(0)].type));
+    for (bool truth : {false, true})
+      if (eat(truth ? "true" : "false")) return terms_.constant(Scalar::boolean(truth));
+    if (eat("not ")) return apply(CellOp::logical_not, {operand()});
+    if (eat("-")) return apply(CellOp::neg, {operand()});
     if (eat("(")) {
-      Pattern inner = side(1);
+      Term inner = side(1);
       eat(")");
       return inner;
     }
@@ -96,98 +82,49 @@ class Reader {
     rest_.remove_prefix(name.size());
     if (!eat("(")) {
       eat(" ");
-      if (variables_.find(name[0]) == std::string::npos) variables_ += name[0];
-      return {name[0], {}, {}, {}};
+      if (names_.find(name[0]) == std::string::npos) names_ += name[0];
+      return variable(names_.find(name[0]));
     }
-    Pattern call;
-    for (std::size_t k = 0; k < ir::cell_op_count; ++k)
-      if (ir::info(CellOp(k)).name == name || ir::info(CellOp(k)).spelling == name) call.op = CellOp(k);
-    do call.args.push_back(side(1));
+    std::vector<Term> args;
+    do args.push_back(side(1));
     while (eat(", "));
     eat(")");
-    return call;
+    std::size_t op = 0;
+    while (ir::info(CellOp(op)).name != name && ir::info(CellOp(op)).spelling != name) ++op;
+    return apply(CellOp(op), std::move(args));
   }
 
-  std::string_view rest_;
-  std::string variables_;
-};
-
-const std::map<std::string_view, Axiom>& axioms() {
-  static const auto table = [] {
-    std::map<std::string_view, Axiom> all;
-    for (std::string_view line : lines) all.emplace(line, Reader(line).axiom());
-    return all;
-  }();
-  return table;
-}
-
-bool gives_truth(CellOp op) {
-  auto kind = ir::info(op).kind;
-  return kind == ir::CellKind::comparison || kind == ir::CellKind::logical || op == CellOp::logical_and ||
-         op == CellOp::logical_or;
-}
-
-// Makes terms of an axiom's sides, its variables being those terms.
-class Instance {
- public:
-  Instance(Terms& terms, const Axiom& axiom, const std::string& text, const std::vector<Term>& variables)
-      : terms_(terms), axiom_(axiom), text_(text), variables_(variables) {}
-
-  void declare() {
-    auto type = type_of(axiom_.left) ? type_of(axiom_.left) : type_of(axiom_.right);
-    if (!type) refuse(text_, "has no type here");
-    Term left = term(axiom_.left, *type), right = term(axiom_.right, *type);
-    terms_.merge(left, right);
+  Term variable(std::size_t number) const {
+    if (number >= variables_.size()) refuse(text_, "has more variables");
+    return variables_[number];
   }
-
- private:
-  Term variable(char letter) const { return variables_[axiom_.variables.find(letter)]; }
-
-  std::optional<ElementType> type_of(const Pattern& p) const {
-    if (p.variable) return terms_[variable(p.variable)].type;
-    if (p.literal == "true" || p.literal == "false") return ElementType::boolean;
-    if (!p.literal.empty()) return std::nullopt;
-    return gives_truth(p.op) ? ElementType::boolean : type_of_operands(p);
+  Term apply(CellOp op, std::vector<Term> args) {
+    ElementType of = terms_[args.back()].type;
+    bool logical = ir::info(op).arguments == ir::CellArguments::bools;
+    for (std::size_t k = 0; k < args.size(); ++k)
+      if (terms_[args[k]].type != (logical || (op == CellOp::select && k == 0) ? ElementType::boolean : of))
+        refuse(text_, "is used with terms of different types");
+    std::string_view types = std::string_view(text_).substr(std::min(text_.find('['), text_.size()));
+    bool fits = types.find(is_bool(of) ? "bool" : is_float(of) ? "floats" : "integers") != types.npos;
+    if (!logical && !types.empty() && !fits) refuse(text_, fmt::format("does not hold of {}", tap::name_of(of)));
+    bool truth = ir::info(op).result == ir::CellResult::boolean;
+    return terms_.apply(op, truth ? ElementType::boolean : of, std::move(args));
   }
-  std::optional<ElementType> type_of_operands(const Pattern& p) const {
-    for (std::size_t k = p.op == CellOp::select; k < p.args.size(); ++k)
-      if (auto type = type_of(p.args[k])) return type;
-    return std::nullopt;
-  }
-
-  Term term(const Pattern& p, ElementType type) {
-    if (p.variable) {
-      Term t = variable(p.variable);
-      if (terms_[t].type != type) refuse(text_, "is used with terms of different types");
-      return t;
-    }
-    if (!p.literal.empty()) return terms_.constant(literal(p.literal, type));
-    auto kind = ir::info(p.op).kind;
-    bool logical = kind == ir::CellKind::logical || p.op == CellOp::logical_and || p.op == CellOp::logical_or;
-    ElementType of = logical ? ElementType::boolean : type;
-    if (kind == ir::CellKind::comparison) of = type_of_operands(p).value_or(type);
-    bool fits = is_bool(of) ? axiom_.booleans : is_float(of) ? axiom_.floats : axiom_.integers;
-    if (!logical && !fits) refuse(text_, fmt::format("does not hold of {}", tap::name_of(of)));
-    std::vector<Term> args;
-    for (std::size_t k = 0; k < p.args.size(); ++k)
-      args.push_back(term(p.args[k], p.op == CellOp::select && k == 0 ? ElementType::boolean : of));
-    return terms_.apply(p.op, gives_truth(p.op) ? ElementType::boolean : of, std::move(args));
-  }
-
-  Scalar literal(const std::string& text, ElementType type) const {
-    if (text == "true" || text == "false") return Scalar::boolean(text == "true");
-    if (text == "T.min") return Scalar::least(type);
-    if (text == "T.max") return Scalar::greatest(type);
-    if (is_float(type)) return Scalar::floating(type, text == "-0" ? -0.0 : std::stod(text));
-    bool negative_unsigned = text[0] == '-' && !info(type).is_signed;
-    if (is_bool(type) || negative_unsigned) refuse(text_, fmt::format("has no {} of {}", text, tap::name_of(type)));
-    return Scalar::integer(type, std::stoll(text));
+  Scalar literal(std::string_view number, ElementType type) const {
+    if (number == "T.min") return Scalar::least(type);
+    if (number == "T.max") return Scalar::greatest(type);
+    double value = number.ends_with('0') ? 0 : 1;
+    if (is_float(type)) return Scalar::floating(type, number[0] == '-' ? -value : value);
+    bool negative_unsigned = number[0] == '-' && !info(type).is_signed;
+    if (is_bool(type) || negative_unsigned) refuse(text_, fmt::format("has no {} of {}", number, tap::name_of(type)));
+    return Scalar::integer(type, static_cast<std::int64_t>(number[0] == '-' ? -value : value));
   }
 
   Terms& terms_;
-  const Axiom& axiom_;
   const std::string& text_;
   const std::vector<Term>& variables_;
+  std::string_view rest_;
+  std::string names_ = {};  // of the variables, in the order of their first occurrence
 };
 
 // Whether every value of `from` is one of `to`, and comes back as it was.
@@ -298,9 +235,8 @@ void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& 
   auto count = [&](std::size_t wanted) {
     if (variables.size() != wanted) refuse(axiom, fmt::format("has {} variables, not {}", wanted, variables.size()));
   };
-  if (auto known = axioms().find(axiom); known != axioms().end()) {
-    count(known->second.variables.size());
-    Instance(terms, known->second, axiom, variables).declare();
+  if (std::find(std::begin(lines), std::end(lines), axiom) != std::end(lines)) {
+    Line(terms, axiom, variables).declare();
   } else if (axiom == "T(a) = a [exact]" || axiom == "T(U(a)) = a [exact]") {
     count(1);
     exact_casts(terms, axiom, variables[0]);
