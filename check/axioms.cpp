@@ -200,7 +200,8 @@ class Everywhere {
 void exact_casts(Terms& terms, const std::string& axiom, Term a) {
   ElementType type = terms[a].type;
   if (!terms.is_rounded(a)) refuse(axiom, "is used of a value that is still to be rounded");
-  if (axiom == "T(a) = a [exact]") return terms.merge(terms.apply(CellOp::cast, type, {a}), a);
+  // Written out, since what is found to be equal to `a` may be cast, too.
+  if (axiom == "T(a) = a [exact]") return terms.merge(terms.add({Terms::Kind::apply, CellOp::cast, type, {}, {a}}), a);
   for (std::size_t u = 0; u < element_type_count; ++u) {
     auto between = static_cast<ElementType>(u);
     if (!has_all_values_of(between, type)) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "check/verdict.h"
 
@@ -11,17 +12,6 @@ namespace tap::check {
 using ir::OperationId, ir::Path, ir::RegionKind, ir::ValueId, ir::ValueRef;
 
 namespace {
-
-bool before(const Path& a, const Path& b) {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return std::pair(x.operation, x.alternative) < std::pair(y.operation, y.alternative);
-  });
-}
-std::vector<OperationId> operations_of(const Path& path) {
-  std::vector<OperationId> list;
-  for (const ir::PathStep& step : path) list.push_back(step.operation);
-  return list;
-}
 
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
@@ -32,8 +22,7 @@ template <class... Args>
 
 // Choices and steps that any claim leads through are looked at first: what a result of a choice or of a repetition is
 // depends on it.
-Places::Places(const ir::Program& program, const ir::GraphClaim& claim)
-    : program_(program), claim_(claim), chosen_(&before) {
+Places::Places(const ir::Program& program, const ir::GraphClaim& claim) : program_(program), claim_(claim) {
   if (claim.before.index() >= program.graphs.size()) refuse("there is no graph {} before", claim.before.index());
   for (const auto& value : claim.values)
     if (value) look_ahead(value->path, value->step.has_value());
@@ -44,94 +33,93 @@ Places::Places(const ir::Program& program, const ir::GraphClaim& claim)
 }
 
 void Places::look_ahead(const Path& path, bool stepped) {
-  const ir::Graph* graph = &program_[claim_.before];
-  for (std::size_t k = 0; k < path.size(); ++k) {
-    auto [id, alternative] = std::pair(path[k].operation, path[k].alternative);
-    if (id.index() >= graph->operations.size())
-      refuse("a path leads through operation {}, which is not there", id.index());
-    const ir::RegionBody* region = program_[(*graph)[id].op].region();
-    if (!region) refuse("a path leads through operation {}, which is no region", id.index());
-    if (alternative > region->alternatives.size())
-      refuse("a path leads through alternative {} of {}", alternative, region->alternatives.size());
-    if (region->kind == RegionKind::choice) {
-      Path here(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(k));
-      here.push_back(id);
-      if (chosen_.emplace(here, alternative).first->second != alternative)
-        throw Refusal{Obligation::choice, "two alternatives of one choice are taken"};
-    }
-    if (region->kind == RegionKind::iterate && stepped)
-      unrolled_.insert(operations_of(Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(k) + 1)));
-    graph = &program_[alternative == 0 ? region->graph : region->alternatives[alternative - 1].graph];
+  Trail all = without_steps(trail(path));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Trail here(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    const ir::RegionBody* region = region_of(all, k);
+    std::uint32_t alternative = std::exchange(here.back().alternative, 0);
+    if (region->kind == RegionKind::iterate && stepped) unrolled_.insert(here);
+    if (region->kind == RegionKind::choice && chosen_.emplace(here, alternative).first->second != alternative)
+      throw Refusal{Obligation::choice, "two alternatives of one choice are taken"};
   }
 }
 
-const ir::RegionBody* Places::region_at(const Trail& outer, OperationId operation) const {
-  return program_[graph_at(outer)[operation].op].region();
-}
-
-const ir::Graph& Places::graph_at(const Trail& trail) const {
+const ir::Graph& Places::graph_at(const Trail& trail, std::size_t steps) const {
   const ir::Graph* graph = &program_[claim_.before];
-  for (const At& at : trail) {
-    if (!at.operation.valid()) continue;
-    const ir::RegionBody* region = program_[(*graph)[at.operation].op].region();
-    graph = &program_[at.alternative == 0 ? region->graph : region->alternatives[at.alternative - 1].graph];
+  for (std::size_t k = 0; k < steps; ++k) {
+    if (!trail[k].operation.valid()) continue;
+    const ir::RegionBody* region = program_[(*graph)[trail[k].operation].op].region();
+    std::uint32_t alternative = trail[k].alternative;
+    graph = &program_[alternative == 0 ? region->graph : region->alternatives[alternative - 1].graph];
   }
   return *graph;
 }
+const ir::RegionBody* Places::region_of(const Trail& trail, std::size_t k) const {
+  return trail[k].operation.valid() ? program_[graph_at(trail, k)[trail[k].operation].op].region() : nullptr;
+}
 
-// A path as it is followed, the step put to the innermost repetition on it.
-Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) const {
+Places::Trail Places::without_steps(const Trail& trail) {
+  Trail result;
+  for (const At& at : trail)
+    if (at.operation.valid()) result.push_back({at.operation, at.alternative, 0});
+  return result;
+}
+
+// A path as it is followed, each repetition in its first step.
+Places::Trail Places::trail(const Path& path) const {
   Trail trail;
-  bool several = claim_.steps != 1 || claim_.first != 0;
-  if (several) trail.push_back({OperationId(), 0, 0});
-  std::optional<std::size_t> innermost = several ? std::optional<std::size_t>(0) : std::nullopt;
+  if (claim_.steps != 1 || claim_.first != 0) trail.push_back({OperationId(), 0, 0});
   for (const ir::PathStep& p : path) {
-    const ir::Graph& graph = graph_at(trail);
-    const ir::RegionBody* region = p.operation.index() < graph.operations.size() ? region_at(trail, p.operation)
-                                                                                 : nullptr;
+    const ir::Graph& graph = graph_at(trail, trail.size());
+    bool there = p.operation.index() < graph.operations.size();
+    const ir::RegionBody* region = there ? program_[graph[p.operation].op].region() : nullptr;
     if (!region || p.alternative > region->alternatives.size())
       refuse("a path leads through operation {}, which is no such region", p.operation.index());
-    if (region->kind == RegionKind::iterate) innermost = trail.size();
     trail.push_back({p.operation, p.alternative, region->kind == RegionKind::iterate ? region->trips.lo : 0});
   }
-  if (!step && innermost && !(several && *innermost == 0)) refuse("a path leads into a repetition, of no step");
-  if (step) {
-    if (!innermost) refuse("step {} of no repetition", *step);
-    ir::Range trips{0, claim_.steps};
-    if (trail[*innermost].operation.valid()) {
-      Trail outer(trail.begin(), trail.begin() + static_cast<std::ptrdiff_t>(*innermost));
-      trips = region_at(outer, trail[*innermost].operation)->trips;
-    }
+  return trail;
+}
+
+// The step is that of the innermost repetition, which may be the one whose body the whole claim is of.
+Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) const {
+  Trail trail = this->trail(path);
+  for (std::size_t k = trail.size(); k-- > 0;) {
+    const ir::RegionBody* region = region_of(trail, k);
+    if (region && region->kind != RegionKind::iterate) continue;
+    if (!step && region) refuse("a path leads into a repetition, of no step");
+    if (!step) return trail;
+    ir::Range trips = region ? region->trips : ir::Range{0, claim_.steps};
     if (*step < trips.lo || *step > trips.hi) refuse("step {} of a repetition over {}..{}", *step, trips.lo, trips.hi);
-    trail[*innermost].step = *step;
+    trail[k].step = *step;
+    return trail;
   }
+  if (step) refuse("step {} of no repetition", *step);
   return trail;
 }
 
 // What an inner graph is given: an operand of the region, or the state that the step before left.
 bool Places::follow_input(Trail& trail, ValueId& value) const {
   if (trail.empty()) return false;
-  const ir::Graph& graph = graph_at(trail);
+  const ir::Graph& graph = graph_at(trail, trail.size());
   auto input = std::find(graph.inputs.begin(), graph.inputs.end(), value);
   if (input == graph.inputs.end()) return false;
   auto k = static_cast<std::size_t>(input - graph.inputs.begin());
   At last = trail.back();
-  Trail outer(trail.begin(), trail.end() - 1);
-  const ir::RegionBody* region = last.operation.valid() ? region_at(outer, last.operation) : nullptr;
+  const ir::RegionBody* region = region_of(trail, trail.size() - 1);
   bool repeated = !region || region->kind == RegionKind::iterate;
   if (repeated && k < graph.outputs.size() && last.step > (region ? region->trips.lo : 0)) {
     --trail.back().step;
     value = graph.outputs[k];
     return true;
   }
-  trail = std::move(outer);
-  if (region) value = graph_at(trail)[last.operation].operands[k];
+  trail.pop_back();
+  if (region) value = graph_at(trail, trail.size())[last.operation].operands[k];
   return region != nullptr;
 }
 
 // What a region's result is inside of it; a repetition stays whole unless it is written out.
 bool Places::follow_result(Trail& trail, ValueId& value) const {
-  const ir::Graph& graph = graph_at(trail);
+  const ir::Graph& graph = graph_at(trail, trail.size());
   const std::vector<OperationId>& writers = writers_in(graph)[value.index()];
   if (writers.empty()) return false;
   const ir::Operation& operation = graph[writers[0]];
@@ -140,12 +128,9 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
   auto result = std::find(operation.results.begin(), operation.results.end(), value);
   auto k = static_cast<std::size_t>(result - operation.results.begin());
   At at{writers[0], 0, 0};
-  std::vector<OperationId> here;
-  Path path;
-  for (const At& a : trail)
-    if (a.operation.valid()) here.push_back(a.operation), path.push_back({a.operation, a.alternative});
-  here.push_back(at.operation), path.push_back(at.operation);
-  if (auto chosen = chosen_.find(path); chosen != chosen_.end()) at.alternative = chosen->second;
+  Trail here = without_steps(trail);
+  here.push_back(at);
+  if (auto chosen = chosen_.find(here); chosen != chosen_.end()) at.alternative = chosen->second;
   if (region->kind == RegionKind::iterate) {
     if (unrolled_.count(here) == 0) return false;
     if (region->trips.empty()) {
@@ -155,14 +140,15 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
     at.step = region->trips.hi - 1;
   }
   trail.push_back(at);
-  value = graph_at(trail).outputs[k];
+  value = graph_at(trail, trail.size()).outputs[k];
   return true;
 }
 
 Class Places::class_of(const ValueRef& ref) {
   Trail trail = this->trail(ref.path, ref.step);
   ValueId value = ref.value;
-  if (value.index() >= graph_at(trail).values.size()) refuse("there is no value {} before", value.index());
+  if (value.index() >= graph_at(trail, trail.size()).values.size())
+    refuse("there is no value {} before", value.index());
   auto [named, fresh_name] = known_.try_emplace({trail, value}, 0);
   if (!fresh_name) return find(named->second);
   while (follow_input(trail, value) || follow_result(trail, value)) continue;
@@ -181,16 +167,8 @@ Class Places::find(Class c) const {
 }
 
 const ir::Graph& Places::graph(const Path& path) const {
-  Trail trail;
-  for (const ir::PathStep& p : path) {
-    const ir::Graph& graph = graph_at(trail);
-    const ir::RegionBody* region = p.operation.index() < graph.operations.size() ? region_at(trail, p.operation)
-                                                                                 : nullptr;
-    if (!region || p.alternative > region->alternatives.size())
-      refuse("a path leads through operation {}, which is no such region", p.operation.index());
-    trail.push_back({p.operation, p.alternative, 0});
-  }
-  return graph_at(trail);
+  Trail trail = this->trail(path);
+  return graph_at(trail, trail.size());
 }
 const ir::Value& Places::value(const ValueRef& ref) const {
   const ir::Graph& in = graph(ref.path);

@@ -49,9 +49,11 @@ class Places {
   };
   using Trail = std::vector<At>;
 
+  Trail trail(const ir::Path& path) const;
   Trail trail(const ir::Path& path, std::optional<std::int64_t> step) const;
-  const ir::Graph& graph_at(const Trail& trail) const;
-  const ir::RegionBody* region_at(const Trail& outer, ir::OperationId operation) const;
+  static Trail without_steps(const Trail& trail);
+  const ir::Graph& graph_at(const Trail& trail, std::size_t steps) const;  // where so many steps of it lead
+  const ir::RegionBody* region_of(const Trail& trail, std::size_t k) const;
   void look_ahead(const ir::Path& path, bool stepped);
   const std::vector<std::vector<ir::OperationId>>& writers_in(const ir::Graph& graph) const;
   bool follow_input(Trail& trail, ir::ValueId& value) const;
@@ -61,10 +63,10 @@ class Places {
   const ir::GraphClaim& claim_;
   std::map<std::pair<Trail, ir::ValueId>, Class> known_;
   mutable std::vector<Class> parent_;
-  mutable std::map<const ir::Graph*, std::vector<std::vector<ir::OperationId>>>
-      writers_;  // by value; never walked through
-  std::map<ir::Path, std::uint32_t, bool (*)(const ir::Path&, const ir::Path&)> chosen_;  // choices that were decided
-  std::set<std::vector<ir::OperationId>> unrolled_;  // repetitions that are written out
+  // By graph, never walked through, and by value.
+  mutable std::map<const ir::Graph*, std::vector<std::vector<ir::OperationId>>> writers_;
+  std::map<Trail, std::uint32_t> chosen_;  // choices that were decided
+  std::set<Trail> unrolled_;               // repetitions that are written out
 };
 
 }  // namespace tap::check

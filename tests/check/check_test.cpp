@@ -53,6 +53,30 @@ TEST(Check, AGroupReadsWhatItsOperationsNeed) {
   EXPECT_EQ(first_refusal(verdict_of(c)), "group");
 }
 
+// y = f32(x * x) where x * x is found to be 4, which is an f32 already.
+TEST(Check, ACastOfWhatIsFoundToBeAConstantIsThatConstant) {
+  constexpr ElementType f32 = ElementType::f32;
+  auto build = [](bool after) {
+    Build b("y");
+    auto i = b.parallel("i", n);
+    CellId two = b.literal(f32, -2), four = b.literal(f32, 4);
+    CellId product = b.apply(CellOp::mul, {two, two});
+    b.result(f32, {n}, {b[i]});
+    return b.map({after ? four : b.op.exprs.apply(CellOp::cast, f32, {product})});
+  };
+  Case c = chain("a cast of a product");
+  Operator was = build(false);
+  BuildGraph g{c.before, {}}, h{c.after, {}};
+  finish(c.before, g, g.add(was, {}));
+  finish(c.after, h, h.add(build(true), {}));
+  Simplified s{operation(0), was.exprs, {}};
+  s.uses = {{"a = b [arithmetic]", {CellId(2), CellId(1)}}, {"T(a) = a [exact]", {CellId(1)}}};
+  c.step.graphs = {claim({value(0)}, {s})};
+  EXPECT_EQ(refusals(verdict_of(c)), "");
+  std::get<Simplified>(c.step.graphs[0].operations[0]).uses.pop_back();
+  EXPECT_EQ(first_refusal(verdict_of(c)), "axioms");
+}
+
 // What a pass makes that asks ir for the bounds of i + 1 over 0..8 and is told 0..8: it takes the guard for needless, and the
 // producer's value for the fill that lies outside.
 TEST(Check, ABugInBoundsIsCaught) {
