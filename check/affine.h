@@ -30,7 +30,7 @@ struct Space {  // a box cut by constraints
   std::vector<ir::Constraint> constraints;
 };
 Space space_of(const ir::Operator& op);
-// Whether e >= 0 at all points: in closed form, else by isl.
+// Whether e >= 0 at all points: by the ranges alone, or because one constraint says as much. Else it is not shown.
 bool never_negative(const AffineExpr& e, const Space& space);
 
 }  // namespace tap::check

@@ -14,6 +14,9 @@ namespace {
 using Unsigned = std::uint64_t;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
+double library(double (*f)(double), double a, double) { return f(a); }
+double library(double (*f)(double, double), double a, double b) { return f(a, b); }
+
 std::optional<double> of_floats(CellOp op, double a, double b) {
   bool unordered = std::isnan(a) || std::isnan(b), b_first = b < a || (a == b && std::signbit(b));
   switch (op) {
@@ -26,21 +29,16 @@ std::optional<double> of_floats(CellOp op, double a, double b) {
     case CellOp::max: return unordered ? nan : b_first ? a : b;
     case CellOp::abs: return std::fabs(a);
     case CellOp::sign: return a > 0 ? 1 : a < 0 ? -1 : a;
-    case CellOp::exp: return std::exp(a);
-    case CellOp::log: return std::log(a);
-    case CellOp::log1p: return std::log1p(a);
-    case CellOp::expm1: return std::expm1(a);
     case CellOp::sqrt: return std::sqrt(a);
     case CellOp::rsqrt: return 1 / std::sqrt(a);
     case CellOp::floor: return std::floor(a);
     case CellOp::ceil: return std::ceil(a);
     case CellOp::round: return std::nearbyint(a);
-    case CellOp::sin: return std::sin(a);
-    case CellOp::cos: return std::cos(a);
-    case CellOp::tan: return std::tan(a);
-    case CellOp::tanh: return std::tanh(a);
-    case CellOp::erf: return std::erf(a);
-    case CellOp::pow: return std::pow(a, b);
+#define TAP_CELL_LIBRARY(name, ...) \
+  case CellOp::name:                \
+    return library(std::name, a, b);
+#include "ir/cell_ops.def"
+    case CellOp::sigmoid: return a >= 0 ? 1 / (1 + std::exp(-a)) : std::exp(a) / (1 + std::exp(a));
     default: return std::nullopt;
   }
 }

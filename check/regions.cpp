@@ -68,19 +68,18 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
       for (const ir::Constraint& c : op.constraints)
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
+      std::vector<ir::Projection> wanted;
+      for (const ir::Access& read : its.reads)
+        if (read.tensor == t) wanted.push_back(read.projection);
       if (its.region() && its.region()->kind != ir::RegionKind::group) {
-        bool whole = std::any_of(op.reads.begin(), op.reads.end(), [&](const ir::Access& a) {
-          bool all = a.projection.shape == op.operands[0].shape;
-          for (const AffineExpr& row : a.projection.start.rows) all &= row == number(op.dims.size(), 0);
-          return all;
-        });
-        expect(Obligation::reads_covered, whole, "the transfer does not move all of what a region reads");
+        const Shape& all = op.operands[0].shape;
+        wanted = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
       }
-      for (std::size_t r = 0; r < its.reads.size(); ++r) {
-        if (its.reads[r].tensor != t) continue;
-        bool covered = std::any_of(op.reads.begin(), op.reads.end(),
-                                   [&](const ir::Access& a) { return a.projection == its.reads[r].projection; });
-        expect(Obligation::reads_covered, covered, "read {} of the transfer's reader is not moved", r);
+      for (const ir::Projection& p : wanted) {
+        bool moved_there =
+            std::any_of(op.reads.begin(), op.reads.end(), [&](auto& read) { return read.projection == p; });
+        expect(Obligation::reads_covered, moved_there,
+               "the transfer does not move all that operand {} of its reader is", t);
       }
     }
   }

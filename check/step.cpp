@@ -81,7 +81,7 @@ class GraphCheck {
       attempt({}, fmt::format(", operation {} ({})", o, context_.after[after_.operations[o].op].name), [&] {
         auto [obligation, stands_for] = justify.operation(ir::OperationId(o));
         stands_for_.back() = std::move(stands_for);
-        found(obligation, Standing::proved, fmt::format(", operation {}", o), "");
+        verdict_.findings.push_back({obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), ""});
       });
     }
     attempt(Obligation::writes_exact, "", [&] { check_writes(after_, places_, stands_for_); });
@@ -90,44 +90,31 @@ class GraphCheck {
  private:
   using OperationRef = ir::OperationRef;
 
-  void found(Obligation obligation, Standing standing, const std::string& where, std::string detail) {
-    verdict_.findings.push_back({obligation, standing, where_ + where, std::move(detail)});
-  }
-  template <class Do>
-  void attempt(std::optional<Obligation> obligation, const std::string& where, Do run) {
-    try {
-      run();
-      if (obligation) found(*obligation, Standing::proved, where, "");
-    } catch (const Refusal& refusal) {
-      found(refusal.obligation, Standing::refused, where, refusal.detail);
-    } catch (const Overflow&) {
-      found(Obligation::well_formed, Standing::refused, where, "a coordinate does not fit in 64 bits");
-    }
-    for (auto& [assumed, what] : context_.assumed) found(assumed, Standing::assumed, where, std::move(what));
+  template <class Run>
+  void attempt(std::optional<Obligation> obligation, const std::string& where, Run run) {
+    verdict_.attempt(obligation, where_ + where, run);
+    for (auto& [assumed, what] : context_.assumed)
+      verdict_.findings.push_back({assumed, Standing::assumed, where_ + where, std::move(what)});
     context_.assumed.clear();
   }
 
   // A map that copies its operand whole: the result is the operand.
   void copies(const OperationRef& ref) {
+    constexpr auto obligation = Obligation::equal_operations;
     Side side = places_.side(ref);
     const ir::Operator& op = *side.op;
-    auto unless = [](bool holds, const char* why) { expect(Obligation::equal_operations, holds, "{}", why); };
-    unless(op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is a map of one result");
+    expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is a map of one result");
+    expect(obligation, places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy writes all of it");
     Terms terms(op.dims.size());
-    Cells cells(terms, side, in_order(op, op.dims.size(), Obligation::equal_operations));
-    Term value = cells.term(op.map()->values[0]);
-    for (std::uint32_t r = 0; r < op.reads.size(); ++r) {
-      const ir::Access& read = op.reads[r];
-      bool plain = read.coordinates.empty() ||
-                   std::all_of(read.coordinates.begin(), read.coordinates.end(), [](auto& c) { return !c; });
-      if (cells.read(r) != value || !plain) continue;
-      unless(read.projection == op.writes[0].projection, "a copy reads where it writes");
-      unless(op.operands[read.tensor] == op.results[0], "a copy has the type of its operand");
-      unless(places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy writes the whole value");
-      places_.merge(side.results[0], side.operands[read.tensor]);
-      return;
-    }
-    unless(false, "what is written is not what is read");
+    Cells cells(terms, side, in_order(op, op.dims.size(), obligation));
+    std::uint32_t r = 0;
+    while (r < op.reads.size() && cells.read(r) != cells.term(op.map()->values[0])) ++r;
+    expect(obligation, r < op.reads.size(), "what is written is not what is read");
+    const ir::Access& read = op.reads[r];
+    for (const auto& c : read.coordinates) expect(obligation, !c, "a copy reads at places that depend on data");
+    expect(obligation, read.projection == op.writes[0].projection, "a copy reads where it writes");
+    expect(obligation, op.operands[read.tensor] == op.results[0], "a copy has the type of its operand");
+    places_.merge(side.results[0], side.operands[read.tensor]);
   }
 
   static std::vector<std::size_t> key(const OperationRef& ref) {
@@ -142,18 +129,13 @@ class GraphCheck {
     paired_.insert({key(equal.kept), key(equal.other)});
     std::vector<Class> own = kept.results;
     kept.results = other.results;  // what they write is compared by place alone
-    try {
-      Dims dims = in_order(*kept.op, other.op->dims.size(), Obligation::equal_operations);
-      Match match(places_, other, kept, dims, Obligation::equal_operations);
-      match.is(match.form());
-      if (const ir::RegionBody* a = other.op->region(), *b = kept.op->region(); a)
-        match.expect(
-            a->kind == b->kind && a->graph == b->graph && a->trips == b->trips && a->alternatives == b->alternatives,
-            "the regions are different ones");
-    } catch (Refusal& refusal) {
-      refusal.obligation = Obligation::equal_operations;
-      throw;
-    }
+    constexpr auto obligation = Obligation::equal_operations;
+    Match match(places_, other, kept, in_order(*kept.op, other.op->dims.size(), obligation), obligation);
+    match.is(match.form());
+    if (const ir::RegionBody* a = other.op->region(), *b = kept.op->region(); a)
+      match.expect(
+          a->kind == b->kind && a->graph == b->graph && a->trips == b->trips && a->alternatives == b->alternatives,
+          "the regions are different ones");
     for (std::size_t r = 0; r < own.size(); ++r) {
       auto mine = places_.writers(equal.kept.path, kept.operation->results[r]);
       auto others = places_.writers(equal.other.path, other.operation->results[r]);
@@ -231,14 +213,7 @@ void check_step(const ir::Program& before, const ir::Program& after, const ir::S
   expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "nothing is claimed of the main graph");
   for (std::size_t k = 0; k < context.claims.size(); ++k) {
     std::string graph = fmt::format("{}, graph {}", where, context.claims[k].after.index());
-    try {
-      GraphCheck(context, context.claims[k], graph, verdict).run();
-    } catch (const Refusal& refusal) {
-      verdict.findings.push_back({refusal.obligation, Standing::refused, graph, refusal.detail});
-    } catch (const Overflow&) {
-      verdict.findings.push_back(
-          {Obligation::well_formed, Standing::refused, graph, "a coordinate does not fit in 64 bits"});
-    }
+    verdict.attempt({}, graph, [&] { GraphCheck(context, context.claims[k], graph, verdict).run(); });
   }
 }
 

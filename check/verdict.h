@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/checked.h"
 
 namespace tap::check {
 
@@ -26,12 +29,6 @@ struct Finding {
   std::string detail;  // of an assumption what is assumed, of a refusal what is wrong, with numbers
 };
 
-struct Verdict {
-  std::vector<Finding> findings;
-  bool refused() const;
-  std::size_t count(Standing standing) const;
-};
-
 // Thrown where something is not justified; the place is added by who looks at it.
 struct Refusal {
   Obligation obligation;
@@ -41,5 +38,26 @@ template <class... Args>
 void expect(Obligation obligation, bool holds, fmt::format_string<Args...> format, Args&&... args) {
   if (!holds) throw Refusal{obligation, fmt::format(format, std::forward<Args>(args)...)};
 }
+
+struct Verdict {
+  std::vector<Finding> findings;
+  bool refused() const { return count(Standing::refused) > 0; }
+  std::size_t count(Standing standing) const;
+
+  // Whether `run` refuses nothing: then the obligation is proved there, if there is one; else what it refuses is found.
+  template <class Run>
+  bool attempt(std::optional<Obligation> obligation, const std::string& where, Run run) {
+    try {
+      run();
+      if (obligation) findings.push_back({*obligation, Standing::proved, where, ""});
+      return true;
+    } catch (const Refusal& refusal) {
+      findings.push_back({refusal.obligation, Standing::refused, where, refusal.detail});
+    } catch (const Overflow&) {
+      findings.push_back({Obligation::well_formed, Standing::refused, where, "a coordinate does not fit in 64 bits"});
+    }
+    return false;
+  }
+};
 
 }  // namespace tap::check

@@ -27,7 +27,7 @@ LIBRARIES = [
     (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)", "compiler/frontend/parse* and antlr*"),
     (("boost/graph/", "boost/property_map/"), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
     (("boost/multiprecision/",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
-    (("isl/",), r"(compiler/frontend/legality|check/)[^/]*\.(cpp|h)", "compiler/frontend/legality* and check/*"),
+    (("isl/",), r"compiler/frontend/legality[^/]*\.(cpp|h)", "compiler/frontend/legality*"),
     (("z3",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
     (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
     (("CLI/",), r"compiler/driver/[^/]*\.(cpp|h)", "compiler/driver/*"),
@@ -37,12 +37,13 @@ LIBRARIES = [
 ]
 
 # Of ir/, the independent checker may use data types and the text form, never the code whose results it checks.
-CHECKER_MAY_INCLUDE = {"ir/operator.h", "ir/graph.h", "ir/certificate.h", "ir/certificate_text.h", "ir/program_hash.h", "ir/text.h"}
+CHECKER_MAY_INCLUDE = {"ir/cell_ops.def", "ir/operator.h", "ir/graph.h", "ir/certificate.h", "ir/certificate_text.h",
+                       "ir/program_hash.h", "ir/text.h"}
 CHECKER_MAY_NOT_CALL = re.compile(
     r"[.>](image|bounds|block|domain|box|holds|contains|as_variable|is_constant|shape)\(|"
     r"\b(compose|scale|narrowed|is_block_dim|tiles|blocks_of|intersect|hull|disjoint|first_point|next_point|reachable_from|"
     r"structural_hash|equal_structure|as_affine|as_constraints|builtin_monoid|component_dependence|restrict_to|Interner)\(")
-CHECKER_LINES = 2900  # of code: neither blank nor only a comment; 2500 is what it should come down to
+CHECKER_LINES = 2650  # of code: neither blank nor only a comment; 2500 is what it should come down to
 
 NO_OPERATOR_NAMES_IN = ("ir", "passes", "check", "backend")
 NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their spelling with an operator
