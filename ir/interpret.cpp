@@ -97,10 +97,10 @@ void Interpreter::evaluate(const Graph& graph, const Operation& operation, std::
 void Interpreter::evaluate_region(const RegionBody& region, const Operation& operation, std::vector<Datum>& values) {
   std::vector<Datum> arguments;
   for (ValueId v : operation.operands) arguments.push_back(values[v.index()]);
-  bool in_blocks = region.kind == RegionKind::group && options_.group_block > 0 && !options_.with_bounds;
+  bool in_blocks = region.kind == RegionKind::group && options_.group_block > 0;
   std::vector<Datum> results =
       region.kind == RegionKind::iterate ? iterate(region, operation.results.size(), std::move(arguments))
-      : in_blocks ? oracle::evaluate_group_in_blocks({program_, program_[operation.op], options_, counters_}, arguments)
+      : in_blocks ? oracle::evaluate_group({program_, program_[operation.op], options_, counters_}, arguments)
                   : run(program_[region.graph], std::move(arguments));
   for (std::size_t k = 0; k < results.size(); ++k) values[operation.results[k].index()] = std::move(results[k]);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/interpret_group.h"
 #include "ir/interpret_operation.h"
 #include "support/check.h"
 
@@ -85,6 +86,7 @@ class BlockInterpreter {
     const Graph& whole = program()[graph.graph];
     const Operation& operation = whole[task.operation];
     const Operator& op = program()[operation.op];
+    if (op.region() && op.region()->kind == RegionKind::group) return group(graph, task, op, memory);
     if (op.region()) return region(graph, task, op, memory);
     if (op.kernel()) return kernel(graph, task, op, memory);
     oracle::OperationInput input{program(), op, options_, counters_, {}, {}, operation.names};
@@ -97,6 +99,14 @@ class BlockInterpreter {
     oracle::evaluate_operation(input, results, task.box);
   }
 
+  void group(const BlockGraph& graph, const Application& task, const Operator& op, std::vector<Datum>& memory) {
+    std::vector<const Datum*> operands;
+    for (HeldId id : task.operands) operands.push_back(&at(graph, id, memory));
+    std::vector<Datum*> results;
+    for (HeldId id : task.results) results.push_back(&at(graph, id, memory));
+    oracle::evaluate_group({program(), op, options_, counters_}, task.box, operands, results);
+  }
+
   void region(const BlockGraph& graph, const Application& task, const Operator& op, std::vector<Datum>& memory) {
     std::vector<Datum> arguments;
     for (HeldId id : task.operands) arguments.push_back(at(graph, id, memory));
@@ -104,11 +114,8 @@ class BlockInterpreter {
     std::vector<Datum> results = body.kind == RegionKind::iterate
                                      ? iterate(body, task.results.size(), std::move(arguments))
                                      : run(body.graph, std::move(arguments));
-    for (std::size_t k = 0; k < results.size(); ++k) {
-      Box part = body.kind == RegionKind::group ? written_region(op, static_cast<std::uint32_t>(k), task.box)
-                                                : Box::of_shape(results[k].value.shape());
-      copy_box(results[k], at(graph, task.results[k], memory), part);
-    }
+    for (std::size_t k = 0; k < results.size(); ++k)
+      copy_box(results[k], at(graph, task.results[k], memory), Box::of_shape(results[k].value.shape()));
   }
 
   std::vector<Datum> iterate(const RegionBody& body, std::size_t states, std::vector<Datum> arguments) {

@@ -1,7 +1,7 @@
 // The oracle on block graphs: every device has memory of its own, and nothing in it but what was brought there.
 //
 // What a device does not hold is poison (NaN, or the least integer of a type), so that a wrong box shows in the result. An
-// application of a group or another region is evaluated as the whole graph, of which its box is kept.
+// application of a group runs on the boxes that demand gives (ir/interpret_group.h); another region is a graph of its own.
 #pragma once
 
 #include "ir/block_graph.h"

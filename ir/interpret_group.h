@@ -1,6 +1,6 @@
-// A group as it is meant to run: block after block of its dims, each inner operation on just the box that demand gives it
-// (ir/demand.h). Everything that no block should need is poisoned: nan, or an odd number, so that what is computed from it
-// shows in the results. Where demand is right they are those of the group's graph.
+// A group as it is meant to run: on a box of its dims, block after block, each inner operation on just the box that demand
+// gives it (ir/demand.h). Everything that no block should need is poisoned: nan, or an odd number, so that what is computed
+// from it shows in the results. Where demand is right they are those of the group's graph.
 #pragma once
 
 #include "ir/interpret.h"
@@ -11,11 +11,16 @@ namespace tap::ir::oracle {
 struct GroupInput {
   const Program& program;
   const Operator& group;
-  const InterpretOptions& options;            // group_block says how many points of each dim a block has
+  // With group_block, blocks have so many points of each dim; without, a block is what the box and the blocks that the
+  // group's own reduction dims are walked in leave.
+  const InterpretOptions& options;
   const std::vector<std::int64_t>& counters;  // of the enclosing iterates, the innermost last
 };
 
-// Throws EvaluationError.
-std::vector<Datum> evaluate_group_in_blocks(const GroupInput& input, const std::vector<Datum>& operands);
+// Writes its part of each result, which has its full shape already. Throws EvaluationError.
+void evaluate_group(const GroupInput& input, const Box& box, const std::vector<const Datum*>& operands,
+                    const std::vector<Datum*>& results);
+// On its whole box.
+std::vector<Datum> evaluate_group(const GroupInput& input, const std::vector<Datum>& operands);
 
 }  // namespace tap::ir::oracle
