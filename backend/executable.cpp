@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/compiled_program.h"
+#include "backend/group_tiles.h"
 
 namespace tap::backend {
 
@@ -11,27 +12,54 @@ using namespace ir;
 
 namespace {
 
-// Numbers the distinct operators of the graphs; equal structures share a kernel.
+// Numbers the distinct operators; equal structures share a kernel.
+class Kernels {
+ public:
+  explicit Kernels(CompiledProgram& compiled) : compiled_(compiled) {}
+
+  std::size_t of(const Operator& op) {
+    std::size_t hash = structural_hash(op);
+    auto [begin, end] = seen_.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (equal_structure(*it->second.first, op)) return it->second.second;
+    seen_.emplace(hash, std::pair(&op, compiled_.kernels.size()));
+    compiled_.kernels.push_back(lower(compiled_.blocks.program, op));
+    return compiled_.kernels.size() - 1;
+  }
+
+ private:
+  CompiledProgram& compiled_;
+  std::unordered_multimap<std::size_t, std::pair<const Operator*, std::size_t>> seen_;
+};
+
+void add_group(CompiledProgram& compiled, Kernels& kernels, OperatorId id) {
+  const Program& program = compiled.blocks.program;
+  const Operator& group = program[id];
+  if (!compiled.groups.try_emplace(id, CompiledGroup{tile_points(program, group)}).second) return;
+  for (const GroupAnchor& a : group.region()->anchors) {
+    if (group.dims[a.dim].role != DimRole::reduction) continue;
+    OperatorId inner = program[group.region()->graph].operations[a.operation].op;
+    auto [it, fresh] = compiled.streamed.try_emplace(inner);
+    if (!fresh) continue;
+    StreamedKernels& its = it->second;
+    its.operators = streamed(program, program[inner]);
+    its.partial = kernels.of(its.operators.partial);
+    its.combine = kernels.of(its.operators.combine);
+    its.finish = kernels.of(its.operators.finish);
+  }
+}
+
 void lower_operators(CompiledProgram& compiled) {
   const Program& program = compiled.blocks.program;
   compiled.kernel_of.resize(program.operators.size());
-  std::unordered_multimap<std::size_t, OperatorId> seen;
-  auto visit = [&](OperatorId id) {
-    const Operator& op = program[id];
-    if (compiled.kernel_of[id.index()] || (!op.map() && !op.reduce())) return;
-    std::size_t hash = structural_hash(op);
-    auto [begin, end] = seen.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-      if (equal_structure(program[it->second], op)) {
-        compiled.kernel_of[id.index()] = compiled.kernel_of[it->second.index()];
-        return;
-      }
-    seen.emplace(hash, id);
-    compiled.kernel_of[id.index()] = compiled.kernels.size();
-    compiled.kernels.push_back(lower(program, op));
-  };
+  Kernels kernels(compiled);
   for (const Graph& graph : program.graphs)
-    for (const Operation& operation : graph.operations) visit(operation.op);
+    for (const Operation& operation : graph.operations) {
+      const Operator& op = program[operation.op];
+      auto& kernel = compiled.kernel_of[operation.op.index()];
+      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op);
+      if (op.region() && op.region()->kind == RegionKind::group) add_group(compiled, kernels, operation.op);
+    }
 }
 
 }  // namespace
@@ -49,6 +77,7 @@ struct Executable::Impl {
   Jit jit;
   ThreadPool pool;
   CompiledProgram compiled;
+  std::size_t inner_bytes = 0;
   Impl(BlockProgram program, const ExecuteOptions& o)
       : options(o), pool(std::max<std::size_t>(o.threads, 1)), compiled(compile(std::move(program), jit)) {}
 };
@@ -59,8 +88,12 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 
 std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
-  return backend::run(impl_->compiled, inputs, impl_->options, impl_->pool);
+  RunResult result = backend::run(impl_->compiled, inputs, impl_->options, impl_->pool);
+  impl_->inner_bytes = result.inner_bytes;
+  return std::move(result.outputs);
 }
+
+std::size_t Executable::inner_bytes() const { return impl_->inner_bytes; }
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.size(); }
 

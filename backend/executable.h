@@ -27,6 +27,7 @@ class Executable {
   // Inputs match the graph's, in order. Throws ir::EvaluationError. Calls of one Executable must not overlap.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   std::size_t kernel_count() const;   // distinct ones
+  std::size_t inner_bytes() const;    // in the last run, the most that values inside of groups had at a time
   std::string print_kernels() const;  // their loops
 
  private:

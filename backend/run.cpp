@@ -7,7 +7,9 @@
 #include <span>
 
 #include "backend/compiled_program.h"
+#include "backend/group_tiles.h"
 #include "backend/patterns.h"
+#include "backend/run_group.h"
 #include "ir/interpret.h"
 #include "support/check.h"
 
@@ -28,6 +30,7 @@ class Runner {
   Runner(const CompiledProgram& compiled, const ExecuteOptions& options, ThreadPool& pool)
       : compiled_(compiled), options_(options), pool_(pool) {}
   std::vector<Tensor> run(GraphId id, std::vector<Tensor> inputs);
+  std::size_t inner_bytes() const { return inner_memory_.most; }
 
  private:
   using Memory = std::vector<Buffer>;  // by HeldId
@@ -38,13 +41,17 @@ class Runner {
   void move(const BlockGraph& graph, const Move& move, Memory& memory);
   void apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory);
   void apply_outside_kernel(const BlockGraph& graph, const Application& task, Memory& memory);
+  void apply_group(const BlockGraph& graph, Tasks batch, Memory& memory);
   void apply_region(const BlockGraph& graph, const Application& task, Memory& memory);
   std::vector<Tensor> iterate(const RegionBody& region, std::size_t states, std::vector<Tensor> arguments);
 
+  struct Arguments {
+    std::vector<View> operands, results;
+  };
+  Arguments arguments_of(const BlockGraph& graph, const Application& task, Memory& memory) const;
   Buffer& at(const BlockGraph& graph, HeldId id, Memory& memory) const;
   Tensor whole(const BlockGraph& graph, const std::vector<HeldId>& holders, Memory& memory) const;
   std::vector<Box> shared_out(const Operator& op, const Box& box) const;
-  std::vector<std::int64_t> box_argument(const Operator& op, const Box& box) const;
   const Graph& graph_of(const BlockGraph& blocks) const { return compiled_.blocks.program[blocks.graph]; }
   const Operator& operator_of(const BlockGraph& blocks, OperationId o) const {
     return compiled_.blocks.program[graph_of(blocks)[o].op];
@@ -56,6 +63,7 @@ class Runner {
   const ExecuteOptions& options_;
   ThreadPool& pool_;
   std::vector<std::int64_t> counters_;  // of the iterates that run, the innermost last
+  InnerMemory inner_memory_;
 };
 
 // For each task, the boxes that nobody needs after it.
@@ -117,6 +125,7 @@ void Runner::run(const BlockGraph& graph, Tasks batch, Memory& memory) {
   if (auto* m = std::get_if<Move>(&batch[0])) return move(graph, *m, memory);
   const Operator& op = operator_of(graph, std::get<Application>(batch[0]).operation);
   if (op.map() || op.reduce()) return apply_kernel(graph, batch, memory);
+  if (op.region() && op.region()->kind == RegionKind::group) return apply_group(graph, batch, memory);
   for (const Task& task : batch) {
     const auto& application = std::get<Application>(task);
     if (op.kernel()) apply_outside_kernel(graph, application, memory);
@@ -185,40 +194,20 @@ std::vector<Box> Runner::shared_out(const Operator& op, const Box& box) const {
   return boxes;
 }
 
-std::vector<std::int64_t> Runner::box_argument(const Operator& op, const Box& box) const {
-  std::vector<std::int64_t> result;
-  Box runs = box_to_run(op, box);
-  for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    Range range = runs.dims[d];
-    if (op.dims[d].role == DimRole::counter) {
-      std::int64_t trip = counters_.at(counters_.size() - 1 - op.dims[d].level);
-      range = {trip, trip + 1};
-    }
-    result.push_back(range.lo);
-    result.push_back(range.hi);
+// Where the operands and results of an application lie.
+Runner::Arguments Runner::arguments_of(const BlockGraph& graph, const Application& task, Memory& memory) const {
+  Arguments found;
+  auto view = [](const Buffer& b, const std::byte* data) { return view_of_box(data, b.tensor.type(), b.box); };
+  for (HeldId id : task.results) {  // first: it may copy what is shared
+    Buffer& buffer = at(graph, id, memory);
+    found.results.push_back(view(buffer, buffer.tensor.mutable_data()));
   }
-  return result;
+  for (HeldId id : task.operands) {
+    const Buffer& buffer = at(graph, id, memory);
+    found.operands.push_back(view(buffer, buffer.tensor.data()));
+  }
+  return found;
 }
-
-// The arguments of one call of a kernel. Kernels count cells from the tensor's origin, wherever a buffer begins.
-struct Call {
-  std::vector<std::int64_t> box;
-  std::vector<void*> buffers;
-  std::vector<std::int64_t> strides;
-  std::int32_t why = 0;
-  KernelError error;
-
-  void add(Buffer& buffer, bool written) {
-    std::byte* data = written ? buffer.tensor.mutable_data() : const_cast<std::byte*>(buffer.tensor.data());
-    std::vector<std::int64_t> own = row_major_strides(buffer.tensor.shape());
-    std::int64_t origin = 0;
-    for (std::size_t d = 0; d < own.size(); ++d) origin += buffer.box.dims[d].lo * own[d];
-    auto address =
-        reinterpret_cast<std::intptr_t>(data) - origin * static_cast<std::int64_t>(size_of(buffer.tensor.type()));
-    buffers.push_back(reinterpret_cast<void*>(address));
-    strides.insert(strides.end(), own.begin(), own.end());
-  }
-};
 
 void Runner::apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory) {
   const OperationId operation = std::get<Application>(batch[0]).operation;
@@ -228,19 +217,15 @@ void Runner::apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory) 
   for (const Task& task : batch) {
     const auto& application = std::get<Application>(task);
     Call common;
-    for (HeldId id : application.results) common.add(at(graph, id, memory), true);  // first: it may copy what is shared
-    common = {};
-    for (HeldId id : application.operands) common.add(at(graph, id, memory), false);
-    for (HeldId id : application.results) common.add(at(graph, id, memory), true);
-    common.strides.push_back(0);  // never empty
+    Arguments arguments = arguments_of(graph, application, memory);
+    for (const View& view : arguments.operands) common.add(view);
+    for (const View& view : arguments.results) common.add(view);
     for (const Box& box : batch.size() == 1 ? shared_out(op, application.box) : std::vector<Box>{application.box}) {
-      common.box = box_argument(op, box);
+      common.box = box_argument(op, box, counters_);
       calls.push_back(common);
     }
   }
-  pool_.run(calls.size(), [&](std::size_t c) {
-    calls[c].why = function(calls[c].box.data(), calls[c].buffers.data(), calls[c].strides.data(), &calls[c].error);
-  });
+  pool_.run(calls.size(), [&](std::size_t c) { calls[c].run(function); });
   // Of several failures the first in the order of the index space, whatever the blocks and threads.
   const Call* first = nullptr;
   for (const Call& c : calls) {
@@ -251,6 +236,35 @@ void Runner::apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory) 
     if (c.why != 0 && (!first || earlier())) first = &c;
   }
   if (first) report(graph_of(graph), graph_of(graph)[operation], static_cast<KernelFailure>(first->why), first->error);
+}
+
+// All tiles of all applications, each by one thread.
+void Runner::apply_group(const BlockGraph& graph, Tasks batch, Memory& memory) {
+  const OperatorId id = graph_of(graph)[std::get<Application>(batch[0]).operation].op;
+  const Operator& op = compiled_.blocks.program[id];
+  std::vector<GroupArguments> arguments;
+  std::vector<std::pair<std::size_t, Box>> tiles;  // of which application
+  for (const Task& task : batch) {
+    const auto& application = std::get<Application>(task);
+    Arguments found = arguments_of(graph, application, memory);
+    std::size_t least = batch.size() == 1 && options_.threads > 1 ? 4 * options_.threads : 1;
+    for (Box& tile : group_tiles(op, application.box, compiled_.groups.at(id).points, least))
+      tiles.emplace_back(arguments.size(), std::move(tile));
+    arguments.push_back({id, std::move(found.operands), std::move(found.results)});
+  }
+  std::vector<std::optional<GroupFailure>> failures(tiles.size());
+  std::atomic<bool> out_of_memory = false;
+  pool_.run(tiles.size(), [&](std::size_t t) {
+    try {
+      failures[t] = run_tile(compiled_, arguments[tiles[t].first], tiles[t].second, counters_, inner_memory_);
+    } catch (const std::bad_alloc&) { out_of_memory = true; }
+  });
+  if (out_of_memory) throw std::bad_alloc();
+  for (const auto& failure : failures) {
+    if (!failure) continue;
+    const Graph& inner = compiled_.blocks.program[failure->graph];
+    report(inner, inner[failure->operation], failure->why, failure->error);
+  }
 }
 
 // Gives whole results; the box's part is kept.
@@ -278,13 +292,7 @@ void Runner::apply_region(const BlockGraph& graph, const Application& task, Memo
                                     : run(region.graph, std::move(arguments));
   for (std::size_t k = 0; k < results.size(); ++k) {
     Box box = Box::of_shape(results[k].shape());
-    Buffer whole_result{std::move(results[k]), box};
-    if (graph[task.results[k]].box == box && region.kind != RegionKind::group) {
-      memory[task.results[k].index()] = std::move(whole_result);
-      continue;
-    }
-    Box part = written_region(op, static_cast<std::uint32_t>(k), task.box);
-    copy_box(whole_result, at(graph, task.results[k], memory), part);
+    memory[task.results[k].index()] = {std::move(results[k]), box};
   }
 }
 
@@ -335,9 +343,12 @@ void Runner::report(const Graph& graph, const Operation& operation, KernelFailur
 
 }  // namespace
 
-std::vector<Tensor> run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs,
-                        const ExecuteOptions& options, ThreadPool& pool) {
-  return Runner(compiled, options, pool).run(compiled.blocks.program.main, inputs);
+RunResult run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs, const ExecuteOptions& options,
+              ThreadPool& pool) {
+  Runner runner(compiled, options, pool);
+  RunResult result{runner.run(compiled.blocks.program.main, inputs), 0};
+  result.inner_bytes = runner.inner_bytes();
+  return result;
 }
 
 }  // namespace tap::backend

@@ -50,14 +50,12 @@ StreamedReduction streamed(const Program& program, const Operator& op) {
   const Monoid& monoid = program[op.reduce()->monoid];
   StreamedReduction parts{op, map_over(op), map_over(op)};
   std::vector<TensorType>& kept = parts.partial.results;
-  for (std::size_t w = 0; w < op.writes.size(); ++w)
-    kept[op.writes[w].tensor].element = monoid.components[w].type;
+  for (std::size_t w = 0; w < op.writes.size(); ++w) kept[op.writes[w].tensor].element = monoid.components[w].type;
   parts.combine.results = kept;
   std::vector<CellId> both = read_there(parts.combine, kept), later = read_there(parts.combine, kept);
   both.insert(both.end(), later.begin(), later.end());
   MapBody combined, finished;
-  for (CellId root : monoid.combine)
-    combined.values.push_back(graft(monoid.exprs, root, parts.combine.exprs, both));
+  for (CellId root : monoid.combine) combined.values.push_back(graft(monoid.exprs, root, parts.combine.exprs, both));
   std::vector<CellId> last = read_there(parts.finish, kept);
   for (std::size_t w = 0; w < op.writes.size(); ++w)
     finished.values.push_back(parts.finish.exprs.cast(last[w], op.results[op.writes[w].tensor].element));

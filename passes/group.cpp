@@ -133,12 +133,14 @@ void Maker::make_inner_graph() {
     for (ValueId& v : copy.results) v = add(v);
     inner_.operations.push_back(std::move(copy));
   }
-  for (const auto& [outer, own] : place)
-    if (written.count(outer) && in_.escapes(outer, operations_)) {
-      results_.push_back(outer);
-      inner_.outputs.push_back(own);
-    }
-  inner_.name = graph_[results_.back()].name;
+  // The last operation gives the group its name: its results come first.
+  for (std::size_t k = operations_.size(); k-- > 0;)
+    for (ValueId v : graph_[operations_[k]].results)
+      if (in_.escapes(v, operations_) && std::find(results_.begin(), results_.end(), v) == results_.end()) {
+        results_.push_back(v);
+        inner_.outputs.push_back(place.at(v));
+      }
+  inner_.name = graph_[results_.front()].name;
 }
 
 void Maker::add_dims(const std::vector<std::uint32_t>& over) {

@@ -1,0 +1,49 @@
+// One call of a compiled kernel: the box, and where the tensors lie.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend/abi.h"
+#include "ir/graph.h"
+#include "support/tensor.h"
+
+namespace tap::backend {
+
+// A box of a tensor in memory. Kernels count cells from the tensor's origin, wherever the memory begins.
+struct View {
+  void* origin = nullptr;  // where cell 0 would be
+  std::vector<std::int64_t> strides;
+};
+// `data` is the first cell of the box, whose cells are row-major.
+inline View view_of_box(const void* data, ElementType type, const ir::Box& box) {
+  View view{nullptr, row_major_strides(box.shape())};
+  std::int64_t first = 0;
+  for (std::size_t d = 0; d < view.strides.size(); ++d) first += box.dims[d].lo * view.strides[d];
+  auto address = reinterpret_cast<std::intptr_t>(data) - first * static_cast<std::int64_t>(size_of(type));
+  view.origin = reinterpret_cast<void*>(address);
+  return view;
+}
+
+// The index dims' bounds; a counter has the step that runs. `counters`: of the enclosing iterates, the innermost last.
+std::vector<std::int64_t> box_argument(const ir::Operator& op, const ir::Box& box,
+                                       const std::vector<std::int64_t>& counters);
+
+struct Call {
+  std::vector<std::int64_t> box;
+  std::vector<void*> buffers;
+  std::vector<std::int64_t> strides;
+  std::int32_t why = 0;
+  KernelError error;
+
+  void add(const View& view) {
+    buffers.push_back(view.origin);
+    strides.insert(strides.end(), view.strides.begin(), view.strides.end());
+  }
+  void run(KernelFunction function) {
+    strides.push_back(0);  // never empty
+    why = function(box.data(), buffers.data(), strides.data(), &error);
+  }
+};
+
+}  // namespace tap::backend

@@ -1,0 +1,25 @@
+// How a group is walked: its parallel dims in tiles, which are independent of each other, and within a tile its reduction
+// dims in steps, one after another.
+//
+//   t[i, j] = …   o[i] = sum[j] t[i, j]   over i, j:   tiles of i, steps of j; of t there is one tile by one step at a time
+//
+// A reduction dim that a plan walks in blocks has these as steps. All else is as large as what is kept inside may be, so
+// that the order in which floats are combined depends on the program and its plan alone.
+#pragma once
+
+#include "ir/demand.h"
+
+namespace tap::backend {
+
+inline constexpr double tile_bytes = 256 << 10;  // of values that are only inside: what stays near a core
+
+// By dim of the group, the points of one tile or step.
+std::vector<std::int64_t> tile_points(const ir::Program& program, const ir::Operator& group);
+
+// At least so many tiles, if there are so many points.
+std::vector<ir::Box> group_tiles(const ir::Operator& group, const ir::Box& box, std::vector<std::int64_t> points,
+                                 std::size_t least);
+std::vector<ir::Box> group_steps(const ir::Operator& group, const ir::Box& tile,
+                                 const std::vector<std::int64_t>& points);
+
+}  // namespace tap::backend

@@ -1,0 +1,169 @@
+// Groups as they run: on the oracle and on devices of their own with poisoned memory, and natively by tiles, which keep no
+// more of the values inside than a tile needs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/executable.h"
+#include "compiler/driver/certify.h"
+#include "ir/interpret_blocks.h"
+#include "passes/expand.h"
+#include "tests/passes/lowered.h"
+
+namespace tap::driver {
+namespace {
+
+using passes::test::some_inputs;
+
+ir::Program compiled(const std::string& text) {
+  auto outcome = tap::test::compile_text(text);
+  EXPECT_TRUE(outcome.compiled) << outcome.messages;
+  return outcome.compiled->program;
+}
+
+ir::Plan plan_of(const std::string& lines) { return std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)); }
+
+ir::Program planned(const ir::Program& program, const std::string& lines) {
+  Certified certified = certify(program, plan_of(lines));
+  for (const check::Finding& finding : certified.verdict.findings)
+    EXPECT_NE(finding.standing, check::Standing::refused) << finding.where << ": " << finding.detail;
+  return std::move(certified.stages.back());
+}
+
+void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, const std::string& where) {
+  passes::test::expect_equal(found, wanted, where);
+}
+
+void expect_right(const std::string& text, const std::string& lines) {
+  SCOPED_TRACE(lines);
+  ir::Program program = compiled(text), after = planned(program, lines);
+  std::vector<Tensor> inputs = some_inputs(program);
+  auto wanted = ir::interpret(program, program.main, inputs).outputs;
+  expect_same(ir::interpret(after, after.main, inputs).outputs, wanted, "as a graph");
+  ir::BlockProgram blocks = passes::expand(after);
+  expect_same(ir::interpret(blocks, inputs).outputs, wanted, "on devices");
+  for (std::size_t threads : {1, 3}) {
+    backend::ExecuteOptions options;
+    options.threads = threads;
+    expect_same(backend::Executable(blocks, options).run(inputs), wanted, std::to_string(threads) + " threads");
+  }
+}
+
+const char* running = R"(
+mesh pod = [data: 2, model: 3]
+monoid both(w: f64, v: f64) { identity (-inf, 0)  combine (a, b) = (max(a.w, b.w), a.v + b.v) }
+program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {
+  t[i, j] = sum[c] Q[i, c] * K[j, c]
+  (m[i], o[i, c]) = both[j] (t[i, j], V[j, c])
+  Y[i, c] = o[i, c] + m[i]
+}
+)";
+
+// A component that has fewer indices than another one is combined once, not once for each of them.
+TEST(GroupRun, StreamsTheKeysOfAttention) {
+  for (const char* lines : {"fuse t, m over i, j\n", "fuse t, m over i, j\nsplit m dim j into 3 over sequential\n",
+                            "fuse t, m over i, j\nsplit m dim j into [0, 0, 2, 7] over sequential\n",
+                            "fuse t, m over i, j\nsplit m dim j into 3 over sequential\nsplit m dim j into 2 over "
+                            "sequential\nsplit m dim i into 2 over axis pod.data\n",
+                            "fuse t, m over i, j\nfuse m, Y over i\nsplit Y dim i into [0, 1, 5] over axis pod.data\n"})
+    expect_right(running, lines);
+}
+
+TEST(GroupRun, OnDevicesAndInBlocks) {
+  const char* text =
+      "mesh pod = [data: 2, model: 3]\n"
+      "program p(X: f64[9, 8]) -> (Y: f64[9, 8]) {\n"
+      "  a[i, j] = X[i-1, j else 0] + X[i, j+1 else 0]\n"
+      "  b[i, j] = a[i, j-1 else 3] * a[i+1, j else 1]\n"
+      "  Y[i, j] = b[i-1, j else 0] + b[i+1, j+1 else 2] }";
+  expect_right(text, "fuse a, b, Y over i, j\n");
+  expect_right(text, "fuse a, b, Y over i\nsplit Y dim i into 4 over threads\n");
+  expect_right(
+      text,
+      "fuse a, b, Y over i, j\nsplit Y dim i into [0, 2, 9] over axis pod.data\nsplit Y dim j into 3 over axis "
+      "pod.model\n");
+  expect_right(text,
+               "fuse b, Y over i, j\nsplit a dim i into 3 over axis pod.model\nsplit Y dim i into 2 over axis "
+               "pod.data\nsplit Y dim j into 3 over sequential\n");
+}
+
+TEST(GroupRun, ResultsAreRoundedOnce) {
+  const char* text =
+      "program p(X: bf16[4, 300]) -> (S: bf16[4], Y: bf16[4]) {\n"
+      "  v[i, k] = X[i, k] * X[i, k]\n"
+      "  S[i] = sum[k] v[i, k]\n"
+      "  Y[i] = max[k] v[i, k] }";
+  expect_right(text, "fuse v, S, Y over i, k\nsplit Y dim k into 7 over sequential\n");
+}
+
+TEST(GroupRun, StepsOfARepetition) {
+  const char* text =
+      "program p(u: f64[12]) -> (U: f64[12]) {\n"
+      "  U = iterate 5 (v = u) { w[i] = v[i-1 else 0] + v[i+1 else 0] for i in 0..12\n w }\n}\n";
+  expect_right(text, "unroll U 2\nfuse \"U.4/w.0\", \"U.4/w.1\" over i\nsplit \"U.4/w.1\" dim i into 3 over threads\n");
+  expect_right(text, "unroll U 5\nfuse \"U/w.0\", \"U/w.1\", \"U/w.2\", \"U/w.3\", \"U/w.4\" over i\n");
+}
+
+TEST(GroupRun, FailuresNameTheOperationInside) {
+  ir::Program program =
+      compiled("program p(X: i64[6]) -> (Y: i64[6]) { a[i] = 6 / X[i]  Y[i] = a[i] + a[i-1 else 0] }");
+  ir::Program after = planned(program, "fuse a, Y over i\n");
+  std::vector<Tensor> inputs = some_inputs(program);
+  for (std::int64_t c = 0; c < 6; ++c) inputs[0].store_i64(c, c == 3 ? 0 : 1);
+  for (std::size_t threads : {1, 4}) {
+    backend::ExecuteOptions options;
+    options.threads = threads;
+    try {
+      backend::Executable(passes::expand(after), options).run(inputs);
+      ADD_FAILURE() << "no failure";
+    } catch (const ir::EvaluationError& error) { EXPECT_EQ(error.message, "division by zero in `a` at i=3"); }
+  }
+}
+
+// The most bytes that values inside of groups had.
+std::size_t inner_bytes(const std::string& text, const std::string& lines, std::vector<Tensor>* outputs = nullptr) {
+  ir::Program program = planned(compiled(text), lines);
+  backend::Executable executable(passes::expand(program), {});
+  auto result = executable.run(some_inputs(program));
+  if (outputs) *outputs = std::move(result);
+  return executable.inner_bytes();
+}
+
+std::string attention(std::int64_t n, std::int64_t m) {
+  return fmt::format(
+      "use std\n"
+      "program p(Q: f32[{0}, 8], K: f32[{1}, 8], V: f32[{1}, 8]) -> (Y: f32[{0}, 8]) {{ Y = attention(Q, K, V) }}\n",
+      n, m);
+}
+
+// Rows of scores, as many as fit into a tile; never all of them, which would be n * m * 4 bytes.
+TEST(GroupRun, AttentionByRowsKeepsRows) {
+  const std::int64_t n = 512, m = 2048;
+  std::vector<Tensor> whole, rows;
+  EXPECT_EQ(inner_bytes(attention(n, m), "", &whole), 0u);
+  std::size_t bytes = inner_bytes(attention(n, m), "fuse \"Y.t.sum\", \"Y.t\", \"Y.mx\", Y over i\n", &rows);
+  EXPECT_GE(bytes, 2 * m * 4);
+  EXPECT_LE(bytes, 256 << 10);
+  expect_same(rows, whole, "by rows");
+}
+
+// One block of keys at a time: of the scores queries × keys cells, of the running state so far, the next one and a block's
+// partial, and the component of the state that nobody outside reads. All queries fit into one tile.
+TEST(GroupRun, StreamedAttentionKeepsOneBlockOfKeys) {
+  auto lines = [](std::int64_t blocks) {
+    return fmt::format("fuse \"Y.t.sum\", \"Y.t\", \"Y.mx\" over i, j\nsplit \"Y.s\" dim j into {} over sequential\n",
+                       blocks);
+  };
+  const std::size_t rows = 16, keys = 32, cell = 4;
+  const std::size_t scores = 2 * rows * keys * cell, state = (3 * (1 + 1 + 8) + 1) * rows * cell;
+  std::vector<Tensor> whole, streamed;
+  inner_bytes(attention(rows, 512), "", &whole);
+  EXPECT_EQ(inner_bytes(attention(rows, 512), lines(512 / keys), &streamed), scores + state);
+  for (std::size_t c = 0; c < rows * 8; ++c)
+    EXPECT_NEAR(streamed[0].load_f64(static_cast<std::int64_t>(c)), whole[0].load_f64(static_cast<std::int64_t>(c)),
+                1e-4);
+  EXPECT_EQ(inner_bytes(attention(rows, 4096), lines(4096 / keys)), scores + state);
+}
+
+}  // namespace
+}  // namespace tap::driver
