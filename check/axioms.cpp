@@ -249,9 +249,6 @@ void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& 
   }
 }
 
-const std::vector<std::string_view>& axiom_lines() {
-  static const std::vector<std::string_view> all(std::begin(lines), std::end(lines));
-  return all;
-}
+std::span<const std::string_view> axiom_lines() { return lines; }
 
 }  // namespace tap::check

@@ -6,6 +6,8 @@
 //   T(a) = a [exact]     a is a value of T already;   T(U(a)) = a [exact]   and U has all of T's values
 #pragma once
 
+#include <span>
+
 #include "check/affine.h"
 #include "check/terms.h"
 
@@ -18,6 +20,6 @@ void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& 
 std::optional<ir::Scalar> computed(ir::CellOp op, ElementType type, const std::vector<ir::Scalar>& args);
 
 // The lines of axioms.def, for tests.
-const std::vector<std::string_view>& axiom_lines();
+std::span<const std::string_view> axiom_lines();
 
 }  // namespace tap::check

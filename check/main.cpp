@@ -5,6 +5,7 @@
 // Exit 0: proved, save for what is listed as assumed. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
+#include <deque>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -40,15 +41,13 @@ int run(const std::vector<std::string>& paths) {
   if (paths.size() < 2)
     throw Failure{exit_code::wrong_command_line, "usage: tapc-check SOURCE.ir CERTIFICATE STAGE.ir..."};
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
-  std::vector<ir::Program> programs;
+  std::deque<ir::Program> programs;
   std::vector<check::Stage> stages;
   for (std::size_t k = 0; k < paths.size(); ++k) {
     if (k == 1) continue;
     std::string text = text_of(paths[k]);
-    programs.push_back(parsed(paths[k], ir::parse_program(text)));
-    stages.push_back({nullptr, ir::hash_of_text(text)});
+    stages.push_back({&programs.emplace_back(parsed(paths[k], ir::parse_program(text))), ir::hash_of_text(text)});
   }
-  for (std::size_t k = 0; k < stages.size(); ++k) stages[k].program = &programs[k];
   check::Verdict verdict = check::check(certificate, stages);
   std::map<std::string_view, std::size_t> proved;
   for (const check::Finding& finding : verdict.findings) {

@@ -223,7 +223,7 @@ void Match::cut(Form& form, const ir::Blocking& by, ir::DimRole role) const {
 
 void Match::is(const Form& wanted) {
   Form is = form_of(after_, own_dims_, a_);
-  expect(is.dims.size() == wanted.dims.size(), "{} dims instead of {}", is.dims.size(), wanted.dims.size());
+  as_many("dims", is.dims, wanted.dims);
   for (std::size_t d = 0; d < is.dims.size(); ++d) {
     const ir::IndexDim &a = is.dims[d], &b = wanted.dims[d];
     expect(a.range == b.range, "dim {} runs over {}..{} instead of {}..{}", d, a.range.lo, a.range.hi, b.range.lo,
@@ -236,8 +236,7 @@ void Match::is(const Form& wanted) {
   const auto &a = is.constraints, &b = wanted.constraints;
   expect(std::all_of(a.begin(), a.end(), is_there(b)) && std::all_of(b.begin(), b.end(), is_there(a)),
          "the constraints of the index space are others");
-  expect(is.blockings.size() == wanted.blockings.size(), "{} blockings instead of {}", is.blockings.size(),
-         wanted.blockings.size());
+  as_many("blockings", is.blockings, wanted.blockings);
   for (std::size_t k = 0; k < is.blockings.size(); ++k)
     expect(is.blockings[k] == wanted.blockings[k], "blocking {} is another", k);
   same_places(is, wanted);
@@ -246,13 +245,12 @@ void Match::is(const Form& wanted) {
 
 // The same cells: rows, extents, and dims on which nothing depends.
 void Match::same_places(const Form& is, const Form& wanted) const {
-  expect(is.results.size() == wanted.results.size(), "{} results instead of {}", is.results.size(),
-         wanted.results.size());
+  as_many("results", is.results, wanted.results);
   for (std::size_t r = 0; r < is.results.size(); ++r) {
     expect(is.results[r].first == wanted.results[r].first, "result {} is of another type", r);
     expect(places_.same(is.results[r].second, wanted.results[r].second), "result {} is another value", r);
   }
-  expect(is.writes.size() == wanted.writes.size(), "{} writes instead of {}", is.writes.size(), wanted.writes.size());
+  as_many("writes", is.writes, wanted.writes);
   for (std::size_t k = 0; k < is.writes.size(); ++k) {
     const Form::Write &a = is.writes[k], &b = wanted.writes[k];
     expect(a.result == b.result, "write {} is of another result", k);
@@ -264,10 +262,10 @@ void Match::same_places(const Form& is, const Form& wanted) const {
 void Match::same_body(const Form& is, const Form& wanted) const {
   expect(is.body == wanted.body && is.kernel == wanted.kernel, "the body is of another kind");
   expect(is.monoid == wanted.monoid, "the monoid is another");
-  expect(is.values.size() == wanted.values.size(), "{} values", is.values.size());
+  as_many("values", is.values, wanted.values);
   for (std::size_t k = 0; k < is.values.size(); ++k)
     expect(terms_.equal(is.values[k], wanted.values[k]), "value {} is another term", k);
-  expect(is.operands.size() == wanted.operands.size(), "{} operands", is.operands.size());
+  as_many("operands", is.operands, wanted.operands);
   for (std::size_t k = 0; k < is.operands.size(); ++k)
     expect(is.operands[k].first == wanted.operands[k].first &&
                places_.same(is.operands[k].second, wanted.operands[k].second),

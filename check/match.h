@@ -93,6 +93,10 @@ class Match {
   }
 
  private:
+  template <class List>
+  void as_many(const char* what, const List& is, const List& wanted) const {
+    expect(is.size() == wanted.size(), "{} {} instead of {}", is.size(), what, wanted.size());
+  }
   Form form_of(const Side& side, const Dims& dims, Cells& cells);
   void same_places(const Form& is, const Form& wanted) const;
   void same_body(const Form& is, const Form& wanted) const;

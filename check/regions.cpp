@@ -103,8 +103,10 @@ class Demand {
         op_(group),
         region_(*group.region()),
         inner_(program[region_.graph]),
-        box_(space_of(group).box) {
-    asked_.resize(inner_.values.size());
+        box_(space_of(group).box),
+        asked_(inner_.values.size()) {
+    for (std::size_t d = 0; d < box_.size(); ++d)
+      point_.push_back({unit(box_.size(), d), plus(unit(box_.size(), d), number(box_.size(), 1))});
   }
 
   void run() {
@@ -147,11 +149,8 @@ class Demand {
   Region anchored(std::size_t operation, const ir::Operator& op) const {
     Region dims;
     for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
-    for (const ir::GroupAnchor& a : region_.anchors) {
-      if (a.operation != operation) continue;
-      AffineExpr point = unit(box_.size(), a.dim);
-      dims[a.inner_dim] = {point, plus(point, number(box_.size(), 1))};
-    }
+    for (const ir::GroupAnchor& a : region_.anchors)
+      if (a.operation == operation) dims[a.inner_dim] = point_[a.dim];
     return dims;
   }
 
@@ -171,11 +170,11 @@ class Demand {
     }
     // An anchor of an operation that others ask for must give what they ask.
     Region anchors = anchored(operation, op);
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      if (anchors[d] != constant(op.dims[d].range) && dims[d] != anchors[d]) {
-        bool inside = above(minus(dims[d].lo, anchors[d].lo)) && above(minus(anchors[d].hi, dims[d].hi));
-        expect(Obligation::group, inside, "an anchored operation is asked for more than the point");
-      }
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      bool free = anchors[d] == constant(op.dims[d].range) || dims[d] == anchors[d];
+      expect(Obligation::group, free || within(dims[d], anchors[d]),
+             "an anchored operation is asked for more than the point");
+    }
     return dims;
   }
 
@@ -204,33 +203,30 @@ class Demand {
     Region dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape);
     for (const ir::Access& outer : op_.writes) {
       if (outer.tensor != result) continue;
-      for (std::size_t axis = 0; axis < cells.size(); ++axis) {
-        const AffineExpr& start = outer.projection.start.rows[axis];
-        AffineExpr end = plus(start, number(box_.size(), outer.projection.shape[axis]));
-        bool covers = above(minus(start, cells[axis].lo)) && above(minus(cells[axis].hi, end));
-        expect(Obligation::group, covers, "result {} is not written whole at a point, on axis {}", result, axis);
-      }
+      Region mine = image(outer, point_, op_.results[result].shape);
+      for (std::size_t axis = 0; axis < cells.size(); ++axis)
+        expect(Obligation::group, within(mine[axis], cells[axis]),
+               "result {} is not written whole at a point, on axis {}", result, axis);
     }
     return dims;
   }
 
-  bool above(const AffineExpr& e) const { return least(e, box_) >= 0; }
+  bool before(const AffineExpr& a, const AffineExpr& b) const { return least(minus(b, a), box_) >= 0; }
+  bool within(const Span& a, const Span& b) const { return before(b.lo, a.lo) && before(a.hi, b.hi); }
 
   // Outside of the tensor nothing is read: there the fill stands.
   void covered(std::size_t operand, const Region& asked) const {
     const Shape& shape = op_.operands[operand].shape;
-    bool found = false;
-    for (const ir::Access& read : op_.reads) {
-      if (read.tensor != operand) continue;
+    bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
+      if (read.tensor != operand) return false;
+      Region mine = image(read, point_, shape);
       bool all = true;
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        const AffineExpr& start = read.projection.start.rows[axis];
-        AffineExpr end = plus(start, number(box_.size(), read.projection.shape[axis]));
-        all &= above(minus(asked[axis].lo, start)) || greatest(start, box_) <= 0;
-        all &= above(minus(end, asked[axis].hi)) || least(end, box_) >= shape[axis];
+        all &= before(mine[axis].lo, asked[axis].lo) || greatest(mine[axis].lo, box_) <= 0;
+        all &= before(asked[axis].hi, mine[axis].hi) || least(mine[axis].hi, box_) >= shape[axis];
       }
-      found |= all;
-    }
+      return all;
+    });
     expect(Obligation::reads_covered, found, "what is needed of operand {} is more than the group reads", operand);
   }
 
@@ -271,6 +267,7 @@ class Demand {
   const ir::Graph& inner_;
   Ranges box_;
   std::vector<std::vector<Region>> asked_;  // by inner value
+  Region point_;                            // of the group's dims
 };
 
 }  // namespace

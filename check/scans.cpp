@@ -22,10 +22,10 @@ Scan scan_of(const ir::Operator& op) {
   auto unless = [](bool holds, const char* why) { expect(Obligation::scan, holds, "{}", why); };
   unless(op.reduce() != nullptr, "what is cut is no reduction");
   Scan scan;
-  std::size_t reduced = 0, ties = 0;
-  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role == ir::DimRole::reduction) scan.reduced = d, ++reduced;
-  unless(reduced == 1, "a scan reduces one dim");
+  std::size_t ties = 0;
+  auto reduced = dims_of_role(op, ir::DimRole::reduction);
+  unless(reduced.size() == 1, "a scan reduces one dim");
+  scan.reduced = *reduced.begin();
   for (const ir::Constraint& c : op.constraints) {
     if (!speaks_of(c.expr, scan.reduced)) continue;
     std::int64_t k = c.expr.coefficients[scan.reduced];

@@ -43,7 +43,7 @@ CHECKER_MAY_NOT_CALL = re.compile(
     r"[.>](image|bounds|block|domain|box|holds|contains|as_variable|is_constant|shape)\(|"
     r"\b(compose|scale|narrowed|is_block_dim|tiles|blocks_of|intersect|hull|disjoint|first_point|next_point|reachable_from|"
     r"structural_hash|equal_structure|as_affine|as_constraints|builtin_monoid|component_dependence|restrict_to|Interner)\(")
-CHECKER_LINES = 2650  # of code: neither blank nor only a comment; 2500 is what it should come down to
+CHECKER_LINES = 2500  # of code, neither blank nor only a comment; the tables of axioms and of obligations are data
 
 NO_OPERATOR_NAMES_IN = ("ir", "passes", "check", "backend")
 NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their spelling with an operator
@@ -133,8 +133,10 @@ def check_file(root, name, operators):
 def check_size(root, names):
     lines = 0
     for name in names:
+        if folder_of(name) != "check" or name.endswith(".def"):
+            continue
         in_comment = False
-        for line in (root / name).read_text(encoding="utf-8", errors="replace").split("\n") if folder_of(name) == "check" else []:
+        for line in (root / name).read_text(encoding="utf-8", errors="replace").split("\n"):
             code, in_comment = without_comments(line, in_comment)
             lines += bool(code.strip())
     if lines > CHECKER_LINES:
