@@ -1,0 +1,71 @@
+// What the kinds of statements (kinds_*.cpp) are made with: the tensors known so far, fresh names, lines of text.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "tests/random/tap_generator.h"
+
+namespace tap::random {
+
+struct Known {
+  std::string name;
+  std::string type;  // i64, i32 or f64
+  Shape shape;
+};
+
+using Names = std::vector<std::string>;
+
+class Generator {
+ public:
+  explicit Generator(Choices& choices) : choices_(choices) {}
+  TapProgram run();
+
+  std::int64_t choose(std::int64_t n) { return choices_(n); }
+  // Some tensor, mostly the newest: chains are what splits and fusion are about. The kinds take a copy of it: a new one
+  // moves the others.
+  Known some();
+  // The newest that fits.
+  std::optional<Known> some_where(const std::function<bool(const Known&)>& fits);
+  std::string fresh() { return fmt::format("t{}", ++names_); }
+  void line(const std::string& text) { body_ += "    " + text + "\n"; }
+  void define(const std::string& name, const std::string& type, Shape shape);
+  void declare(const std::string& text);  // an operator or a monoid, once
+  void uses(const std::string& feature) { features_.insert(feature); }
+  // A cell expression of one tensor's type around a term of it.
+  std::string around(const Known& x, const std::string& term, const Names& index);
+
+ private:
+  void add_input();
+  void statement();
+  TapProgram finish();
+
+  Choices& choices_;
+  std::vector<Known> known_;
+  Names inputs_, declarations_;
+  std::string body_;
+  int names_ = 0;
+  std::set<std::string> features_, read_;
+};
+
+// i0, i1, …
+Names indices(std::size_t rank);
+std::string joined(const Names& names);
+std::string at(const Known& x, const Names& index);  // x[i0, i1]
+std::string literal(const Known& x, std::int64_t n);
+std::string shift(const std::string& index, std::int64_t by);  // i0 + 2
+
+// A kind of statement; it may find nothing that fits, and then says nothing.
+struct StatementKind {
+  const char* feature;
+  void (*make)(Generator& g);
+};
+std::span<const StatementKind> kinds_of_maps();
+std::span<const StatementKind> kinds_of_reductions();
+std::span<const StatementKind> kinds_of_calls();
+
+}  // namespace tap::random

@@ -1,0 +1,221 @@
+// Statements whose cells are maps of others: shifts, strides, windows, several writers, other types.
+#include "tests/random/generator.h"
+
+namespace tap::random {
+namespace {
+
+void map(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size());
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {}", name, joined(i), g.around(x, at(x, i), i)));
+  g.define(name, x.type, x.shape);
+}
+
+void two_operands(Generator& g) {
+  Known x = g.some();
+  auto y = g.some_where([&](const Known& k) { return k.shape == x.shape && k.type == x.type && k.name != x.name; });
+  if (!y) return;
+  Names i = indices(x.shape.size());
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {} {} {}", name, joined(i), at(x, i), g.choose(2) ? "+" : "-", at(*y, i)));
+  g.define(name, x.type, x.shape);
+}
+
+void transposed(Generator& g) {
+  Known x = g.some();
+  if (x.shape.size() < 2) return;
+  Names i = indices(x.shape.size()), turned = i;
+  Shape shape = x.shape;
+  std::swap(turned[0], turned.back());
+  std::swap(shape[0], shape.back());
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {}", name, joined(turned), g.around(x, at(x, i), i)));
+  g.define(name, x.type, shape);
+}
+
+void reversed(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size()), from = i;
+  if (i.empty()) return;
+  std::size_t a = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
+  from[a] = fmt::format("{} - {}", x.shape[a] - 1, i[a]);
+  std::string name = g.fresh(), ranges;
+  g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(i), at(x, from), i[a], x.shape[a]));
+  g.define(name, x.type, x.shape);
+}
+
+void shifted_with_fill(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size()), from = i;
+  if (i.empty()) return;
+  std::size_t a = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
+  from[a] = shift(i[a], g.choose(5) - 2);
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {}[{} else {}] for {} in 0..{}", name, joined(i), x.name, joined(from),
+                     literal(x, g.choose(3)), i[a], x.shape[a]));
+  g.define(name, x.type, x.shape);
+}
+
+void stencil(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size()), left = i, right = i;
+  if (i.empty()) return;
+  left[0] = i[0] + " - 1", right[0] = i[0] + " + 1";
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {}[{} else 0] + {} + {}[{} else 0]", name, joined(i), x.name, joined(left), at(x, i),
+                     x.name, joined(right)));
+  g.define(name, x.type, x.shape);
+}
+
+void strided(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size()), from = i;
+  if (i.empty() || x.shape[0] < 2) return;
+  from[0] = fmt::format("2*{} + {}", i[0], g.choose(2));
+  Shape shape = x.shape;
+  shape[0] /= 2;
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(i), at(x, from), i[0], shape[0]));
+  g.define(name, x.type, shape);
+}
+
+void triangle(Generator& g) {
+  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  if (!x) return;
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[i, j] = if j <= i then {}[i, j] else 0", name, x->name));
+  g.define(name, x->type, x->shape);
+}
+
+void several_writers(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size()), first = i, second = i;
+  if (i.empty()) return;
+  Shape shape = x.shape;
+  shape[0] *= 2;
+  if (g.choose(2)) {
+    second[0] = fmt::format("{} + {}", i[0], x.shape[0]);
+  } else {
+    first[0] = "2*" + i[0];
+    second[0] = "2*" + i[0] + " + 1";
+  }
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(first), at(x, i), i[0], x.shape[0]));
+  g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(second), g.around(x, at(x, i), i), i[0], x.shape[0]));
+  g.define(name, x.type, shape);
+}
+
+void flattened(Generator& g) {
+  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  if (!x) return;
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}*i + j] = {}[i, j]", name, x->shape[1], x->name));
+  g.define(name, x->type, {x->shape[0] * x->shape[1]});
+}
+
+void converted(Generator& g) {
+  Known x = g.some();
+  if (x.type == "f64") return;
+  Names i = indices(x.shape.size());
+  std::string name = g.fresh(), to = x.type == "i64" ? "i32" : "i64";
+  g.line(fmt::format("{}[{}] = {}({})", name, joined(i), to, at(x, i)));
+  g.define(name, to, x.shape);
+}
+
+// Cells of other types in between, which round, wrap and saturate.
+void narrowed(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size());
+  const char* whole[] = {"i8", "i16", "u8"};
+  const char* floating[] = {"f32", "f16", "i32"};
+  std::string name = g.fresh(), to = (x.type == "f64" ? floating : whole)[g.choose(3)];
+  g.line(fmt::format("{}[{}] = {}({}({}))", name, joined(i), x.type, to, at(x, i)));
+  g.define(name, x.type, x.shape);
+}
+
+void kept_narrow(Generator& g) {
+  Known x = g.some();
+  if (x.type == "f64") return;
+  Names i = indices(x.shape.size());
+  std::string narrow = g.fresh(), name = g.fresh(), to = g.choose(2) ? "i8" : "i16";
+  g.line(fmt::format("{}[{}] = {}({})", narrow, joined(i), to, at(x, i)));
+  g.line(fmt::format("{}[{}] = {}({}[{}]) * 2", name, joined(i), x.type, narrow, joined(i)));
+  g.define(name, x.type, x.shape);
+}
+
+void truth(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size());
+  std::string flags = g.fresh(), name = g.fresh();
+  g.line(fmt::format("{}[{}] = {} < {} {} not ({} == {})", flags, joined(i), at(x, i), literal(x, g.choose(4)),
+                     g.choose(2) ? "and" : "or", at(x, i), literal(x, g.choose(3))));
+  g.line(fmt::format("{}[{}] = if {}[{}] then {} else {}", name, joined(i), flags, joined(i), at(x, i),
+                     literal(x, g.choose(5))));
+  g.define(name, x.type, x.shape);
+}
+
+void bits_and_division(Generator& g) {
+  Known x = g.some();
+  if (x.type == "f64") return;
+  Names i = indices(x.shape.size());
+  std::string name = g.fresh();
+  const char* forms[] = {"bitand({}, 5)", "({}) / 3", "bitxor({}, 6)", "shl({}, 2)", "({}) % 4"};
+  g.line(fmt::format("{}[{}] = {}", name, joined(i), fmt::format(fmt::runtime(forms[g.choose(5)]), at(x, i))));
+  g.define(name, x.type, x.shape);
+}
+
+void whole_tensor_function(Generator& g) {
+  Known x = g.some();
+  std::string name = g.fresh();
+  g.line(fmt::format("{} = {}({})", name, g.choose(2) ? "abs" : "sign", x.name));
+  g.define(name, x.type, x.shape);
+}
+
+// A coordinate out of the data, kept inside by arithmetic.
+void gather(Generator& g) {
+  auto ids = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.type == "i64"; });
+  Known x = g.some();
+  if (!ids || x.shape.empty() || x.shape[0] == 0) return;
+  Names i = indices(x.shape.size()), from = i;
+  std::string name = g.fresh();
+  if (g.choose(2)) {
+    from[0] = fmt::format("{}[{}]", ids->name, i[0]);
+    g.line(fmt::format("{}[{}] = {}[{} else 1]", name, joined(i), x.name, joined(from)));
+  } else {
+    from[0] = fmt::format("{}[{}] % {}", ids->name, i[0], x.shape[0]);
+    g.line(fmt::format("{}[{}] = {}", name, joined(i), at(x, from)));
+  }
+  x.shape[0] = ids->shape[0];
+  g.define(name, x.type, x.shape);
+}
+
+}  // namespace
+
+std::span<const StatementKind> kinds_of_maps() {
+  static constexpr StatementKind table[] = {
+      {"map", map},
+      {"two operands", two_operands},
+      {"transpose", transposed},
+      {"reverse", reversed},
+      {"shift with fill", shifted_with_fill},
+      {"halo", stencil},
+      {"stride", strided},
+      {"triangle", triangle},
+      {"triangle", triangle},
+      {"several writers", several_writers},
+      {"flatten", flattened},
+      {"flatten", flattened},
+      {"cast", converted},
+      {"cast, rounded", narrowed},
+      {"small types", kept_narrow},
+      {"bool", truth},
+      {"bits, division", bits_and_division},
+      {"function of a tensor", whole_tensor_function},
+      {"gather", gather},
+      {"gather", gather},
+  };
+  return table;
+}
+
+}  // namespace tap::random
