@@ -24,6 +24,7 @@ struct CompileOptions {
   bool require_proof = false;                 // an assumed law is an error
   bool check_only = false;                    // check every program and operator of the file, not one program
   std::size_t max_dims = 32;                  // of one index space
+  class LawMemory* laws = nullptr;            // for many runs: what the former ones found out (laws_memory.h)
 };
 
 // Where things of a Program were written: kept beside it, so that programs compare without it.

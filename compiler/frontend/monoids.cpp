@@ -189,15 +189,9 @@ std::string values_text(const std::vector<ir::Scalar>& values) {
   return values.size() == 1 ? text : "(" + text + ")";
 }
 
-// Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
-const LawVerdict& verdict_of(Session& session, const ir::Monoid& monoid) {
-  for (const auto& [known, verdict] : session.laws)
-    if (equal_structure(known, monoid)) return verdict;
-  return session.laws.emplace_back(monoid, check_laws(session.program, monoid)).second;
-}
-
 void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
-  const LawVerdict& verdict = verdict_of(session, monoid);
+  // Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
+  const LawVerdict& verdict = session.laws().verdict(session.program, monoid);
   monoid.laws = verdict.laws;
   for (const auto& broken : verdict.broken) {
     Diagnostic d(Code::law_broken, decl.name.span,

@@ -8,7 +8,7 @@
 #include "compiler/frontend/compile.h"
 #include "compiler/frontend/definitions.h"
 #include "compiler/frontend/environment.h"
-#include "compiler/frontend/laws.h"
+#include "compiler/frontend/laws_memory.h"
 #include "compiler/frontend/legality.h"
 #include "ir/graph.h"
 #include "support/diagnostic.h"
@@ -46,7 +46,7 @@ struct Session {
   std::map<std::pair<const ast::Declaration*, std::string>, std::optional<Instance>> instances;
   std::vector<const ast::Declaration*> instantiating;  // the chain of calls being specialised
   std::map<std::pair<const ast::Declaration*, std::string>, std::optional<MonoidInstance>> monoids;  // likewise
-  std::vector<std::pair<ir::Monoid, LawVerdict>> laws;                                               // by structure
+  LawMemory own_laws;  // unless the options bring one
   std::map<std::pair<std::string, ElementType>, ir::MonoidId> builtin_monoids;
   std::set<const ast::Declaration*> instantiated;
   std::vector<bool> reads_proved;                                         // by OperatorId
@@ -59,6 +59,7 @@ struct Session {
   };
   std::vector<CallSite> call_sites;
 
+  LawMemory& laws() { return options.laws ? *options.laws : own_laws; }
   void report(Diagnostic d);
   [[noreturn]] void fail(Diagnostic d) {
     report(std::move(d));

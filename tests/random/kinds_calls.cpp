@@ -93,7 +93,7 @@ void standard_operator(Generator& g) {
 
 void broadcast(Generator& g) {
   Known x = g.some();
-  if (std::count(x.shape.begin(), x.shape.end(), 0) > 0) return;
+  if (x.shape.empty() || std::count(x.shape.begin(), x.shape.end(), 0) > 0) return;
   auto y = g.some_where([&](const Known& k) {
     return k.type == x.type && k.shape.size() < x.shape.size() &&
            std::equal(k.shape.rbegin(), k.shape.rend(), x.shape.rbegin());
@@ -126,8 +126,9 @@ void split_in_the_program(Generator& g) {
   std::string name = g.fresh();
   const char* over[] = {"", " over threads", " over sequential"};
   g.line(fmt::format("{}[{}] = {}", name, joined(i), g.around(x, at(x, i), i)));
-  g.line(fmt::format("split {} on axis {} into {}{}", name, g.choose(static_cast<std::int64_t>(i.size())),
-                     1 + g.choose(4), over[g.choose(3)]));
+  std::size_t axis = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
+  std::int64_t blocks = std::clamp<std::int64_t>(1 + g.choose(4), 1, std::max<std::int64_t>(x.shape[axis], 1));
+  g.line(fmt::format("split {} on axis {} into {}{}", name, axis, blocks, over[g.choose(3)]));
   g.define(name, x.type, x.shape);
 }
 
@@ -138,6 +139,8 @@ std::span<const StatementKind> kinds_of_calls() {
       {"iterate", iteration},
       {"iterate", iteration},
       {"iterate, several states", several_states},
+      {"iterate, several states", several_states},
+      {"iterate, nested", nested_iteration},
       {"iterate, nested", nested_iteration},
       {"call", call},
       {"call in cells", call_in_cells},

@@ -195,6 +195,8 @@ std::span<const StatementKind> kinds_of_reductions() {
       {"user monoid", user_monoid},
       {"scan by a user monoid", user_monoid_scan},
       {"scan by a user monoid", user_monoid_scan},
+      {"scan by a user monoid", user_monoid_scan},
+      {"0-d tensor", to_a_cell},
       {"0-d tensor", to_a_cell},
       {"any, all", any_or_all},
       {"product", product},

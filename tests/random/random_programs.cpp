@@ -14,6 +14,7 @@
 #include "compiler/driver/certify.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/compile.h"
+#include "compiler/frontend/laws_memory.h"
 #include "ir/interpret_blocks.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -40,6 +41,8 @@ std::optional<Program> compiled(const std::string& text, std::string& failure) {
   FileId file = sources.add("random.tap", text);
   CompileOptions options;
   options.standard_library = embedded::std_tap;
+  static LawMemory laws;  // a few monoids in thousands of programs
+  options.laws = &laws;
   Diagnostics diagnostics;
   auto result = compile(sources, file, options, diagnostics);
   if (result) return std::move(result->program);
@@ -128,7 +131,7 @@ std::vector<std::uint8_t> reduced(std::vector<std::uint8_t> bytes) {
 
 std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
   std::mt19937_64 numbers(seed);
-  std::vector<std::uint8_t> bytes(400);
+  std::vector<std::uint8_t> bytes(600);
   for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(numbers() >> 24);
   return bytes;
 }
