@@ -75,13 +75,20 @@ std::optional<Scan> find_scan(const Operator& op) {
 
 namespace {
 
-void flatten_conjunction(const Operator& op, CellId condition, std::vector<CellId>& conjuncts) {
-  const CellNode& node = op.exprs[condition];
-  if (node.op == CellOp::logical_and) {
-    for (CellId arg : node.args) flatten_conjunction(op, arg, conjuncts);
-  } else {
-    conjuncts.push_back(condition);
+// In the order of evaluation, each once: a and (b and a) is a, b.
+std::vector<CellId> conjuncts_of(const Operator& op, CellId condition) {
+  std::vector<CellId> conjuncts, open{condition};
+  std::vector<bool> seen(op.exprs.size());
+  while (!open.empty()) {
+    CellId id = open.back();
+    open.pop_back();
+    if (seen[id.index()]) continue;
+    seen[id.index()] = true;
+    const CellNode& node = op.exprs[id];
+    if (node.op == CellOp::logical_and) open.insert(open.end(), node.args.rbegin(), node.args.rend());
+    else conjuncts.push_back(id);
   }
+  return conjuncts;
 }
 
 bool is_identity(const Operator& op, CellId cell, const Monoid& monoid, std::size_t component) {
@@ -114,7 +121,7 @@ std::optional<Guard> common_guard(const Operator& op, const Monoid& monoid) {
   if (guard.negated) {
     guard.conjuncts.push_back(*condition);
   } else {
-    flatten_conjunction(op, *condition, guard.conjuncts);
+    guard.conjuncts = conjuncts_of(op, *condition);
   }
   return guard;
 }

@@ -1,6 +1,7 @@
 #include "ir/operator.h"
 
 #include <algorithm>
+#include <set>
 
 #include "support/check.h"
 #include "support/checked.h"
@@ -112,9 +113,11 @@ std::optional<Constraint> comparison_constraint(const Operator& op, const CellNo
 std::optional<std::vector<Constraint>> as_constraints(const Operator& op, CellId condition, bool negated) {
   std::vector<Constraint> result;
   std::vector<std::pair<CellId, bool>> open{{condition, negated}};
+  std::set<std::pair<CellId, bool>> seen;  // a and a is a: a shared part counts once
   while (!open.empty()) {
     auto [id, inverse] = open.back();
     open.pop_back();
+    if (!seen.emplace(id, inverse).second) continue;
     const CellNode& node = op.exprs[id];
     if (node.op == CellOp::constant && is_bool(node.type)) {
       bool holds = (node.value.i != 0) != inverse;

@@ -1,6 +1,7 @@
 #include "ir/print_cell.h"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -130,7 +131,7 @@ class CellPrinter {
 };
 
 // The cells inside of a read's brackets may read in turn; how far that is shown is limited, as they might go in circles
-// before they were verified.
+// before they were verified, and so is how much: t[t[i, i], t[i, i]] doubles at every depth.
 std::string read_text(const Operator& op, std::uint32_t number, const std::function<std::string(CellId)>& show) {
   if (number >= op.reads.size()) return fmt::format("read{}", number);
   const Access& access = op.reads[number];
@@ -144,13 +145,20 @@ std::string read_text(const Operator& op, std::uint32_t number, const std::funct
   return text + "]";
 }
 
-CellWords words_at_depth(const Operator& op, int depth) {
-  return {[&op, depth](const CellNode& node, const std::function<std::string(CellId)>&) -> std::string {
+struct Shown {
+  int depth;                                                // brackets in brackets that may still be shown
+  std::shared_ptr<int> cells = std::make_shared<int>(100);  // and cells in any brackets
+  Shown within() const { return {depth - 1, cells}; }
+};
+
+CellWords words_within(const Operator& op, Shown shown) {
+  return {[&op, shown](const CellNode& node, const std::function<std::string(CellId)>&) -> std::string {
     if (node.op == CellOp::index)
       return node.attribute < op.dims.size() ? op.dims[node.attribute].name : fmt::format("#{}", node.attribute);
     if (node.op != CellOp::read) return fmt::format("{}{}", info(node.op).spelling, node.attribute);
-    return read_text(op, node.attribute, [&op, depth](CellId id) {
-      return depth == 0 ? std::string("…") : print_cells(op.exprs, id, words_at_depth(op, depth - 1));
+    return read_text(op, node.attribute, [&op, &shown](CellId id) {
+      if (shown.depth == 0 || --*shown.cells < 0) return std::string("…");
+      return print_cells(op.exprs, id, words_within(op, shown.within()));
     });
   }};
 }
@@ -161,7 +169,7 @@ std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& wo
   return CellPrinter(exprs, words).run(root);
 }
 
-CellWords words_of(const Operator& op) { return words_at_depth(op, 8); }
+CellWords words_of(const Operator& op) { return words_within(op, {8}); }
 
 std::string print_cell(const Operator& op, CellId cell) { return print_cells(op.exprs, cell, words_of(op)); }
 

@@ -1,4 +1,6 @@
 // Calls in cell expressions: built-in functions, casts, operators applied to cells.
+#include <utility>
+
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/cell_constants.h"
@@ -11,6 +13,9 @@ namespace tap {
 
 using ir::CellId;
 using ir::CellOp;
+
+// Each may apply two others: far fewer lines of text than this are written.
+constexpr std::size_t most_applications = 10'000;
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                           std::optional<ElementType> expected) {
@@ -147,6 +152,14 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   return *definition;
 }
 
+// The operator may use an argument under a condition, or not at all: here it is not evaluated yet.
+Cell CellElaborator::for_type(const ThunkEntity& argument, Frame& frame) {
+  bool outer = std::exchange(for_type_, true);
+  Cell cell = thunk(argument, frame, std::nullopt);
+  for_type_ = outer;
+  return cell;
+}
+
 // Literals take the parameter's type, or that of the typed arguments. The arguments stay expressions: one that stands
 // under an `if` of the operator is not evaluated where that is not taken.
 std::vector<ThunkEntity> CellElaborator::arguments(const Env& env, const ast::Call& call, const ast::OpDecl& op,
@@ -160,7 +173,7 @@ std::vector<ThunkEntity> CellElaborator::arguments(const Env& env, const ast::Ca
     argument.span = env[call.args[i].value].span;
     argument.inlined_in = inlining_.size();
     auto declared = element_type_named(op.inputs[i].type.element.text);
-    Cell cell = thunk(argument, frame, std::nullopt);
+    Cell cell = for_type(argument, frame);
     is_literal.push_back(cell.is_literal());
     if (cell.is_literal()) argument.type = declared;
     else if (!found && !declared) generic = cell.type, found = true;
@@ -214,7 +227,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   std::vector<GivenTensor> given;
   std::vector<CellId> cells;
   for (const ThunkEntity& argument : thunks) {
-    Cell cell = thunk(argument, frame, std::nullopt);
+    Cell cell = for_type(argument, frame);
     given.push_back({{cell.type, {}}, argument.span});
     cells.push_back(cell.id);
   }
@@ -223,19 +236,25 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   callee.module = definition.module;
   callee.scope = definition.scope;
   bind_signature(session_, callee, signature, env, call.params, given, span);
-  // What was applied to these cells before, under the same conditions, is the same cell.
+  // What was applied to these cells before is the same cell.
   auto key = std::tuple(static_cast<const void*>(definition.declaration), binding_key(callee, signature, given), cells,
-                        guard_ids_.back());
-  if (auto known = frame.applied.find(key); known != frame.applied.end()) return known->second;
-  for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
-  bind_equations(callee, definition, op, span);
-  inlining_.push_back(definition.declaration);
-  const ast::TensorParam& result = op.results[0];
-  const auto bound = std::get<ThunkEntity>(callee.names[result.name.text]);
-  ElementType type = eval_type(session_, callee, result.type.element);
-  CellId cell = of_type(*bound.env, bound.expr, frame, type, result.type.element.span, "the result's type");
-  inlining_.pop_back();
-  return frame.applied[key] = {Cell::Kind::typed, cell, type};
+                        Frame::Guards());
+  if (frame.applied.size() > most_applications)
+    session_.fail(Diagnostic(Code::nesting_too_deep, span,
+                             "operators that apply operators make this more than " + std::to_string(most_applications) +
+                                 " operations at every cell")
+                      .help("give a part of it a name with an equation of its own"));
+  return once(frame.applied, std::move(key), [&] {
+    for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
+    bind_equations(callee, definition, op, span);
+    inlining_.push_back(definition.declaration);
+    const ast::TensorParam& result = op.results[0];
+    const auto bound = std::get<ThunkEntity>(callee.names[result.name.text]);
+    ElementType type = eval_type(session_, callee, result.type.element);
+    CellId cell = of_type(*bound.env, bound.expr, frame, type, result.type.element.span, "the result's type");
+    inlining_.pop_back();
+    return Cell{Cell::Kind::typed, cell, type};
+  });
 }
 
 }  // namespace tap

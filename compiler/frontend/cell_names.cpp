@@ -106,8 +106,6 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
 
 Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected) {
   auto known = [&](std::optional<ElementType> type) {
-    auto key = std::tuple(thunk.expr.index(), thunk.env, guard_ids_.back(), type);
-    if (auto found = frame.memo.find(key); found != frame.memo.end()) return found->second;
     std::vector<const ast::Declaration*> open;
     if (thunk.inlined_in) {
       open.assign(inlining_.begin(), inlining_.begin() + static_cast<std::ptrdiff_t>(*thunk.inlined_in));
@@ -116,7 +114,7 @@ Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional
     Cell cell = thunk.type ? typed(*thunk.env, thunk.expr, frame, type)
                            : elaborate(*thunk.env, thunk.expr, frame, type);
     if (thunk.inlined_in) std::swap(open, inlining_);
-    return frame.memo[key] = cell;
+    return cell;
   };
   if (thunk.type) return known(thunk.type);
   // A literal's type comes from the context of each use; a typed value is the same everywhere.

@@ -97,13 +97,22 @@ CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inn
   return operand;
 }
 
+// Stands for a reduction of which only the type is wanted; it becomes an operation where it is evaluated, if it is.
+Cell CellElaborator::unevaluated(ElementType type, Frame& frame) {
+  return {Cell::Kind::typed, frame.cells.argument(unevaluated_++, compute_type(type)), type};
+}
+
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
                           std::optional<ElementType> expected) {
   if (!body_) return fold_reduce(env, id, reduce, frame, expected);
   auto& known = hoisted_[{id.index(), &env}];
   for (const Hoisted& hoisted : known)
-    if (!hoisted.guarded || hoisted.guards == guard_ids_.back()) return read_hoisted(hoisted, frame);
+    if (!hoisted.guarded || hoisted.guards == guard_ids_.back()) {
+      asked_for_guards_ += hoisted.guarded;
+      return read_hoisted(hoisted, frame);
+    }
 
+  std::size_t asked_before = asked_for_guards_;
   const Env& scope = reduction_scope(env, id);
   const std::vector<VarId> reduction = space_.reduction_vars(env, id);
   Frame inner(space_);
@@ -148,8 +157,13 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     });
   };
   collect();
-  Hoisted hoisted{{}, {}, type, {}, inner.can_fail(), guard_ids_.back()};
-  if (hoisted.guarded) {
+  // One that reads what the guards keep from being evaluated is not the same under others.
+  bool reads_guarded = asked_for_guards_ != asked_before;
+  bool can_fail = inner.can_fail();
+  Hoisted hoisted{{}, {}, type, {}, can_fail || reads_guarded, guard_ids_.back()};
+  asked_for_guards_ += hoisted.guarded;
+  if (hoisted.guarded && for_type_) return unevaluated(type, frame);
+  if (can_fail) {
     const ir::Monoid& m = session_.program[monoid];
     CellId identity = inner.cells.constant(m.exprs[m.identity[0]].value);
     operand = guard_operand(operand, identity, inner, parallel);

@@ -10,7 +10,22 @@ namespace tap {
 using ir::CellId;
 using ir::CellOp;
 
+namespace {
+
+bool is_leaf(const ast::Expr& expr) {
+  return std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node) ||
+         std::holds_alternative<ast::BoolLiteral>(expr.node) || std::holds_alternative<ast::NameRef>(expr.node);
+}
+
+}  // namespace
+
 Cell CellElaborator::elaborate(const Env& env, ast::ExprId id, Frame& frame, std::optional<ElementType> expected) {
+  if (is_leaf(env[id])) return elaborate_anew(env, id, frame, expected);
+  return once(frame.memo, std::tuple(id.index(), &env, expected, Frame::Guards()),
+              [&] { return elaborate_anew(env, id, frame, expected); });
+}
+
+Cell CellElaborator::elaborate_anew(const Env& env, ast::ExprId id, Frame& frame, std::optional<ElementType> expected) {
   struct Depth {
     int& depth;
     explicit Depth(int& d) : depth(d) { ++depth; }
@@ -71,6 +86,13 @@ void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool nega
   guards_.push_back({condition, &env, negated, known_value && (known_value->i != 0) == negated});
   auto key = std::tuple(guard_ids_.back(), condition.index(), &env, negated);
   auto known = known_guards_.emplace(key, static_cast<std::uint32_t>(known_guards_.size() + 1)).first;
+  // A reduction that can fail is an operation of its own under every combination of conditions that leads to it.
+  constexpr std::size_t most_guards = 10'000;
+  if (known_guards_.size() > most_guards)
+    session_.fail(Diagnostic(Code::nesting_too_deep, env[condition].span,
+                             "the parts of this expression are used under more than " + std::to_string(most_guards) +
+                                 " combinations of conditions")
+                      .help("give what stands under this condition a name with an equation of its own"));
   guard_ids_.push_back(known->second);
 }
 

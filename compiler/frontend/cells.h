@@ -62,6 +62,7 @@ class CellElaborator {
     std::uint32_t guards = 0;
   };
 
+  Cell elaborate_anew(const Env& env, ast::ExprId id, Frame& frame, std::optional<ElementType> expected);
   Cell node(const Env&, ast::ExprId, const ast::IntLiteral&, Frame&, std::optional<ElementType>);
   Cell node(const Env&, ast::ExprId, const ast::FloatLiteral&, Frame&, std::optional<ElementType>);
   Cell node(const Env&, ast::ExprId, const ast::BoolLiteral&, Frame&, std::optional<ElementType>);
@@ -83,6 +84,7 @@ class CellElaborator {
   Cell named(const Env& env, ast::ExprId id, const std::string& name, Frame& frame,
              std::optional<ElementType> expected);
   Cell thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected);
+  Cell for_type(const ThunkEntity& thunk, Frame& frame);
   Cell read_tensor(const Env& env, ast::ExprId id, const ast::Index& index, const TensorEntity& tensor, Frame& frame);
   Cell function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                 std::optional<ElementType> expected);
@@ -98,6 +100,7 @@ class CellElaborator {
   Cell compare(const Env& env, const ast::Binary& b, ast::ExprId id, Frame& frame);
   Cell fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
                    std::optional<ElementType> expected);
+  Cell unevaluated(ElementType type, Frame& frame);
   Cell read_hoisted(const Hoisted& hoisted, Frame& frame);
   ir::CellId guard_operand(ir::CellId operand, ir::CellId identity, Frame& inner, const std::vector<VarId>& parallel);
 
@@ -118,9 +121,14 @@ class CellElaborator {
   void push_guard(ast::ExprId condition, const Env& env, bool negated, const Frame& frame, ir::CellId value);
   void pop_guard();
   // Not under a condition that is known to be false: what is not taken cannot fail.
-  bool may_be_reached() const {
-    return std::none_of(guards_.begin(), guards_.end(), [](const Guard& guard) { return guard.never; });
+  bool may_be_reached() {
+    bool never = std::any_of(guards_.begin(), guards_.end(), [](const Guard& guard) { return guard.never; });
+    asked_for_guards_ += never;
+    return !never;
   }
+  // What `elaborated` gives, from the memo if it stands there: under these guards, some of them or none.
+  template <class Memo, class Key, class Elaborate>
+  Cell once(Memo& memo, Key key, Elaborate elaborated);
 
   Session& session_;
   BodyBuilder* body_;
@@ -130,9 +138,37 @@ class CellElaborator {
   std::vector<Guard> guards_;
   std::vector<std::uint32_t> guard_ids_{0};
   std::map<std::tuple<std::uint32_t, std::size_t, const Env*, bool>, std::uint32_t> known_guards_;
+  std::uint32_t unevaluated_ = 0;
+  bool for_type_ = false;             // only the types of what is being elaborated are wanted
+  std::size_t asked_for_guards_ = 0;  // how often what was elaborated depended on the guards around it
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
   std::vector<const ast::Declaration*> inlining_;
   int depth_ = 0;
 };
+
+template <class Memo, class Key, class Elaborate>
+Cell CellElaborator::once(Memo& memo, Key key, Elaborate elaborated) {
+  auto& guards = std::get<Frame::Guards>(key);
+  guards.reset();
+  if (auto found = memo.find(key); found != memo.end()) return found->second;
+  auto known_under = [&](std::uint32_t id, bool for_type) {
+    guards = {id, for_type};
+    auto found = memo.find(key);
+    asked_for_guards_ += found != memo.end();
+    return found;
+  };
+  std::size_t asked_before = asked_for_guards_;
+  if (asked_before > 0) {
+    if (for_type_)
+      if (auto found = known_under(guard_ids_.back(), true); found != memo.end()) return found->second;
+    // What is evaluated under fewer guards is there under more of them.
+    for (auto id = guard_ids_.rbegin(); id != guard_ids_.rend(); ++id)
+      if (auto found = known_under(*id, false); found != memo.end()) return found->second;
+  }
+  Cell cell = elaborated();
+  guards.reset();
+  if (asked_for_guards_ != asked_before) guards = {guard_ids_.back(), for_type_};
+  return memo[std::move(key)] = cell;
+}
 
 }  // namespace tap

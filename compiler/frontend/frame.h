@@ -2,6 +2,7 @@
 // index space and gives the ir::Operator.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <set>
 
@@ -40,10 +41,19 @@ class Frame {
   explicit Frame(IndexSpace& space) : space_(space) {}
 
   ir::CellExprs cells;
-  // Thunks: expression, scope, guards and the type that their context asked for.
-  std::map<std::tuple<std::size_t, const Env*, std::uint32_t, std::optional<ElementType>>, Cell> memo;
-  // Operators applied to cells: declaration, binding, arguments, guards.
-  std::map<std::tuple<const void*, std::string, std::vector<ir::CellId>, std::uint32_t>, Cell> applied;
+  // What was elaborated before is not walked again: a `let` or an argument may be used many times, and its uses again.
+  // Without guards: an elaboration that did not ask for them, and is the same under all. `for_type`: only its type was
+  // wanted, and nothing says that it is evaluated.
+  struct UnderGuards {
+    std::uint32_t guards;
+    bool for_type;
+    auto operator<=>(const UnderGuards&) const = default;
+  };
+  using Guards = std::optional<UnderGuards>;
+  // Expressions: in which scope, and the type that the context asked for.
+  std::map<std::tuple<std::size_t, const Env*, std::optional<ElementType>, Guards>, Cell> memo;
+  // Operators applied to cells: declaration, binding, arguments.
+  std::map<std::tuple<const void*, std::string, std::vector<ir::CellId>, Guards>, Cell> applied;
 
   ir::CellId index(VarId var);
   ir::CellId affine(const VarAffine& a);  // as an i64 cell

@@ -93,6 +93,12 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
     if (!known->second) throw Abandoned{};
     return *known->second;
   }
+  constexpr std::size_t most_instances = 30'000;
+  if (session.instances.size() >= most_instances)
+    session.fail(Diagnostic(Code::nesting_too_deep, call_span,
+                            "operators that call operators make more than " + std::to_string(most_instances) +
+                                " different ones, by their parameters and sizes")
+                     .help("call the inner operators with the same parameters, or repeat with `iterate`"));
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);
   session.call_sites.push_back({signature.name.text, call_span});

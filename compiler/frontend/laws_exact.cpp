@@ -14,9 +14,19 @@ using Value = ExactAlgebra::Value;
 using Kind = ExactAlgebra::Kind;
 using Rational = boost::multiprecision::cpp_rational;
 
-Value finite(ElementType type, Rational number) { return {type, Kind::finite, std::move(number), 0}; }
 Value infinite(ElementType type, int sign) { return {type, Kind::infinite, sign, 0}; }
 Value not_a_number(ElementType type) { return {type, Kind::nan, 0, 0}; }
+
+unsigned bits_of(const boost::multiprecision::cpp_int& i) { return i.is_zero() ? 0 : msb(abs(i)) + 1; }
+
+// A fraction that grows without end, as in `let p = a.v + b.v, q = p * p, r = q * q, …`, is soon as large as any: the law is
+// not asked of it.
+Value finite(ElementType type, Rational number) {
+  constexpr unsigned longest = 8192, greatest_double = 1100;
+  unsigned above = bits_of(numerator(number)), below = bits_of(denominator(number));
+  if (above + below <= longest) return {type, Kind::finite, std::move(number), 0};
+  return above > below + greatest_double ? infinite(type, number < 0 ? -1 : 1) : not_a_number(type);
+}
 Value truth_value(bool holds) { return {ElementType::boolean, Kind::finite, 0, holds}; }
 
 // -1, 0, 1 for a less than, equal to and greater than b. Pre: neither is NaN.

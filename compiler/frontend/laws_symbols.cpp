@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <unordered_map>
 
 #include "support/check.h"
 
@@ -20,18 +21,34 @@ bool is_constant(const z3::expr& e) {
   return e.is_numeral() || (e.is_app() && e.num_args() == 1 && is_constant(e.arg(0)));
 }
 
-// No product or quotient of symbols. Linear conditions are decided quickly; the others want another solver.
-bool is_linear(const z3::expr& e) {
-  if (!e.is_app()) return false;
-  auto kind = e.decl().decl_kind();
-  if (kind == Z3_OP_POWER || (kind == Z3_OP_DIV && !is_constant(e.arg(1)))) return false;
-  unsigned symbols = 0;
-  for (unsigned k = 0; k < e.num_args(); ++k) {
-    if (!is_linear(e.arg(k))) return false;
-    symbols += !is_constant(e.arg(k));
+// No product or quotient of symbols. Linear conditions are decided quickly; the others want another solver. Z3's terms are
+// shared as the cells are: each is looked at once.
+class Linearity {
+ public:
+  bool is_linear(const z3::expr& e) {
+    if (auto known = known_.find(e.id()); known != known_.end()) return known->second;
+    bool result = find(e);
+    known_.emplace(e.id(), result);
+    return result;
   }
-  return kind != Z3_OP_MUL || symbols <= 1;
-}
+
+ private:
+  bool find(const z3::expr& e) {
+    if (!e.is_app()) return false;
+    auto kind = e.decl().decl_kind();
+    if (kind == Z3_OP_POWER || (kind == Z3_OP_DIV && !is_constant(e.arg(1)))) return false;
+    unsigned symbols = 0;
+    for (unsigned k = 0; k < e.num_args(); ++k) {
+      if (!is_linear(e.arg(k))) return false;
+      symbols += !is_constant(e.arg(k));
+    }
+    return kind != Z3_OP_MUL || symbols <= 1;
+  }
+
+  std::unordered_map<unsigned, bool> known_;  // by Z3's number of the term
+};
+
+bool is_linear(const z3::expr& e) { return Linearity().is_linear(e); }
 
 }  // namespace
 
@@ -236,6 +253,7 @@ Value SymbolAlgebra::constant(const ir::Scalar& s) {
   std::optional<Linear> linear;
   if (s.f == 0) linear = Linear{};
   Value result = real(s.type, z3_.real_val(exact_decimal(s.f).c_str()), one(), linear);
+  result.degree = 0;
   return s.f > 0 ? positive(result) : result;
 }
 

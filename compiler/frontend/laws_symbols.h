@@ -32,6 +32,7 @@ class SymbolAlgebra {
     z3::expr top, bottom;          // a float is top / bottom; others are `top`
     std::optional<Linear> linear;  // of a float that is a sum of atoms
     bool is_positive;              // known by its form
+    unsigned degree = 1;           // no less than that of the polynomials
   };
   // Thrown where a proof cannot go on: out of time, or beyond what is modelled.
   struct GaveUp {};
@@ -89,6 +90,7 @@ class SymbolAlgebra {
   Value real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear = std::nullopt);
   Value real(ElementType type, std::int64_t value) {
     Value result = real(type, z3_.real_val(value), one());
+    result.degree = 0;
     return value > 0 ? positive(result) : result;
   }
   Value infinite(ElementType type, int sign);

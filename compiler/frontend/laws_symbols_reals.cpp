@@ -1,10 +1,22 @@
 // The floats of laws_symbols.h: fractions of polynomials, the infinities, and exponentials of sums.
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/frontend/laws_symbols.h"
 #include "support/check.h"
 
 namespace tap {
+namespace {
+
+// Asked before a product is multiplied out: its size grows with the degree, which doubles with every `let b = a * a`.
+unsigned product_degree(const SymbolAlgebra::Value& a, const SymbolAlgebra::Value& b) {
+  constexpr unsigned highest = 64;
+  unsigned degree = a.degree + b.degree;
+  if (degree > highest) throw SymbolAlgebra::GaveUp{};
+  return degree;
+}
+
+}  // namespace
 
 using ir::CellOp;
 using Value = SymbolAlgebra::Value;
@@ -44,6 +56,7 @@ Value SymbolAlgebra::negated(const Value& a) {
   if (is_nan(a)) return a;
   if (a.kind != Kind::finite) return infinite(a.type, -infinity(a));
   Value result = real(a.type, -a.top, a.bottom, a.linear);
+  result.degree = a.degree;
   if (result.linear) {
     for (auto& [atom, factor] : *result.linear) factor = -factor;
   }
@@ -61,15 +74,19 @@ Value SymbolAlgebra::sum(const Value& a, const Value& b) {
     std::erase_if(*linear, [](const auto& term) { return term.second == 0; });
   }
   bool same_bottom = (a.bottom == b.bottom).simplify().is_true();
+  unsigned degree = same_bottom ? std::max(a.degree, b.degree) : product_degree(a, b);
   Value result = same_bottom ? real(a.type, a.top + b.top, a.bottom, linear)
                              : real(a.type, a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom, linear);
+  result.degree = degree;
   return a.is_positive && b.is_positive ? positive(result) : result;
 }
 
 Value SymbolAlgebra::product(const Value& a, const Value& b) {
   if (is_nan(a) || is_nan(b)) return nan(a.type);
   if (a.kind == Kind::finite && b.kind == Kind::finite) {
+    unsigned degree = product_degree(a, b);
     Value result = real(a.type, a.top * b.top, a.bottom * b.bottom);
+    result.degree = degree;
     return a.is_positive && b.is_positive ? positive(result) : result;
   }
   int sign = sign_of(a) * sign_of(b);
@@ -82,21 +99,27 @@ Value SymbolAlgebra::quotient(const Value& a, const Value& b) {
   if (b.kind != Kind::finite) return real(a.type, 0);
   if (!b.is_positive && decide(b.top == 0)) return nan(a.type);
   if (a.kind != Kind::finite) return infinite(a.type, infinity(a) * sign_of(b));
+  unsigned degree = product_degree(a, b);
   Value result = real(a.type, a.top * b.bottom, a.bottom * b.top);
+  result.degree = degree;
   return a.is_positive && b.is_positive ? positive(result) : result;
 }
 
 Value SymbolAlgebra::exponential_of(ElementType type, const Linear& linear) {
   uses_powers_ = true;
   z3::expr top = one(), bottom = one();
+  unsigned degree = 0;
   for (auto [atom, factor] : linear) {
     if (std::abs(factor) > 8) throw GaveUp{};
+    degree += static_cast<unsigned>(std::abs(factor));
     for (std::int64_t k = 0; k < std::abs(factor); ++k) {
       top = top * (factor > 0 ? atoms_[atom].top : atoms_[atom].bottom);
       bottom = bottom * (factor > 0 ? atoms_[atom].bottom : atoms_[atom].top);
     }
   }
-  return positive(real(type, top, bottom));
+  Value result = real(type, top, bottom);
+  result.degree = degree;
+  return positive(result);
 }
 
 Value SymbolAlgebra::exponential(const Value& a) {

@@ -40,6 +40,21 @@ class SourceLimits(TapcTest):
     def test_a08_long_but_not_deep(self):
         self.check(0, r"^$", self.expression("x[i]" + " + x[i]" * 200))
 
+    def test_a08_shared_parts(self):
+        """Forty links, each of which uses the one before it twice: 2^40 parts if any stage took the cells for a tree."""
+        def chain(first, link, last):
+            lets = ", ".join(f"a{k} = " + link.replace("A", f"a{k - 1}") for k in range(1, 41))
+            return f"let a0 = {first}, {lets} in {last.replace('A', 'a40')}"
+        forms = [chain("x[i]", "if A > 3 then A * 0.5 else A + 2", "A"), chain("x[i] > 3", "A and not (A and x[i] > 9)", "if A then 1 else 0"),
+                 chain("i > 0", "(A and i > 0) or (A and i < 9)", "if A then x[i - 1] else 0"), chain("i", "A + A - i", "x[A]"),
+                 chain("i", "if A > 1 then t[A, A] else A", "x[A]"), "leaky_relu<0.5>(" * 40 + "x[i]" + ")" * 40]
+        for form in forms:
+            text = f"use std\nprogram p(x: f32[4], t: i64[4, 4]) -> (y: f32[4]) {{ y[i] = {form} }}\n"
+            for engine in ("native", "interp"):
+                with self.subTest(form[:60], engine=engine):
+                    self.expect(0, r"^$", "run", self.write("a.tap", text), "--engine", engine, "-i", "x=[3, 4, -5, 10]",
+                                "-i", "t=[[0,1,2,3],[3,2,1,0],[0,0,1,1],[2,2,3,3]]", memory=EIGHT, timeout=20)
+
     def test_a09_ten_to_the_1000(self):
         self.check(1, r"error\[T0106\]", self.expression("1" + "0" * 1000))
 
