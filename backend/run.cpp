@@ -338,7 +338,7 @@ void Runner::report(const Graph& graph, const Operation& operation, KernelFailur
     text += fmt::format("{}{}={}", first ? " at " : ", ", own_dim_name(op, operation.names, d), error.point[d]);
     first = false;
   }
-  throw EvaluationError{text};
+  throw EvaluationError{text, operation.results.empty() ? "" : graph[operation.results[0]].name};
 }
 
 }  // namespace

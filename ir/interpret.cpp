@@ -91,6 +91,7 @@ void Interpreter::evaluate(const Graph& graph, const Operation& operation, std::
   }
   std::vector<Datum*> results;
   for (ValueId v : operation.results) results.push_back(&values[v.index()]);
+  if (!operation.results.empty()) input.result = graph[operation.results[0]].name;
   oracle::evaluate_operation(input, results);
 }
 

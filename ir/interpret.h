@@ -21,6 +21,7 @@ namespace tap::ir {
 // A run-time failure of the user's program: division by zero, an index out of range. Names the operation and the point.
 struct EvaluationError {
   std::string message;
+  std::string operation = {};  // that failed, by the value that it writes; empty where none did
 };
 
 struct InterpretOptions {

@@ -96,6 +96,7 @@ class BlockInterpreter {
     }
     std::vector<Datum*> results;
     for (HeldId id : task.results) results.push_back(&at(graph, id, memory));
+    if (!operation.results.empty()) input.result = whole[operation.results[0]].name;
     oracle::evaluate_operation(input, results, task.box);
   }
 

@@ -139,6 +139,7 @@ class GroupInBlocks {
     OperationInput input{in_.program, op, in_.options, in_.counters, std::move(operands), {}, operation.names};
     for (ValueId v : operation.operands) input.operand_names.push_back(graph_[v].name);
     input.operand_names.resize(input.operands.size());  // what is combined has no names
+    if (!operation.results.empty()) input.result = graph_[operation.results[0]].name;
     evaluate_operation(input, results, box);
   }
 

@@ -140,7 +140,7 @@ void CellOperation::run() {
   try {
     if (const MapBody* map = op_.map()) run_map(*map);
     if (const ReduceBody* reduce = op_.reduce()) run_reduce(*reduce);
-  } catch (const CellFailure& failure) { throw EvaluationError{failure.what + where()}; }
+  } catch (const CellFailure& failure) { throw EvaluationError{failure.what + where(), in_.result}; }
 }
 
 void CellOperation::run_map(const MapBody& body) {

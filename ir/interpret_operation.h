@@ -17,6 +17,7 @@ struct OperationInput {
   std::vector<const Datum*> operands;
   std::vector<std::string> operand_names;
   const std::optional<OperationNames>& names;
+  std::string result = {};  // the first value that it writes, by which a failure is found
 };
 
 // Writes its part of each result, which has its full shape already. Throws EvaluationError. With a box, only the points in

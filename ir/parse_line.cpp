@@ -28,6 +28,7 @@ int hex_digit(char c) {
 }  // namespace
 
 void Line::skip() {
+  end_of_last_ = column();
   while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\r')) rest_.remove_prefix(1);
   if (rest_.substr(0, 2) == "//") rest_ = {};
 }
@@ -173,9 +174,10 @@ Blocks Line::blocks() {
 }
 
 ElementType Line::element() {
+  std::size_t begin = column();
   std::string_view name = word();
   auto type = element_type_named(name);
-  if (!type) fail(fmt::format("`{}` is no element type", name));
+  if (!type) fail_at(begin, fmt::format("`{}` is no element type", name));
   return *type;
 }
 

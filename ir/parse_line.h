@@ -24,6 +24,7 @@ class Line {
 
   std::size_t number() const { return number_; }
   std::size_t column() const { return whole_.size() - rest_.size(); }  // of what comes next; of the end after a comment
+  std::size_t end_of_last() const { return end_of_last_; }             // what was read last ends before it
   std::string_view rest() const { return rest_; }
   bool at_end() const { return rest_.empty(); }
   void expect_end();
@@ -77,10 +78,11 @@ class Line {
 
   template <class Table>
   auto word_of(const Table& table, std::string_view what) {
+    std::size_t begin = column();
     std::string_view found = word();
     for (const auto& entry : table)
       if (entry.text == found) return entry.value;
-    fail("`" + std::string(found) + "` is no " + std::string(what));
+    fail_at(begin, "`" + std::string(found) + "` is no " + std::string(what));
   }
 
  private:
@@ -91,6 +93,7 @@ class Line {
 
   std::string_view whole_, rest_;
   std::size_t number_;
+  std::size_t end_of_last_ = 0;
 };
 
 }  // namespace tap::ir

@@ -86,11 +86,9 @@ class PlanReader {
 
   void read_decision(Line& line) {
     result_.parts.emplace_back();
-    TextPart whole{PlanPart::whole, "", at_ + line.column(), 0};
-    std::string_view rest = line.rest();
-    whole.end = whole.begin + rest.substr(0, rest.find("//")).find_last_not_of(" \t\r") + 1;
-    result_.parts.back().push_back(std::move(whole));
+    result_.parts.back().push_back({PlanPart::whole, "", at_ + line.column(), 0});
     result_.plan.decisions.push_back(decision(line));
+    result_.parts.back()[0].end = at_ + line.end_of_last();
   }
 
   Decision decision(Line& line) {
@@ -172,15 +170,12 @@ class PlanReader {
     return found;
   }
 
-  // Reads a part and keeps its place, without the blanks after it.
+  // Reads a part and keeps its place.
   template <class Read>
   std::invoke_result_t<Read> part(Line& line, PlanPart kind, Read read) {
     std::size_t begin = line.column();
-    std::string_view before = line.rest();
     auto value = read();
-    std::string_view taken = before.substr(0, line.column() - begin);
-    std::size_t length = taken.substr(0, std::min(taken.find("//"), taken.size())).find_last_not_of(" \t\r") + 1;
-    result_.parts.back().push_back({kind, "", at_ + begin, at_ + begin + length});
+    result_.parts.back().push_back({kind, "", at_ + begin, at_ + line.end_of_last()});
     return value;
   }
 

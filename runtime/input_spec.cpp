@@ -63,7 +63,7 @@ std::optional<Maker> parse_maker(std::string_view text, std::string_view spec) {
 }
 
 // `f32[4, 8]=`: taken off `text` where it begins with one.
-std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_view spec) {
+std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_view spec, bool alone) {
   std::size_t bracket = text.find('[');
   auto type = element_type_named(trimmed(text.substr(0, std::min(bracket, text.size()))));
   if (bracket == text.npos || !type) return std::nullopt;
@@ -85,14 +85,13 @@ std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_v
     if (extents.empty()) throw malformed(spec, "an extent is wanted after the `,`");
   }
   text = trimmed(text.substr(close + 1));
+  if (alone && text.empty()) return result;
   if (text.empty() || text[0] != '=') throw malformed(spec, "`=` and a value are wanted after the shape");
   text = trimmed(text.substr(1));
   return result;
 }
 
-}  // namespace
-
-InputSpec parse_input_spec(std::string_view text) {
+InputSpec parse_spec(std::string_view text, bool shape_alone) {
   InputSpec spec;
   spec.text = text;
   std::string_view value = trimmed(text);
@@ -114,11 +113,20 @@ InputSpec parse_input_spec(std::string_view text) {
     spec.value = parse_file(value.substr(1), text);
     return spec;
   }
-  spec.own = take_typed_shape(value, text);
-  if (auto maker = parse_maker(value, text)) spec.value = *maker;
+  spec.own = take_typed_shape(value, text, shape_alone);
+  if (spec.own && value.empty()) spec.value = Maker{Maker::Kind::zeros};
+  else if (auto maker = parse_maker(value, text)) spec.value = *maker;
+  else if (format_of(split_entry(value).first))
+    throw wrong_command(Code::data_spec, quoted(text) + " is no input: a file is named after an `@`",
+                        "write " + spec.name + "=@" + std::string(value));
   else spec.value = parse_literal(value, text);
   return spec;
 }
+
+}  // namespace
+
+InputSpec parse_input_spec(std::string_view text) { return parse_spec(text, false); }
+InputSpec parse_shape_spec(std::string_view text) { return parse_spec(text, true); }
 
 std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files) {
   if (!spec.name.empty()) return {spec};

@@ -48,6 +48,8 @@ struct InputSpec {
 
 // Throws Failure, exit 2, which shows what was wanted.
 InputSpec parse_input_spec(std::string_view text);
+// The same where only shapes are asked for: `X=f32[4, 8]` needs no value.
+InputSpec parse_shape_spec(std::string_view text);
 
 // The shape where it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit 3,
 // for a file that cannot be read.

@@ -3,6 +3,7 @@
 
 #include "runtime/failure.h"
 #include "runtime/input_spec.h"
+#include "runtime/npy_dtype.h"
 #include "support/check.h"
 
 namespace tap {
@@ -16,11 +17,19 @@ std::string who(const InputSpec& spec) {
   return spec.name.empty() ? quoted(spec.text) : "the " + spec.role + " " + quoted(spec.name);
 }
 
+// x.astype('float32') where the file is to be written with another type; none for what NumPy does not have.
+std::string help_to_convert(const InputSpec& spec, ElementType type) {
+  std::string help = "types are not converted silently";
+  const char* name = npy_name_of(type);
+  if (!std::holds_alternative<FileValue>(spec.value) || !name) return help;
+  return help + "; in NumPy: x.astype('" + name + "')";
+}
+
 void require_declared(const InputSpec& spec, ElementType found, const Shape& found_shape, const std::string& source,
                       ElementType type, const std::optional<Shape>& shape) {
   std::string message = who(spec) + " is declared as " + wanted(type, shape) + ", and " + source + " holds " +
                         describe(found, found_shape);
-  if (found != type) throw wrong_data(Code::data_type, message, "types are not converted silently");
+  if (found != type) throw wrong_data(Code::data_type, message, help_to_convert(spec, type));
   if (shape && *shape != found_shape) throw wrong_data(Code::data_shape, message);
 }
 
@@ -33,10 +42,10 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
     if (std::find(all.begin(), all.end(), entry) == all.end()) {
       std::string help = all.empty() ? "it has no entries"
                                      : "write for example " + spec.name + "=@" + file.path + ":" + all[0];
-      throw wrong_data(
-          Code::data_missing,
-          quoted(file.path) + " has " + std::to_string(all.size()) + " entries and none is called " + quoted(spec.name),
-          help);
+      throw wrong_data(Code::data_missing,
+                       quoted(file.path) + " has " + std::to_string(all.size()) +
+                           (all.size() == 1 ? " entry" : " entries") + " and none is called " + quoted(spec.name),
+                       help);
     }
   }
   return files.load(file.path, entry);

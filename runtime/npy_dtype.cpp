@@ -9,11 +9,14 @@ struct Known {
   std::string_view code;  // without its byte order
   ElementType type;
   const char* written;
+  const char* name;  // in Python
 };
 constexpr Known known[] = {
-    {"f8", ElementType::f64, "<f8"}, {"f4", ElementType::f32, "<f4"}, {"f2", ElementType::f16, "<f2"},
-    {"i8", ElementType::i64, "<i8"}, {"i4", ElementType::i32, "<i4"}, {"i2", ElementType::i16, "<i2"},
-    {"i1", ElementType::i8, "|i1"},  {"u1", ElementType::u8, "|u1"},  {"b1", ElementType::boolean, "|b1"},
+    {"f8", ElementType::f64, "<f8", "float64"},  {"f4", ElementType::f32, "<f4", "float32"},
+    {"f2", ElementType::f16, "<f2", "float16"},  {"i8", ElementType::i64, "<i8", "int64"},
+    {"i4", ElementType::i32, "<i4", "int32"},    {"i2", ElementType::i16, "<i2", "int16"},
+    {"i1", ElementType::i8, "|i1", "int8"},      {"u1", ElementType::u8, "|u1", "uint8"},
+    {"b1", ElementType::boolean, "|b1", "bool"},
 };
 
 struct Refused {
@@ -44,7 +47,12 @@ NpyType parse_npy_type(std::string_view descr, const std::string& who) {
   std::string_view code = descr.empty() ? descr : descr.substr(1);
   if (order == '<' || order == '>' || order == '=' || order == '|') {
     for (const Known& k : known) {
-      if (k.code == code) return {k.type, order == '>' && size_of(k.type) > 1};
+      if (k.code != code) continue;
+      if (order == '|' && size_of(k.type) > 1)
+        throw wrong_data(Code::data_type,
+                         who + " holds elements of type " + quoted(descr) + ", which says no order of their bytes",
+                         "NumPy writes " + quoted("<" + std::string(code)) + " where the lowest byte comes first");
+      return {k.type, order == '>' && size_of(k.type) > 1};
     }
     for (const Refused& r : refused) {
       if (code.empty() || r.kind != code[0]) continue;
@@ -56,6 +64,13 @@ NpyType parse_npy_type(std::string_view descr, const std::string& who) {
   }
   throw wrong_data(Code::data_type, who + " holds elements of the unknown type " + quoted(descr),
                    std::string(readable));
+}
+
+const char* npy_name_of(ElementType type) {
+  for (const Known& k : known) {
+    if (k.type == type) return k.name;
+  }
+  return nullptr;
 }
 
 const char* npy_type_of(ElementType type) {

@@ -16,6 +16,7 @@ struct NpyType {
 // Throws Failure, exit 3, that names what the type is and why it cannot be read.
 NpyType parse_npy_type(std::string_view descr, const std::string& who);
 // Null where NumPy has no such type.
-const char* npy_type_of(ElementType type);
+const char* npy_type_of(ElementType type);  // <f4
+const char* npy_name_of(ElementType type);  // float32
 
 }  // namespace tap

@@ -10,6 +10,7 @@
 #include "passes/apply_splits.h"
 #include "passes/pipeline.h"
 #include "passes/realise.h"
+#include "runtime/failure.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -83,6 +84,8 @@ ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOpti
   way.plan(plan, options.fuse_more);
   Certified certified = way.finish(options.verify);
   require_justified(certified, options.require_proof);
+  for (std::size_t k = 0; options.after && k < certified.certificate.steps.size(); ++k)
+    options.after(certified.certificate.steps[k].pass, certified.stages[k + 1]);
   return std::move(certified.stages.back());
 }
 
@@ -106,7 +109,7 @@ std::string summary(const Certified& certified) {
     const char* standing = finding.standing == check::Standing::assumed ? "assumed" : "refused";
     rest += fmt::format("{} {}: {}: {}\n", standing, name_of(finding.obligation), finding.where, finding.detail);
   }
-  std::string text = fmt::format("{} steps\n", certified.certificate.steps.size());
+  std::string text = plural(certified.certificate.steps.size(), "step") + "\n";
   for (auto [obligation, count] : proved)
     text += fmt::format("proved  {:<20} {:>6} times: {}\n", name_of(obligation), count, meaning_of(obligation));
   return text + rest;

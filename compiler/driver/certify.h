@@ -1,6 +1,7 @@
 // The way of a program through the passes, with a certificate of every step, and what the independent checker says of it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct PlanOptions {
   bool verify = true;          // a step that is not justified is refused
   bool require_proof = false;  // … and one that rests on an assumption, too
   bool fuse_more = false;      // groups that the compiler chooses (fuse_auto), beside those of the plan
+  // Called with each step's name and what it made, once all of it is justified; may be empty.
+  std::function<void(std::string_view pass, const ir::Program& made)> after = {};
 };
 // What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure, exit 5, for a step that
 // is not justified, and PlanRefused where the plan cannot be applied.

@@ -4,6 +4,7 @@
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
 
 namespace tap::driver {
 namespace {
@@ -19,7 +20,9 @@ int check(Session& session, const CheckOptions& options) {
   int worst = exit_code::done;
   for (const std::string& path : options.files) {
     try {
-      compile_file(session, read_source(session, path), compile);
+      FileId file = read_source(session, path);
+      if (is_stage(session.sources.file(file).text())) read_stage(session, file);
+      else require_inputs(compile_file(session, file, compile), options.source);
     } catch (const Reported& reported) {  // the other files are checked all the same
       worst = std::max(worst, reported.exit_code);
     } catch (const Failure& failure) {
@@ -34,8 +37,9 @@ int check(Session& session, const CheckOptions& options) {
 
 Action declare_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->files, "Source files")->required();
+  app.add_option("FILE", options->files, "Source files, or texts of stages")->required();
   add_source_options(app, options->source);
+  add_shape_option(app, options->source);
   return [options](Session& session) { return check(session, *options); };
 }
 

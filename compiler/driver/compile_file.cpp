@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 #include "compiler/driver/standard_library.h"
 #include "compiler/driver/written_operations.h"
+#include "runtime/input_spec.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -49,11 +51,22 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
   app.add_flag("--require-proof", options.require_proof, "Refuse monoids whose laws were sampled and not proved");
 }
 
+void add_shape_option(CLI::App& app, SourceOptions& options) {
+  app.add_option("-i,--input", options.shapes,
+                 "The shape of an input where the program leaves it open: X=f32[4,8], or as `tapc run` takes it; may "
+                 "be repeated")
+      ->allow_extra_args(false);
+}
+
 CompileOptions compile_options(const SourceOptions& options) {
   CompileOptions result;
   result.program = options.program;
   result.require_proof = options.require_proof;
   result.standard_library = embedded::std_tap;
+  TensorFiles files;
+  for (const std::string& text : options.shapes)
+    for (const InputSpec& spec : expand(parse_shape_spec(text), files))
+      if (auto shape = own_shape(spec, files)) result.input_shapes.emplace(spec.name, *shape);
   for (const std::string& text : options.dims) {
     auto [name, size] = parse_dim(text);
     auto [at, fresh] = result.dims.emplace(name, size);
@@ -78,12 +91,40 @@ Compiled compile_program(Session& session, FileId file, const CompileOptions& op
   Compiled compiled = compile_file(session, file, options);
   if (compiled.has_program) {
     session.operations = written_operations(compiled);
+    session.inputs = declared_inputs(compiled);
     return compiled;
   }
   auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")
                     .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
+}
+
+void require_inputs(const Compiled& compiled, const SourceOptions& options) {
+  if (options.shapes.empty() || !compiled.has_program || compiled.program_names.size() > 1) return;
+  const ir::Graph& graph = compiled.program[compiled.program.main];
+  TensorFiles files;
+  for (const std::string& text : options.shapes)
+    for (const InputSpec& spec : expand(parse_shape_spec(text), files)) {
+      auto input = std::find_if(graph.inputs.begin(), graph.inputs.end(),
+                                [&](ir::ValueId v) { return graph[v].name == spec.name; });
+      if (input == graph.inputs.end()) {
+        std::vector<std::string> names;
+        for (ir::ValueId v : graph.inputs) names.push_back(graph[v].name);
+        auto near = did_you_mean(spec.name, names);
+        throw Failure{exit_code::wrong_data,
+                      Diagnostic(Code::data_missing, Span{},
+                                 fmt::format("`{}`, given by `{}`, is not an input of the program", spec.name, text))
+                          .help(near ? "did you mean `" + *near + "`?"
+                                     : fmt::format("its inputs are {}", fmt::join(names, ", ")))};
+      }
+      const ir::TensorType& type = graph[*input].type;
+      if (spec.own && spec.own->type != type.element)
+        throw Failure{exit_code::wrong_data,
+                      Diagnostic(Code::data_type, Span{},
+                                 fmt::format("the input `{}` is declared as {}, and `{}` says {}", spec.name,
+                                             to_string(type), text, name_of(spec.own->type)))};
+    }
 }
 
 bool compiles_without_inputs(Session& session, FileId file, CompileOptions options) {

@@ -17,17 +17,21 @@ namespace tap::driver {
 
 struct SourceOptions {
   std::string program;
-  std::vector<std::string> dims;  // n=8
+  std::vector<std::string> dims;    // n=8
+  std::vector<std::string> shapes;  // X=f32[4,8], of a command that needs no data
   bool require_proof = false;
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
+void add_shape_option(CLI::App& app, SourceOptions& options);
 
-// Throws Failure, exit 2, for a malformed --dim.
+// Throws Failure, exit 2, for a malformed --dim or shape.
 CompileOptions compile_options(const SourceOptions& options);
 
 // Compiles and tells every diagnostic. Throws Reported if there were errors.
 Compiled compile_file(Session& session, FileId file, const CompileOptions& options);
-// The same, and the file must have a program to run.
+// The shapes were given of inputs that the program has, and of their types. Throws Failure, exit 3.
+void require_inputs(const Compiled& compiled, const SourceOptions& options);
+// The same as compile_file, and the file must have a program to run.
 Compiled compile_program(Session& session, FileId file, const CompileOptions& options);
 // Whether the program is legal without the shapes that its inputs bring along: then it is the data that do not fit.
 bool compiles_without_inputs(Session& session, FileId file, CompileOptions options);

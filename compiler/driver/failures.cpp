@@ -8,6 +8,7 @@
 
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reproducer.h"
+#include "compiler/driver/written_operations.h"
 #include "ir/interpret.h"
 #include "support/check.h"
 #include "support/phase.h"
@@ -53,7 +54,8 @@ int guarded(Session& session, const std::function<int()>& work) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
   } catch (const Reported& reported) { return reported.exit_code; } catch (const ir::EvaluationError& error) {
-    return fail(session, exit_code::run_time, Code::run_time, error.message);
+    session.tell(Diagnostic(Code::run_time, written_at(session.operations, error.operation), error.message));
+    return exit_code::run_time;
   } catch (const std::bad_alloc&) {
     return out_of_memory(session);
   } catch (const std::system_error& error) {  // a thread that could not start, for example

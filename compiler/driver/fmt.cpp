@@ -7,6 +7,7 @@
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
 #include "compiler/frontend/format.h"
 #include "runtime/write_file.h"
 #include "support/phase.h"
@@ -27,6 +28,7 @@ struct Formatted {
 // Empty if the file does not parse; that has been told then.
 std::optional<Formatted> format_file(Session& session, const std::string& path) {
   FileId file = read_source(session, path);
+  require_source(session, file);
   Phase phase("formatting");
   Diagnostics diagnostics;
   std::optional<std::string> text = format_source(session.sources, file, {}, diagnostics);

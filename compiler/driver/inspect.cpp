@@ -1,11 +1,17 @@
-// tapc inspect FILE: the graph of a program as text, JSON or a picture.
+// tapc inspect FILE: the graph of a program as text, JSON or a picture, as it was written, or as a plan speaks of it.
+//
+//   tapc inspect mlp.tap --format=svg -o mlp.svg
+//   tapc inspect mlp.tap --splits             what a plan can name and cut
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
-#include "compiler/driver/compile_file.h"
 #include "compiler/driver/drawing.h"
 #include "compiler/driver/graph_json.h"
+#include "compiler/driver/passes.h"
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
+#include "compiler/driver/split_list.h"
 #include "ir/text.h"
 #include "runtime/write_file.h"
 #include "support/phase.h"
@@ -14,7 +20,8 @@ namespace tap::driver {
 namespace {
 
 struct InspectOptions {
-  std::string file, format = "text", output;
+  std::string file, format = "text", output, plan;
+  bool splits = false;
   SourceOptions source;
 };
 
@@ -32,12 +39,24 @@ struct Format {
 constexpr Format formats[] = {
     {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
+// With a plan, or for one: after the passes that run before its splits.
+Compiled compiled_for(Session& session, const InspectOptions& options) {
+  PassOptions passes;
+  passes.plan = read_plan(session, options.plan);
+  Compiled compiled = compile_or_read(session, read_source(session, options.file), compile_options(options.source));
+  require_inputs(compiled, options.source);
+  if (options.plan.empty() && !options.splits) return compiled;
+  Dumps none(passes);
+  compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
+  return compiled;
+}
+
 int inspect(Session& session, const InspectOptions& options) {
-  Compiled compiled = compile_program(session, read_source(session, options.file), compile_options(options.source));
+  Compiled compiled = compiled_for(session, options);
   Phase phase("drawing the graph");
-  std::string text;
+  std::string text = options.splits ? list_splits(compiled.program) : "";
   for (const Format& format : formats)
-    if (format.name == options.format) text = format.write(compiled);
+    if (format.name == options.format && !options.splits) text = format.write(compiled);
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_files({{options.output, {std::move(text)}}});
   return exit_code::done;
@@ -49,12 +68,16 @@ Action declare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
-  app.add_option("FILE", options->file, "The source file")->required();
+  app.add_option("FILE", options->file, "The source file, or the text of a stage")->required();
   app.add_option("--format", options->format,
                  "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
       ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
+  app.add_option("--plan", options->plan, "Show the graph as this plan speaks of it, its unrolls and fusions applied");
+  app.add_flag("--splits", options->splits, "List what a plan can name: operations, their dims, and which can be cut")
+      ->excludes(app.get_option("--format"));
   add_source_options(app, options->source);
+  add_shape_option(app, options->source);
   return [options](Session& session) { return inspect(session, *options); };
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/operator_sample.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
 #include "compiler/driver/sharding_facts.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/parse.h"
@@ -65,6 +66,19 @@ std::string list_all(const std::vector<Signature>& all) {
   return text;
 }
 
+// What a file declares that has no operators.
+std::string without_operators(const ast::Module& module, const std::string& file) {
+  std::vector<std::string> monoids, programs;
+  for (const ast::Declaration& item : module.declarations) {
+    if (const auto* monoid = std::get_if<ast::MonoidDecl>(&item.node)) monoids.push_back(monoid->name.text);
+    if (const auto* program = std::get_if<ast::ProgramDecl>(&item.node)) programs.push_back(program->name.text);
+  }
+  std::string text = "`" + file + "` declares no operators";
+  if (!monoids.empty()) text += fmt::format("; its monoids are {}", fmt::join(monoids, ", "));
+  if (!programs.empty()) text += fmt::format("; its programs are {}", fmt::join(programs, ", "));
+  return text + "\n";
+}
+
 // `iterate 5 times, state x: f32[4]:` before what is inside it.
 std::string iterate_heading(const ir::Program& program, const ir::Operator& op, const ir::RegionBody& region) {
   std::string states;
@@ -108,6 +122,7 @@ int ops(Session& session, const OpsOptions& options) {
   Phase phase("describing operators");
   FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap))
                                      : read_source(session, options.file);
+  require_source(session, file);
   Diagnostics diagnostics;
   std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
   session.tell(diagnostics);
@@ -118,7 +133,7 @@ int ops(Session& session, const OpsOptions& options) {
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::command_line, Span{}, "--dim and --param are for one operator, and none is named")
                         .help("write `tapc ops NAME --dim n=8`; `tapc ops` lists the names")};
-    session.print(list_all(all));
+    session.print(all.empty() ? without_operators(*module, options.file) : list_all(all));
     return exit_code::done;
   }
   for (const Signature& signature : all)

@@ -3,61 +3,60 @@
 //
 //   tapc opt mlp.tap --passes=inline_calls -o stage.txt
 //   tapc opt stage.txt --passes=compose_maps --remarks
+//   tapc opt mlp.tap --plan=mlp.plan --stage=sharded
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <array>
+
+#include "compiler/driver/certify.h"
 #include "compiler/driver/command.h"
-#include "compiler/driver/compile_file.h"
 #include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
 #include "ir/text.h"
-#include "ir/verify.h"
+#include "passes/expand.h"
 #include "runtime/write_file.h"
-#include "support/phase.h"
 
 namespace tap::driver {
 namespace {
 
+enum class Stage : std::uint8_t { graph, sharded, block };
+constexpr std::array<std::string_view, 3> stage_names = {"graph", "sharded", "block"};
+
 struct OptOptions {
   std::string file, output, plan;
   bool list = false;
+  Stage stage = Stage::graph;
   SourceOptions source;
   PassOptions passes;
 };
 
-bool is_stage(std::string_view text) { return text.starts_with("tap-ir "); }
-
-// A line of the file, without its end; the last one if there are fewer.
-Span line_span(FileId file, std::string_view text, std::size_t line) {
-  std::size_t begin = 0;
-  for (; line > 1; --line) {
-    std::size_t end = text.find('\n', begin);
-    if (end == text.npos) break;
-    begin = end + 1;
-  }
-  std::size_t end = std::min(text.find('\n', begin), text.size());
-  return {file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+std::string text_of(const ir::BlockProgram& blocks) {
+  std::string text;
+  for (const ir::BlockGraph& graph : blocks.graphs)
+    if (!graph.outputs.empty()) text += ir::print(blocks.program, graph);
+  return text;
 }
 
-[[noreturn]] void fail(FileId file, std::string_view text, std::size_t line, std::string message) {
-  throw Failure{exit_code::wrong_program, Diagnostic(Code::bad_stage, line_span(file, text, line), std::move(message))};
-}
-
-ir::Program read_stage(const Session& session, FileId file) {
-  Phase phase("reading a stage");
-  std::string_view text = session.sources.file(file).text();
-  auto parsed = ir::parse_program(text);
-  if (const auto* error = std::get_if<ir::TextError>(&parsed)) fail(file, text, error->line, error->message);
-  ir::Program program = std::get<ir::Program>(std::move(parsed));
-  for (const std::string& violation : ir::verify(program)) fail(file, text, 1, violation);
-  return program;
-}
-
-ir::Program read_program(Session& session, const OptOptions& options) {
+// What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
+// application and every move, which are shown for people.
+std::string stage_text(Session& session, const OptOptions& options) {
+  PassOptions chosen = options.passes;
+  ir::Plan plan = read_plan(session, options.plan);
+  if (options.stage == Stage::graph) chosen.plan = plan;
+  Dumps dumps(chosen);
   FileId file = read_source(session, options.file);
-  if (is_stage(session.sources.file(file).text())) return read_stage(session, file);
-  return compile_program(session, file, compile_options(options.source)).program;
+  Compiled compiled = compile_or_read(session, file, compile_options(options.source));
+  require_inputs(compiled, options.source);
+  ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
+  if (options.stage == Stage::graph) return ir::print(program);
+  program = apply_plan(std::move(program), plan, {chosen.verify, chosen.require_proof, false, dumps.of_steps()});
+  if (options.stage == Stage::sharded) return ir::print(program);
+  std::string blocks = text_of(passes::expand(program));
+  dumps.after("expand", true, [&] { return blocks; });
+  return blocks;
 }
 
 int opt(Session& session, const OptOptions& options) {
@@ -69,10 +68,7 @@ int opt(Session& session, const OptOptions& options) {
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "FILE is required")
                       .help("`tapc opt FILE` runs the usual passes; `tapc opt --list-passes` lists them")};
-  PassOptions chosen = options.passes;
-  chosen.plan = read_plan(session, options.plan);
-  passes::Passed passed = run_passes(session, read_program(session, options), chosen);
-  std::string text = ir::print(passed.program);
+  std::string text = stage_text(session, options);
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_files({{options.output, {std::move(text)}}});
   return exit_code::done;
@@ -84,10 +80,18 @@ Action declare_opt(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
   app.add_option("FILE", options->file, "A source file, or the text of a stage");
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
-  app.add_option("--plan", options->plan, "A plan, whose unrolls and fusions are applied");
+  app.add_option("--plan", options->plan, "A plan: its unrolls and fusions are applied, and with --stage its splits");
+  app.add_option_function<std::string>(
+         "--stage",
+         [options](const std::string& name) {
+           options->stage = Stage(std::find(stage_names.begin(), stage_names.end(), name) - stage_names.begin());
+         },
+         "How far: graph (default), sharded (cut and placed as the plan says), block (every application and move)")
+      ->check(CLI::IsMember(std::vector<std::string>(stage_names.begin(), stage_names.end())));
   app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);
+  add_shape_option(app, options->source);
   return [options](Session& session) {
     options->passes.require_proof = options->source.require_proof;
     return opt(session, *options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "compiler/driver/certify.h"
@@ -40,55 +41,53 @@ std::vector<passes::Pass> chosen_passes(const PassOptions& options) {
   return chosen;
 }
 
-// What was shown of each run of a pass.
-class Observer {
+// How long each run of a pass took.
+class Times {
  public:
-  explicit Observer(const PassOptions& options) : options_(options) {
-    const std::string& after = options_.dump_after;
-    if (after.empty() || after == "all" || after == "changed" || passes::find_pass(after)) return;
-    std::vector<std::string> candidates = passes::pass_names();
-    candidates.insert(candidates.end(), {"all", "changed"});
-    throw unknown_pass(after, candidates);
+  void add(const passes::PassRun& run, int number) {
+    lines_ += fmt::format("{:>9.3f} {:>9.3f}  {:02} {}{}\n", run.seconds * 1e3, run.verifier * 1e3, number,
+                          run.pass.name, run.before != run.after ? "" : " (no change)");
   }
-
-  void operator()(const passes::PassRun& run) {
-    ++number_;
-    bool changed = run.before != run.after;
-    if (wants_dump(run.pass.name, changed)) dump(run);
-    if (options_.time)
-      times_ += fmt::format("{:>9.3f} {:>9.3f}  {:02} {}{}\n", run.seconds * 1e3, run.verifier * 1e3, number_,
-                            run.pass.name, changed ? "" : " (no change)");
-  }
-
-  std::string times() const { return times_.empty() ? "" : "  pass ms verify ms\n" + times_; }
+  std::string text() const { return lines_.empty() ? "" : "  pass ms verify ms\n" + lines_; }
 
  private:
-  bool wants_dump(std::string_view pass, bool changed) const {
-    if (options_.dump_after == "changed") return changed;
-    return options_.dump_after == "all" || (!options_.dump_after.empty() && options_.dump_after == pass);
-  }
-
-  void dump(const passes::PassRun& run) const {
-    std::error_code ignored;  // if it cannot be made, writing tells
-    std::filesystem::create_directories(options_.dump_dir, ignored);
-    std::string path = fmt::format("{}/{:02}-{}.txt", options_.dump_dir, number_, run.pass.name);
-    write_files({{path, {ir::print(run.after)}}});
-  }
-
-  const PassOptions& options_;
-  int number_ = 0;
-  std::string times_;
+  std::string lines_;
 };
+
+// The steps of a plan that are no passes.
+constexpr std::string_view plan_steps[] = {"apply_splits", "realise", "expand"};
 
 void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
-    session.tell(Diagnostic(Code::pass_declined, Span{},
-                            fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "left",
-                                        remark.operation, remark.graph, remark.dropped ? "" : " as it is",
-                                        remark.message)));
+    session.tell(
+        Diagnostic(Code::pass_declined, Span{},
+                   fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "left",
+                               remark.operation, remark.graph, remark.dropped ? "" : " as it is", remark.message)));
 }
 
 }  // namespace
+
+Dumps::Dumps(const PassOptions& options) : wanted_(options.dump_after), folder_(options.dump_dir) {
+  std::vector<std::string> candidates = passes::pass_names();
+  candidates.insert(candidates.end(), std::begin(plan_steps), std::end(plan_steps));
+  candidates.insert(candidates.end(), {"all", "changed"});
+  if (!wanted_.empty() && std::find(candidates.begin(), candidates.end(), wanted_) == candidates.end())
+    throw unknown_pass(wanted_, candidates);
+}
+
+int Dumps::after(std::string_view pass, bool changed, const std::function<std::string()>& text) {
+  ++number_;
+  bool wanted = wanted_ == "changed" ? changed : !wanted_.empty() && (wanted_ == "all" || wanted_ == pass);
+  if (!wanted) return number_;
+  std::error_code ignored;  // if it cannot be made, writing tells
+  std::filesystem::create_directories(folder_, ignored);
+  write_files({{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});
+  return number_;
+}
+
+std::function<void(std::string_view, const ir::Program&)> Dumps::of_steps() {
+  return [this](std::string_view pass, const ir::Program& made) { after(pass, true, [&] { return ir::print(made); }); };
+}
 
 void add_pass_options(CLI::App& app, PassOptions& options) {
   app.add_option_function<std::vector<std::string>>(
@@ -113,14 +112,15 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
   app.add_flag("--remarks", options.remarks, "Tell what the passes left as it is, and why")->group("Passes");
 }
 
-passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options) {
+passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps) {
   Phase phase("passes");
   std::vector<passes::Pass> chosen = chosen_passes(options);
-  Observer observer(options);
+  Times times;
   Certified certified;
   if (options.verify) certified.stages.push_back(program);
   passes::Passed passed = passes::run(chosen, std::move(program), {options.plan}, [&](const passes::PassRun& run) {
-    observer(run);
+    int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
+    if (options.time) times.add(run, number);
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
   });
   if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), 0);
@@ -130,7 +130,7 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
     check_steps(certified);
   }
   if (options.remarks) tell_remarks(session, passed.remarks);
-  if (options.time) session.tell(observer.times());
+  if (options.time) session.tell(times.text());
   if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", certified.seconds * 1e3));
   require_justified(certified, options.require_proof);
   return passed;

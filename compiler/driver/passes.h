@@ -3,6 +3,7 @@
 //   tapc opt mlp.tap --passes=inline_calls,compose_maps --dump-after=changed --dump-dir=stages --remarks --time-passes
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,25 @@ struct PassOptions {
 };
 void add_pass_options(CLI::App& app, PassOptions& options);
 
-// Runs the passes, writes the dumps (NN-PASS.txt, counting every run of a pass), tells remarks and times on standard error.
+// The dumps: NN-PASS.txt, counting every run of a pass and every step of a plan.
+class Dumps {
+ public:
+  // Throws Failure, exit 2, where --dump-after names no pass.
+  explicit Dumps(const PassOptions& options);
+
+  // The number of this run.
+  int after(std::string_view pass, bool changed, const std::function<std::string()>& text);
+  std::function<void(std::string_view pass, const ir::Program& made)> of_steps();
+
+ private:
+  std::string wanted_, folder_;
+  int number_ = 0;
+};
+
+// Runs the passes, writes the dumps, tells remarks and times on standard error.
 // Throws Failure, exit 2, for the name of a pass that there is not; exit 5 where the checker refuses what a pass claims.
 // Pre: the program is verified.
-passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options);
+passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps);
 
 // The list for people: a line for each pass, in order, with the reason for its place.
 std::string list_of_passes();

@@ -15,6 +15,7 @@
 #include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
 #include "runtime/input_spec.h"
 #include "runtime/output_spec.h"
 #include "runtime/print_tensor.h"
@@ -45,17 +46,28 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const
   return specs;
 }
 
-std::vector<Tensor> load_inputs(const ir::Graph& graph, const std::vector<InputSpec>& specs, TensorFiles& files) {
+// A value of another type or shape than declared is told where the input is declared.
+Tensor load_input(const Session& session, const ir::Value& input, const InputSpec& spec, TensorFiles& files) {
+  try {
+    return materialise(spec, input.type.element, input.type.shape, files);
+  } catch (Failure& failure) {
+    auto declared = session.inputs.find(input.name);
+    bool unlike = failure.diagnostic.code == Code::data_type || failure.diagnostic.code == Code::data_shape;
+    if (unlike && declared != session.inputs.end()) failure.diagnostic.span = declared->second;
+    throw;
+  }
+}
+
+std::vector<Tensor> load_inputs(const Session& session, const ir::Graph& graph, const std::vector<InputSpec>& specs,
+                                TensorFiles& files) {
   Phase phase("reading inputs");
   std::vector<DeclaredInput> declared;
   for (ir::ValueId input : graph.inputs)
     declared.push_back({graph[input].name, graph[input].name + ": " + to_string(graph[input].type)});
   std::vector<InputSpec> ordered = match_inputs(specs, declared);
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < ordered.size(); ++i) {
-    const ir::TensorType& type = graph[graph.inputs[i]].type;
-    tensors.push_back(materialise(ordered[i], type.element, type.shape, files));
-  }
+  for (std::size_t i = 0; i < ordered.size(); ++i)
+    tensors.push_back(load_input(session, graph[graph.inputs[i]], ordered[i], files));
   return tensors;
 }
 
@@ -115,7 +127,7 @@ Compiled compile_for(Session& session, const RunOptions& options, const std::vec
     if (auto shape = own_shape(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
   FileId file = read_source(session, options.file);
   try {
-    return compile_program(session, file, compile);
+    return compile_or_read(session, file, compile);
   } catch (const Reported& reported) {
     // Where a given shape does not fit the declared type, the data are wrong; where the sizes that it gives to dims
     // disagree, or make the program illegal, the program is, as it would be with these sizes written in it.
@@ -132,17 +144,19 @@ int run(Session& session, const RunOptions& options) {
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   Compiled compiled = compile_for(session, options, specs, files);
   ir::Plan plan = read_plan(session, options.plan);
-  compiled.program = run_passes(session, std::move(compiled.program), options.passes).program;
+  Dumps dumps(options.passes);
+  compiled.program = run_passes(session, std::move(compiled.program), options.passes, dumps).program;
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
   if (!options.passes.chosen || !options.plan.empty() || options.fuse)
-    compiled.program = apply_plan(std::move(compiled.program), plan,
-                                  {options.passes.verify, options.passes.require_proof, options.fuse});
+    compiled.program =
+        apply_plan(std::move(compiled.program), plan,
+                   {options.passes.verify, options.passes.require_proof, options.fuse, dumps.of_steps()});
   const ir::Graph& graph = compiled.program[compiled.program.main];
 
   std::vector<DeclaredOutput> declared;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     declared.push_back({compiled.results[i], graph[graph.outputs[i]].type.element});
-  std::vector<Tensor> inputs = load_inputs(graph, specs, files);
+  std::vector<Tensor> inputs = load_inputs(session, graph, specs, files);
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
@@ -170,7 +184,7 @@ const CLI::Validator is_tolerance(
 
 Action declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
-  app.add_option("FILE", options->file, "The source file")->required();
+  app.add_option("FILE", options->file, "The source file, or the text of a stage")->required();
   app.add_option("-i,--input", options->inputs,
                  "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
       ->allow_extra_args(false);

@@ -21,6 +21,7 @@ struct Session {
   std::shared_ptr<const PlanFile> plan;  // the last that was read: where its lines stand
   // Where the program's operations were written, by the names that plans and messages use.
   std::map<std::string, Span, std::less<>> operations;
+  std::map<std::string, Span, std::less<>> inputs;  // where they are declared
   MessageFormat message_format = MessageFormat::human;
   bool colour = false;                 // of messages, on standard error
   std::vector<std::string> arguments;  // of the command line, for reproducers

@@ -7,9 +7,9 @@
 
 #include "compiler/driver/certify.h"
 #include "compiler/driver/command.h"
-#include "compiler/driver/compile_file.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
 #include "ir/certificate_text.h"
 #include "runtime/write_file.h"
 
@@ -35,7 +35,8 @@ void write(const VerifyOptions& options, const Certified& certified) {
 int verify(Session& session, const VerifyOptions& options) {
   ir::Plan plan = read_plan(session, options.plan);
   FileId file = read_source(session, options.file);
-  Compiled compiled = compile_program(session, file, compile_options(options.source));
+  Compiled compiled = compile_or_read(session, file, compile_options(options.source));
+  require_inputs(compiled, options.source);
   Certified certified = certify(std::move(compiled.program), plan);
   write(options, certified);
   session.print(summary(certified));
@@ -53,12 +54,13 @@ int verify(Session& session, const VerifyOptions& options) {
 
 Action declare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("FILE", options->file, "A source file")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage")->required();
   app.add_option("--plan", options->plan, "A plan: what is fused and cut, and where the blocks go");
   app.add_option("--certificate", options->certificate, "Write the certificate to this file");
   app.add_option("--stages", options->stages, "Write the stages that it speaks of to PREFIX.00.ir, PREFIX.01.ir, ...");
   app.add_flag("--time-passes", options->time, "Tell how long checking took");
   add_source_options(app, options->source);
+  add_shape_option(app, options->source);
   return [options](Session& session) { return verify(session, *options); };
 }
 

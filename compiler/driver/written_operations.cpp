@@ -32,6 +32,14 @@ std::map<std::string, Span, std::less<>> written_operations(const Compiled& comp
   return found;
 }
 
+std::map<std::string, Span, std::less<>> declared_inputs(const Compiled& compiled) {
+  std::map<std::string, Span, std::less<>> found;
+  const ir::Graph& main = compiled.program[compiled.program.main];
+  const std::vector<Span>& spans = compiled.provenance.graphs.at(compiled.program.main.index()).values;
+  for (ir::ValueId v : main.inputs) found.emplace(main[v].name, spans.at(v.index()));
+  return found;
+}
+
 Span written_at(const std::map<std::string, Span, std::less<>>& operations, std::string_view name) {
   while (true) {
     if (auto found = operations.find(name); found != operations.end()) return found->second;

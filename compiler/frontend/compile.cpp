@@ -10,6 +10,12 @@
 namespace tap {
 namespace {
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
 const Definition* choose_program(Session& session, const ModuleScope& scope,
                                  const std::vector<const Definition*>& programs) {
   const std::string& wanted = session.options.program;
@@ -21,14 +27,12 @@ const Definition* choose_program(Session& session, const ModuleScope& scope,
     Diagnostic d(Code::no_program, {},
                  "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
     if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
+    else d.help(names.empty() ? "it declares no program" : "its programs are " + joined(names));
     session.fail(std::move(d));
   }
-  if (programs.size() > 1) {
-    std::string list;
-    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + list)
+  if (programs.size() > 1)
+    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + joined(names))
                      .help("choose one with `--program " + names.front() + "`"));
-  }
   return programs.empty() ? nullptr : programs.front();
 }
 

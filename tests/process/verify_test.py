@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 """tapc verify and tapc-check: every example is proved, within its time; what is not that program's certificate is refused."""
+import ctypes
+import ctypes.util
 import random
 import re
 
@@ -16,6 +18,18 @@ CHAIN = """program p(X: f32[64, 8], W: f32[8, 4]) -> (Y: f32[64, 4]) {
 }
 """
 PLAN = "plan 1\nsplit Y dim i into 8 over threads\nsplit H dim k into [0, 3, 8]\n"
+
+
+class Hash128(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+
+
+def hash_of(text):
+    """As certificates name a program: XXH3 of its text."""
+    library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
+    library.XXH3_128bits.restype, library.XXH3_128bits.argtypes = Hash128, [ctypes.c_char_p, ctypes.c_size_t]
+    made = library.XXH3_128bits(text.encode(), len(text.encode()))
+    return f"{made.high:016x}{made.low:016x}"
 
 
 class VerifyTest(TapcTest):
@@ -89,6 +103,70 @@ class VerifyTest(TapcTest):
                 result = self.check(source, "edited.cert", stages)
                 self.assertEqual(result.returncode, 5, f"{at[0]!r} with {number}\n{result.stdout}{result.stderr}")
                 self.assertIn("refused", result.stdout)
+
+    def test_c09_cells_of_another_operator(self):
+        """Terms of a rewrite read what the operator that is claimed instead does not have."""
+        source, *stages = self.stages()
+        text = (self.folder / "p.cert").read_text()
+        self.assertIn("operation 0 simplified 0", text)
+        self.write("edited.cert", text.replace("operation 0 simplified 0", "operation 0 simplified 1", 1))
+        result = self.check(source, "edited.cert", stages)
+        self.assertEqual(result.returncode, 5, result.stdout + result.stderr)
+
+    def test_c09_another_program_of_which_the_hash_is_right(self):
+        """What a step made is edited, and the certificate names the edited text: every kind is refused by what it breaks."""
+        source, *stages = self.stages()
+        text, certificate = stages[-1].read_text(), (self.folder / "p.cert").read_text()
+        self.assertIn(hash_of(text), certificate)
+        generator = random.Random(10)
+        other = lambda number: str(int(number) + generator.choice([-2, -1, 1, 2, 5]))
+        kinds = {
+            "a block is lost": (r"into \[0, 3, (8)\]", other, "blocks-partition"),
+            "a block is there twice": (r"into \[0, (3), 8\]", lambda n: "8" if generator.random() < 0.5 else "0", ""),
+            "bounds are off by one": (r"(?:read|write) \d at \[(?:\w+, )*(\w+)", lambda name: name + " + 1", ""),
+            "a map is transposed": (r"(?:read|write) \d at \[(?:k_block, )?(\w+, \w+)\]", lambda pair: ", ".join(reversed(pair.split(", "))), ""),
+            "an identity is another": (r"(?s)monoid 0 sum.*?constant f32 (0)", other, ""),
+            "a constant is another": (r"cell 3 = constant f32 (2)", other, ""),
+            "operands are exchanged": (r"do \d \((0, 1)\)", lambda pair: "1, 0", ""),
+        }
+        for kind, (pattern, change, obligation) in kinds.items():
+            # Only where it matters: operators of earlier stages are kept, though nobody uses them.
+            owner = lambda at: ([""] + re.findall(r"(?m)^(operator \d+|monoid \d+|graph \d+)", text[:at.start(1)]))[-1]
+            used = {"operator " + number for number in re.findall(r"(?m)^  do (\d+)", text)}
+            places = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator") or owner(at) in used]
+            self.assertTrue(places, kind)
+            for _ in range(20):
+                at = generator.choice(places)
+                edited = text[:at.start(1)] + change(at[1]) + text[at.end(1):]
+                with self.subTest(kind, row=text[:at.start(1)].count("\n") + 1, change=change(at[1])):
+                    self.write("edited.ir", edited)
+                    self.write("edited.cert", certificate.replace(hash_of(text), hash_of(edited)))
+                    result = self.check(source, "edited.cert", [*stages[:-1], "edited.ir"])
+                    if edited == text or kind == "a block is there twice" and result.returncode == 0:
+                        continue  # an empty block beside a whole one is another plan, and right
+                    self.assertIn(result.returncode, (3, 5), result.stdout + result.stderr)
+                    if result.returncode == 5:
+                        self.assertRegex(result.stdout, "refused (?!chain)" + obligation)
+
+    def test_c11_what_no_plan_can_ask_for(self):
+        self.write("p.tap", """program p(X: f32[8, 6], V: f32[6]) -> (Y: f32[8, 6], Z: f32[6]) {
+    S[i] = sum[k] X[i, k]
+    Y[i, k] = X[i, k] / S[i]
+    Z = iterate 4 (v = V) { w[i] = v[i] * t; w } with t
+}
+""".replace(" * t; w } with t", " * 2; w }"))
+        for line, told in [("split S dim i into 0", "at least one block"), ("split S dim i into -1", "at least one block"),
+                           ("split S dim i into 1099511627776", "1 to 1048576 are possible"),
+                           ("split S dim i into 99999999999999999999", "does not lie in"),
+                           ("split S dim i into [0, 9]", r"do not tile i, which runs over 0\.\.8"),
+                           ("split Z dim t into 2", "`Z` has no dim `t`"),
+                           ("fuse S, Y over k", "")]:
+            with self.subTest(line):
+                self.write("p.plan", "plan 1\n" + line + "\n")
+                self.expect(1, r"p\.plan:2:\d+: error\[T1402\]: .*" + told, "verify", "p.tap", "--plan", "p.plan")
+        # More blocks than points are legal, and the last ones empty.
+        self.write("p.plan", "plan 1\nsplit S dim k into 100 over threads\nsplit Y dim i into 9 over threads\n")
+        self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
 
     def test_a_plan_that_does_not_fit(self):
         self.write("p.tap", CHAIN)

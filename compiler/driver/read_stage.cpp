@@ -1,0 +1,62 @@
+#include "compiler/driver/read_stage.h"
+
+#include <fmt/format.h>
+
+#include "compiler/driver/line_span.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+Failure malformed(const Session& session, FileId file, const ir::TextError& error) {
+  return {exit_code::wrong_program,
+          Diagnostic(Code::bad_stage, place_span(session.sources.file(file), file, error), error.message)};
+}
+
+// What says how a program is to be compiled has no meaning any more.
+void require_plain(const CompileOptions& options, const std::string& path) {
+  const char* given = !options.program.empty() ? "--program" : !options.dims.empty() ? "--dim" : nullptr;
+  if (given)
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("`{}` is the text of a stage, in which {} has been decided", path, given))};
+}
+
+}  // namespace
+
+bool is_stage(std::string_view text) { return text.starts_with("tap-ir "); }
+
+ir::Program read_stage(const Session& session, FileId file) {
+  Phase phase("reading a stage");
+  auto parsed = ir::parse_program(session.sources.file(file).text());
+  if (const auto* error = std::get_if<ir::TextError>(&parsed)) throw malformed(session, file, *error);
+  ir::Program program = std::get<ir::Program>(std::move(parsed));
+  for (const std::string& violation : ir::verify(program)) throw malformed(session, file, {1, violation});
+  return program;
+}
+
+Compiled compile_or_read(Session& session, FileId file, const CompileOptions& options) {
+  if (!is_stage(session.sources.file(file).text())) return compile_program(session, file, options);
+  require_plain(options, session.sources.file(file).path());
+  Compiled compiled;
+  compiled.program = read_stage(session, file);
+  compiled.has_program = true;
+  const ir::Graph& graph = compiled.program[compiled.program.main];
+  compiled.name = graph.name;
+  compiled.program_names = {graph.name};
+  for (ir::ValueId v : graph.outputs) compiled.results.push_back(graph[v].name);
+  return compiled;
+}
+
+void require_source(const Session& session, FileId file) {
+  const SourceFile& source = session.sources.file(file);
+  if (!is_stage(source.text())) return;
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::bad_stage, Span{file, 0, 8},
+                           fmt::format("`{}` is the text of a stage, and not a program in Tap", source.path()))
+                    .help("`tapc opt`, inspect, check, verify and run read it")};
+}
+
+}  // namespace tap::driver
