@@ -145,15 +145,10 @@ class Everywhere {
     const Terms::Node& node = terms_[t];
     if (auto constant = terms_.as_constant(t)) return (constant->i != 0) == wanted;
     if (node.kind != Terms::Kind::apply) return false;
-    switch (node.op) {
-      case CellOp::logical_not: return decided(node.args[0], !wanted);
-      case CellOp::logical_and:
-      case CellOp::logical_or: {
-        bool a = decided(node.args[0], wanted), b = decided(node.args[1], wanted);
-        return (node.op == CellOp::logical_and) == wanted ? a && b : a || b;
-      }
-      default: return compared(node, wanted);
-    }
+    if (node.op == CellOp::logical_not) return decided(node.args[0], !wanted);
+    if (node.op != CellOp::logical_and && node.op != CellOp::logical_or) return compared(node, wanted);
+    bool a = decided(node.args[0], wanted), b = decided(node.args[1], wanted);
+    return (node.op == CellOp::logical_and) == wanted ? a && b : a || b;
   }
 
   // e / n and e % n within one multiple of n:  e / n = k,  e % n = e - k·n
@@ -233,20 +228,14 @@ void by_computation(Terms& terms, const std::string& axiom, Term a, Term b, cons
 }  // namespace
 
 void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& variables, const Space& domain) {
-  auto count = [&](std::size_t wanted) {
-    if (variables.size() != wanted) refuse(axiom, fmt::format("has {} variables, not {}", wanted, variables.size()));
-  };
-  if (std::find(std::begin(lines), std::end(lines), axiom) != std::end(lines)) {
-    Line(terms, axiom, variables).declare();
-  } else if (axiom == "T(a) = a [exact]" || axiom == "T(U(a)) = a [exact]") {
-    count(1);
-    exact_casts(terms, axiom, variables[0]);
-  } else if (axiom == "a = b [arithmetic]" || axiom == "a = b [affine]" || axiom == "a = b [domain]") {
-    count(2);
-    by_computation(terms, axiom, variables[0], variables[1], domain);
-  } else {
-    refuse(axiom, "is no axiom");
-  }
+  if (std::find(std::begin(lines), std::end(lines), axiom) != std::end(lines))
+    return Line(terms, axiom, variables).declare();
+  bool cast = axiom == "T(a) = a [exact]" || axiom == "T(U(a)) = a [exact]";
+  bool computed = axiom == "a = b [arithmetic]" || axiom == "a = b [affine]" || axiom == "a = b [domain]";
+  if (!cast && !computed) refuse(axiom, "is no axiom");
+  if (variables.size() != (cast ? 1 : 2)) refuse(axiom, fmt::format("has not {} variables", variables.size()));
+  if (cast) exact_casts(terms, axiom, variables[0]);
+  else by_computation(terms, axiom, variables[0], variables[1], domain);
 }
 
 std::span<const std::string_view> axiom_lines() { return lines; }

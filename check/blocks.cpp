@@ -63,40 +63,38 @@ void Justify::laws(const ir::Monoid& monoid, bool in_any_order) {
   if (in_any_order) need(monoid.laws.commutative, "be commutative");
 }
 
-std::pair<Form::Write, Shape> Justify::part_place(const Match& match, const Form& form, const Side& of, std::size_t k,
-                                                  std::optional<std::uint32_t> along,
-                                                  std::optional<std::uint32_t> block) const {
-  Form::Write write = form.writes[k];
-  const ir::Access& was = of.op->writes[k];
-  Shape shape = of.op->results[was.tensor].shape;
-  std::size_t axes = write.rows.size();
-  for (std::size_t axis = axes; along && axis-- > 0;) {
-    if (!speaks_of(was.projection.start.rows[axis], *along)) continue;
-    auto at = static_cast<std::ptrdiff_t>(axis);
-    write.rows.erase(write.rows.begin() + at);
-    write.shape.erase(write.shape.begin() + at);
-    shape.erase(shape.begin() + at);
-  }
-  match.expect(!along || write.rows.size() + 1 == axes, "result {} does not run along the scan on one axis", k);
-  if (block) {
-    write.rows.insert(write.rows.begin(), unit(side_.op->dims.size(), *block));
-    write.shape.insert(write.shape.begin(), 1);
-    shape.insert(shape.begin(), form.dims[*block].range.hi);
-  }
-  write.result = k;
-  return {std::move(write), std::move(shape)};
-}
-
 void Justify::parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
                     std::optional<std::uint32_t> block) const {
-  for (ir::ValueId v : side_.operation->results) match.expect(!claim_.values[v.index()], "parts are new values");
-  match.expect(side_.results.size() == form.writes.size(), "{} results of {} components", side_.results.size(),
-               form.writes.size());
   form.results.clear();
   for (std::size_t k = 0; k < form.writes.size(); ++k) {
-    auto [write, shape] = part_place(match, form, of, k, along, block);
-    form.writes[k] = write;
-    form.results.push_back({{monoid(*of.op).components[k].type, shape}, side_.results[k]});
+    Form::Write& write = form.writes[k];
+    const ir::Access& was = of.op->writes[k];
+    ir::TensorType type{monoid(*of.op).components[k].type, of.op->results[was.tensor].shape};
+    std::size_t axes = write.rows.size();
+    for (std::size_t axis = axes; along && axis-- > 0;) {
+      if (!speaks_of(was.projection.start.rows[axis], *along)) continue;
+      auto at = static_cast<std::ptrdiff_t>(axis);
+      write.rows.erase(write.rows.begin() + at);
+      write.shape.erase(write.shape.begin() + at);
+      type.shape.erase(type.shape.begin() + at);
+    }
+    match.expect(!along || write.rows.size() + 1 == axes, "result {} does not run along the scan on one axis", k);
+    if (block) {
+      write.rows.insert(write.rows.begin(), unit(side_.op->dims.size(), *block));
+      write.shape.insert(write.shape.begin(), 1);
+      type.shape.insert(type.shape.begin(), form.dims[*block].range.hi);
+    }
+    write.result = k;
+    form.results.emplace_back(std::move(type), Class{});
+  }
+}
+
+void Justify::are_new(const Match& match, Form& form) const {
+  match.expect(side_.results.size() == form.results.size(), "{} results of {} components", side_.results.size(),
+               form.results.size());
+  for (std::size_t k = 0; k < form.results.size(); ++k) {
+    match.expect(!claim_.values[side_.operation->results[k].index()], "part {} is no new value", k);
+    form.results[k].second = side_.results[k];
   }
 }
 
@@ -115,6 +113,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   Form wanted = match.form();
   match.cut(wanted, a.blockings.back(), ir::DimRole::parallel);
   parts(match, wanted, before, {}, j.block_dim);
+  are_new(match, wanted);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
   // In order unless something else is reduced further out, other than the walk over the blocks of this very dim.

@@ -50,13 +50,11 @@ class Justify {
   Result justify(const ir::PointOf& j);
   const ir::Monoid& monoid(const ir::Operator& reduction) const { return context_.before[reduction.reduce()->monoid]; }
   void laws(const ir::Monoid& monoid, bool in_any_order);
-  // Part k of a reduction that is cut: without the axis that runs along a dim that is gone, behind the number of the block.
-  std::pair<Form::Write, Shape> part_place(const Match& match, const Form& form, const Side& of, std::size_t k,
-                                           std::optional<std::uint32_t> along,
-                                           std::optional<std::uint32_t> block) const;
-  // What is written are these parts, of the components' types, and nobody had them before.
+  // What the form writes become parts of the results: of the components' types, without the axis that runs along a dim that
+  // is gone, and behind the number of the block. And these are what is written, and nobody had them before.
   void parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
              std::optional<std::uint32_t> block) const;
+  void are_new(const Match& match, Form& form) const;
   template <class J>
   std::pair<const J*, Side> part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const;
   // scans.cpp
@@ -82,6 +80,7 @@ class Justify {
 
 // Each new blocking of an operator, from that number on, cuts `cuts` dims by a new block dim into blocks that tile them.
 void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
+void check_placements(const ir::Program& program, const ir::Operation& operation);
 void check_group(const ir::Program& program, const ir::Operator& op);  // the regions of a group
 // Every value is written before it is read, and never an input (step.cpp).
 void check_data_flow(const ir::Graph& graph);

@@ -19,10 +19,7 @@ namespace {
 
 using namespace tap;
 
-struct Failure {
-  int exit_code;
-  std::string message;
-};
+using Failure = std::pair<int, std::string>;  // an exit code and why
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -67,7 +64,7 @@ int main(int argc, char** argv) {
   try {
     return run({argv + 1, argv + argc});
   } catch (const Failure& failure) {
-    fmt::print(stderr, "error: {}\n", failure.message);
-    return failure.exit_code;
+    fmt::print(stderr, "error: {}\n", failure.second);
+    return failure.first;
   }
 }

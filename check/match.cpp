@@ -234,12 +234,8 @@ void Match::is(const Form& wanted) {
            b.range.hi);
     expect(a.role == b.role && a.level == b.level && a.keep == b.keep, "dim {} is of another kind", d);
   }
-  auto is_there = [](const std::vector<ir::Constraint>& list) {
-    return [&list](const ir::Constraint& c) { return std::count(list.begin(), list.end(), c) > 0; };
-  };
   const auto &a = is.constraints, &b = wanted.constraints;
-  expect(std::all_of(a.begin(), a.end(), is_there(b)) && std::all_of(b.begin(), b.end(), is_there(a)),
-         "the constraints of the index space are others");
+  expect(std::is_permutation(a.begin(), a.end(), b.begin(), b.end()), "the constraints of the index space are others");
   as_many("blockings", is.blockings, wanted.blockings);
   for (std::size_t k = 0; k < is.blockings.size(); ++k)
     expect(is.blockings[k] == wanted.blockings[k], "blocking {} is another", k);

@@ -68,6 +68,9 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
       for (const ir::Constraint& c : op.constraints)
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
+      std::vector<ir::BlockPlacement> devices = reader.placements;
+      std::erase_if(devices, [](const ir::BlockPlacement& p) { return !p.axis; });
+      unless(devices == side_.operation->placements, "the transfer brings it to other devices than its reader's");
       std::vector<ir::Projection> wanted;
       for (const ir::Access& read : its.reads)
         if (read.tensor == t) wanted.push_back(read.projection);

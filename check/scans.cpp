@@ -94,6 +94,7 @@ Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   match.cut(wanted, {scan.along, block, along}, ir::DimRole::parallel);
   wanted.blockings.push_back({scan.reduced, block, reduced});
   parts(match, wanted, before, {}, {});
+  are_new(match, wanted);
   match.is(wanted);
   check_blocks(a, old, 2);
   check_edges(scan, b, along, reduced);
@@ -111,6 +112,7 @@ Justify::Result Justify::justify(const ir::TotalsOf& j) {
   auto block = static_cast<std::uint32_t>(wanted.dims.size()), reduced = scan.reduced - (scan.reduced > scan.along);
   match.cut(wanted, {reduced, block, a.blockings.back().blocks}, ir::DimRole::parallel);
   parts(match, wanted, before, scan.along, block);
+  are_new(match, wanted);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
   return {Obligation::scan, {}};
@@ -135,6 +137,7 @@ Justify::Result Justify::justify(const ir::CarryOf& j) {
   AffineExpr apart = times(minus(unit(over, r), unit(over, q)), scan.forward ? 1 : -1);
   wanted.constraints.push_back({plus(apart, number(over, -1)), ir::Comparison::at_least_zero});
   parts(match, wanted, before, scan.along, r);
+  are_new(match, wanted);
   for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
     std::vector<AffineExpr> rows = wanted.writes[k].rows;
     rows[0] = unit(over, q);
@@ -159,12 +162,13 @@ Justify::Result Justify::justify(const ir::CarriedScanOf& j) {
   auto block = static_cast<std::uint32_t>(wanted.dims.size()), along = scan.along - (scan.along > scan.reduced);
   match.expect(block < a.dims.size(), "it is not cut");
   match.cut(wanted, {along, block, local.op->blockings.end()[-2].blocks}, ir::DimRole::parallel);
+  Form under = wanted;
+  parts(match, under, before, scan.along, block);
   const ir::Monoid& by = monoid(b);
   std::vector<Term> earlier, later;
   for (std::size_t k = 0; k < b.writes.size(); ++k) {
     ElementType type = by.components[k].type;
-    earlier.push_back(read_of(match.terms(), carry.results[k], type,
-                              part_place(match, wanted, before, k, scan.along, block).first.rows));
+    earlier.push_back(read_of(match.terms(), carry.results[k], type, under.writes[k].rows));
     later.push_back(read_of(match.terms(), local.results[k], type, wanted.writes[k].rows));
   }
   if (!scan.forward) std::swap(earlier, later);

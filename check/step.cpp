@@ -65,10 +65,8 @@ class GraphCheck {
         places_(context.before, claim) {}
 
   void run() {
-    expect(Obligation::well_formed, claim_.values.size() == after_.values.size(), "{} values are claimed of {}",
-           claim_.values.size(), after_.values.size());
-    expect(Obligation::well_formed, claim_.operations.size() == after_.operations.size(),
-           "{} operations are claimed of {}", claim_.operations.size(), after_.operations.size());
+    bool all = claim_.values.size() == after_.values.size() && claim_.operations.size() == after_.operations.size();
+    expect(Obligation::well_formed, all, "not every value and every operation is claimed, or more than there are");
     expect(Obligation::unroll, claim_.steps >= 1, "{} steps of a repetition", claim_.steps);
     for (const OperationRef& copy : claim_.copies) copies(copy);
     for (const ir::EqualOperations& equal : claim_.equal) equal_operations(equal);
@@ -80,6 +78,7 @@ class GraphCheck {
       stands_for_.emplace_back();
       attempt({}, fmt::format(", operation {} ({})", o, context_.after[after_.operations[o].op].name), [&] {
         auto [obligation, stands_for] = justify.operation(ir::OperationId(o));
+        check_placements(context_.after, after_.operations[o]);
         stands_for_.back() = std::move(stands_for);
         verdict_.findings.push_back({obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), ""});
       });
@@ -157,32 +156,30 @@ class GraphCheck {
              to_string(was.type));
     }
     // Transfers are another place for the same value.
-    for (std::size_t o = 0; o < after_.operations.size(); ++o)
-      if (std::holds_alternative<ir::TransferOf>(claim_.operations[o]) && after_.operations[o].operands.size() == 1)
-        for (ir::ValueId v : after_.operations[o].results)
-          if (!claim_.values[v.index()]) classes_[v.index()] = classes_[after_.operations[o].operands[0].index()];
+    for (std::size_t o = 0; o < after_.operations.size(); ++o) {
+      const ir::Operation& operation = after_.operations[o];
+      if (!std::holds_alternative<ir::TransferOf>(claim_.operations[o]) || operation.operands.size() != 1) continue;
+      for (ir::ValueId v : operation.results)
+        if (!claim_.values[v.index()]) classes_[v.index()] = classes_[operation.operands[0].index()];
+    }
   }
 
   void interface() {
     const ir::Graph& before = context_.before[claim_.before];
     bool several = claim_.steps != 1 || claim_.first != 0;
-    auto same = [&](const std::vector<ir::ValueId>& now, const std::vector<ir::ValueId>& was, const char* what,
-                    auto class_of) {
+    auto same = [&](const auto& now, const auto& was, const char* what, std::int64_t step) {
       expect(Obligation::interface, now.size() == was.size(), "{} {}s and {} before", now.size(), what, was.size());
       for (std::size_t k = 0; k < now.size(); ++k) {
         const ir::Value &is = after_[now[k]], &then = before[was[k]];
         expect(Obligation::interface, is.type == then.type, "{} {} is {} and was {}", what, k, to_string(is.type),
                to_string(then.type));
         expect(Obligation::interface, is.is_const == then.is_const, "{} {} is const now, or was", what, k);
-        expect(Obligation::interface, places_.same(classes_[now[k].index()], class_of(was[k])),
-               "{} {} is another value", what, k);
+        Class value = places_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
+        expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} is another value", what, k);
       }
     };
-    auto at = [&](std::optional<std::int64_t> step) {
-      return [this, step](ir::ValueId v) { return places_.class_of({{}, v, step}); };
-    };
-    same(after_.inputs, before.inputs, "input", at(several ? std::optional<std::int64_t>(0) : std::nullopt));
-    same(after_.outputs, before.outputs, "output", at(several ? std::optional(claim_.steps - 1) : std::nullopt));
+    same(after_.inputs, before.inputs, "input", 0);
+    same(after_.outputs, before.outputs, "output", claim_.steps - 1);
   }
 
   Context& context_;

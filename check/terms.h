@@ -35,7 +35,6 @@ class Terms {
   Term affine(const ir::AffineExpr& e);
   Term apply(ir::CellOp op, ElementType type, std::vector<Term> args);
   const Node& operator[](Term t) const { return nodes_[t]; }
-  std::size_t size() const { return nodes_.size(); }
   // The linear form over the dims, if the term is one by itself.
   const std::vector<std::int64_t>* linear_form(Term t) const;
   // If it is a constant.

@@ -28,11 +28,6 @@ class WellFormed {
   void need(bool holds) const {
     expect(Obligation::well_formed, holds, "{}: a reference, a rank or a type does not fit", at_);
   }
-  template <class Id, class T>
-  void known(Id id, const std::vector<T>& table) const {
-    need(id.index() < table.size());
-  }
-
   void cells(const ir::CellExprs& exprs, std::size_t dims, std::size_t reads, std::size_t arguments) const {
     for (std::size_t k = 0; k < exprs.size(); ++k) {
       const ir::CellNode& node = exprs[ir::CellId(k)];
@@ -85,11 +80,11 @@ class WellFormed {
     for (const ir::Access& a : op.writes) access(op, a, op.results);
     if (auto* map = op.map()) all(map->values, op.exprs, op.writes.size());
     if (auto* reduce = op.reduce()) {
-      known(reduce->monoid, p_.monoids);
+      need(reduce->monoid.index() < p_.monoids.size());
       all(reduce->operands, op.exprs, op.writes.size());
       need(p_[reduce->monoid].components.size() == op.writes.size());
     }
-    if (auto* kernel = op.kernel(); kernel && kernel->reduced_by) known(*kernel->reduced_by, p_.monoids);
+    if (auto* kernel = op.kernel(); kernel && kernel->reduced_by) need(kernel->reduced_by->index() < p_.monoids.size());
     if (auto* region = op.region()) this->region(op, *region);
   }
 
@@ -97,7 +92,7 @@ class WellFormed {
     std::vector<ir::GraphId> graphs{region.graph};
     for (const ir::Alternative& a : region.alternatives) graphs.push_back(a.graph);
     for (ir::GraphId id : graphs) {
-      known(id, p_.graphs);
+      need(id.index() < p_.graphs.size());
       types(p_[id], p_[id].inputs, op.operands);
       types(p_[id], p_[id].outputs, op.results);
     }
@@ -105,7 +100,7 @@ class WellFormed {
     for (const ir::GroupAnchor& a : region.anchors) {
       const ir::Graph& inner = p_[region.graph];
       need(a.dim < op.dims.size() && a.operation < inner.operations.size());
-      known(inner.operations[a.operation].op, p_.operators);
+      need(inner.operations[a.operation].op.index() < p_.operators.size());
       need(a.inner_dim < p_[inner.operations[a.operation].op].dims.size());
     }
   }
@@ -113,14 +108,14 @@ class WellFormed {
   void types(const ir::Graph& graph, const std::vector<ir::ValueId>& values,
              const std::vector<ir::TensorType>& types) const {
     need(values.size() == types.size());
-    for (ir::ValueId v : values) known(v, graph.values);
+    for (ir::ValueId v : values) need(v.index() < graph.values.size());
     for (std::size_t k = 0; k < types.size(); ++k) need(graph[values[k]].type == types[k]);
   }
   void graph(const ir::Graph& graph) const {
-    for (ir::ValueId v : graph.inputs) known(v, graph.values);
-    for (ir::ValueId v : graph.outputs) known(v, graph.values);
+    for (ir::ValueId v : graph.inputs) need(v.index() < graph.values.size());
+    for (ir::ValueId v : graph.outputs) need(v.index() < graph.values.size());
     for (const ir::Operation& operation : graph.operations) {
-      known(operation.op, p_.operators);
+      need(operation.op.index() < p_.operators.size());
       types(graph, operation.operands, p_[operation.op].operands);
       types(graph, operation.results, p_[operation.op].results);
     }

@@ -1,0 +1,128 @@
+// Changes to blocks, to where they go, and to the monoids that combine them.
+#pragma once
+
+#include "tests/check/mutant.h"
+
+namespace tap::check::cases {
+
+inline std::vector<Kind> block_changes() {
+  using namespace changes;
+  return {
+      {"one block more", by_blocks,
+       [](Mutant& m) {
+         auto* b = any_blocking(m);
+         return b && ++b->blocks.count;
+       }},
+      {"one block and number more", by_blocks,
+       [](Mutant& m) {
+         Operator* op;
+         Blocking* b = any_blocking(m, &op);
+         if (!b || b->blocks.boundaries.empty()) return false;
+         ++b->blocks.count;
+         ++op->dims[b->block_dim].range.hi;
+         return true;
+       }},
+      {"first block shorter", by_blocks,
+       [](Mutant& m) {
+         auto* b = any_blocking(m);
+         return b && !b->blocks.boundaries.empty() && ++b->blocks.boundaries.front();
+       }},
+      {"last block longer", by_blocks,
+       [](Mutant& m) {
+         auto* b = any_blocking(m);
+         return b && !b->blocks.boundaries.empty() && ++b->blocks.boundaries.back();
+       }},
+      {"boundaries out of order", by_blocks,
+       [](Mutant& m) {
+         Blocking* b = any_blocking(m);
+         if (!b || b->blocks.boundaries.size() < 4) return false;
+         std::swap(b->blocks.boundaries[1], b->blocks.boundaries[2]);
+         return true;
+       }},
+      {"another dim is cut", by_blocks,
+       [](Mutant& m) {
+         Operator* op;
+         Blocking* b = any_blocking(m, &op);
+         return b && (b->dim = (b->dim + 1) % static_cast<std::uint32_t>(op->dims.size()), b->dim != b->block_dim);
+       }},
+      {"blocking gone", by_blocks,
+       [](Mutant& m) {
+         Operator* op;
+         return any_blocking(m, &op) && (op->blockings.pop_back(), true);
+       }},
+      {"blocks walked, not apart", by_blocks,
+       [](Mutant& m) {
+         Operator* op;
+         Blocking* b = any_blocking(m, &op);
+         if (!b) return false;
+         DimRole& role = op->dims[b->block_dim].role;
+         role = role == DimRole::parallel ? DimRole::reduction : DimRole::parallel;
+         return true;
+       }},
+      // Placements.
+      {"placed dim numbers no blocks",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         BlockPlacement* p = any_placement(m);
+         return p && (p->dim = 0, true);
+       }},
+      {"blocks placed twice",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         Operation* its;
+         BlockPlacement* p = any_placement(m, &its);
+         return p && (its->placements.push_back(BlockPlacement(*p)), true);
+       }},
+      {"blocks placed on another axis",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         BlockPlacement* p = any_placement(m);
+         return p && p->axis && (p->axis->name += "'", true);
+       }},
+      {"blocks placed on a part of the axis",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         BlockPlacement* p = any_placement(m);
+         return p && p->axis && (p->axis->sub = SubAxis{1, 2}, true);
+       }},
+      {"a device less than blocks",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         Mesh* mesh = m.any(m.of.after.meshes);
+         return mesh && --mesh->axes[0].size;
+       }},
+      {"placed nowhere",
+       {"transfer"},
+       [](Mutant& m) {
+         Operation* its;
+         BlockPlacement* p = any_placement(m, &its);
+         bool moves = p && p->axis && m.of.after[its->op].transfer();
+         return moves && (its->placements.clear(), true);
+       }},
+      // Monoids.
+      {"identity changed", by_monoid,
+       [](Mutant& m) {
+         Monoid* monoid = m.any(m.of.after.monoids);
+         if (!monoid) return false;
+         CellNode node = monoid->exprs[monoid->identity[0]];
+         monoid->identity[0] = monoid->exprs.constant(Scalar::integer(node.type, node.value.i == 17 ? 18 : 17));
+         return true;
+       }},
+      {"combination changed", by_monoid,
+       [](Mutant& m) {
+         Monoid* monoid = m.any(m.of.after.monoids);
+         if (!monoid) return false;
+         CellNode node = monoid->exprs[monoid->combine[0]];
+         node.op = node.op == CellOp::sub ? CellOp::add : CellOp::sub;
+         monoid->combine[0] = monoid->exprs.add(node);
+         return true;
+       }},
+      {"law claimed", by_monoid,
+       [](Mutant& m) {
+         auto* monoid = m.any(m.of.after.monoids);
+         return monoid && (monoid->laws.fold = Law::proved, true);
+       }},
+  };
+}
+
+}  // namespace tap::check::cases
