@@ -4,30 +4,10 @@
 #include <algorithm>
 
 #include "ir/interpret_domain.h"
+#include "ir/needed_cells.h"
 
 namespace tap::ir::oracle {
 namespace {
-
-// What the cells read and refer to, through coordinates and fills too.
-std::vector<CellId> needed_cells(const Operator& op, std::vector<CellId> roots) {
-  std::vector<bool> seen(op.exprs.size());
-  std::vector<CellId> result;
-  while (!roots.empty()) {
-    CellId id = roots.back();
-    roots.pop_back();
-    if (seen[id.index()]) continue;
-    seen[id.index()] = true;
-    result.push_back(id);
-    const CellNode& node = op.exprs[id];
-    roots.insert(roots.end(), node.args.begin(), node.args.end());
-    if (node.op != CellOp::read) continue;
-    const Access& access = op.reads[node.attribute];
-    for (const auto& coordinate : access.coordinates)
-      if (coordinate) roots.push_back(*coordinate);
-    if (access.fill) roots.push_back(*access.fill);
-  }
-  return result;
-}
 
 bool depends_on(const Operator& op, const std::vector<CellId>& roots, std::uint32_t dim) {
   for (CellId id : needed_cells(op, roots)) {

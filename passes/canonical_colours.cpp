@@ -5,6 +5,7 @@
 
 #include "ir/hash.h"
 #include "passes/canonical_operator.h"
+#include "passes/cell_facts.h"
 
 namespace tap::passes::canonical {
 
@@ -23,29 +24,6 @@ std::uint64_t colour_of(const TensorType& type) {
   std::uint64_t h = static_cast<std::uint64_t>(type.element);
   for (std::int64_t n : type.shape) h = mix(h, number(n));
   return mix(h, type.shape.size());
-}
-
-std::vector<CellId> roots_of(const Operator& op) {
-  if (auto* map = op.map()) return map->values;
-  if (auto* reduce = op.reduce()) return reduce->operands;
-  return {};
-}
-
-// Reads that the roots need, also through the coordinates and fills of others.
-std::vector<CellId> needed_cells(const Operator& op, std::set<std::uint32_t>& reads) {
-  std::vector<CellId> roots = roots_of(op);
-  for (std::size_t known = roots.size() + 1; known != roots.size();) {
-    known = roots.size();
-    for (CellId id : reachable_from(op.exprs, roots)) {
-      const CellNode& node = op.exprs[id];
-      if (node.op != CellOp::read || !reads.insert(node.attribute).second) continue;
-      const Access& read = op.reads[node.attribute];
-      for (const auto& coordinate : read.coordinates)
-        if (coordinate) roots.push_back(*coordinate);
-      if (read.fill) roots.push_back(*read.fill);
-    }
-  }
-  return reachable_from(op.exprs, roots);
 }
 
 // One round of refinement.
@@ -212,8 +190,10 @@ Prepared prepare(const Program& program, const Operator& op, const std::vector<s
       if (labels[other] == labels[k]) same = other;
     p.tensor.push_back(same);
   }
-  std::set<std::uint32_t> needed;
-  p.cells = needed_cells(op, needed);
+  p.cells = needed_cells(op, roots_of(op));
+  std::set<std::uint32_t> needed;  // of the reads
+  for (CellId id : p.cells)
+    if (op.exprs[id].op == CellOp::read) needed.insert(op.exprs[id].attribute);
   if (p.in_order)
     for (std::uint32_t r = 0; r < op.reads.size(); ++r) needed.insert(r);
   auto same_access = [&](const Access& a, const Access& b) {

@@ -1,12 +1,10 @@
 // Facts about cells that decide whether a rewrite is sound, and whether it pays.
 #pragma once
 
-#include "ir/operator.h"
+#include "ir/needed_cells.h"
 
 namespace tap::passes {
 
-// The cells that these need, each once: through arguments, and through the coordinates and fills of reads.
-std::vector<ir::CellId> needed_cells(const ir::Operator& op, std::vector<ir::CellId> roots);
 // All cells of a map or a reduction that its body, coordinates and fills start from.
 std::vector<ir::CellId> roots_of(const ir::Operator& op);
 
