@@ -8,10 +8,7 @@ namespace tap::check {
 
 namespace {
 
-struct Words {
-  std::string_view text, meaning;
-};
-constexpr Words obligations[] = {
+constexpr std::pair<std::string_view, std::string_view> obligations[] = {
 #define TAP_OBLIGATION(name, text, meaning) {text, meaning},
 #include "check/obligations.def"
 #undef TAP_OBLIGATION
@@ -19,8 +16,8 @@ constexpr Words obligations[] = {
 
 }  // namespace
 
-std::string_view name_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].text; }
-std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].meaning; }
+std::string_view name_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].first; }
+std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].second; }
 
 std::size_t Verdict::count(Standing standing) const {
   return static_cast<std::size_t>(

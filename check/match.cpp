@@ -136,10 +136,9 @@ std::vector<Term> Cells::all(const ir::CellExprs& exprs) {
 }
 
 Term Cells::made(const CellNode& node, std::vector<Term> args) {
-  std::size_t known = node.op == CellOp::index  ? dims_.size()
-                      : node.op == CellOp::read ? reads_.size()
-                                                : ~std::size_t{0};
-  if (node.attribute >= known) throw Refusal{Obligation::well_formed, "cells that are not of this operator"};
+  bool ours = node.op == CellOp::index ? node.attribute < dims_.size()
+                                       : node.op != CellOp::read || node.attribute < reads_.size();
+  if (!ours) throw Refusal{Obligation::well_formed, "cells that are not of this operator"};
   switch (node.op) {
     case CellOp::constant: return terms_.constant(node.value);
     case CellOp::index: return terms_.affine(dims_[node.attribute]);
