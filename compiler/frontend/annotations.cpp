@@ -43,7 +43,7 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
     auto count = static_cast<std::int64_t>(decl.devices->size());
     if (count != devices)
       session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
-                              "the mesh " + quoted(mesh.name) + " has " + std::to_string(devices) + " devices; got " +
+                              "the mesh " + quoted(mesh.name) + " has " + counted(devices, "device") + "; got " +
                                   std::to_string(count) + " ids"));
     std::vector<bool> seen(decl.devices->size(), false);
     for (std::int64_t id : *decl.devices) {
@@ -123,7 +123,7 @@ class ShardingResolver {
     session_.fail(Diagnostic(Code::type_mismatch, name.span,
                              quoted(name.text) + " combines " +
                                  (monoid.arity() == 1 ? std::string(name_of(monoid.components[0].type))
-                                                      : std::to_string(monoid.arity()) + " components") +
+                                                      : counted(monoid.arity(), "component")) +
                                  "; this tensor holds " + element)
                       .label(definition->name_span, "declared here"));
   }
@@ -375,11 +375,11 @@ void BodyBuilder::group_values(const ast::GroupStatement& group) {
     result.values.push_back(annotated_value(name));
     auto rank = [&](ir::ValueId value) { return graph_[value].type.shape.size(); };
     if (rank(result.values.front()) != rank(result.values.back()))
-      session_.fail(Diagnostic(Code::sharding_rank, name.span,
-                               quoted(name.text) + " has " + std::to_string(rank(result.values.back())) + " dims and " +
-                                   quoted(group.values.front().text) + " has " +
-                                   std::to_string(rank(result.values.front())) +
-                                   "; values that share one sharding have one number of dims"));
+      session_.fail(Diagnostic(
+          Code::sharding_rank, name.span,
+          quoted(name.text) + " has " + counted(static_cast<std::int64_t>(rank(result.values.back())), "dim") +
+              " and " + quoted(group.values.front().text) + " has " + std::to_string(rank(result.values.front())) +
+              "; values that share one sharding have one number of dims"));
   }
   graph_.groups.push_back(std::move(result));
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/antlr_support.h"
+#include "compiler/frontend/syntax_habits.h"
 
 namespace tap {
 
@@ -22,6 +23,11 @@ ast::Statement AstBuilder::statement(TapParser::StatementContext* c) {
 
 ast::Statement AstBuilder::equation(TapParser::EquationContext* c, Span all) {
   if (!c->equals) {
+    Diagnostic habit(Code::syntax, all, {});
+    if (habit_in_a_statement(list_, c->start->getTokenIndex(), habit)) {
+      diagnostics_.report(std::move(habit));
+      throw Abandoned{};
+    }
     bool let = c->low && kind(c->low->kind) == TokenKind::let;
     fail(all,
          "this defines nothing: a statement is an equation such as `y[i] = x[i]` or a binding such as `Y = relu(X)`",

@@ -323,10 +323,15 @@ void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {
     if (targets_[result.name.text].poisoned) continue;
     auto* entity = env_.find_as<TensorEntity>(result.name.text);
     if (entity && entity->poisoned) continue;
-    session_.report(
-        Diagnostic(Code::result_not_defined, result.name.span,
-                   "the result " + quoted(result.name.text) + " is never defined")
-            .help("write it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …")));
+    Diagnostic d(Code::result_not_defined, result.name.span,
+                 "the result " + quoted(result.name.text) + " is never defined");
+    std::vector<std::string> locals;
+    for (const auto& [name, target] : targets_)
+      if (!result_at_.count(name)) locals.push_back(name);
+    if (auto near = did_you_mean(result.name.text, locals))
+      d.help("did you mean to write it as " + quoted(result.name.text) + " where " + quoted(*near) + " is written?");
+    else d.help("write it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …"));
+    session_.report(std::move(d));
   }
 }
 

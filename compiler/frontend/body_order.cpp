@@ -72,7 +72,11 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
     Diagnostic d(Code::cyclic_definition, use.span,
                  "the definition of " + quoted(use.name) + " depends on itself: " + text + " -> " + use.name);
     if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
-    d.help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`");
+    auto* state = outer_ ? env_.find_as<TensorEntity>(use.name) : nullptr;
+    if (state && state->owner == this && by->size() == 1 && by->back() == current_)
+      d.help("the next state has a name of its own, which ends the body: " +
+             quoted(use.name + "2[…] = …; " + use.name + "2"));
+    else d.help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`");
     for (std::size_t other : statements) {
       in_cycle_.insert(other);
       poison((*statements_)[other]);

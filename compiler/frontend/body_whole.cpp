@@ -200,7 +200,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   Signature signature = signature_of(*definition);
   if (call.args.size() != signature.inputs.size())
     session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(callee) + " takes " + std::to_string(signature.inputs.size()) + " arguments; got " +
+                             quoted(callee) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
                                  std::to_string(call.args.size()))
                       .label(definition->name_span, "declared here"));
   std::vector<std::optional<Bound>> given(call.args.size());
@@ -210,7 +210,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     auto values = whole(call.args[i].value, {});
     if (values.size() != 1)
       session_.fail(Diagnostic(Code::wrong_argument_count, env_[call.args[i].value].span,
-                               "one tensor is wanted here; this has " + std::to_string(values.size()) + " results"));
+                               "one tensor is wanted here; this has " + counted(values.size(), "result")));
     given[i] = values[0];
     generics.emplace(signature.inputs[i].type.element.text, values[0].type.element);
   }
@@ -270,9 +270,8 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
   for (const auto& state : repetition.states) {
     auto initial = whole(state.initial, {state.name.text});
     if (initial.size() != 1)
-      session_.fail(
-          Diagnostic(Code::wrong_argument_count, env_[state.initial].span,
-                     "a state starts from one tensor; this has " + std::to_string(initial.size()) + " results"));
+      session_.fail(Diagnostic(Code::wrong_argument_count, env_[state.initial].span,
+                               "a state starts from one tensor; this has " + counted(initial.size(), "result")));
     states.push_back(initial[0]);
     inner.declare_input(state.name, initial[0].type, {}, false);
   }
@@ -283,7 +282,7 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
     auto value = inner.whole(repetition.results[i], {repetition.states[i].name.text});
     if (value.size() != 1)
       session_.fail(Diagnostic(Code::wrong_argument_count, env_[repetition.results[i]].span,
-                               "one tensor is wanted here; this has " + std::to_string(value.size()) + " results"));
+                               "one tensor is wanted here; this has " + counted(value.size(), "result")));
     if (value[0].type != states[i].type)
       session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
                                "the state " + quoted(repetition.states[i].name.text) + " starts as " +

@@ -132,6 +132,14 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   const Definition* definition = call.callee.size() == 2 ? session_.definitions.find_qualified(
                                                                *env.scope, Sort::op, call.callee[0].text, name.text)
                                                          : session_.definitions.find(*env.scope, Sort::op, name);
+  if (auto* tensor = definition ? nullptr : env.find_as<TensorEntity>(name.text)) {
+    std::string source = source_of(session_, span), read = name.text + "[" + source.substr(source.find('(') + 1);
+    if (read.ends_with(')')) read.back() = ']';
+    Diagnostic d(Code::wrong_kind_of_name, span, quoted(name.text) + " is a tensor, not an operator");
+    d.label(tensor->span, "defined here").help("its cell is read in brackets: " + quoted(read));
+    if (source == session_.sources.text(span)) d.fix(span, read);
+    session_.fail(std::move(d));
+  }
   if (!definition) {
     Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
     offer_definition(session_, env, Sort::op, name, d);
@@ -139,14 +147,13 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   }
   const auto* op = definition->as<ast::OpDecl>();
   if (!op) refuse_inlining(*definition, span, "it is an outside kernel");
-  if (op->results.size() != 1)
-    refuse_inlining(*definition, span, "it has " + std::to_string(op->results.size()) + " results");
+  if (op->results.size() != 1) refuse_inlining(*definition, span, "it has " + counted(op->results.size(), "result"));
   for (const auto* open : inlining_)
     if (open == definition->declaration)
       session_.fail(Diagnostic(Code::recursion, span, quoted(name.text) + " is applied within its own definition"));
   if (op->inputs.size() != call.args.size())
     session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(name.text) + " takes " + std::to_string(op->inputs.size()) + " arguments; got " +
+                             quoted(name.text) + " takes " + counted(op->inputs.size(), "argument") + "; got " +
                                  std::to_string(call.args.size()))
                       .label(definition->name_span, "declared here"));
   return *definition;

@@ -83,6 +83,18 @@ void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId righ
   session_.fail(std::move(d));
 }
 
+// 0.5 * n: the literal cannot take the integer's type.
+void CellElaborator::refuse_float_with_integer(const Env& env, ast::ExprId literal, const Cell& l, ast::ExprId typed,
+                                               const Cell& t, Span op) {
+  if (l.kind != Cell::Kind::float_literal || t.is_literal() || !is_integer(t.type)) return;
+  std::string number = source_of(session_, env[literal].span), source = source_of(session_, env[typed].span);
+  Diagnostic d(Code::needs_cast, op,
+               "both sides need one type; got the float " + quoted(number) + " and " + type_text(t.type));
+  d.label(env[typed].span, "this is " + type_text(t.type)).help("convert it: " + quoted("f32(" + source + ")"));
+  if (source == session_.sources.text(env[typed].span)) d.fix(env[typed].span, "f32(" + source + ")");
+  session_.fail(std::move(d));
+}
+
 CellElaborator::Pair CellElaborator::both(const Env& env, ast::ExprId left, ast::ExprId right, Frame& frame,
                                           std::optional<ElementType> expected, Span op) {
   Cell l = elaborate(env, left, frame, std::nullopt);
@@ -94,6 +106,8 @@ CellElaborator::Pair CellElaborator::both(const Env& env, ast::ExprId left, ast:
     }
     return {elaborate(env, left, frame, expected), elaborate(env, right, frame, expected)};
   }
+  refuse_float_with_integer(env, left, l, right, r, op);
+  refuse_float_with_integer(env, right, r, left, l, op);
   if (l.is_literal()) l = elaborate(env, left, frame, r.type);
   if (r.is_literal()) r = elaborate(env, right, frame, l.type);
   if (l.type != r.type) mismatch(env, left, right, l.type, r.type, op);

@@ -6,6 +6,7 @@
 #include "compiler/frontend/cells.h"
 #include "compiler/frontend/monoids.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/syntax_habits.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -41,6 +42,9 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
   if (!definition) {
     auto known = session_.definitions.names(*env.scope, Sort::monoid);
     for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
+    Diagnostic unknown(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name));
+    if (std::string mend = instead_of_reduction(name, "[…]"); !mend.empty())
+      session_.fail(std::move(unknown.help(mend)));
     session_.fail(
         with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name)),
                        reduce.monoid.span, name, known));
@@ -49,8 +53,8 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
   std::size_t components = definition->as<ast::MonoidDecl>()->components.size();
   if (reduce.operands.size() != components)
     session_.fail(Diagnostic(Code::type_mismatch, reduce.monoid.span,
-                             quoted(name) + " has " + std::to_string(components) + " components; got " +
-                                 std::to_string(reduce.operands.size()) + " operands")
+                             quoted(name) + " has " + counted(components, "component") + "; got " +
+                                 counted(reduce.operands.size(), "operand"))
                       .label(definition->name_span, "declared here"));
   std::vector<GivenComponent> given;
   for (std::size_t k = 0; k < components; ++k) {
@@ -135,8 +139,8 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     monoid = instance.id;
     if (instance.types.size() != 1)
       session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                               quoted(reduce.monoid.text) + " has " + std::to_string(instance.types.size()) +
-                                   " components; its reduction stands alone on the right of `(…) = …`"));
+                               quoted(reduce.monoid.text) + " has " + counted(instance.types.size(), "component") +
+                                   "; its reduction stands alone on the right of `(…) = …`"));
     type = instance.types[0];
     operand =
         of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));

@@ -133,7 +133,7 @@ std::vector<CellId> CellElaborator::tuple(const Env& env, ast::ExprId id, Frame&
   const ast::Expr& expr = env[id];
   auto wrong_arity = [&](std::size_t got) {
     session_.fail(Diagnostic(Code::bad_monoid, expr.span,
-                             "wanted " + std::to_string(types.size()) + " values; got " + std::to_string(got))
+                             "wanted " + counted(types.size(), "value") + "; got " + std::to_string(got))
                       .label(why, "one for each component"));
   };
   if (auto* items = std::get_if<ast::Tuple>(&expr.node)) {

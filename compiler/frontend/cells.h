@@ -110,6 +110,8 @@ class CellElaborator {
   };
   Pair both(const Env& env, ast::ExprId left, ast::ExprId right, Frame& frame, std::optional<ElementType> expected,
             Span op);
+  void refuse_float_with_integer(const Env& env, ast::ExprId literal, const Cell& l, ast::ExprId typed, const Cell& t,
+                                 Span op);
   [[noreturn]] void mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r,
                              Span op);
   Cell constant(Frame& frame, ElementType type, std::int64_t value, Span span);

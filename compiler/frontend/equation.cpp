@@ -67,8 +67,8 @@ void EquationBuilder::map_values() {
     auto* tuple = std::get_if<ast::Tuple>(&env_[equation_.right].node);
     if (!tuple || tuple->items.size() != equation_.left.size())
       session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
-                               std::to_string(equation_.left.size()) + " cells are written; got " +
-                                   (tuple ? std::to_string(tuple->items.size()) : "1") + " value"));
+                               counted(equation_.left.size(), "cell") + " are written; got " +
+                                   counted(tuple ? tuple->items.size() : 1, "value")));
     values = tuple->items;
   }
   std::vector<CellId> roots;
@@ -123,7 +123,7 @@ void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
     const std::string& name = reduce.monoid.text;
     if (n != 1)
       session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
-                               quoted(name) + " has " + std::to_string(n) + " components; write " +
+                               quoted(name) + " has " + counted(n, "component") + "; write " +
                                    quoted("(a[…], b[…]) = " + name + "[…] (…)")));
     operand = cells_.of_type(scope, reduce.operands[0], frame, monoid.types[0], reduce.monoid.span,
                              "reduced as " + std::string(name_of(monoid.types[0])));
@@ -144,9 +144,9 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
   std::size_t n = monoid.arity();
   if (equation_.left.size() != n || reduce.operands.size() != n)
     session_.fail(Diagnostic(Code::type_mismatch, span_,
-                             quoted(monoid.name) + " has " + std::to_string(n) + " components; got " +
-                                 std::to_string(equation_.left.size()) + " cells on the left and " +
-                                 std::to_string(reduce.operands.size()) + " operands"));
+                             quoted(monoid.name) + " has " + counted(n, "component") + "; got " +
+                                 counted(equation_.left.size(), "cell") + " on the left and " +
+                                 counted(reduce.operands.size(), "operand")));
   TupleReduction parts{monoid, instance.types, space_.reduction_vars(env_, equation_.right), {}, {}, {}, {}};
   for (std::size_t i = 0; i < n; ++i) tuple_operand(reduce, scope, i, parts);
   parts.writes = writes(parts.types);
@@ -247,9 +247,9 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
                            const std::vector<std::size_t>& targets, Frame& frame) {
   std::size_t dims = parallel.size() + reduction.size();
   if (dims > session_.options.max_dims)
-    session_.fail(Diagnostic(Code::too_many_dims, span_,
-                             "the index space has " + std::to_string(dims) + " dims; the limit is " +
-                                 std::to_string(session_.options.max_dims)));
+    session_.fail(Diagnostic(
+        Code::too_many_dims, span_,
+        "the index space has " + counted(dims, "dim") + "; the limit is " + std::to_string(session_.options.max_dims)));
   auto finished =
       frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
   std::vector<ir::ValueId> results;
@@ -262,8 +262,8 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
       Shape& shape = body_.graph_.values[t.value.index()].type.shape;
       if (t.has_shape && shape.size() != writes[k].start.size())
         session_.fail(Diagnostic(Code::rank_mismatch, cell.span,
-                                 quoted(cell.base.text) + " is written with " + std::to_string(shape.size()) +
-                                     " coordinates elsewhere; got " + std::to_string(writes[k].start.size())));
+                                 quoted(cell.base.text) + " is written with " + counted(shape.size(), "coordinate") +
+                                     " elsewhere; got " + std::to_string(writes[k].start.size())));
       if (!t.has_shape) {
         shape.assign(writes[k].start.size(), 0);
         t.pattern = space_.pattern_of(env_, cell.indices);

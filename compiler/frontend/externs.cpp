@@ -168,8 +168,8 @@ class ExternBuilder {
     const ir::TensorType& type = types[access.tensor];
     if (region.at.size() != type.shape.size() || region.shape.size() != type.shape.size())
       session_.fail(Diagnostic(Code::rank_mismatch, region.span,
-                               quoted(region.tensor.text) + " has " + std::to_string(type.shape.size()) +
-                                   " dims; got " + std::to_string(region.at.size()) + " coordinates and " +
+                               quoted(region.tensor.text) + " has " + counted(type.shape.size(), "dim") + "; got " +
+                                   counted(region.at.size(), "coordinate") + " and " +
                                    std::to_string(region.shape.size()) + " extents"));
     access.projection.start.inputs = op_.dims.size();
     for (ast::ExprId at : region.at) {

@@ -141,7 +141,10 @@ void IndexSpace::add_left(const Env& env, const ast::Cell& cell, const TensorEnt
   places_.insert(places_.begin() + static_cast<std::ptrdiff_t>(places_done_), at);
 }
 
-void IndexSpace::walk(const Env& env, ast::ExprId expr) { IndexWalker(*this).walk(env, expr, 0); }
+void IndexSpace::walk(const Env& env, ast::ExprId expr) {
+  if (!whole_.valid()) whole_ = env[expr].span;
+  IndexWalker(*this).walk(env, expr, 0);
+}
 
 const Env* IndexSpace::inner_scope(const Env& env, ast::ExprId expr) const {
   auto found = scoped_.find({expr.index(), &env});

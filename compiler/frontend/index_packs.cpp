@@ -107,8 +107,8 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
   }
   if (at.shape && axes.size() != at.shape->size()) {
     session_.fail(Diagnostic(Code::rank_mismatch, at.span,
-                             quoted(at.tensor) + " has " + std::to_string(at.shape->size()) + " dims, " +
-                                 to_string(*at.shape) + "; got " + std::to_string(axes.size()) + " coordinates"));
+                             quoted(at.tensor) + " has " + counted(at.shape->size(), "dim") + ", " +
+                                 to_string(*at.shape) + "; got " + counted(axes.size(), "coordinate")));
   }
   return axes;
 }

@@ -88,6 +88,7 @@ class IndexSpace {
   void walk(const Env& env, ast::ExprId expr);
   void add_left(const Env& env, const ast::Cell& cell, const TensorEntity* declared);
   void solve();
+  Span whole() const { return whole_; }
 
   // The scope of a reduction's operand (or a let's body) in `env`; null if it was not walked.
   const Env* inner_scope(const Env& env, ast::ExprId expr) const;
@@ -135,6 +136,7 @@ class IndexSpace {
   };
 
   Session& session_;
+  Span whole_;      // of the expression that was walked first: an equation's right side
   bool of_monoid_;  // reductions there run over a fold's index, which has no range
   std::vector<IndexVar> vars_;
   std::vector<IndexPack> packs_;

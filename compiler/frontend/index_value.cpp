@@ -39,6 +39,9 @@ class IndexClassifier {
                    quoted(name.name) + " is not an index variable, dim or parameter here");
       if (auto near = did_you_mean(name.name, names_in(env)))
         d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
+      else if (Span whole = space_.whole(); whole.valid() && whole.file == expr.span.file)
+        d.help("a sum over it is written: " + quoted("sum[" + name.name + "] " + source_of(session_, whole)))
+            .fix({whole.file, whole.begin, whole.begin}, "sum[" + name.name + "] ");
       session_.fail(std::move(d));
     }
     if (auto* var = std::get_if<VarEntity>(entity)) return VarAffine{{{var->var, 1}}, 0};

@@ -60,6 +60,20 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
   session.fail(std::move(d));
 }
 
+// y[0] = 1 and y[i] = x[i]: the second writes all of a 1-d result, of which the cell is the first or the last. What is left:
+// for i in 1..8
+std::optional<std::string> range_beside(const Session& session, const WriterAt& writer, const Shape& shape,
+                                        const ir::Point& cell) {
+  const ir::Operator& op = session.program[writer.op];
+  std::size_t parallel = 0, dim = 0;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == ir::DimRole::parallel) ++parallel, dim = d;
+  if (shape.size() != 1 || parallel != 1 || op.dims[dim].range != ir::Range{0, shape[0]}) return std::nullopt;
+  std::int64_t lo = cell[0] == 0, hi = shape[0] - (cell[0] == shape[0] - 1);
+  if (lo + hi == 0 || lo >= hi || (lo == 0 && hi == shape[0])) return std::nullopt;
+  return "for " + op.dims[dim].name + " in " + std::to_string(lo) + ".." + std::to_string(hi);
+}
+
 void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
                    const std::vector<WriterAt>& writers, const Violation& violation) {
   auto point = [&](std::uint32_t writer, const ir::Point& at) {
@@ -73,6 +87,8 @@ void report_writes(Session& session, const std::string& name, Span declared, con
                      point(v->second, v->second_point));
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
+    if (auto rest = range_beside(session, writers[v->second], shape, v->cell); rest && !one)
+      session.fail(std::move(d).help("leave that cell out: " + quoted("… " + *rest)));
     session.fail(std::move(d).help("every cell is written exactly once; a sum over an index is written `sum[k] …`"));
   }
   if (auto* v = std::get_if<NeverWritten>(&violation)) {

@@ -63,7 +63,7 @@ class RuleChecker {
       std::size_t wanted = signature_of(*definition).inputs.size();
       if (wanted != call->args.size())
         session_.fail(Diagnostic(Code::wrong_argument_count, expr.span,
-                                 quoted(callee) + " takes " + std::to_string(wanted) + " arguments; got " +
+                                 quoted(callee) + " takes " + counted(wanted, "argument") + "; got " +
                                      std::to_string(call->args.size()))
                           .label(definition->name_span, "declared here"));
       if (pattern) operators_[callee] = definition;

@@ -69,6 +69,12 @@ struct Session {
 
 inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
+// 1 dim, 2 dims
+inline std::string counted(std::size_t n, std::string_view one, std::string_view many = {}) {
+  std::string plural = many.empty() ? std::string(one) + "s" : std::string(many);
+  return std::to_string(n) + " " + (n == 1 ? std::string(one) : plural);
+}
+
 // With the help `did you mean …?` and its fix, where one of the known names is near.
 inline Diagnostic with_near_name(Diagnostic d, Span at, std::string_view name, const std::vector<std::string>& known) {
   if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(at, *near);

@@ -39,7 +39,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     if (split.axis) {
       const Shape& shape = graph_[value].type.shape;
       if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
-        refuse(span, quoted(what) + " has " + std::to_string(shape.size()) + " axes; there is no axis " +
+        refuse(span, quoted(what) + " has " + counted(shape.size(), "axis", "axes") + "; there is no axis " +
                          std::to_string(*split.axis));
       request.value = value;
       request.axis = static_cast<std::uint32_t>(*split.axis);
@@ -60,8 +60,8 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
       refuse(env_[*split.count].span,
              "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
     if (count > std::max<std::int64_t>(range.size(), 1))
-      refuse(env_[*split.count].span, quoted(what) + " has " + std::to_string(range.size()) + " indices there; got " +
-                                          std::to_string(count) + " blocks");
+      refuse(env_[*split.count].span, quoted(what) + " has " + counted(range.size(), "index", "indices") +
+                                          " there; got " + counted(count, "block"));
     request.blocks = even_blocks(range, count);
   } else {
     std::int64_t at = range.lo;
@@ -116,8 +116,8 @@ ir::AxisRef BodyBuilder::split_axis(const ast::AxisRef& written, std::size_t blo
     if (known.name == axis.name && !axis.sub) size = known.size;
   if (static_cast<std::int64_t>(blocks) != size)
     session_.fail(Diagnostic(Code::bad_split, written.span,
-                             "the axis " + quoted(source_of(session_, written.span)) + " has " + std::to_string(size) +
-                                 " devices, one for each block; got " + std::to_string(blocks) + " blocks"));
+                             "the axis " + quoted(source_of(session_, written.span)) + " has " +
+                                 counted(size, "device") + ", one for each block; got " + counted(blocks, "block")));
   return axis;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/syntax_habits.h"
+
 namespace tap {
 
 namespace {
@@ -144,16 +146,12 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
         .help("give parts of it names of their own");
   }
   Diagnostic d(Code::syntax, at, {});
-  if (known_slip(list, problem, d)) return d;
+  if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d)) return d;
   std::vector<std::string> words = wanted_words(problem);
   d.message = words.empty() || words.size() > 6
                   ? fmt::format("{}, which does not fit here", found(list, problem.token))
                   : fmt::format("{} where {} was wanted", found(list, problem.token), join_words(words));
-  if (list.kind(problem.token) == K::name && list.text_of(problem.token) == "return") {
-    d.help("a result is defined by an equation, such as `y[i] = x[i]`");
-  } else if (std::string_view form = form_of(problem.construct); !form.empty()) {
-    d.help(std::string(form));
-  }
+  if (std::string_view form = form_of(problem.construct); !form.empty()) { d.help(std::string(form)); }
   return d;
 }
 
@@ -167,6 +165,7 @@ Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
     d.message = fmt::format("{} where {} was wanted after `{}`", found(list, next), wanted, text);
     return d;
   }
+  if (habit_of_another_language(list, {token, token}, d)) return d;
   d.message = fmt::format("{} where a declaration was wanted: {}", found(list, token), declarations);
   K next = list.kind(token + 1);
   if (auto near = list.kind(token) == K::name ? did_you_mean(text, {declaration_words.begin(), declaration_words.end()})

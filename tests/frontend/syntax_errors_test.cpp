@@ -118,7 +118,7 @@ const Case cases[] = {
     // Statements.
     {in_op("y[i] = "), Code::syntax, "}", "where an expression was wanted"},
     {in_op("y[i] x[i]"), Code::syntax, "y[i]", "this defines nothing"},
-    {in_op("return x"), Code::syntax, "return", "this defines nothing"},
+    {in_op("return x"), Code::syntax, "return", "`return` has no meaning"},
     {in_op("f(x) = 3"), Code::syntax, "f(x)", "a call cannot be defined"},
     {in_op("a.b = 3"), Code::syntax, "a.b", "a left side is"},
     {in_op("(a, b[i]) = x"), Code::syntax, "(a, b[i]) = x", "mixes cells and whole tensors"},
