@@ -10,6 +10,7 @@
 #include "passes/plan_problem.h"
 #include "passes/split_graph.h"
 #include "support/check.h"
+#include "support/plural.h"
 
 namespace tap::passes {
 
@@ -130,7 +131,7 @@ class SplitApplier {
     if (!dim) return refuse(p, no_dim(op, p.decision, split.operation, split.dim));
     auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
     if (split.blocks.count < 1 || split.blocks.count > max_blocks)
-      return number("`" + split.dim + "` is cut into " + std::to_string(split.blocks.count) + " blocks; 1 to " +
+      return number("`" + split.dim + "` is cut into " + plural(split.blocks.count, "block") + "; 1 to " +
                     std::to_string(max_blocks) + " are possible");
     bool again = std::any_of(op.blockings.begin(), op.blockings.end(), [&](auto& b) { return b.dim == *dim; });
     Range range = op.dims[*dim].range;

@@ -6,6 +6,7 @@
 #include "ir/mesh_position.h"
 #include "ir/sharding.h"
 #include "passes/plan_problem.h"
+#include "support/plural.h"
 
 namespace tap::passes {
 
@@ -93,13 +94,12 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
                    near_or_all(split.axis->name, names_of(mesh->axes), "axes"));
   if (!is_part_of(*axis, *split.axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
-                                        "`, which has " + std::to_string(axis->size) +
-                                        " places: what stands before it and its size divide that");
+                                        "`, which has " + plural(axis->size, "place") + ": what stands before it and its size divide that");
   std::int64_t places = size_of(*mesh, *split.axis);
   if (places != split.blocks.count)
     return problem(PlanPart::number,
-                   std::to_string(split.blocks.count) + " blocks go on the axis `" + to_string(*split.axis) +
-                       "`, which has " + std::to_string(places) + " places",
+                   plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +
+                       plural(places, "place"),
                    "write `into " + std::to_string(places) + "`");
   if (!stands_outside(op, operation, dim))
     return problem(PlanPart::dim,

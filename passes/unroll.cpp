@@ -6,6 +6,7 @@
 #include "passes/counter.h"
 #include "passes/plan_problem.h"
 #include "support/check.h"
+#include "support/plural.h"
 
 namespace tap::passes {
 
@@ -210,8 +211,8 @@ class UnrollApplier {
     if (!region || region->kind != RegionKind::iterate)
       return problem(fmt::format("`{}` is no iterate, so that it has no steps to write out", unroll.operation));
     if (unroll.steps < 1 || unroll.steps > region->trips.size())
-      return problem(fmt::format("`{}` has {} steps; {} of them cannot be one", unroll.operation, region->trips.size(),
-                                 unroll.steps));
+      return problem(fmt::format("`{}` has {}; {} of them cannot be one", unroll.operation,
+                                 plural(region->trips.size(), "step"), unroll.steps));
     std::size_t each = std::max<std::size_t>(before[region->graph].operations.size(), 1);
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(

@@ -50,8 +50,4 @@ std::string quoted(std::string_view name) {
 
 std::string system_reason(int error_number) { return std::generic_category().message(error_number); }
 
-std::string plural(std::uint64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 }  // namespace tap

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "support/diagnostic.h"
+#include "support/plural.h"
 
 namespace tap {
 
@@ -20,7 +21,5 @@ std::string quoted(std::string_view name);
 
 // What the system says about an errno value, for example "No space left on device".
 std::string system_reason(int error_number);
-
-std::string plural(std::uint64_t count, std::string_view noun);  // "1 byte", "3 bytes"
 
 }  // namespace tap

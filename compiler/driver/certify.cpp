@@ -10,14 +10,15 @@
 #include "passes/apply_splits.h"
 #include "passes/pipeline.h"
 #include "passes/realise.h"
-#include "runtime/failure.h"
 #include "support/phase.h"
+#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
 
-void require_applicable(const std::vector<passes::PlanProblem>& problems, std::size_t requested = 0) {
-  if (!problems.empty()) throw PlanRefused{problems, requested};
+void require_applicable(const std::vector<passes::PlanProblem>& problems,
+                        std::vector<std::string> requested = {}) {
+  if (!problems.empty()) throw PlanRefused(problems, std::move(requested));
 }
 
 class Way {
@@ -50,10 +51,12 @@ class Way {
   void splits(const ir::Plan& plan) {
     Phase phase("splits");
     ir::Plan all = passes::requested_splits(now());
-    const std::size_t requested = all.decisions.size();
+    std::vector<std::string> requested;
+    for (const ir::Decision& decision : all.decisions)
+      requested.push_back(std::get<ir::PlannedSplit>(decision).operation);
     all.decisions.insert(all.decisions.end(), plan.decisions.begin(), plan.decisions.end());
     passes::SplitResult result = passes::apply_splits(now(), all);
-    require_applicable(result.problems, requested);
+    require_applicable(result.problems, std::move(requested));
     for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
     passes::RealiseResult realised = passes::realise(now());
     if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));

@@ -123,7 +123,7 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
     if (options.time) times.add(run, number);
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
   });
-  if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), 0);
+  if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), {});
   if (!options.certificate.empty()) write_files({{options.certificate, {ir::print(passed.certificate)}}});
   if (options.verify) {
     certified.certificate = passed.certificate;

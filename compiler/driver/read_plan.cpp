@@ -4,6 +4,7 @@
 
 #include "compiler/driver/line_span.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/written_operations.h"
 
 namespace tap::driver {
 namespace {
@@ -19,15 +20,17 @@ void explain_missing(const Session& session, const passes::PlanProblem& problem,
                                                 problem.name));
 }
 
-Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem, std::size_t requested) {
+Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
+                    const std::vector<std::string>& requested) {
   Span span;
   std::string message = problem.message;
-  if (problem.decision >= requested && session.plan) {
-    const ir::TextPart& part =
-        ir::part_of(session.plan->decisions[problem.decision - requested], problem.part, problem.name);
-    span = {session.plan->file, static_cast<std::uint32_t>(part.begin), static_cast<std::uint32_t>(part.end)};
-  } else {
+  if (problem.decision < requested.size()) {
+    span = written_at(session.operations, requested[problem.decision]);
     message = "a split that the program asks for cannot be: " + message;
+  } else if (session.plan) {
+    const ir::TextPart& part =
+        ir::part_of(session.plan->decisions[problem.decision - requested.size()], problem.part, problem.name);
+    span = {session.plan->file, static_cast<std::uint32_t>(part.begin), static_cast<std::uint32_t>(part.end)};
   }
   Diagnostic diagnostic(Code::plan_not_applicable, span, std::move(message));
   diagnostic.help(problem.help);
@@ -37,10 +40,10 @@ Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem, 
 
 }  // namespace
 
-PlanRefused::PlanRefused(std::vector<passes::PlanProblem> found, std::size_t of_the_program)
+PlanRefused::PlanRefused(std::vector<passes::PlanProblem> found, std::vector<std::string> of_the_program)
     : Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{}, found.front().message)},
       problems(std::move(found)),
-      requested(of_the_program) {}
+      requested(std::move(of_the_program)) {}
 
 ir::Plan read_plan(Session& session, const std::string& path) {
   if (path.empty()) return {};

@@ -24,10 +24,10 @@ ir::Plan read_plan(Session& session, const std::string& path);
 
 // Thrown where decisions cannot be applied. Those that the program itself asks for are counted first, then the plan's.
 struct PlanRefused : Failure {
-  PlanRefused(std::vector<passes::PlanProblem> found, std::size_t of_the_program);
+  PlanRefused(std::vector<passes::PlanProblem> found, std::vector<std::string> of_the_program);
 
   std::vector<passes::PlanProblem> problems;
-  std::size_t requested = 0;
+  std::vector<std::string> requested;  // the operations that the program itself asks to split
 };
 void tell(const Session& session, const PlanRefused& refused);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/text_names.h"
+#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
@@ -84,12 +85,12 @@ std::string describe(const ir::Operator& op, const DimFacts& facts) {
   if (!facts.splittable) return fmt::format("{}: no, {}", name, facts.why_not);
   std::string text = name + ": yes";
   if (!facts.combined_by.empty())
-    text += fmt::format(", as partials of {} bytes combined by {}", facts.partial_bytes, facts.combined_by);
+    text += fmt::format(", as partials of {} combined by {}", plural(facts.partial_bytes, "byte"), facts.combined_by);
   if (facts.shared.empty()) return text + "; shards share nothing";
   std::string list;
   for (const SharedBytes& shared : facts.shared)
-    list += fmt::format("{}{}{} ({} bytes)", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ",
-                        ir::operand_name(op, shared.operand), shared.bytes);
+    list += fmt::format("{}{}{} ({})", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ",
+                        ir::operand_name(op, shared.operand), plural(shared.bytes, "byte"));
   return text + "; two shards share " + list;
 }
 

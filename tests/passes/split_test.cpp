@@ -104,7 +104,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
   EXPECT_EQ(problem("split Z dim i into 1099511627776 over threads"),
             "`i` is cut into 1099511627776 blocks; 1 to 1048576 are possible");
-  EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks go on the axis `d`, which has 2 places");
+  EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 places");
   EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
   EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "there is no mesh `n`");
 }

@@ -101,6 +101,17 @@ class FusionTest(TapcTest):
         self.expect(0, "^$", "verify", "p.tap")
         self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split", "opt", "p.tap", "--remarks")
 
+    def test_a_split_of_the_program_itself_that_cannot_be(self):
+        self.write("p.tap", """mesh pod = [data: 2]
+program p(X: f64[4]) -> (Y: f64[8]) {
+    Y[2*i + r] = X[i] for r in 0..2
+    split Y on r into 2 over data
+}
+""")
+        self.write("p.plan", "plan 1\nsplit Y dim i into 2\nsplit Y dim q into 2\n")
+        result = self.expect(1, r"(?m)^p\.tap:3:5: error\[T1402\]: a split that the program asks for cannot be: the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
+        self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
+
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         for line, told in [('fuse "Y.m", Z over i', "no operation is called `Z`"),
@@ -157,7 +168,7 @@ class PlanTest(TapcTest):
                            ("split H dim o into 2 over axis pod.model:(2)2", r"`model:\(2\)2` is not a part of `model`"),
                            ("split H dim o into 2 over axis pod.model:(9223372036854775807)2", "is not a part of `model`"),
                            ("split H dim k into 2 over sequential\nsplit H dim k into 2", "`k` of `H` cannot be cut: it is walked block after block already"),
-                           ("split H dim i into 3 over axis pod.data", "3 blocks go on the axis `data`, which has 2 places")]:
+                           ("split H dim i into 3 over axis pod.data", "3 blocks for the axis `data`, which has 2 places")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
                 self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i", "W=iota", "--plan", "p.plan")
@@ -171,7 +182,7 @@ class PlanTest(TapcTest):
                 ("split Z dim i into 2", "Z", "no operation is called `Z`", r"p\.tap:4:5"),
                 ("split H dim oo into 2", "oo", "`H` has no dim `oo`", "did you mean `o`"),
                 ("split Y dim i into [0, 9] // all", "[0, 9]", r"the blocks \[0, 9\] do not tile i", "0..7"),
-                ("split H dim i into 3 over pod.data", "3", "3 blocks go on the axis `data`", "write `into 2`"),
+                ("split H dim i into 3 over pod.data", "3", "3 blocks for the axis `data`", "write `into 2`"),
                 ("split H dim i into 2 over pid.data", "pid.data", "there is no mesh `pid`", "did you mean `pod`"),
                 ("split H dim i into 2 over pod.dta", "pod.dta", "has no axis `dta`", "did you mean `data`"),
                 ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is no place for blocks", "as in pod.data")]:
