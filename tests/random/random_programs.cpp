@@ -5,6 +5,7 @@
 //
 // Prints how much of the language the programs used. A failing program is reduced and shown with its plan and seed.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -51,11 +52,20 @@ std::optional<Program> compiled(const std::string& text, std::string& failure) {
   return std::nullopt;
 }
 
+// Bit by bit, save that one NaN is as good as another: what its sign and payload are, nothing says.
+bool same_cell(const Tensor& a, const Tensor& b, std::int64_t cell) {
+  if (is_float(a.type()) && std::isnan(a.load_f64(cell)) && std::isnan(b.load_f64(cell))) return true;
+  std::size_t size = size_of(a.type()), at = static_cast<std::size_t>(cell) * size;
+  return std::memcmp(a.data() + at, b.data() + at, size) == 0;
+}
 bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  for (std::size_t k = 0; k < a.size(); ++k)
-    if (a[k].byte_size() != b[k].byte_size() || std::memcmp(a[k].data(), b[k].data(), a[k].byte_size()) != 0)
-      return false;
-  return a.size() == b.size();
+  if (a.size() != b.size()) return false;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (a[k].type() != b[k].type() || a[k].shape() != b[k].shape()) return false;
+    for (std::int64_t c = 0; c < a[k].size(); ++c)
+      if (!same_cell(a[k], b[k], c)) return false;
+  }
+  return true;
 }
 
 void evaluate(Trial& trial, Program program, Choices& choose) {

@@ -1,0 +1,264 @@
+// Every standard operator and every example, at small sizes, under random plans: what the passes and the plan made of it
+// computes the same, step by step and on devices of their own. Bit by bit where the data allow it, else within twice the
+// oracle's bound on the rounding error, since each of two evaluations may be off by it.
+//
+//   random_plans [--plans 20] [--seed 1] [--only softmax] EXAMPLES_FOLDER
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <regex>
+#include <sstream>
+
+#include "compiler/driver/certify.h"
+#include "compiler/driver/operator_sample.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/standard_library.h"
+#include "compiler/frontend/laws_memory.h"
+#include "compiler/frontend/parse.h"
+#include "ir/interpret_blocks.h"
+#include "passes/expand.h"
+#include "passes/pipeline.h"
+#include "tests/passes/random_plan.h"
+
+namespace tap {
+namespace {
+
+struct Options {
+  std::uint64_t plans = 20, seed = 1;
+  std::string only, folder;
+};
+
+struct Example {
+  const char* file;
+  std::map<std::string, std::int64_t> dims;
+};
+const Example examples[] = {
+    {"linear.tap", {{"batch", 3}, {"in", 4}, {"out", 5}}},
+    {"mlp.tap", {{"batch", 3}, {"width", 4}, {"hidden", 5}}},
+    {"attention.tap", {{"heads", 2}, {"n", 5}, {"d", 4}}},
+    {"transformer.tap", {{"layers", 2}, {"n", 3}, {"model", 8}, {"heads", 2}, {"d", 4}, {"wide", 6}}},
+    {"convnet.tap", {{"batch", 2}, {"size", 6}, {"c1", 2}, {"c2", 4}, {"classes", 5}}},
+    {"jacobi.tap", {{"n", 5}, {"steps", 3}}},
+    {"heat.tap", {{"n", 4}, {"steps", 2}}},
+    {"life.tap", {{"n", 5}, {"steps", 3}}},
+    {"cg.tap", {{"n", 5}, {"steps", 4}}},
+    {"mttkrp.tap", {{"l", 3}, {"m", 4}, {"n", 5}, {"terms", 3}}},
+    {"kmeans.tap", {{"points", 9}, {"clusters", 3}, {"d", 2}, {"steps", 2}}},
+    {"nearest.tap", {{"points", 9}, {"queries", 4}}},
+    {"fft.tap", {}},
+    {"recurrence.tap", {{"n", 5}, {"d", 3}, {"states", 2}}},
+    {"logistic.tap", {{"samples", 5}, {"features", 3}}},
+    {"smooth.tap", {{"n", 5}, {"m", 3}}},
+};
+
+// Any function of a row and its neighbours does for smooth_rows.
+bool outside_kernel(const ir::Operator&, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
+  const Tensor& x = operands.at(0);
+  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
+  for (std::int64_t c = 0; c < x.size(); ++c) {
+    std::int64_t row = c / columns;
+    double above = row > 0 ? x.load_f64(c - columns) : 0, below = row + 1 < rows ? x.load_f64(c + columns) : 0;
+    results.at(0).store_f64(c, above + x.load_f64(c) + below);
+  }
+  return true;
+}
+
+Tensor values(ElementType type, const Shape& shape, std::int64_t start, bool small_ids) {
+  Tensor t(type, shape);
+  for (std::int64_t k = 0; k < t.size(); ++k) {
+    std::int64_t value = (start + 5 * k) % 9 - 3;
+    if (is_float(type)) t.store_f64(k, static_cast<double>(value));
+    else t.store_i64(k, small_ids || type == ElementType::boolean ? (start + k) % 2 : value);
+  }
+  return t;
+}
+
+// Empty, or where they differ by more than they may.
+std::string difference(const std::vector<Tensor>& found, const ir::InterpretResult& wanted) {
+  if (found.size() != wanted.outputs.size()) return "another number of results";
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const Tensor& a = found[k];
+    const Tensor& b = wanted.outputs[k];
+    if (a.shape() != b.shape() || a.type() != b.type()) return "a result of another type";
+    for (std::int64_t c = 0; c < a.size(); ++c) {
+      if (!is_float(a.type())) {
+        if (a.load_i64(c) != b.load_i64(c)) return "another integer";
+        continue;
+      }
+      double x = a.load_f64(c), y = b.load_f64(c), bound = wanted.bounds[k].load_f64(c);
+      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+      double allowed = std::isinf(bound) ? 1e-3 * std::max(1.0, std::fabs(y)) : 2 * bound;
+      if (!(std::fabs(x - y) <= allowed))
+        return "result " + std::to_string(k) + ", cell " + std::to_string(c) + ": " + std::to_string(x) + ", not " +
+               std::to_string(y) + ", which may be off by " + std::to_string(bound);
+    }
+  }
+  return "";
+}
+
+class Subject {
+ public:
+  Subject(std::string name, ir::Program program) : name_(std::move(name)), program_(std::move(program)) {
+    program_.meshes = passes::test::random_meshes();
+    options_.kernel = outside_kernel;
+    try {
+      evaluate(false);
+    } catch (const ir::EvaluationError&) { evaluate(true); }
+    lowered_ = passes::run(passes::lowering(), program_).program;
+  }
+
+  // False, and told, if a plan changes it.
+  bool under_plans(const Options& options, std::uint64_t& applied) {
+    std::mt19937_64 numbers(options.seed);
+    auto choose = [&](std::int64_t n) {
+      return static_cast<std::int64_t>((numbers() >> 24) % std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n)));
+    };
+    for (std::uint64_t done = 0, tried = 0; done < options.plans && tried < 4 * options.plans; ++tried) {
+      ir::Plan plan = passes::test::random_splits(choose, lowered_);
+      try {
+        std::string failure = trial(plan);
+        if (!failure.empty()) {
+          std::printf("FAILED %s: %s\n%s\n", name_.c_str(), failure.c_str(), print(plan).c_str());
+          return false;
+        }
+        ++done, ++applied;
+      } catch (const driver::PlanRefused&) {}  // a random plan may ask for what cannot be
+    }
+    return true;
+  }
+
+ private:
+  void evaluate(bool small_ids) {
+    inputs_.clear();
+    for (ir::ValueId v : program_[program_.main].inputs) {
+      const ir::TensorType& type = program_[program_.main][v].type;
+      inputs_.push_back(values(type.element, type.shape, static_cast<std::int64_t>(inputs_.size()), small_ids));
+    }
+    ir::InterpretOptions with_bounds = options_;
+    with_bounds.with_bounds = true;
+    wanted_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
+  }
+
+  std::string trial(const ir::Plan& plan) {
+    driver::Certified certified = driver::certify(program_, plan);
+    for (const check::Finding& finding : certified.verdict.findings)
+      if (finding.standing == check::Standing::refused) return "refused: " + finding.where + ": " + finding.detail;
+    for (const ir::Program& stage : certified.stages)
+      if (std::string d = difference(ir::interpret(stage, stage.main, inputs_, options_).outputs, wanted_); !d.empty())
+        return "a step changes the result: " + d;
+    std::string d = difference(interpret(passes::expand(certified.stages.back()), inputs_, options_).outputs, wanted_);
+    return d.empty() ? "" : "the devices compute something else: " + d;
+  }
+
+  std::string name_;
+  ir::Program program_, lowered_;
+  std::vector<Tensor> inputs_;
+  ir::InterpretOptions options_;
+  ir::InterpretResult wanted_;
+};
+
+class Runner {
+ public:
+  explicit Runner(const Options& options) : options_(options) {}
+
+  void operators() {
+    driver::Session session;
+    FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
+    Diagnostics diagnostics;
+    std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
+    for (const driver::Signature& signature : driver::signatures(*module)) {
+      if (signature.name.find(options_.only) == std::string::npos) continue;
+      run(signature.name,
+          [&] { return driver::compile_sample(session, *module, signature, file, true, {}).compiled.program; });
+    }
+  }
+
+  void files() {
+    for (const auto& entry : std::filesystem::directory_iterator(options_.folder)) {
+      std::string file = entry.path().filename().string();
+      if (entry.path().extension() != ".tap" || file.find(options_.only) == std::string::npos) continue;
+      auto known =
+          std::find_if(std::begin(examples), std::end(examples), [&](const Example& e) { return e.file == file; });
+      if (known == std::end(examples)) fail(file, "has no sizes here");
+      else programs_of(*known, entry.path());
+    }
+  }
+
+  int report() const {
+    std::printf("%llu programs under %llu plans\n%llu passed, %llu failed\n", count(passed_ + failed_), count(applied_),
+                count(passed_), count(failed_));
+    return failed_ ? 1 : 0;
+  }
+
+ private:
+  static unsigned long long count(std::uint64_t n) { return n; }
+
+  void programs_of(const Example& example, const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    const std::string source = text.str();
+    std::vector<std::string> names;
+    std::regex declaration("(?:^|\\n)program (\\w+)");
+    for (std::sregex_iterator at(source.begin(), source.end(), declaration), end; at != end; ++at)
+      names.push_back((*at)[1]);
+    for (const std::string& name : names)
+      run(std::string(example.file) + " " + name, [&] {
+        SourceMap sources;
+        Diagnostics diagnostics;
+        CompileOptions options;
+        options.program = name;
+        options.dims = example.dims;
+        options.standard_library = embedded::std_tap;
+        options.laws = &laws_;
+        auto compiled = compile(sources, sources.add(example.file, source), options, diagnostics);
+        if (!compiled) throw std::runtime_error("does not compile: " + diagnostics.all().at(0).message);
+        return compiled->program;
+      });
+  }
+
+  template <class Compile>
+  void run(const std::string& name, Compile compile) {
+    try {
+      if (Subject(name, compile()).under_plans(options_, applied_)) ++passed_;
+      else ++failed_;
+    } catch (const ir::EvaluationError& e) { fail(name, e.message); } catch (const Failure& e) {
+      fail(name, e.diagnostic.message);
+    } catch (const std::exception& e) { fail(name, e.what()); }
+  }
+  void fail(const std::string& name, const std::string& why) {
+    ++failed_;
+    std::printf("FAILED %s: %s\n", name.c_str(), why.c_str());
+  }
+
+  const Options& options_;
+  LawMemory laws_;
+  std::uint64_t passed_ = 0, failed_ = 0, applied_ = 0;
+};
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  for (int a = 1; a < argc; ++a) {
+    std::string word = argv[a];
+    bool more = a + 1 < argc;
+    if (word == "--plans" && more) options.plans = std::strtoull(argv[++a], nullptr, 10);
+    else if (word == "--seed" && more) options.seed = std::strtoull(argv[++a], nullptr, 10);
+    else if (word == "--only" && more) options.only = argv[++a];
+    else options.folder = word;
+  }
+  return options;
+}
+
+}  // namespace
+}  // namespace tap
+
+int main(int argc, char** argv) {
+  tap::Options options = tap::parse_options(argc, argv);
+  tap::Runner runner(options);
+  runner.operators();
+  if (!options.folder.empty()) runner.files();
+  return runner.report();
+}
