@@ -1,6 +1,8 @@
 // Which rule justifies an operation; and those that need no more than a comparison.
 #include "check/justify.h"
 
+#include <algorithm>
+
 namespace tap::check {
 
 const ir::GraphClaim* Context::claim_of(ir::GraphId now, ir::GraphId was) {
@@ -42,8 +44,8 @@ void Justify::same_region(const Side& after, const Side& before) {
   expect(Obligation::copied, a && a->kind == b->kind, "a region became something else");
   expect(Obligation::copied, a->trips == b->trips, "{}..{} trips and {}..{} before", a->trips.lo, a->trips.hi,
          b->trips.lo, b->trips.hi);
-  expect(Obligation::choice, a->alternatives.size() == b->alternatives.size(), "{} alternatives and {} before",
-         a->alternatives.size(), b->alternatives.size());
+  auto rule = &ir::Alternative::rule;
+  expect(Obligation::choice, std::ranges::equal(a->alternatives, b->alternatives, {}, rule, rule), "other alternatives");
   auto same_graph = [&](ir::GraphId now, ir::GraphId was) {
     const ir::GraphClaim* claim = context_.claim_of(now, was);
     bool same = claim && claim->steps == 1 && claim->first == 0;

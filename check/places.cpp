@@ -1,7 +1,5 @@
 #include "check/places.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -41,6 +39,7 @@ void Places::look_ahead(const Path& path, bool stepped) {
     if (region->kind == RegionKind::iterate && stepped) unrolled_.insert(here);
     if (region->kind == RegionKind::choice && chosen_.emplace(here, alternative).first->second != alternative)
       throw Refusal{Obligation::choice, "two alternatives of one choice are taken"};
+    if (alternative > 0) rules.insert(region->alternatives[alternative - 1].rule);
   }
 }
 

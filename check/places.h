@@ -40,6 +40,8 @@ class Places {
     return writers_in(graph(path))[value.index()];
   }
 
+  std::set<std::string> rules;  // of the alternatives of choices that claims lead through
+
  private:
   struct At {  // one step of a followed path; of a claim of several steps, an invalid operation leads to the body
     ir::OperationId operation;

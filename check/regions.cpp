@@ -39,10 +39,9 @@ Justify::Result Justify::justify(const ir::GroupOf& j) {
   return {Obligation::group, {}};
 }
 
+// A choice is its first graph; whoever takes another one relies on that one's rule.
 Justify::Result Justify::justify(const ir::OfferedFor& j) {
   holds(ir::RegionKind::choice, j.from, Obligation::choice);
-  for (const ir::Alternative& a : side_.op->region()->alternatives)
-    context_.assumed.emplace_back(Obligation::choice, fmt::format("the rule `{}`", a.rule));
   return {Obligation::choice, {}};
 }
 

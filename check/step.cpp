@@ -3,7 +3,6 @@
 
 #include "check/check.h"
 #include "check/justify.h"
-#include "support/checked.h"
 
 namespace tap::check {
 
@@ -84,6 +83,8 @@ class GraphCheck {
       });
     }
     attempt(Obligation::writes_exact, "", [&] { check_writes(after_, places_, stands_for_); });
+    for (const std::string& rule : places_.rules)
+      verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, fmt::format("the rule `{}`", rule)});
   }
 
  private:

@@ -1,6 +1,4 @@
 // Every reference and every rank in a program fits, so that whoever reads it need not ask again.
-#include <algorithm>
-
 #include "check/check.h"
 #include "check/justify.h"
 

@@ -86,7 +86,7 @@ class TreeBuilder {
     if (last) op.results = op_.results, op.writes = {moved(op_.writes[0], op, operation)};
     else intermediate(op, type, steps_[n].result);
     op.body = reduces ? Body(ReduceBody{MonoidId(0), {product}}) : Body(MapBody{{product}});
-    values_[n] = add_value(last ? "y" : fmt::format("t{}", n), op.results[0]);
+    values_[n] = add_value(last ? "y" : fmt::format("t{}", made_++), op.results[0]);
     operation.results = {values_[n]};
     operation.op = OperatorId(program_.operators.size());
     program_.operators.push_back(std::move(op));
@@ -161,6 +161,7 @@ class TreeBuilder {
   std::vector<ContractionStep> steps_;
   Program program_;
   Graph graph_;
+  int made_ = 0;
   std::vector<ValueId> values_;       // by node; invalid for a leaf that is read where it is needed
   std::vector<std::uint32_t> place_;  // by dim of the operator: that of the step
   std::map<CellId, CellId> copied_;   // to the step

@@ -20,6 +20,7 @@ struct PassContext {
   ir::Plan plan = {};
   bool strict_fp = false;          // floats as written: no reassociation
   const RuleSet* rules = nullptr;  // the program's rewrites, and those of the libraries that it uses
+  bool require_proof = false;      // nothing is done by itself that rests on a law which is only assumed
 };
 
 // Why a pass declined, or dropped something that was spoken of, in one sentence, for people (`--remarks`).

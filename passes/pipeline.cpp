@@ -9,6 +9,8 @@
 #include "passes/fuse.h"
 #include "passes/fuse_auto.h"
 #include "passes/inline_calls.h"
+#include "passes/offer_choices.h"
+#include "passes/pick_choices.h"
 #include "passes/remove_dead_code.h"
 #include "passes/share_equal_operations.h"
 #include "passes/simplify_cells.h"
@@ -31,6 +33,9 @@ constexpr Pass passes_in_order[] = {
      share_equal_operations},
     {"remove_dead_code", "before composing: whoever reads a value and is needed by nobody would hold it back",
      remove_dead_code},
+    {"offer_choices", "before composing, which hides what a rewrite's pattern looks for; rewrites if the plan chooses",
+     offer_choices},
+    {"pick_choices", "at once: what is picked is composed like what was written", pick_choices},
     {"compose_maps", "after sharing: two readers that are one need the value only once", compose_maps, true},
     {"simplify_cells", "again: cells of several operations have met in one", simplify_cells},
     {"share_equal_operations", "again: composed operations may be equal where their parts were not",
@@ -62,6 +67,11 @@ constexpr int most_runs = 1000;
 std::span<const Pass> all_passes() { return passes_in_order; }
 std::span<const Pass> lowering() { return run_when(When::always); }
 std::span<const Pass> planned_passes() { return run_when(When::with_a_plan); }
+
+std::span<const Pass> passes_before(std::string_view name) {
+  auto named = [name](const Pass& pass) { return pass.name == name; };
+  return {std::begin(passes_in_order), std::find_if(std::begin(passes_in_order), std::end(passes_in_order), named)};
+}
 
 const Pass* find_pass(std::string_view name) {
   for (const Pass& pass : passes_in_order)
@@ -131,11 +141,24 @@ class Manager {
                 "the pass `" + name + "` claims another graph than it made");
       claimed[claim.after.index()] = true;
       for (std::size_t o = 0; o < graph.operations.size(); ++o)
-        if (std::holds_alternative<GroupOf>(claim.operations[o]))
-          claimed[made.program[graph.operations[o].op].region()->graph.index()] = true;
+        if (std::holds_alternative<GroupOf>(claim.operations[o]) ||
+            std::holds_alternative<OfferedFor>(claim.operations[o]))
+          claim_regions(made.program, made.program[graph.operations[o].op], claimed);
     }
     TAP_CHECK(std::find(claimed.begin(), claimed.end(), false) == claimed.end(),
               "the pass `" + name + "` claims too little");
+  }
+
+  static void claim_regions(const Program& program, const Operator& op, std::vector<bool>& claimed) {
+    const RegionBody* region = op.region();
+    if (!region) return;
+    std::vector<GraphId> graphs{region->graph};
+    for (const Alternative& a : region->alternatives) graphs.push_back(a.graph);
+    for (GraphId id : graphs) {
+      if (claimed[id.index()]) continue;
+      claimed[id.index()] = true;
+      for (const Operation& operation : program[id].operations) claim_regions(program, program[operation.op], claimed);
+    }
   }
 
   void add_step(const Pass& pass, Stage made) {

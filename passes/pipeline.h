@@ -15,6 +15,8 @@ std::span<const Pass> all_passes();
 std::span<const Pass> lowering();
 // Those that apply a plan's lines, up to the one that is cut into blocks (apply_splits.h).
 std::span<const Pass> planned_passes();
+// Those that stand before the first one of that name.
+std::span<const Pass> passes_before(std::string_view name);
 // A pass by its name. Null if there is none.
 const Pass* find_pass(std::string_view name);
 // Every name once, in the order of the tables.

@@ -75,9 +75,10 @@ class Way {
 
 }  // namespace
 
-Certified certify(ir::Program program, const ir::Plan& plan) {
+Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context) {
+  context.plan = plan;
   Way way(std::move(program));
-  way.passes(passes::lowering(), {});
+  way.passes(passes::lowering(), context);
   way.plan(plan, false);
   return way.finish();
 }

@@ -8,6 +8,8 @@
 #include "check/check.h"
 #include "compiler/driver/session.h"
 #include "ir/plan.h"
+#include "passes/pass.h"
+#include "passes/rules.h"
 
 namespace tap::driver {
 
@@ -18,10 +20,10 @@ struct Certified {
   double seconds = 0;  // of the checker
 };
 
-// Runs the passes, applies the plan (its unrolls, then its fusions, then its splits and those that the program asks for),
-// realises, and checks all of it.
-// Throws PlanRefused (read_plan.h) where the plan cannot be applied.
-Certified certify(ir::Program program, const ir::Plan& plan);
+// Runs the passes, applies the plan (its choices, its unrolls, then its fusions, then its splits and those that the program
+// asks for), realises, and checks all of it.
+// Throws PlanRefused (read_plan.h) where the plan cannot be applied. `context`: what the plan may choose from.
+Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {});
 
 struct PlanOptions {
   bool verify = true;          // a step that is not justified is refused

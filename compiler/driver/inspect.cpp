@@ -4,6 +4,7 @@
 //   tapc inspect mlp.tap --splits             what a plan can name and cut
 #include <CLI/CLI.hpp>
 
+#include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/drawing.h"
 #include "compiler/driver/graph_json.h"
@@ -13,6 +14,8 @@
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/split_list.h"
 #include "ir/text.h"
+#include "passes/offer_choices.h"
+#include "passes/pipeline.h"
 #include "runtime/write_file.h"
 #include "support/phase.h"
 
@@ -21,7 +24,7 @@ namespace {
 
 struct InspectOptions {
   std::string file, format = "text", output, plan;
-  bool splits = false;
+  bool splits = false, choices = false;
   SourceOptions source;
 };
 
@@ -39,24 +42,45 @@ struct Format {
 constexpr Format formats[] = {
     {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
+// What stands where the plan can choose: the passes that come before have run.
+passes::PassResult offer(Rewrites& rewrites, ir::Program program) {
+  Phase phase("matching rewrites");
+  program = passes::run(passes::passes_before("offer_choices"), std::move(program)).program;
+  passes::PassContext context;
+  context.rules = rewrites.all();
+  return passes::offer_choices(program, context);
+}
+
 // With a plan, or for one: after the passes that run before its splits.
-Compiled compiled_for(Session& session, const InspectOptions& options) {
+Compiled compiled_for(Session& session, const InspectOptions& options, std::string& text) {
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
-  Compiled compiled = compile_or_read(session, read_source(session, options.file), compile_options(options.source));
+  passes.planned = true;
+  const FileId file = read_source(session, options.file);
+  const CompileOptions how = compile_options(options.source);
+  Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
+  Rewrites rewrites(session, file, how);
+  if (options.choices) {
+    passes::PassResult offered = offer(rewrites, std::move(compiled.program));
+    if (options.format == "text") text = describe_choices(offered.program, offered.remarks);
+    compiled.program = std::move(offered.program);
+    return compiled;
+  }
   if (options.plan.empty() && !options.splits) return compiled;
   Dumps none(passes);
+  passes.rules = rewrites.chosen_from(passes.plan);
   compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
+  if (options.splits) text = list_splits(compiled.program);
   return compiled;
 }
 
 int inspect(Session& session, const InspectOptions& options) {
-  Compiled compiled = compiled_for(session, options);
+  std::string text;
+  Compiled compiled = compiled_for(session, options, text);
   Phase phase("drawing the graph");
-  std::string text = options.splits ? list_splits(compiled.program) : "";
   for (const Format& format : formats)
-    if (format.name == options.format && !options.splits) text = format.write(compiled);
+    if (format.name == options.format && text.empty()) text = format.write(compiled);
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_files({{options.output, {std::move(text)}}});
   return exit_code::done;
@@ -76,6 +100,10 @@ Action declare_inspect(CLI::App& app) {
   app.add_option("--plan", options->plan, "Show the graph as this plan speaks of it, its unrolls and fusions applied");
   app.add_flag("--splits", options->splits, "List what a plan can name: operations, their dims, and which can be cut")
       ->excludes(app.get_option("--format"));
+  app.add_flag("--choices", options->choices,
+               "With the choices that rewrites and orders of products offer to a plan; as text, a list of them")
+      ->excludes(app.get_option("--plan"))
+      ->excludes(app.get_option("--splits"));
   add_source_options(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return inspect(session, *options); };

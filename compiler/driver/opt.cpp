@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include "compiler/driver/certify.h"
+#include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
@@ -40,16 +42,25 @@ std::string text_of(const ir::BlockProgram& blocks) {
   return text;
 }
 
+// Whether rewrites are to be offered, though the plan chooses none.
+bool asks_for_choices(const PassOptions& options) {
+  return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
+}
+
 // What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
 // application and every move, which are shown for people.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
   ir::Plan plan = read_plan(session, options.plan);
-  if (options.stage == Stage::graph) chosen.plan = plan;
+  chosen.plan = plan;
+  chosen.planned = options.stage == Stage::graph;
   Dumps dumps(chosen);
   FileId file = read_source(session, options.file);
-  Compiled compiled = compile_or_read(session, file, compile_options(options.source));
+  const CompileOptions how = compile_options(options.source);
+  Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
+  Rewrites rewrites(session, file, how);
+  chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
   ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
   if (options.stage == Stage::graph) return ir::print(program);
   program = apply_plan(std::move(program), plan, {chosen.verify, chosen.require_proof, false, dumps.of_steps()});

@@ -29,7 +29,7 @@ std::vector<passes::Pass> chosen_passes(const PassOptions& options) {
   auto add = [&](std::span<const passes::Pass> list) { chosen.insert(chosen.end(), list.begin(), list.end()); };
   if (!options.chosen) {
     add(passes::lowering());
-    if (!options.plan.decisions.empty()) add(passes::planned_passes());
+    if (options.planned && !options.plan.decisions.empty()) add(passes::planned_passes());
     return chosen;
   }
   for (const std::string& name : options.passes) {
@@ -118,7 +118,8 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
   Times times;
   Certified certified;
   if (options.verify) certified.stages.push_back(program);
-  passes::Passed passed = passes::run(chosen, std::move(program), {options.plan}, [&](const passes::PassRun& run) {
+  const passes::PassContext context{options.plan, false, options.rules, options.require_proof};
+  passes::Passed passed = passes::run(chosen, std::move(program), context, [&](const passes::PassRun& run) {
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);

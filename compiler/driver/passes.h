@@ -19,8 +19,10 @@ namespace tap::driver {
 struct PassOptions {
   std::vector<std::string> passes;  // with `chosen`; else those of the lowering
   bool chosen = false;
-  ir::Plan plan = {};      // its lines, with the passes that apply them
-  std::string dump_after;  // a pass, `all` or `changed`; empty: no dumps
+  ir::Plan plan = {};                      // what it chooses
+  bool planned = false;                    // … and its other lines, with the passes that apply them
+  const passes::RuleSet* rules = nullptr;  // what it may choose from
+  std::string dump_after;                  // a pass, `all` or `changed`; empty: no dumps
   std::string dump_dir = ".";
   std::string certificate;  // a file for it; empty: none
   bool verify = true;

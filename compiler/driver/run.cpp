@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compiler/driver/certify.h"
+#include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/compile_file.h"
@@ -120,12 +121,14 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
   }
 }
 
-Compiled compile_for(Session& session, const RunOptions& options, const std::vector<InputSpec>& specs,
-                     TensorFiles& files) {
+CompileOptions options_for(const RunOptions& options, const std::vector<InputSpec>& specs, TensorFiles& files) {
   CompileOptions compile = compile_options(options.source);
   for (const InputSpec& spec : specs)
     if (auto shape = own_shape(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
-  FileId file = read_source(session, options.file);
+  return compile;
+}
+
+Compiled compile_for(Session& session, FileId file, const CompileOptions& compile) {
   try {
     return compile_or_read(session, file, compile);
   } catch (const Reported& reported) {
@@ -142,10 +145,16 @@ int run(Session& session, const RunOptions& options) {
   TensorFiles files;
   std::vector<InputSpec> specs = parse_inputs(options.inputs, "input", files);
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
-  Compiled compiled = compile_for(session, options, specs, files);
+  const CompileOptions how = options_for(options, specs, files);
+  FileId file = read_source(session, options.file);
+  Compiled compiled = compile_for(session, file, how);
   ir::Plan plan = read_plan(session, options.plan);
   Dumps dumps(options.passes);
-  compiled.program = run_passes(session, std::move(compiled.program), options.passes, dumps).program;
+  Rewrites rewrites(session, file, how);
+  PassOptions passes = options.passes;
+  passes.plan = plan;
+  passes.rules = rewrites.chosen_from(plan);
+  compiled.program = run_passes(session, std::move(compiled.program), passes, dumps).program;
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
   if (!options.passes.chosen || !options.plan.empty() || options.fuse)
     compiled.program =

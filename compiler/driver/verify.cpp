@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/certify.h"
+#include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
@@ -35,9 +36,12 @@ void write(const VerifyOptions& options, const Certified& certified) {
 int verify(Session& session, const VerifyOptions& options) {
   ir::Plan plan = read_plan(session, options.plan);
   FileId file = read_source(session, options.file);
-  Compiled compiled = compile_or_read(session, file, compile_options(options.source));
+  const CompileOptions how = compile_options(options.source);
+  Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
-  Certified certified = certify(std::move(compiled.program), plan);
+  Rewrites rewrites(session, file, how);
+  Certified certified =
+      certify(std::move(compiled.program), plan, {{}, false, rewrites.chosen_from(plan), options.source.require_proof});
   write(options, certified);
   session.print(summary(certified));
   if (options.time) {

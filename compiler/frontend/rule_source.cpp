@@ -1,5 +1,6 @@
 #include "compiler/frontend/rule_source.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "compiler/frontend/rule_graphs.h"
@@ -79,16 +80,27 @@ std::vector<std::string> RuleSource::texts() {
   return texts;
 }
 
+// Best are types at which the rule holds, and at which no reduction is of one point or none: the plainest picture of it.
 std::optional<RuleAtTypes> RuleSource::sample(std::size_t rule) {
   FrontEnd& front_end = state_->front_end();
   constexpr unsigned attempts = 40;
-  for (unsigned attempt = 0; attempt < attempts; ++attempt) {
+  std::optional<RuleAtTypes> best;
+  int best_score = -1;
+  for (unsigned attempt = 0; attempt < attempts && best_score < 2; ++attempt) {
     try {
-      if (auto made = front_end.make(rule, front_end.types_of(rule, attempt).choose())) return made;
+      auto types = front_end.types_of(rule, attempt).choose();
+      auto made = front_end.make(rule, types);
+      if (!made) continue;
+      bool small = std::any_of(types.begin(), types.end(), [](const auto& variable) {
+        const Shape& shape = variable.second.shape;
+        return std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 2; });
+      });
+      int score = made->holds + !small;
+      if (score > best_score) best = std::move(made), best_score = score;
     } catch (const Abandoned&) {
     } catch (const Overflow&) {}
   }
-  return std::nullopt;
+  return best;
 }
 
 std::optional<RuleAtTypes> RuleSource::at(std::size_t rule, const std::vector<ir::TensorType>& types) {

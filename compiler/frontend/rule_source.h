@@ -24,7 +24,7 @@ class RuleSource {
   ~RuleSource();
 
   std::vector<std::string> texts();  // the file's own rules first
-  // At some small types that the rule can have.
+  // At some small types that the rule can have; where it holds, if they can be found.
   std::optional<RuleAtTypes> sample(std::size_t rule);
   // At these types of its variables, in the order of the instance's. Nothing if it cannot have them.
   std::optional<RuleAtTypes> at(std::size_t rule, const std::vector<ir::TensorType>& types);

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""Choices: `inspect --choices` lists what rewrites and orders of products offer, a plan picks, `run` and `verify` follow it."""
+import json
+
+from tapc import *
+
+PROGRAM = """use std
+op product(x: T[n, k], w: T[k, m]) -> (y: T[n, m]) where T: number { y[a, b] = sum[c] x[a, c] * w[c, b] }
+rewrite product(x, w) => sum_axis<-2>(products(x, w))
+program p(A: f32[3, 4], B: f32[4, 5]) -> (C: f32[3, 5]) { C[i, j] = sum[k] B[k, j] * A[i, k] }
+"""
+CHAIN = """program p(A: f32[2, 9], B: f32[9, 3], C: f32[3, 8]) -> (Y: f32[2, 8]) {
+    Y[i, l] = sum[j, k] A[i, j] * B[j, k] * C[k, l]
+}
+"""
+RULE = "rewrite product(x, w) => sum_axis<-2>(products(x, w))"
+ORDER = "product in the order ((A B) C): 204 operations instead of 1296, by a * (b + c) = a * b + a * c"
+
+
+class ChoicesTest(TapcTest):
+    def given(self, program, lines=None):
+        self.write("p.tap", program)
+        if lines is not None:
+            self.write("p.plan", "plan 1\n" + lines)
+
+    def printed(self, *arguments, code=0):
+        result = self.tapc(*arguments)
+        self.assertEqual(result.returncode, code, result.told)
+        return result.stdout.decode()
+
+    def results(self, inputs, *arguments):
+        given = [part for name in inputs for part in ("-i", name + "=iota")]
+        result = self.tapc("run", "p.tap", *given, *arguments)
+        self.assertEqual(result.returncode, 0, result.told)
+        return result.stdout
+
+    def test_they_are_listed_as_plans_name_them(self):
+        self.given(PROGRAM)
+        text = self.printed("inspect", "--choices", "p.tap")
+        self.assertEqual(text.splitlines()[:6], [
+            "C: choose 0 or 1", "  0  as it is written", "       C: f32[3, 5] = C(B, A)", "  1  " + RULE,
+            "       C.products: f32[3, 4, 5] = products(A, B)", "       C: f32[3, 5] = sum_axis(C.products)"])
+        self.assertIn("note: C: `rewrite matmul(x, w) => sum_axis<-2>(products(x, w)) when matmul.in > 4096` is not "
+                      "offered: `matmul.in > 4096` is false: `matmul.in` is 4", text)
+
+    def test_other_formats_show_the_graph_with_them(self):
+        self.given(CHAIN)
+        self.assertIn(ORDER, json.dumps(json.loads(self.printed("inspect", "--choices", "p.tap", "--format", "json"))))
+
+    def test_nothing_to_choose(self):
+        self.given("program p(A: f32[3]) -> (B: f32[3]) { B[i] = A[i] + 1 }\n")
+        self.assertEqual(self.printed("inspect", "--choices", "p.tap"), "there is nothing to choose\n")
+
+    def test_every_pick_gives_the_same(self):
+        self.given(PROGRAM)
+        wanted = self.results("AB", "--engine", "interp")
+        for lines in ["choose C 0\n", "choose C 1\n", "choose C 1\nsplit C dim #2 into 2\n"]:
+            self.given(PROGRAM, lines)
+            for engine in ["native", "interp"]:
+                with self.subTest(lines=lines, engine=engine):
+                    self.assertEqual(self.results("AB", "--plan", "p.plan", "--engine", engine), wanted)
+
+    def test_products_are_put_in_order_and_a_plan_may_keep_them(self):
+        self.given(CHAIN)
+        wanted = self.results("ABC", "--engine", "interp", "--passes=none")
+        self.assertEqual(self.results("ABC"), wanted)
+        self.assertIn("Y.t0", self.printed("opt", "p.tap"))
+        for lines in ["choose Y 0\n", "choose Y 1\nsplit Y.t0 dim j into 4\n", "split Y dim j into 3\n"]:
+            self.given(CHAIN, lines)
+            with self.subTest(lines=lines):
+                self.assertEqual(self.results("ABC", "--plan", "p.plan"), wanted)
+
+    def test_what_is_assumed_is_told(self):
+        self.given(PROGRAM, "choose C 1\n")
+        self.assertNotIn("assumed", self.printed("verify", "p.tap"))
+        self.assertIn("the rule `" + RULE + "`", self.printed("verify", "p.tap", "--plan", "p.plan"))
+        result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--require-proof")
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("only assumed: the rule `" + RULE + "`", result.told)
+
+    def test_where_proof_is_required_products_stay_as_they_are_written(self):
+        self.given(CHAIN)
+        self.assertIn("assumed choice", self.printed("verify", "p.tap"))
+        self.assertNotIn("assumed", self.printed("verify", "p.tap", "--require-proof"))
+
+    def test_as_a_pass(self):
+        self.given(PROGRAM)
+        result = self.tapc("opt", "p.tap", "--passes=inline_calls,offer_choices", "--remarks", "-o", "stage.txt")
+        self.assertIn("offer_choices left `C` of `p` as it is: `rewrite matmul(x, w) =>", result.told)
+        self.assertNotIn("choice", self.printed("opt", "stage.txt", "--passes=pick_choices"))
+        self.write("p.plan", "plan 1\nchoose C 1\n")
+        self.assertIn("C.products", self.printed("opt", "stage.txt", "--passes=pick_choices", "--plan", "p.plan"))
+
+    def test_mistakes_of_a_plan(self):
+        for lines, message in [("choose C 2\n", "`C` has the alternatives 0 to 1; 2 is none of them"),
+                               ("choose D 1\n", "no operation is called `D`"),
+                               ("choose C 1\nchoose C 1\n", "there is nothing to choose at `C`")]:
+            self.given(PROGRAM, lines)
+            with self.subTest(lines=lines):
+                result = self.tapc("run", "p.tap", "-i", "A=iota", "-i", "B=iota", "--plan", "p.plan")
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(message, result.told)
+
+
+if __name__ == "__main__":
+    unittest.main()
