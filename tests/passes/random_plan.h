@@ -25,6 +25,10 @@ class RandomPlan {
     const Graph& graph = program_[program_.main];
     std::vector<std::string> names = operation_names(graph);
     for (std::size_t o = 0; o < names.size(); ++o) {
+      // The program's own splits come first, and a mesh before all others.
+      if (std::any_of(graph.splits.begin(), graph.splits.end(),
+                      [o](const SplitRequest& split) { return split.operation == OperationId(o); }))
+        continue;
       alone_ = names[o].find('@') == std::string::npos;
       cut(names[o], in_own_words(program_, graph.operations[o]));
     }

@@ -147,8 +147,12 @@ std::span<const StatementKind> kinds_of_calls() {
       {"parameter", call_with_parameter},
       {"several results", call_with_several_results},
       {"standard operator", standard_operator},
+      {"standard operator", standard_operator},
+      {"broadcast", broadcast},
       {"broadcast", broadcast},
       {"linear index", linear_index},
+      {"linear index", linear_index},
+      {"split in the program", split_in_the_program},
       {"split in the program", split_in_the_program},
   };
   return table;

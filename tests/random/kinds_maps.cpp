@@ -134,13 +134,34 @@ void narrowed(Generator& g) {
   g.define(name, x.type, x.shape);
 }
 
+// Kept in a narrow type, which rounds, before it is used again: a tenth is no float.
 void kept_narrow(Generator& g) {
   Known x = g.some();
-  if (x.type == "f64") return;
   Names i = indices(x.shape.size());
-  std::string narrow = g.fresh(), name = g.fresh(), to = g.choose(2) ? "i8" : "i16";
-  g.line(fmt::format("{}[{}] = {}({})", narrow, joined(i), to, at(x, i)));
-  g.line(fmt::format("{}[{}] = {}({}[{}]) * 2", name, joined(i), x.type, narrow, joined(i)));
+  std::string narrow = g.fresh(), name = g.fresh(), index = joined(i);
+  if (x.type == "f64") {
+    g.line(fmt::format("{}[{}] = {}({}) / 10", narrow, index, g.choose(2) ? "f32" : "f16", at(x, i)));
+    g.line(fmt::format("{}[{}] = floor(f64({}[{}]) * 100000000)", name, index, narrow, index));
+  } else {
+    g.line(fmt::format("{}[{}] = {}({})", narrow, index, g.choose(2) ? "i8" : "i16", at(x, i)));
+    g.line(fmt::format("{}[{}] = {}({}[{}]) * 2", name, index, x.type, narrow, index));
+  }
+  g.define(name, x.type, x.shape);
+}
+
+// The left side turns round, or starts elsewhere.
+void written_elsewhere(Generator& g) {
+  Known x = g.some();
+  Names i = indices(x.shape.size()), to = i, from = i;
+  if (i.empty()) return;
+  std::string name = g.fresh();
+  if (g.choose(2)) {
+    to[0] = fmt::format("{} - {}", x.shape[0] - 1, i[0]);
+    g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(to), g.around(x, at(x, i), i), i[0], x.shape[0]));
+  } else {
+    to[0] = from[0] = i[0] + " - 2";
+    g.line(fmt::format("{}[{}] = {} for {} in 2..{}", name, joined(to), at(x, from), i[0], x.shape[0] + 2));
+  }
   g.define(name, x.type, x.shape);
 }
 
@@ -196,11 +217,14 @@ std::span<const StatementKind> kinds_of_maps() {
   static constexpr StatementKind table[] = {
       {"map", map},
       {"two operands", two_operands},
+      {"two operands", two_operands},
       {"transpose", transposed},
       {"transpose", transposed},
       {"reverse", reversed},
+      {"reverse", reversed},
       {"shift with fill", shifted_with_fill},
       {"halo", stencil},
+      {"stride", strided},
       {"stride", strided},
       {"triangle", triangle},
       {"triangle", triangle},
@@ -211,7 +235,10 @@ std::span<const StatementKind> kinds_of_maps() {
       {"cast", converted},
       {"cast, rounded", narrowed},
       {"small types", kept_narrow},
+      {"written elsewhere", written_elsewhere},
+      {"written elsewhere", written_elsewhere},
       {"bool", truth},
+      {"bits, division", bits_and_division},
       {"bits, division", bits_and_division},
       {"function of a tensor", whole_tensor_function},
       {"gather", gather},

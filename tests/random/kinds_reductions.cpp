@@ -62,8 +62,12 @@ void scan(Generator& g) {
   if (i.empty()) return;
   k[0] = "k";
   std::string name = g.fresh(), range;
-  if (g.choose(2)) range = fmt::format("k in 0..{} + 1", i[0]);
-  else range = fmt::format("k in {}..{}", i[0], x.shape[0]);
+  switch (g.choose(4)) {
+    case 0: range = fmt::format("k in 0..{} + 1", i[0]); break;
+    case 1: range = fmt::format("k in 0..{}", i[0]); break;
+    case 2: range = fmt::format("k in {} + 1..{}", i[0], x.shape[0]); break;
+    default: range = fmt::format("k in {}..{}", i[0], x.shape[0]);
+  }
   g.line(fmt::format("{}[{}] = {}[{}] {} for {} in 0..{}", name, joined(i), g.choose(2) ? "sum" : "max", range,
                      at(x, k), i[0], x.shape[0]));
   g.define(name, x.type, x.shape);
@@ -82,21 +86,23 @@ void user_monoid(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size()), kept(i.begin(), i.end());
   if (i.empty() || x.type != "i64") return;
-  kept.pop_back();
-  Shape shape(x.shape.begin(), x.shape.end() - 1);
+  const std::size_t left = i.size() > 1 && g.choose(2) ? i.size() - 2 : i.size() - 1;
+  const Names over(i.begin() + static_cast<std::ptrdiff_t>(left), i.end());
+  kept.resize(left);
+  const Shape shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(left));
   std::string value = g.fresh(), place = g.fresh();
   if (g.choose(2)) {
     g.declare(
         "monoid top(v: i64, at: i64) {\n    identity (i64.min, i64.max)\n    combine (a, b) = if b.v > a.v or "
         "(b.v == a.v and b.at < a.at) then b else a\n}\n");
-    g.line(fmt::format("({}[{}], {}[{}]) = top[{}] ({}, {})", value, joined(kept), place, joined(kept), i.back(),
+    g.line(fmt::format("({}[{}], {}[{}]) = top[{}] ({}, {})", value, joined(kept), place, joined(kept), joined(over),
                        at(x, i), i.back()));
   } else {
     g.declare(
         "monoid recurrence(a: i64, b: i64) {\n    identity (1, 0)\n    combine (f, g) = (f.a * g.a, f.b * g.a + "
         "g.b)\n}\n");
     g.line(fmt::format("({}[{}], {}[{}]) = recurrence[{}] ({}, {} + 1)", value, joined(kept), place, joined(kept),
-                       i.back(), at(x, i), at(x, i)));
+                       joined(over), at(x, i), at(x, i)));
   }
   g.define(place, "i64", shape);
   g.define(value, "i64", shape);
@@ -193,6 +199,7 @@ std::span<const StatementKind> kinds_of_reductions() {
       {"scatter", scatter},
       {"user monoid", user_monoid},
       {"user monoid", user_monoid},
+      {"scan by a user monoid", user_monoid_scan},
       {"scan by a user monoid", user_monoid_scan},
       {"scan by a user monoid", user_monoid_scan},
       {"scan by a user monoid", user_monoid_scan},

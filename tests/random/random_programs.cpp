@@ -141,7 +141,7 @@ std::vector<std::uint8_t> reduced(std::vector<std::uint8_t> bytes) {
 
 std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
   std::mt19937_64 numbers(seed);
-  std::vector<std::uint8_t> bytes(600);
+  std::vector<std::uint8_t> bytes(800);
   for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(numbers() >> 24);
   return bytes;
 }
