@@ -194,6 +194,7 @@ std::span<const StatementKind> kinds_of_reductions() {
       {"contraction", contraction},
       {"contraction", contraction},
       {"scan", scan},
+      {"scan", scan},
       {"scatter", scatter},
       {"scatter", scatter},
       {"scatter", scatter},

@@ -38,7 +38,7 @@ std::string shift(const std::string& index, std::int64_t by) {
 
 TapProgram Generator::run() {
   for (std::int64_t n = 1 + choose(2); n > 0; --n) add_input();
-  for (std::int64_t n = 10 + choose(6); n > 0; --n) statement();
+  for (std::int64_t n = 11 + choose(6); n > 0; --n) statement();
   return finish();
 }
 
