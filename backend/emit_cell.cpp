@@ -1,5 +1,6 @@
-// Cells to LLVM: a DAG is evaluated once per node. What a lazy operation guards is evaluated in a branch if it could fail
-// or read outside of its tensor, and without one otherwise, so that plain loops stay free of control flow.
+// Cells to LLVM: a DAG is emitted once per node. What a lazy operation guards is evaluated in a branch if it could fail
+// or read outside of its tensor, and without one otherwise, so that plain loops stay free of control flow. What several
+// branches need comes before them (cell_places.h).
 #include <llvm/IR/IRBuilder.h>
 
 #include "backend/emit_state.h"
@@ -12,14 +13,98 @@ using ir::CellNode;
 using ir::CellOp;
 using llvm::Value;
 
-CellEmitter::CellEmitter(EmitState& state) : s_(state), scopes_(1), harmless_(state.kernel.exprs.size(), -1) {}
+CellEmitter::CellEmitter(EmitState& state, const std::vector<CellId>& roots)
+    : s_(state), places_(state.kernel, roots), scopes_(1) {}
 
 Value* CellEmitter::operator()(CellId id) {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
-    if (auto it = scope->find(id); it != scope->end()) return it->second;
-  Value* value = compute(id);
-  scopes_.back()[id] = value;
-  return value;
+  if (Value* value = find(id)) return value;
+  int depth = places_[id].depth;
+  emit_at(depth < 0 ? scopes_.size() - 1 : static_cast<std::size_t>(depth), id);
+  return find(id);
+}
+
+// Null if it is not computed yet. What was tried fails here, if it did.
+Value* CellEmitter::find(CellId id) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (auto it = scope->known.find(id); it != scope->known.end()) return it->second;
+    if (auto it = scope->tried.find(id); it != scope->tried.end()) {
+      Tried tried = it->second;
+      s_.fail_if(tried.has_failed, tried.failure);
+      return scopes_.back().known[id] = tried.value;
+    }
+  }
+  return nullptr;
+}
+
+// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside of an inner one.
+void CellEmitter::emit_at(std::size_t depth, CellId id) {
+  TAP_CHECK(depth < scopes_.size(), "a cell is used outside of its place");
+  scopes_.back().end = s_.b.GetInsertBlock();
+  auto first_inner = scopes_.begin() + static_cast<std::ptrdiff_t>(depth) + 1;
+  std::vector<Scope> inner(std::make_move_iterator(first_inner), std::make_move_iterator(scopes_.end()));
+  scopes_.erase(first_inner, scopes_.end());
+  go_on();
+  if (places_[id].tried) {
+    attempt(id);
+  } else {
+    Value* value = compute(id);
+    scopes_.back().known[id] = value;
+  }
+  scopes_.back().end = s_.b.GetInsertBlock();
+  std::move(inner.begin(), inner.end(), std::back_inserter(scopes_));
+  go_on();
+}
+
+void CellEmitter::go_on() {
+  s_.b.SetInsertPoint(scopes_.back().end);
+  s_.attempt = scopes_.back().attempt;
+}
+
+CellEmitter::Emitted CellEmitter::inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit) {
+  scopes_.back().end = s_.b.GetInsertBlock();
+  scopes_.push_back({first, attempt});
+  go_on();
+  Emitted emitted{emit(), nullptr};
+  emitted.end = s_.b.GetInsertBlock();
+  scopes_.pop_back();
+  go_on();
+  return emitted;
+}
+
+// The value and the failure, of which only one means something.
+void CellEmitter::attempt(CellId id) {
+  auto& b = s_.b;
+  EmitState::Attempt attempt{s_.new_block("failed")};
+  b.SetInsertPoint(attempt.failed);
+  llvm::Type* types[] = {b.getInt32Ty(), b.getInt64Ty(), b.getInt64Ty(), b.getInt64Ty()};
+  for (std::size_t k = 0; k < attempt.failure.size(); ++k) attempt.failure[k] = b.CreatePHI(types[k], 1);
+  go_on();
+  llvm::BasicBlock* first = s_.new_block("try");
+  Emitted emitted = inside(first, &attempt, [&] { return compute(id); });
+  b.CreateBr(first);
+  b.SetInsertPoint(emitted.end);
+  if (attempt.failure[0]->getNumIncomingValues() == 0) {  // it cannot fail after all: constants met
+    attempt.failed->eraseFromParent();
+    scopes_.back().known[id] = emitted.value;
+    return;
+  }
+  llvm::BasicBlock* done = s_.new_block("tried");
+  b.CreateBr(done);
+  b.SetInsertPoint(attempt.failed);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto either = [&](Value* succeeded, Value* failed) {
+    auto* phi = b.CreatePHI(succeeded->getType(), 2);
+    phi->addIncoming(succeeded, emitted.end);
+    phi->addIncoming(failed, attempt.failed);
+    return phi;
+  };
+  Tried tried;
+  tried.value = either(emitted.value, llvm::Constant::getNullValue(emitted.value->getType()));
+  for (std::size_t k = 0; k < attempt.failure.size(); ++k)
+    tried.failure[k] = either(llvm::Constant::getNullValue(types[k]), attempt.failure[k]);
+  tried.has_failed = b.CreateICmpNE(tried.failure[0], b.getInt32(0));
+  scopes_.back().tried[id] = tried;
 }
 
 Value* CellEmitter::compute(CellId id) {
@@ -47,24 +132,22 @@ Value* CellEmitter::compute(CellId id) {
   });
 }
 
-template <class Then, class Else>
-Value* CellEmitter::branch(Value* condition, llvm::Type* type, Then then_value, Else else_value) {
+// The branch itself comes last: whatever its sides need from outside is then emitted before it.
+Value* CellEmitter::branch(Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value) {
   auto& b = s_.b;
-  llvm::BasicBlock* blocks[] = {s_.new_block("then"), s_.new_block("else"), s_.new_block("join")};
-  b.CreateCondBr(condition, blocks[0], blocks[1]);
-  Value* values[2];
-  for (int side = 0; side < 2; ++side) {
-    b.SetInsertPoint(blocks[side]);
-    scopes_.emplace_back();
-    values[side] = side == 0 ? then_value() : else_value();
-    scopes_.pop_back();
-    blocks[side] = b.GetInsertBlock();
-    b.CreateBr(blocks[2]);
+  llvm::BasicBlock* then_block = s_.new_block("then");
+  Emitted then_side = inside(then_block, s_.attempt, then_value);
+  llvm::BasicBlock* else_block = s_.new_block("else");
+  Emitted else_side = inside(else_block, s_.attempt, else_value);
+  b.CreateCondBr(condition, then_block, else_block);
+  llvm::BasicBlock* join = s_.new_block("join");
+  for (const Emitted& side : {then_side, else_side}) {
+    b.SetInsertPoint(side.end);
+    b.CreateBr(join);
   }
-  b.SetInsertPoint(blocks[2]);
+  b.SetInsertPoint(join);
   auto* phi = b.CreatePHI(type, 2);
-  phi->addIncoming(values[0], blocks[0]);
-  phi->addIncoming(values[1], blocks[1]);
+  for (const Emitted& side : {then_side, else_side}) phi->addIncoming(side.value, side.end);
   return phi;
 }
 
@@ -80,7 +163,8 @@ Value* CellEmitter::read(const Load& load) {
     } else {
       at.push_back(s_.affine(c.affine));
     }
-    if (!c.checked) continue;
+    // What is tried may lie outside of the branch in which the coordinate was proved to be inside.
+    if (!c.checked && (load.anywhere || !s_.attempt)) continue;
     // One unsigned comparison sees both ends.
     Value* beyond = b.CreateICmpUGE(at.back(), b.getInt64(static_cast<std::uint64_t>(shape[axis])));
     if (load.fill) {
@@ -99,7 +183,7 @@ Value* CellEmitter::logical(const CellNode& node) {
   auto& b = s_.b;
   bool is_and = node.op == CellOp::logical_and;
   Value* first = (*this)(node.args[0]);
-  if (harmless(node.args[1])) {
+  if (places_.harmless(node.args[1])) {
     Value* second = (*this)(node.args[1]);
     return is_and ? b.CreateAnd(first, second) : b.CreateOr(first, second);
   }
@@ -111,57 +195,14 @@ Value* CellEmitter::logical(const CellNode& node) {
 
 Value* CellEmitter::select(const CellNode& node) {
   Value* condition = (*this)(node.args[0]);
-  if (harmless(node.args[1]) && harmless(node.args[2])) {
+  if (places_.harmless(node.args[1]) && places_.harmless(node.args[2])) {
     Value* then_value = (*this)(node.args[1]);
     Value* else_value = (*this)(node.args[2]);
     return s_.b.CreateSelect(condition, then_value, else_value);
   }
-  // What both sides need in any case comes before them, once; without that, nested choices would double at each level.
-  std::vector<bool> in_then(s_.kernel.exprs.size()), in_else(s_.kernel.exprs.size());
-  std::vector<CellId> order, ignored;
-  needed(node.args[1], in_then, order);
-  needed(node.args[2], in_else, ignored);
-  for (CellId id : order)
-    if (in_else[id.index()]) (*this)(id);
   return branch(
       condition, register_type(s_.b.getContext(), node.type), [&] { return (*this)(node.args[1]); },
       [&] { return (*this)(node.args[2]); });
-}
-
-// The cells that are evaluated whenever `id` is, arguments first.
-void CellEmitter::needed(CellId id, std::vector<bool>& seen, std::vector<CellId>& order) {
-  if (seen[id.index()]) return;
-  seen[id.index()] = true;
-  const CellNode& node = s_.kernel.exprs[id];
-  std::size_t strict = ir::info(node.op).kind == ir::CellKind::lazy ? 1 : node.args.size();
-  for (std::size_t a = 0; a < strict; ++a) needed(node.args[a], seen, order);
-  if (node.op == CellOp::read)
-    for (const Coordinate& c : s_.kernel.loads[node.attribute].at)
-      if (c.data) needed(*c.data, seen, order);
-  order.push_back(id);
-}
-
-bool CellEmitter::harmless(CellId id) {
-  if (harmless_[id.index()] >= 0) return harmless_[id.index()] == 1;
-  const CellNode& node = s_.kernel.exprs[id];
-  bool result = harmless_here(node);
-  for (CellId arg : node.args) result = result && harmless(arg);
-  harmless_[id.index()] = result;
-  return result;
-}
-
-bool CellEmitter::harmless_here(const CellNode& node) {
-  const auto& exprs = s_.kernel.exprs;
-  if (node.op == CellOp::read) {
-    const Load& load = s_.kernel.loads[node.attribute];
-    bool result = load.anywhere && (!load.fill || harmless(*load.fill));
-    for (const Coordinate& c : load.at) result = result && (!c.data || harmless(*c.data));
-    return result;
-  }
-  if (node.args.size() != 2) return true;
-  const CellNode& second = exprs[node.args[1]];
-  return !operation_may_fail(node.op, exprs[node.args[0]].type,
-                             second.op == CellOp::constant ? &second.value : nullptr);
 }
 
 }  // namespace tap::backend

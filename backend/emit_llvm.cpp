@@ -54,10 +54,25 @@ void EmitState::store(std::uint32_t tensor, const std::vector<Value*>& at, Value
 }
 
 void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where) {
-  llvm::BasicBlock* failed = new_block("failed");
+  fail_if(condition, {b.getInt32(static_cast<std::uint32_t>(why)), b.getInt64(where.tensor), b.getInt64(where.axis),
+                      b.CreateSExt(where.value, b.getInt64Ty())});
+}
+
+void EmitState::fail_if(Value* condition, const Failure& failure) {
+  llvm::BasicBlock* failed = attempt ? attempt->failed : new_block("failed");
   llvm::BasicBlock* next = new_block("next");
+  llvm::BasicBlock* before = b.GetInsertBlock();
   b.CreateCondBr(condition, failed, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
-  b.SetInsertPoint(failed);
+  if (attempt) {
+    for (std::size_t k = 0; k < failure.size(); ++k) attempt->failure[k]->addIncoming(failure[k], before);
+  } else {
+    b.SetInsertPoint(failed);
+    leave(failure);
+  }
+  b.SetInsertPoint(next);
+}
+
+void EmitState::leave(const Failure& failure) {
   auto put = [&](std::size_t offset, Value* value) {
     b.CreateStore(value, b.CreateConstGEP1_64(b.getInt8Ty(), error, offset));
   };
@@ -65,11 +80,11 @@ void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where)
     Value* at = variables[kernel.at(d)];
     put(offsetof(KernelError, point) + 8 * d, at ? at : variables[kernel.lo(d)]);
   }
-  put(offsetof(KernelError, tensor), b.getInt64(where.tensor));
-  put(offsetof(KernelError, axis), b.getInt64(where.axis));
-  put(offsetof(KernelError, value), b.CreateSExt(where.value, b.getInt64Ty()));
-  b.CreateRet(b.getInt32(static_cast<std::uint32_t>(why)));
-  b.SetInsertPoint(next);
+  auto [why, tensor, axis, value] = failure;
+  put(offsetof(KernelError, tensor), tensor);
+  put(offsetof(KernelError, axis), axis);
+  put(offsetof(KernelError, value), value);
+  b.CreateRet(why);
 }
 
 namespace {
@@ -215,23 +230,25 @@ void KernelEmitter::emit(const Guard& guard) {
     b_.SetInsertPoint(next);
   };
   for (const ir::Constraint& constraint : guard.conditions) require(holds(constraint));
-  if (guard.cell) require(CellEmitter(s_)(*guard.cell));
+  if (guard.cell) require(CellEmitter(s_, {*guard.cell})(*guard.cell));
   emit(guard.body);
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
 }
 
-void KernelEmitter::emit(const Let& let) { s_.variables[let.variable] = CellEmitter(s_)(let.value); }
+void KernelEmitter::emit(const Let& let) { s_.variables[let.variable] = CellEmitter(s_, {let.value})(let.value); }
 
 void KernelEmitter::emit(const Assign& assign) {
-  CellEmitter cell(s_);
+  CellEmitter cell(s_, assign.values);
   std::vector<Value*> values;
   for (ir::CellId value : assign.values) values.push_back(cell(value));
   for (std::size_t k = 0; k < values.size(); ++k) b_.CreateStore(values[k], s_.accumulators[assign.accumulators[k]]);
 }
 
 void KernelEmitter::emit(const Store& store) {
-  CellEmitter cell(s_);
+  std::vector<ir::CellId> roots;
+  for (const auto& target : store.targets) roots.push_back(target.value);
+  CellEmitter cell(s_, roots);
   std::vector<Value*> values;
   for (const auto& target : store.targets) values.push_back(cell(target.value));
   for (std::size_t k = 0; k < values.size(); ++k) {

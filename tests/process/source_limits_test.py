@@ -47,7 +47,12 @@ class SourceLimits(TapcTest):
             return f"let a0 = {first}, {lets} in {last.replace('A', 'a40')}"
         forms = [chain("x[i]", "if A > 3 then A * 0.5 else A + 2", "A"), chain("x[i] > 3", "A and not (A and x[i] > 9)", "if A then 1 else 0"),
                  chain("i > 0", "(A and i > 0) or (A and i < 9)", "if A then x[i - 1] else 0"), chain("i", "A + A - i", "x[A]"),
-                 chain("i", "if A > 1 then t[A, A] else A", "x[A]"), "leaky_relu<0.5>(" * 40 + "x[i]" + ")" * 40]
+                 chain("i", "if A > 1 then t[A, A] else A", "x[A]"), "leaky_relu<0.5>(" * 40 + "x[i]" + ")" * 40,
+                 chain("x[i]", "x[i - 1 else A] + x[i + 1 else A]", "A"), chain("x[i]", "x[t[i, 1] - 1 else A] - x[t[0, i] else A] * 0.5", "A"),
+                 chain("i", "(if i > 1 then A / i else 1) + (if i < 2 then 7 / (A + 9) else 2)", "f32(A)"),
+                 chain("x[t[i, 0]] > 3", "(i > 0 and A) == (i < 2 and (x[i + 1 else 0] > 9 or A))", "if A then 1 else 0"),
+                 chain("i", "if (if i > 1 then t[A, A] > 0 else true) then t[A, A] else A", "x[A]"),
+                 chain("x[i]", "if (if i > 0 then x[i - 1] + A else 1) > 0 then (if i > 0 then x[i - 1] - A else A) else 3", "A")]
         for form in forms:
             text = f"use std\nprogram p(x: f32[4], t: i64[4, 4]) -> (y: f32[4]) {{ y[i] = {form} }}\n"
             for engine in ("native", "interp"):
