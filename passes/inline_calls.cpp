@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "support/check.h"
@@ -18,13 +19,16 @@ class Names {
  public:
   void take(const std::string& name) { taken_.insert(name); }
   std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    for (int n = 2; !taken_.insert(name).second; ++n) name = fmt::format("{}#{}", wanted, n);
-    return name;
+    if (taken_.insert(wanted).second) return wanted;
+    // What was taken once stays so: the search goes on where it ended the last time.
+    int& number = numbers_.try_emplace(wanted, 2).first->second;
+    while (true)
+      if (auto [name, fresh] = taken_.insert(fmt::format("{}#{}", wanted, number++)); fresh) return *name;
   }
 
  private:
   std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> numbers_;  // by the name that was wanted: the next one to try
 };
 
 // Every mention of a value in a graph.
