@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "check/justify.h"
+#include "support/checked.h"
 
 namespace tap::check {
 
@@ -10,8 +11,7 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
   const ir::RegionBody* region = side_.op->region();
   expect(obligation, region && region->kind == kind, "the region is of another kind");
   const ir::Graph& inner = context_.after[region->graph];
-  expect(obligation, inner.operations.size() == from.size(), "{} operations of {}", inner.operations.size(),
-         from.size());
+  expect(obligation, inner.operations.size() == from.size(), "it holds {} operations", inner.operations.size());
   check_data_flow(inner);
   std::vector<Class> classes(inner.values.size());
   for (std::size_t k = 0; k < inner.inputs.size(); ++k) classes[inner.inputs[k].index()] = side_.operands[k];
@@ -29,8 +29,7 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
   }
   check_writes(inner, places_, stands_for);
   for (std::size_t k = 0; k < inner.outputs.size(); ++k)
-    expect(obligation, places_.same(classes[inner.outputs[k].index()], side_.results[k]),
-           "result {} of it is another value", k);
+    expect(obligation, places_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} is another", k);
 }
 
 Justify::Result Justify::justify(const ir::GroupOf& j) {
@@ -50,10 +49,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
   auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
   unless(op.transfer() && op.operands.size() == 1 && op.results == op.operands, "a transfer changes what it moves");
-  unless(op.reads.size() == op.writes.size(), "a transfer reads and writes in different places");
-  for (std::size_t k = 0; k < op.reads.size(); ++k)
-    expect(Obligation::transfer, op.reads[k].projection == op.writes[k].projection,
-           "access {} is moved to another place", k);
+  unless(op.reads == op.writes, "a transfer reads and writes in different places");
   unless(places_.same(side_.operands[0], side_.results[0]), "a transfer makes another value");
   const ir::Graph& graph = context_.after[claim_.after];
   ir::ValueId moved = side_.operation->results[0];
@@ -78,10 +74,8 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
         wanted = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
       }
       for (const ir::Projection& p : wanted) {
-        bool moved_there =
-            std::any_of(op.reads.begin(), op.reads.end(), [&](auto& read) { return read.projection == p; });
-        expect(Obligation::reads_covered, moved_there,
-               "the transfer does not move all that operand {} of its reader is", t);
+        bool there = std::any_of(op.reads.begin(), op.reads.end(), [&](auto& r) { return r.projection == p; });
+        expect(Obligation::reads_covered, there, "not all of operand {} of its reader is moved", t);
       }
     }
   }
@@ -100,13 +94,7 @@ using Region = std::vector<Span>;
 // What a group needs for a point, backwards from what it writes there.
 class Demand {
  public:
-  Demand(const ir::Program& program, const ir::Operator& group)
-      : program_(program),
-        op_(group),
-        region_(*group.region()),
-        inner_(program[region_.graph]),
-        box_(space_of(group).box),
-        asked_(inner_.values.size()) {
+  Demand(const ir::Program& program, const ir::Operator& group) : program_(program), op_(group) {
     for (std::size_t d = 0; d < box_.size(); ++d)
       point_.push_back({unit(box_.size(), d), plus(unit(box_.size(), d), number(box_.size(), 1))});
   }
@@ -124,9 +112,7 @@ class Demand {
           if (inner_.outputs[r] == v) add(wanted, writes(o, op, op.writes[k], r));
       }
       // The reads of a group inside were looked at when it was made.
-      if (op.region() && op.region()->kind != ir::RegionKind::group)
-        for (std::size_t t = 0; t < operation.operands.size(); ++t)
-          add(asked_[operation.operands[t].index()], whole(op.operands[t].shape));
+      expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "no group is inside");
       for (const Region& dims : wanted)
         for (const ir::Access& read : op.reads)
           add(asked_[operation.operands[read.tensor].index()], image(read, dims, op.operands[read.tensor].shape));
@@ -138,45 +124,64 @@ class Demand {
 
  private:
   Span constant(ir::Range r) const { return {number(box_.size(), r.lo), number(box_.size(), r.hi)}; }
-  Region whole(const Shape& shape) const {
-    Region region;
-    for (std::int64_t n : shape) region.push_back(constant({0, n}));
-    return region;
-  }
-  static void add(std::vector<Region>& list, Region region) {
-    if (std::find(list.begin(), list.end(), region) == list.end()) list.push_back(std::move(region));
+  // What is empty asks for nothing.
+  void add(std::vector<Region>& list, Region region) const {
+    bool known = std::find(list.begin(), list.end(), region) != list.end();
+    for (const Span& span : region) known |= before(span.hi, span.lo);
+    if (!known) list.push_back(std::move(region));
   }
 
   // The dims on which an operation runs for a point: what an anchor says, else all of it.
   Region anchored(std::size_t operation, const ir::Operator& op) const {
     Region dims;
     for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
-    for (const ir::GroupAnchor& a : region_.anchors)
-      if (a.operation == operation) dims[a.inner_dim] = point_[a.dim];
+    for (const ir::GroupAnchor& a : region_.anchors) {
+      if (a.operation != operation) continue;
+      const ir::IndexDim &own = op.dims[a.inner_dim], &shared = op_.dims[a.dim];
+      expect(Obligation::group, own.role == shared.role && own.level == shared.level, "an anchor joins unlike dims");
+      dims[a.inner_dim] = point_[a.dim];
+    }
     return dims;
   }
 
-  // A row that is one dim alone, turned round, gives its span; every other dim runs whole, or where it is anchored.
+  static Span clipped(Span span, ir::Range whole) {
+    if (is_number(span.lo)) span.lo.offset = std::max(span.lo.offset, whole.lo);
+    if (is_number(span.hi)) span.hi.offset = std::min(span.hi.offset, whole.hi);
+    return span;
+  }
+
+  // The values of a dim at which a row meets some cells: first < c * i < last. All of them, if c does not divide how these move.
+  Span turned(const AffineExpr& row, std::int64_t extent, std::size_t d, const Span& cells, Region dims) const {
+    Span known = dims[d];
+    dims[d] = constant({0, 1});
+    Span others = along(row, extent, dims);
+    AffineExpr first = minus(cells.lo, others.hi), last = minus(cells.hi, others.lo);
+    std::int64_t c = row.coefficients[d];
+    if (c < 0) std::swap(first, last);
+    for (AffineExpr* e : {&first, &last})
+      for (std::int64_t& factor : e->coefficients)
+        if (factor % c == 0) factor /= c;
+        else return known;
+    first.offset = checked::floor_div(first.offset, c) + 1;
+    last.offset = -checked::floor_div(-last.offset, c);
+    return within(known, {first, last}) ? known : Span{first, last};
+  }
+
+  // Rows turned round give the spans of their dims; every other dim runs whole, or where it is anchored.
   Region dims_for(std::size_t operation, const ir::Operator& op, const ir::Access& write, const Region& cells) const {
-    Region dims;
-    for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
+    Region dims, anchors = anchored(operation, op);
+    for (const ir::IndexDim& dim : op.dims)
+      dims.push_back(dim.role == ir::DimRole::counter ? anchors[dims.size()] : constant(dim.range));
     for (std::size_t axis = 0; axis < cells.size(); ++axis) {
       const AffineExpr& row = write.projection.start.rows[axis];
-      for (std::size_t d = 0; d < op.dims.size(); ++d) {
-        AffineExpr rest = row;
-        rest.coefficients[d] = 0;
-        if (row.coefficients[d] != 1 || !is_number(rest) || write.projection.shape[axis] != 1) continue;
-        AffineExpr shift = number(box_.size(), -row.offset);
-        dims[d] = {plus(cells[axis].lo, shift), plus(cells[axis].hi, shift)};
-      }
+      for (std::size_t d = 0; d < op.dims.size(); ++d)
+        if (row.coefficients[d] != 0)
+          dims[d] = clipped(turned(row, write.projection.shape[axis], d, cells[axis], dims), op.dims[d].range);
     }
     // An anchor of an operation that others ask for must give what they ask.
-    Region anchors = anchored(operation, op);
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      bool free = anchors[d] == constant(op.dims[d].range) || dims[d] == anchors[d];
-      expect(Obligation::group, free || within(dims[d], anchors[d]),
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      expect(Obligation::group, anchors[d] == constant(op.dims[d].range) || within(dims[d], anchors[d]),
              "an anchored operation is asked for more than the point");
-    }
     return dims;
   }
 
@@ -190,12 +195,13 @@ class Demand {
     }
     return {lo, hi};
   }
+  // Outside of the tensor there is nothing.
   Region image(const ir::Access& access, const Region& dims, const Shape& shape) const {
     Region region;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       bool by_data = !access.coordinates.empty() && access.coordinates[axis];
-      region.push_back(by_data ? constant({0, shape[axis]})
-                               : along(access.projection.start.rows[axis], access.projection.shape[axis], dims));
+      Span span = along(access.projection.start.rows[axis], access.projection.shape[axis], dims);
+      region.push_back(by_data ? constant({0, shape[axis]}) : clipped(std::move(span), {0, shape[axis]}));
     }
     return region;
   }
@@ -232,9 +238,10 @@ class Demand {
     expect(Obligation::reads_covered, found, "what is needed of operand {} is more than the group reads", operand);
   }
 
-  // On each axis the regions of the points of one dim lie side by side, or the one region is the whole axis.
+  // On each axis the regions of the points of one dim lie side by side, then those of the next; together they are the axis.
   void partition(std::size_t result) const {
     const Shape& shape = op_.results[result].shape;
+    if (std::count(shape.begin(), shape.end(), 0) > 0) return;
     std::size_t writes = 0;
     for (const ir::Access& write : op_.writes) {
       if (write.tensor != result) continue;
@@ -243,14 +250,12 @@ class Demand {
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const AffineExpr& row = write.projection.start.rows[axis];
         std::int64_t extent = write.projection.shape[axis];
-        bool exact = is_number(row) && row.offset == 0 && extent == shape[axis];
-        for (std::size_t d = 0; d < box_.size() && !is_number(row); ++d) {
-          AffineExpr alone = times(unit(box_.size(), d), row.coefficients[d]);
-          alone.offset = row.offset;
-          if (row.coefficients[d] == 0 || alone != row || used[d]) continue;
-          exact = row.coefficients[d] == extent && least(row, box_) == 0 && greatest(row, box_) + extent == shape[axis];
-          used[d] = true;
-        }
+        std::int64_t reach = extent;
+        for (std::size_t turn = 0; turn < box_.size(); ++turn)
+          for (std::size_t d = 0; d < box_.size(); ++d)
+            if (row.coefficients[d] == reach && !used[d] && box_[d].hi - box_[d].lo > 1)
+              used[d] = true, reach = checked::mul(reach, box_[d].hi - box_[d].lo);
+        bool exact = reach == shape[axis] && least(row, box_) == 0 && greatest(row, box_) + extent == reach;
         expect(Obligation::writes_exact, exact,
                "the regions that the group writes of result {} do not partition axis {}", result, axis);
       }
@@ -265,11 +270,11 @@ class Demand {
 
   const ir::Program& program_;
   const ir::Operator& op_;
-  const ir::RegionBody& region_;
-  const ir::Graph& inner_;
-  Ranges box_;
-  std::vector<std::vector<Region>> asked_;  // by inner value
-  Region point_;                            // of the group's dims
+  const ir::RegionBody& region_ = *op_.region();
+  const ir::Graph& inner_ = program_[region_.graph];
+  Ranges box_ = space_of(op_).box;
+  std::vector<std::vector<Region>> asked_{inner_.values.size()};  // by inner value
+  Region point_;                                                  // of the group's dims
 };
 
 }  // namespace

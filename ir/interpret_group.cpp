@@ -129,8 +129,7 @@ class GroupInBlocks {
       for (ValueId v : operation.results) written.push_back(&values[v.index()]);
       if (op.region()) GroupInBlocks(in_, op).run(box, read, written);
       else evaluate(operation, op, box, std::move(read), written);
-      for (std::uint32_t r = 0; r < written.size(); ++r)
-        hand_out(operation.results[r], *written[r], written_region(op, r, box), results);
+      hand_out(operation, op, box, {written.begin(), written.end()}, results);
     }
   }
 
@@ -143,10 +142,18 @@ class GroupInBlocks {
     evaluate_operation(input, results, box);
   }
 
-  // What is a result of the group goes out.
-  void hand_out(ValueId value, const Datum& from, const Box& region, const std::vector<Datum*>& results) const {
-    for (std::size_t k = 0; k < graph_.outputs.size(); ++k)
-      if (graph_.outputs[k] == value) copy_region(*results[k], from, region);
+  // What is a result of the group goes out: the cells that the points of the box write, between which others may lie.
+  void hand_out(const Operation& operation, const Operator& op, const Box& box, const std::vector<const Datum*>& from,
+                const std::vector<Datum*>& results) const {
+    Box points = without_reduction(op, box);
+    for (const Access& write : op.writes)
+      for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
+        if (graph_.outputs[k] != operation.results[write.tensor]) continue;
+        Box whole = Box::of_shape(op.results[write.tensor].shape);
+        auto p = first_point(points);
+        for (bool more = p.has_value(); more; more = next_point(points, *p))
+          copy_region(*results[k], *from[write.tensor], intersect(write.projection.image(*p), whole));
+      }
   }
 
   std::vector<Datum> evaluated(const Operation& operation, const Operator& op, const Box& box,
@@ -180,8 +187,9 @@ class GroupInBlocks {
     std::vector<const Datum*> kept;
     for (const Datum& datum : streamed.so_far) kept.push_back(&datum);
     std::vector<Datum> made = evaluated(operation, streamed.operators.finish, box, std::move(kept));
-    for (std::uint32_t r = 0; r < made.size(); ++r)
-      hand_out(operation.results[r], made[r], written_region(op, r, box), results);
+    std::vector<const Datum*> from;
+    for (const Datum& datum : made) from.push_back(&datum);
+    hand_out(operation, op, box, from, results);
   }
 
   const GroupInput& in_;

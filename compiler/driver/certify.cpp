@@ -75,11 +75,11 @@ class Way {
 
 }  // namespace
 
-Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context) {
+Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context, bool fuse_more) {
   context.plan = plan;
   Way way(std::move(program));
   way.passes(passes::lowering(), context);
-  way.plan(plan, false);
+  way.plan(plan, fuse_more);
   return way.finish();
 }
 

@@ -22,8 +22,8 @@ struct Certified {
 
 // Runs the passes, applies the plan (its choices, its unrolls, then its fusions, then its splits and those that the program
 // asks for), realises, and checks all of it.
-// Throws PlanRefused (read_plan.h) where the plan cannot be applied. `context`: what the plan may choose from.
-Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {});
+// Throws PlanRefused (read_plan.h) where the plan cannot be applied. `context`: what the plan may choose from; `fuse_more`: see PlanOptions.
+Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {}, bool fuse_more = false);
 
 struct PlanOptions {
   bool verify = true;          // a step that is not justified is refused

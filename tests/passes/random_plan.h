@@ -35,6 +35,11 @@ class RandomPlan {
     return std::move(plan_);
   }
 
+  // By its number where its name does not tell.
+  static std::string dim_name(const Operator& op, std::uint32_t d) {
+    return find_dim(op, op.dims[d].name) == d ? op.dims[d].name : "#" + std::to_string(d);
+  }
+
  private:
   // The mesh first, as plans must; of the reduction dims one, and last, since it makes two operations of one.
   void cut(const std::string& name, const Operator& op) {
@@ -61,11 +66,6 @@ class RandomPlan {
       plan_.decisions.push_back(split);
       if (!walked) return;
     }
-  }
-
-  // By its number where its name does not tell.
-  static std::string dim_name(const Operator& op, std::uint32_t d) {
-    return find_dim(op, op.dims[d].name) == d ? op.dims[d].name : "#" + std::to_string(d);
   }
 
   bool on_mesh(const std::string& name, const Operator& op, std::uint32_t d, std::vector<std::string>& free) {

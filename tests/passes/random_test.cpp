@@ -61,6 +61,7 @@ const std::vector<std::vector<const char*>> lists = {
     {"inline_calls", "compose_maps"},
     {"inline_calls", "simplify_cells"},
     {"inline_calls", "compose_maps", "simplify_cells", "compose_maps"},
+    {"inline_calls", "fuse_auto"},
     {"simplify_cells", "share_equal_operations", "inline_calls", "remove_dead_code"}};
 
 std::vector<Pass> passes_of(const std::vector<const char*>& names) {

@@ -13,7 +13,7 @@ void iteration(Generator& g) {
   std::string step = g.choose(2) ? fmt::format("s[{}] + s[{} else 1]", joined(i), joined(left))
                                  : fmt::format("s[{}] + {}(t)", joined(i), x.type);
   g.line(
-      fmt::format("{} = iterate t in 0..{} (s = {}) {{ r[{}] = {}; r }}", name, g.choose(4), x.name, joined(i), step));
+      fmt::format("{} = iterate t in 0..{} (s = {}) {{ r[{}] = {}; r }}", name, g.choose(6), x.name, joined(i), step));
   g.define(name, x.type, x.shape);
 }
 

@@ -4,6 +4,9 @@
 //   random_programs [--seed N] [--count N] [--keep DIR]
 //
 // Prints how much of the language the programs used. A failing program is reduced and shown with its plan and seed.
+#ifdef TAP_HAVE_BACKEND
+#include "backend/executable.h"
+#endif
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +25,7 @@
 #include "passes/expand.h"
 #include "passes/pipeline.h"
 #include "support/diagnostic_render.h"
-#include "tests/passes/random_plan.h"
+#include "tests/passes/random_groups.h"
 #include "tests/random/tap_generator.h"
 
 namespace tap::random {
@@ -34,7 +37,9 @@ struct Trial {
   TapProgram source;
   Plan plan;
   std::string failure;  // empty: all is well
+  bool fuse_more = false;
   bool moves = false, uneven = false, partials = false, refused = false;
+  bool groups = false, groups_cut = false, streamed = false, unrolled = false;
 };
 
 std::optional<Program> compiled(const std::string& text, std::string& failure) {
@@ -68,6 +73,18 @@ bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return true;
 }
 
+void note_groups(Trial& trial, const Program& program) {
+  for (const Graph& graph : program.graphs)
+    for (const Operation& operation : graph.operations) {
+      const Operator& op = program[operation.op];
+      if (!op.region() || op.region()->kind != RegionKind::group) continue;
+      trial.groups = true;
+      trial.groups_cut |= !op.blockings.empty();
+      for (const IndexDim& dim : op.dims) trial.streamed |= dim.role == DimRole::reduction;
+    }
+  for (const Decision& d : trial.plan.decisions) trial.unrolled |= std::holds_alternative<PlannedUnroll>(d);
+}
+
 void evaluate(Trial& trial, Program program, Choices& choose) {
   program.meshes = passes::test::random_meshes();
   std::vector<Tensor> inputs;
@@ -77,8 +94,10 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
   }
   std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
   Program lowered = passes::run(passes::lowering(), program).program;
-  trial.plan = passes::test::random_splits(choose, lowered);
-  driver::Certified certified = driver::certify(program, trial.plan);
+  passes::test::StagedPlan staged = passes::test::random_plan(choose, lowered);
+  trial.plan = std::move(staged.plan);
+  trial.fuse_more = staged.fuse_more;
+  driver::Certified certified = driver::certify(program, trial.plan, {}, trial.fuse_more);
   for (const check::Finding& finding : certified.verdict.findings)
     if (finding.standing == check::Standing::refused)
       trial.failure =
@@ -97,6 +116,14 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
     if (auto* split = std::get_if<PlannedSplit>(&d)) trial.uneven |= !split->blocks.boundaries.empty();
   for (const Value& v : sharded[sharded.main].values)
     trial.partials |= v.name.find(".partial") != std::string::npos || v.name.find(".carry") != std::string::npos;
+  note_groups(trial, sharded);
+#ifdef TAP_HAVE_BACKEND
+  if (!trial.groups || choose(2)) return;
+  backend::ExecuteOptions options;
+  options.threads = 2;
+  if (!same_bits(wanted, backend::Executable(blocks, options).run(inputs)))
+    trial.failure = "native code computes something else";
+#endif
 }
 
 Trial attempt(const std::vector<std::uint8_t>& bytes) {
@@ -141,7 +168,7 @@ std::vector<std::uint8_t> reduced(std::vector<std::uint8_t> bytes) {
 
 std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
   std::mt19937_64 numbers(seed);
-  std::vector<std::uint8_t> bytes(800);
+  std::vector<std::uint8_t> bytes(1000);
   for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(numbers() >> 24);
   return bytes;
 }
@@ -150,7 +177,8 @@ int report(std::uint64_t seed) {
   Trial first = attempt(bytes_of(seed));
   Trial smallest = attempt(reduced(bytes_of(seed)));
   std::printf("seed %llu: %s\nreduced: %s\n\n%s\n%s\n", static_cast<unsigned long long>(seed), first.failure.c_str(),
-              smallest.failure.c_str(), smallest.source.text.c_str(), print(smallest.plan).c_str());
+              smallest.failure.c_str(), smallest.source.text.c_str(),
+              (print(smallest.plan) + (smallest.fuse_more ? "and fuse_auto\n" : "")).c_str());
   return 1;
 }
 
@@ -166,13 +194,17 @@ int run(std::uint64_t seed, std::uint64_t count) {
     seen["uneven splits"] += trial.uneven;
     seen["partials"] += trial.partials;
     seen[refused] += trial.refused;
+    seen["groups"] += trial.groups;
+    seen["groups that are cut"] += trial.groups_cut;
+    seen["groups that stream"] += trial.streamed;
+    seen["repetitions unrolled"] += trial.unrolled;
   }
   std::printf("seed %llu, %llu programs\n", static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(count));
   int missing = 0;
   for (const auto& [feature, n] : seen) {
     double share = 100.0 * static_cast<double>(n) / static_cast<double>(count);
-    double wanted = feature == refused ? 0 : feature == "transfers" ? 50 : 10;
+    double wanted = feature == refused ? 0 : feature == "transfers" ? 50 : feature == "groups that stream" ? 3 : 10;
     bool rare = count >= 300 && share < wanted;  // a generator that hardly makes it tests little of it
     std::printf("  %-24s %5.1f %%%s\n", feature.c_str(), share, rare ? "  too rare" : "");
     missing += rare;
