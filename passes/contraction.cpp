@@ -58,7 +58,8 @@ Factor factor_of(const Operator& op, CellId root, std::string& why_not) {
   return factor;
 }
 
-std::optional<Question> question_of(const Program& program, const Operator& op, bool strict_fp) {
+template <class Distributes>
+std::optional<Question> question_of(const Operator& op, bool strict_fp, Distributes law_of) {
   Question q;
   const ReduceBody* reduce = op.reduce();
   if ((!reduce && !op.map()) || op.writes.size() != 1 || op.results.size() != 1) return std::nullopt;
@@ -70,7 +71,7 @@ std::optional<Question> question_of(const Program& program, const Operator& op, 
   q.factors = factors_of(op, cell);
   if (q.factors.size() < 3) return std::nullopt;
   if (reduce) {
-    auto law = distributes(program[reduce->monoid], q.times);
+    const std::optional<std::string>& law = law_of(reduce->monoid, q.times);
     if (!law) return std::nullopt;
     q.law = *law;
   }
@@ -104,9 +105,14 @@ std::string flops_text(double flops) {
 
 bool is_contraction_order(std::string_view rule) { return rule.starts_with(rule_start); }
 
-Reassociation reassociated(const Program& program, const Operator& op, bool strict_fp) {
+Reassociation Reassociator::run(const Program& program, const Operator& op, bool strict_fp) {
   Reassociation result;
-  std::optional<Question> q = question_of(program, op, strict_fp);
+  auto law_of = [&](MonoidId plus, CellOp times) -> const std::optional<std::string>& {
+    auto [known, fresh] = laws_.try_emplace({plus, times});
+    if (fresh) known->second = distributes(program[plus], times);
+    return known->second;
+  };
+  std::optional<Question> q = question_of(op, strict_fp, law_of);
   if (!q) return result;
   if (!q->why_not.empty()) {
     result.remark = "no other order of its product is offered: " + q->why_not;

@@ -7,7 +7,9 @@
 // Which ⊕ and ⊗ these are is read from the cells and the monoid (semiring.h).
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ir/graph.h"
@@ -21,8 +23,18 @@ struct Reassociation {
   double flops_before = 0, flops_after = 0;
 };
 
-// Nothing is said of what is not a product of three factors or more. With `strict_fp` floats stay as they are written.
-Reassociation reassociated(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
+// Asked of many operators of one program, it tries each law once.
+class Reassociator {
+ public:
+  // Nothing is said of what is not a product of three factors or more. With `strict_fp` floats stay as they are written.
+  Reassociation run(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
+
+ private:
+  std::map<std::pair<ir::MonoidId, ir::CellOp>, std::optional<std::string>> laws_;  // that were tried
+};
+inline Reassociation reassociated(const ir::Program& program, const ir::Operator& op, bool strict_fp = false) {
+  return Reassociator().run(program, op, strict_fp);
+}
 
 // Whether an alternative's rule is one of these.
 bool is_contraction_order(std::string_view rule);

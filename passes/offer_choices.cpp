@@ -120,7 +120,7 @@ class Round {
       const Operation& operation = graph.operations[o];
       bool& none = no_product[operation.op];
       if (none) continue;
-      Reassociation order = reassociated(before_, in_own_words(before_, operation), context_.strict_fp);
+      Reassociation order = reassociate_.run(before_, in_own_words(before_, operation), context_.strict_fp);
       none = !order.program && order.remark.empty();
       if (!order.remark.empty()) remark(graph, {OperationId(o)}, order.remark);
       if (!order.program) continue;
@@ -269,7 +269,8 @@ class Round {
     for (ValueId v : boundary.inputs) op.operands.push_back(graph[v].type);
     for (ValueId v : boundary.results) op.results.push_back(graph[v].type);
     op.body = std::move(region);
-    place.choice = {adder_.add(std::move(op)), boundary.inputs, boundary.results, uses_of(graph, operations, boundary)};
+    place.choice = {adder_.add(std::move(op)), boundary.inputs, boundary.results,
+                    uses_of(graph, operations, boundary)};
     return place;
   }
   std::string graph_name(const RegionBody& region) const { return adder_[region.graph].name; }
@@ -289,6 +290,7 @@ class Round {
   bool nested_ = false;                 // whether that is a choice's
   Program after_;
   GraphAdder adder_;
+  Reassociator reassociate_;
   std::map<GraphId, Rebuilt> rebuilt_;
   std::vector<Target> next_;
 };

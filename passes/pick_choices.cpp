@@ -36,7 +36,7 @@ class Lines {
 
   // Which alternative the choice of that name becomes; 0 is what was written.
   std::uint32_t pick(const std::string& name, const RegionBody& choice) {
-    if (std::find(choices_.begin(), choices_.end(), name) == choices_.end()) choices_.push_back(name);
+    choices_.insert(name);
     auto lines = chosen_.find(name);
     if (lines != chosen_.end() && !lines->second.empty()) {
       auto [decision, alternative] = lines->second.front();
@@ -61,7 +61,8 @@ class Lines {
       for (auto [decision, alternative] : lines) {
         bool known = finder.find(program.main, name).has_value();
         problems_.push_back(known ? PlanProblem{decision, fmt::format("there is nothing to choose at `{}`", name),
-                                                PlanPart::operation, name, near_or_all(name, choices_, "choices")}
+                                                PlanPart::operation, name,
+                                                near_or_all(name, {choices_.begin(), choices_.end()}, "choices")}
                                   : no_operation(program, decision, name));
       }
     std::sort(problems_.begin(), problems_.end(), [](auto& a, auto& b) { return a.decision < b.decision; });
@@ -75,8 +76,8 @@ class Lines {
   };
   bool require_proof_;
   std::map<std::string, std::deque<Line>> chosen_;
-  std::set<std::string> otherwise_;   // what other lines speak of
-  std::vector<std::string> choices_;  // that there are
+  std::set<std::string> otherwise_;  // what other lines speak of
+  std::set<std::string> choices_;    // that there are
   std::vector<PlanProblem> problems_;
 };
 
