@@ -24,13 +24,8 @@ class Lines {
  public:
   Lines(const Plan& plan, bool require_proof) : require_proof_(require_proof) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
-      const Decision& decision = plan.decisions[d];
-      if (auto* choice = std::get_if<PlannedChoice>(&decision))
+      if (auto* choice = std::get_if<PlannedChoice>(&plan.decisions[d]))
         chosen_[choice->operation].push_back({d, choice->alternative});
-      if (auto* split = std::get_if<PlannedSplit>(&decision)) otherwise_.insert(split->operation);
-      if (auto* unroll = std::get_if<PlannedUnroll>(&decision)) otherwise_.insert(unroll->operation);
-      if (auto* fusion = std::get_if<PlannedFusion>(&decision))
-        otherwise_.insert(fusion->operations.begin(), fusion->operations.end());
     }
   }
 
@@ -48,7 +43,7 @@ class Lines {
                            PlanPart::number});
       return 0;
     }
-    if (require_proof_ || otherwise_.contains(name)) return 0;
+    if (require_proof_) return 0;
     for (std::uint32_t k = 0; k < choice.alternatives.size(); ++k)
       if (is_contraction_order(choice.alternatives[k].rule)) return k + 1;
     return 0;
@@ -76,8 +71,7 @@ class Lines {
   };
   bool require_proof_;
   std::map<std::string, std::deque<Line>> chosen_;
-  std::set<std::string> otherwise_;  // what other lines speak of
-  std::set<std::string> choices_;    // that there are
+  std::set<std::string> choices_;  // that there are
   std::vector<PlanProblem> problems_;
 };
 

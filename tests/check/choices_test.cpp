@@ -426,7 +426,6 @@ TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
     return out[out.main].operations.size();
   };
   EXPECT_EQ(operations("choose Y 0\n", false), 1u);
-  EXPECT_EQ(operations("split Y dim j into 3\n", false), 1u);
   EXPECT_EQ(operations("", true), 1u);
   EXPECT_EQ(operations("choose Y 1\nsplit Y dim k into 3\n", false), 2u);
 }

@@ -119,6 +119,21 @@ class RandomPlan {
   Plan plan_;
 };
 
+// Something for some of the choices of the main graph. `program` is what offer_choices made.
+template <class Choose>
+Plan random_choices(Choose& choose, const Program& program) {
+  Plan plan;
+  const Graph& graph = program[program.main];
+  std::vector<std::string> names = operation_names(graph);
+  for (std::size_t o = 0; o < names.size(); ++o) {
+    const RegionBody* region = program[graph.operations[o].op].region();
+    if (!region || region->kind != RegionKind::choice || choose(3) == 0) continue;
+    auto picked = static_cast<std::uint32_t>(choose(static_cast<std::int64_t>(region->alternatives.size()) + 1));
+    plan.decisions.push_back(PlannedChoice{names[o], picked});
+  }
+  return plan;
+}
+
 template <class Choose>
 Plan random_splits(Choose& choose, const Program& program) {
   return RandomPlan(choose, program).run();

@@ -38,7 +38,7 @@ struct Trial {
   Plan plan;
   std::string failure;  // empty: all is well
   bool fuse_more = false;
-  bool moves = false, uneven = false, partials = false, refused = false;
+  bool chosen = false, moves = false, uneven = false, partials = false, refused = false;
   bool groups = false, groups_cut = false, streamed = false, unrolled = false;
 };
 
@@ -93,9 +93,12 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
     inputs.push_back(input_values(type.element, type.shape, choose));
   }
   std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
-  Program lowered = passes::run(passes::lowering(), program).program;
+  Program offered = passes::run(passes::passes_before("pick_choices"), program).program;
+  trial.plan = passes::test::random_choices(choose, offered);
+  trial.chosen = !trial.plan.decisions.empty();
+  Program lowered = passes::run(passes::lowering(), program, {trial.plan}).program;
   passes::test::StagedPlan staged = passes::test::random_plan(choose, lowered);
-  trial.plan = std::move(staged.plan);
+  for (Decision& decision : staged.plan.decisions) trial.plan.decisions.push_back(std::move(decision));
   trial.fuse_more = staged.fuse_more;
   driver::Certified certified = driver::certify(program, trial.plan, {}, trial.fuse_more);
   for (const check::Finding& finding : certified.verdict.findings)
@@ -191,6 +194,7 @@ int run(std::uint64_t seed, std::uint64_t count) {
     if (!trial.failure.empty()) return report(seed + n);
     for (const std::string& feature : trial.source.features) ++seen[feature];
     seen["transfers"] += trial.moves;
+    seen["choices"] += trial.chosen;
     seen["uneven splits"] += trial.uneven;
     seen["partials"] += trial.partials;
     seen[refused] += trial.refused;
