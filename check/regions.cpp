@@ -253,7 +253,7 @@ class Demand {
         std::int64_t reach = extent;
         for (std::size_t turn = 0; turn < box_.size(); ++turn)
           for (std::size_t d = 0; d < box_.size(); ++d)
-            if (row.coefficients[d] == reach && !used[d] && box_[d].hi - box_[d].lo > 1)
+            if ((row.coefficients[d] == reach || row.coefficients[d] == -reach) && !used[d])
               used[d] = true, reach = checked::mul(reach, box_[d].hi - box_[d].lo);
         bool exact = reach == shape[axis] && least(row, box_) == 0 && greatest(row, box_) + extent == reach;
         expect(Obligation::writes_exact, exact,
