@@ -168,6 +168,7 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
   CompileOptions compile_options;
   compile_options.program = sample_program_name;
   compile_options.standard_library = embedded::std_tap;
+  compile_options.laws = options.laws;
   std::optional<Diagnostics> unfitting, illegal;  // of the first attempts that failed so
   for (const SampleSizes& attempt : attempts(module, signature, options)) {
     SampleProgram program =

@@ -10,12 +10,14 @@
 #include "compiler/driver/sample_program.h"
 #include "compiler/driver/session.h"
 #include "compiler/frontend/compile.h"
+#include "compiler/frontend/laws_memory.h"
 
 namespace tap::driver {
 
 struct SampleOptions {
   std::map<std::string, std::int64_t> dims;       // --dim n=8; other dims are 4
   std::map<std::string, std::string> parameters;  // --param stride=2
+  LawMemory* laws = nullptr;                      // for many samples, as in CompileOptions
 };
 
 // `--param stride=2` each. Throws Failure, exit 2: malformed, or given twice.

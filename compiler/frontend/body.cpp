@@ -45,8 +45,22 @@ void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::ve
   add_operation(op, std::move(finished.operands), std::move(results), span, std::move(names));
 }
 
+// Calls are written out before anything else is done: f3(x) = f2(f2(x)), f2(x) = f1(f1(x)), … doubles at every level.
+void BodyBuilder::count_operations(ir::OperatorId op, Span span) {
+  constexpr std::size_t most_operations = 500'000;
+  const ir::RegionBody* region = session_.program[op].region();
+  written_out_ += region ? session_.count_written_out(region->graph) : 1;
+  if (!region || written_out_ <= most_operations) return;
+  session_.fail(Diagnostic(Code::nesting_too_deep, span,
+                           quoted(graph_.name) + " consists of " + std::to_string(written_out_) +
+                               " operations up to here, once the calls are written out; at most " +
+                               std::to_string(most_operations) + " are possible")
+                    .help("repeat with `iterate`, which is one operation whatever the number of its steps"));
+}
+
 void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results,
                                 Span span, std::optional<ir::OperationNames> names) {
+  count_operations(op, span);
   graph_.operations.push_back({op, std::move(operands), std::move(results), {}, {}, std::move(names)});
   provenance_.operations.push_back(span);
 }

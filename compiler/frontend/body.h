@@ -23,6 +23,7 @@ class BodyBuilder {
   // The value of a tensor in this graph: one of an outer body is captured as an input.
   ir::ValueId local_value(const TensorEntity& tensor);
   void add_operation(Frame::Finished finished, ir::Body body, std::vector<ir::ValueId> results, Span span);
+  void count_operations(ir::OperatorId op, Span span);
   void add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results, Span span,
                      std::optional<ir::OperationNames> names = std::nullopt);
 
@@ -116,6 +117,7 @@ class BodyBuilder {
   Env env_;
   ir::Graph graph_;
   GraphProvenance provenance_;
+  std::size_t written_out_ = 0;  // operations so far, if all calls are written out
   std::uint32_t counter_depth_ = 0;
   std::map<ir::ValueId, ir::ValueId> captured_;  // outer value → input here
   std::vector<ir::ValueId> captures_;            // outer values, in order

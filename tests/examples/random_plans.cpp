@@ -169,10 +169,12 @@ class Runner {
     FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
     Diagnostics diagnostics;
     std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
+    driver::SampleOptions sample;
+    sample.laws = &laws_;
     for (const driver::Signature& signature : driver::signatures(*module)) {
       if (signature.name.find(options_.only) == std::string::npos) continue;
       run(signature.name,
-          [&] { return driver::compile_sample(session, *module, signature, file, true, {}).compiled.program; });
+          [&] { return driver::compile_sample(session, *module, signature, file, true, sample).compiled.program; });
     }
   }
 

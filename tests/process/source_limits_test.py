@@ -60,6 +60,17 @@ class SourceLimits(TapcTest):
                     self.expect(0, r"^$", "run", self.write("a.tap", text), "--engine", engine, "-i", "x=[3, 4, -5, 10]",
                                 "-i", "t=[[0,1,2,3],[3,2,1,0],[0,0,1,1],[2,2,3,3]]", memory=EIGHT, timeout=20)
 
+    def test_a08_calls_that_double(self):
+        """Twenty operators, each of which calls the one before it twice: 2^20 operations if they were written out."""
+        def doubling(levels):
+            operators = "".join(f"op g{k}(x: f32[n]) -> (y: f32[n]) {{ y = g{k - 1}(g{k - 1}(x)) }}\n" for k in range(1, levels + 1))
+            program = f"program p(X: f32[4]) -> (Y: f32[4]) {{ Y = g{levels}(X) }}\n"
+            return "op g0(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] * 0.5 + 1 }\n" + operators + program
+        told = r"a\.tap:20:\d+: error\[T0105\]: `g19` consists of 524288 operations .*500000"
+        self.check(1, told, doubling(20))
+        self.expect(1, told, "run", self.write("a.tap", doubling(60)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)
+        self.expect(0, r"^$", "run", self.write("a.tap", doubling(12)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)
+
     def test_a09_ten_to_the_1000(self):
         self.check(1, r"error\[T0106\]", self.expression("1" + "0" * 1000))
 
