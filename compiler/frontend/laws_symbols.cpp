@@ -59,7 +59,6 @@ SymbolAlgebra::SymbolAlgebra(IntegerModel integers, Clock::time_point deadline)
   z3::params limits(z3_);
   limits.set("rlimit", decision_work);
   feasible_.set(limits);
-  feasible_.push();
 }
 
 // ---- Paths.
@@ -71,8 +70,7 @@ void SymbolAlgebra::check_deadline() const {
 void SymbolAlgebra::begin_path() {
   at_ = 0;
   facts_.clear();
-  feasible_.pop();
-  feasible_.push();
+  linear_facts_.clear();
 }
 
 // Backs up to the last decision whose other way was not followed.
@@ -85,13 +83,28 @@ bool SymbolAlgebra::next_path() {
 
 void SymbolAlgebra::assume(const z3::expr& fact) {
   facts_.push_back(fact);
-  if (is_linear(fact)) feasible_.add(fact);
+  if (is_linear(fact)) linear_facts_.push_back(fact);
+}
+
+// A path begins as the one before it did: what they have in common stays asserted.
+void SymbolAlgebra::assert_linear_facts() {
+  std::size_t same = 0;
+  while (same < std::min(asserted_.size(), linear_facts_.size()) && z3::eq(asserted_[same], linear_facts_[same]))
+    ++same;
+  if (same < asserted_.size()) feasible_.pop(static_cast<unsigned>(asserted_.size() - same));
+  asserted_.erase(asserted_.begin() + static_cast<std::ptrdiff_t>(same), asserted_.end());
+  for (; same < linear_facts_.size(); ++same) {
+    feasible_.push();
+    feasible_.add(linear_facts_[same]);
+    asserted_.push_back(linear_facts_[same]);
+  }
 }
 
 // Unknown counts as possible: a path too many costs time only.
 bool SymbolAlgebra::may_be(const z3::expr& condition) {
   check_deadline();
   if (!is_linear(condition)) return may_be_with_polynomials(condition, decision_work);
+  assert_linear_facts();
   feasible_.push();
   feasible_.add(condition);
   bool possible = feasible_.check() != z3::unsat;
@@ -128,7 +141,7 @@ bool SymbolAlgebra::decide(const z3::expr& undecided) {
 }
 
 bool SymbolAlgebra::is_proved(const z3::expr& claim) {
-  z3::expr simple = claim.simplify(sums_of_monomials_);
+  z3::expr simple = expand(claim);
   if (simple.is_true() || (is_linear(simple) && !may_be(!simple))) return true;
   return !may_be_with_polynomials(!simple, proof_work, true);
 }
@@ -160,7 +173,7 @@ bool SymbolAlgebra::agree(const Value& a, const Value& b) {
   if (a.kind != b.kind) return is_proved(z3_.bool_val(false));
   if (a.kind != Kind::finite) return true;
   if (!is_float(a.type)) return is_proved(a.top == b.top);
-  z3::expr difference = (a.top * b.bottom - b.top * a.bottom).simplify(sums_of_monomials_);
+  z3::expr difference = expand(a.top * b.bottom - b.top * a.bottom);
   if ((difference == 0).simplify().is_true()) return true;
   assume_equal_powers();
   bool has_logarithm = a.linear && b.linear && (names_logarithm(*a.linear) || names_logarithm(*b.linear));
@@ -204,8 +217,14 @@ bool SymbolAlgebra::partly_same(const std::vector<Value>& a, const std::vector<V
 // ---- Values.
 
 Value SymbolAlgebra::real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear) {
-  return {type, Kind::finite, top.simplify(sums_of_monomials_), bottom.simplify(sums_of_monomials_), std::move(linear),
-          false};
+  return {type, Kind::finite, expand(top), expand(bottom), std::move(linear), false};
+}
+
+// As a sum of monomials. Each path meets most terms of the one before it again.
+z3::expr SymbolAlgebra::expand(const z3::expr& e) {
+  auto known = expanded_.find(e.id());
+  if (known == expanded_.end()) known = expanded_.emplace(e.id(), std::pair(e, e.simplify(sums_of_monomials_))).first;
+  return known->second.second;
 }
 Value SymbolAlgebra::infinite(ElementType type, int sign) {
   return {type, sign > 0 ? Kind::plus_infinity : Kind::minus_infinity, z3_.real_val(0), one(), std::nullopt, false};

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <z3++.h>
@@ -82,6 +83,7 @@ class SymbolAlgebra {
   bool next_path();
   bool decide(const z3::expr& condition);
   bool may_be(const z3::expr& condition);
+  void assert_linear_facts();
   bool may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model = false);
   void assume(const z3::expr& fact);
   bool is_proved(const z3::expr& claim);
@@ -103,6 +105,7 @@ class SymbolAlgebra {
     return {type, Kind::finite, value.simplify(), one(), std::nullopt, false};
   }
   z3::expr one() { return z3_.real_val(1); }
+  z3::expr expand(const z3::expr& e);
   z3::expr ratio(const Value& v);
   int sign_of(const Value& v);  // decides
 
@@ -130,10 +133,13 @@ class SymbolAlgebra {
   IntegerModel integers_;
   Clock::time_point deadline_;
   z3::params sums_of_monomials_;
+  std::unordered_map<unsigned, std::pair<z3::expr, z3::expr>> expanded_;  // by Z3's number of the first of the pair
   std::vector<Decision> path_;
   std::size_t at_ = 0;           // the next decision
   std::vector<z3::expr> facts_;  // of the path so far
-  z3::solver feasible_;          // the linear ones among them
+  std::vector<z3::expr> linear_facts_;
+  z3::solver feasible_;             // knows the linear facts of the last path that it was asked about …
+  std::vector<z3::expr> asserted_;  // … which are these, each on a level of its own
   std::vector<Atom> atoms_;
   std::map<std::string, std::size_t> atom_by_text_;
   std::optional<z3::model> refutation_;
