@@ -25,9 +25,7 @@ AffineExpr times(AffineExpr a, std::int64_t factor) {
 }
 bool speaks_of(const AffineExpr& e, std::size_t dim) { return e.coefficients[dim] != 0; }
 bool is_number(const AffineExpr& e) {
-  for (std::int64_t c : e.coefficients)
-    if (c != 0) return false;
-  return true;
+  return std::ranges::all_of(e.coefficients, [](std::int64_t c) { return c == 0; });
 }
 
 AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims, std::size_t over) {
@@ -38,9 +36,7 @@ AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims,
 }
 
 bool no_points(const Ranges& box) {
-  for (ir::Range r : box)
-    if (r.hi <= r.lo) return true;
-  return false;
+  return std::ranges::any_of(box, [](ir::Range r) { return r.hi <= r.lo; });
 }
 std::int64_t least(const AffineExpr& e, const Ranges& box) {
   std::int64_t value = e.offset;

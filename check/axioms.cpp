@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "check/verdict.h"
-#include "support/checked.h"
 
 namespace tap::check {
 

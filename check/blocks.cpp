@@ -1,6 +1,4 @@
 // Dims that are cut into blocks: all of them apart, partials of a reduction and their combination, and reductions of a point.
-#include <algorithm>
-
 #include "check/justify.h"
 
 namespace tap::check {
@@ -36,7 +34,7 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   constexpr auto obligation = Obligation::blocks_partition;
   Side before = places_.side(j.from);
   const ir::Operator &a = *side_.op, &b = *before.op;
-  Match match(places_, side_, before, in_order(b, a.dims.size(), obligation), obligation);
+  Match match(side_, before, in_order(b, a.dims.size(), obligation), obligation);
   bool group = b.region() && b.region()->kind == ir::RegionKind::group;
   match.expect(b.map() || b.reduce() || b.kernel() || group, "only maps, reductions, kernels and groups are cut");
   if (group) same_region(side_, before);
@@ -109,7 +107,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   bool cut = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
   expect(obligation, cut && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim], "it is not dim {} that is cut",
          j.dim);
-  Match match(places_, side_, before, dims, obligation);
+  Match match(side_, before, dims, obligation);
   Form wanted = match.form();
   match.cut(wanted, a.blockings.back(), ir::DimRole::parallel);
   parts(match, wanted, before, {}, j.block_dim);
@@ -139,7 +137,7 @@ Justify::Result Justify::justify(const ir::CombinationOf& j) {
   expect(obligation, blocks.size() == 1, "the combination reduces {} dims", blocks.size());
   std::uint32_t block = *blocks.begin();
   auto gone = dims_of_role(b, ir::DimRole::reduction);
-  Match match(places_, side_, before, in_order(b, a.dims.size(), obligation, gone, block), obligation);
+  Match match(side_, before, in_order(b, a.dims.size(), obligation, gone, block), obligation);
   Form wanted = match.form();
   std::int64_t count = partial.op->blockings.back().blocks.count;
   match.insert(wanted, block, {"", {0, count}, ir::DimRole::reduction});
@@ -167,7 +165,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
     for (const ir::Constraint& c : b.constraints) one &= !speaks_of(c.expr, d);  // says which cells combine a point
   }
   expect(obligation, nothing || one, "more than one point is reduced, or not everywhere one");
-  Match match(places_, side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);
+  Match match(side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);
   Form wanted = match.form();
   const ir::Monoid& by = monoid(b);
   std::vector<Term> identity;

@@ -1,9 +1,5 @@
 #include "check/check.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 namespace tap::check {
 
 namespace {
@@ -18,11 +14,6 @@ constexpr std::pair<std::string_view, std::string_view> obligations[] = {
 
 std::string_view name_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].first; }
 std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].second; }
-
-std::size_t Verdict::count(Standing standing) const {
-  return static_cast<std::size_t>(
-      std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.standing == standing; }));
-}
 
 // source → after of step 0 = before of step 1 → …
 Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages) {
@@ -47,6 +38,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
       check_well_formed(*stages[k].program);
       if (k > 0) check_step(*stages[k - 1].program, *stages[k].program, steps[k - 1], where(k - 1), verdict);
     });
+  if (readable) check_held(*stages.back().program, verdict);
   return verdict;
 }
 

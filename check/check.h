@@ -23,6 +23,8 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
 // The claims of one step alone.
 void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
                 Verdict& verdict);
+// Of the last program, which is what runs: what each device reads is there.
+void check_held(const ir::Program& program, Verdict& verdict);
 // Throws Refusal.
 void check_well_formed(const ir::Program& program);
 

@@ -1,6 +1,4 @@
 // Composition: a map in the place of what reads it.
-#include <algorithm>
-
 #include "check/justify.h"
 
 namespace tap::check {
@@ -10,7 +8,7 @@ Justify::Result Justify::justify(const ir::Composed& j) {
   constexpr auto obligation = Obligation::composition;
   Side before = places_.side(j.consumer);
   const ir::Operator& op = *side_.op;
-  Match match(places_, side_, before, in_order(*before.op, op.dims.size(), obligation), obligation);
+  Match match(side_, before, in_order(*before.op, op.dims.size(), obligation), obligation);
   match.expect(before.op->map() || before.op->reduce(), "the consumer is neither a map nor a reduction");
   for (const ir::ComposedRead& read : j.reads) composed(match, match.before_cells(), before, read, j.consumer.path);
   Form wanted = match.form();

@@ -1,8 +1,6 @@
 // Which rule justifies an operation; and those that need no more than a comparison.
 #include "check/justify.h"
 
-#include <algorithm>
-
 namespace tap::check {
 
 const ir::GraphClaim* Context::claim_of(ir::GraphId now, ir::GraphId was) {
@@ -34,7 +32,7 @@ Justify::Result Justify::operation(ir::OperationId id) {
 void Justify::same_operation(const Side& after, const Side& before) {
   if (before.op->region()) same_region(after, before);
   constexpr auto obligation = Obligation::copied;
-  Match match(places_, after, before, in_order(*before.op, after.op->dims.size(), obligation), obligation);
+  Match match(after, before, in_order(*before.op, after.op->dims.size(), obligation), obligation);
   match.is(match.form());
 }
 
@@ -45,7 +43,8 @@ void Justify::same_region(const Side& after, const Side& before) {
   expect(Obligation::copied, a->trips == b->trips, "{}..{} trips and {}..{} before", a->trips.lo, a->trips.hi,
          b->trips.lo, b->trips.hi);
   auto rule = &ir::Alternative::rule;
-  expect(Obligation::choice, std::ranges::equal(a->alternatives, b->alternatives, {}, rule, rule), "other alternatives");
+  expect(Obligation::choice, std::ranges::equal(a->alternatives, b->alternatives, {}, rule, rule),
+         "other alternatives");
   auto same_graph = [&](ir::GraphId now, ir::GraphId was) {
     const ir::GraphClaim* claim = context_.claim_of(now, was);
     bool same = claim && claim->steps == 1 && claim->first == 0;
@@ -70,7 +69,7 @@ Justify::Result Justify::justify(const ir::Copied& j) {
 Justify::Result Justify::justify(const ir::Simplified& j) {
   constexpr auto obligation = Obligation::axioms;
   Side before = places_.side(j.from);
-  Match match(places_, side_, before, in_order(*before.op, side_.op->dims.size(), obligation), obligation);
+  Match match(side_, before, in_order(*before.op, side_.op->dims.size(), obligation), obligation);
   match.axioms(j.uses, j.terms);
   match.is(match.form());
   return {obligation, {j.from}};

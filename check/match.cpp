@@ -1,7 +1,5 @@
 #include "check/match.h"
 
-#include <algorithm>
-
 #include "check/axioms.h"
 
 namespace tap::check {
@@ -96,12 +94,7 @@ Term read_of(Terms& terms, Class value, ElementType type, const std::vector<Affi
   return terms.add(std::move(node));
 }
 
-Cells::Cells(Terms& terms, const Side& side, const Dims& dims)
-    : terms_(terms),
-      side_(side),
-      reads_(side.op->reads.size()),
-      open_(side.op->exprs.size()),
-      own_(side.op->exprs.size()) {
+Cells::Cells(Terms& terms, const Side& side, const Dims& dims) : terms_(terms), side_(side) {
   for (std::size_t d = 0; d < dims.size(); ++d)
     dims_.push_back(dims[d].value_or(number(terms.dims(), side.op->dims[d].range.lo)));
 }
@@ -163,17 +156,6 @@ Term Cells::read(std::uint32_t number) {
   return *(reads_[number] = terms_.add(std::move(node)));
 }
 
-Match::Match(const Places& places, const Side& after, const Side& before, const Dims& dims, Obligation obligation)
-    : places_(places),
-      after_(after),
-      before_(before),
-      dims_(dims),
-      own_dims_(in_order(*after.op, after.op->dims.size(), obligation)),
-      obligation_(obligation),
-      terms_(after.op->dims.size()),
-      a_(terms_, after, own_dims_),
-      b_(terms_, before, dims_) {}
-
 Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
   const ir::Operator& op = *side.op;
   Form form{{}, {}, {}, {}, {}, op.body.index()};
@@ -181,13 +163,11 @@ Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
   for (std::uint32_t d = 0; d < dims.size(); ++d)
     for (std::uint32_t p = 0; p < terms_.dims() && dims[d]; ++p)
       if (*dims[d] == unit(terms_.dims(), p)) place[d] = p, form.dims.push_back(op.dims[d]);
-  auto gone = [&](const ir::Constraint& c) {
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      if (!dims[d] && speaks_of(c.expr, d)) return true;
-    return false;
-  };
-  for (const ir::Constraint& c : op.constraints)
-    if (!gone(c)) form.constraints.push_back({cells.placed(c.expr), c.comparison});
+  for (const ir::Constraint& c : op.constraints) {
+    bool gone = false;
+    for (std::size_t d = 0; d < dims.size(); ++d) gone |= !dims[d] && speaks_of(c.expr, d);
+    if (!gone) form.constraints.push_back({cells.placed(c.expr), c.comparison});
+  }
   for (const ir::Blocking& b : op.blockings) {
     if (!dims[b.dim]) continue;
     expect(place[b.dim] && place[b.block_dim], "a dim that is cut, or the number of its block, is gone");
@@ -226,50 +206,23 @@ void Match::cut(Form& form, const ir::Blocking& by, ir::DimRole role) const {
 
 void Match::is(const Form& wanted) {
   Form is = form_of(after_, own_dims_, a_);
-  as_many("dims", is.dims, wanted.dims);
-  for (std::size_t d = 0; d < is.dims.size(); ++d) {
-    const ir::IndexDim &a = is.dims[d], &b = wanted.dims[d];
-    expect(a.range == b.range, "dim {} runs over {}..{} instead of {}..{}", d, a.range.lo, a.range.hi, b.range.lo,
-           b.range.hi);
-    expect(a.role == b.role && a.level == b.level && a.keep == b.keep, "dim {} is of another kind", d);
+  expect(is.body == wanted.body && is.kernel == wanted.kernel, "the body is of another kind");
+  for (std::size_t d = 0; d < std::min(is.dims.size(), wanted.dims.size()); ++d) {
+    ir::Range a = is.dims[d].range, b = wanted.dims[d].range;
+    expect(a == b, "dim {} runs over {}..{} instead of {}..{}", d, a.lo, a.hi, b.lo, b.hi);
   }
+  alike("dim", is.dims, wanted.dims, [](const ir::IndexDim& a, const ir::IndexDim& b) {
+    return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
+  });
   const auto &a = is.constraints, &b = wanted.constraints;
   expect(std::is_permutation(a.begin(), a.end(), b.begin(), b.end()), "the constraints of the index space are others");
-  as_many("blockings", is.blockings, wanted.blockings);
-  for (std::size_t k = 0; k < is.blockings.size(); ++k)
-    expect(is.blockings[k] == wanted.blockings[k], "blocking {} is another", k);
-  same_places(is, wanted);
-  same_body(is, wanted);
-}
-
-// The same cells: rows, extents, and dims on which nothing depends.
-void Match::same_places(const Form& is, const Form& wanted) const {
-  as_many("results", is.results, wanted.results);
-  for (std::size_t r = 0; r < is.results.size(); ++r) {
-    expect(is.results[r].first == wanted.results[r].first, "result {} is of another type", r);
-    expect(places_.same(is.results[r].second, wanted.results[r].second), "result {} is another value", r);
-  }
-  as_many("writes", is.writes, wanted.writes);
-  for (std::size_t k = 0; k < is.writes.size(); ++k) {
-    const Form::Write &a = is.writes[k], &b = wanted.writes[k];
-    expect(a.result == b.result, "write {} is of another result", k);
-    expect(a.rows == b.rows && a.shape == b.shape, "write {} is at another place", k);
-    expect(a.invariant == b.invariant, "write {} is said to depend on other dims", k);
-  }
-}
-
-void Match::same_body(const Form& is, const Form& wanted) const {
-  expect(is.body == wanted.body && is.kernel == wanted.kernel, "the body is of another kind");
+  alike("blocking", is.blockings, wanted.blockings);
+  alike("result", is.results, wanted.results);
+  alike("write", is.writes, wanted.writes);
   expect(is.monoid == wanted.monoid, "the monoid is another");
-  as_many("values", is.values, wanted.values);
-  for (std::size_t k = 0; k < is.values.size(); ++k)
-    expect(terms_.equal(is.values[k], wanted.values[k]), "value {} is another term", k);
-  as_many("operands", is.operands, wanted.operands);
-  for (std::size_t k = 0; k < is.operands.size(); ++k)
-    expect(is.operands[k].first == wanted.operands[k].first &&
-               places_.same(is.operands[k].second, wanted.operands[k].second),
-           "operand {} is another value", k);
-  expect(is.reads == wanted.reads, "it reads other cells");
+  alike("value", is.values, wanted.values, [this](Term a, Term b) { return terms_.equal(a, b); });
+  alike("operand", is.operands, wanted.operands);
+  alike("read", is.reads, wanted.reads);
 }
 
 void Match::axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& exprs) {

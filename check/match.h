@@ -3,8 +3,6 @@
 // rewrite makes different put into it. One comparison then refuses every other difference, in numbers.
 #pragma once
 
-#include <fmt/format.h>
-
 #include "check/affine.h"
 #include "check/places.h"
 #include "check/terms.h"
@@ -38,10 +36,10 @@ class Cells {
   Terms& terms_;
   const Side& side_;
   std::vector<AffineExpr> dims_;
-  std::vector<std::optional<Term>> reads_;
-  std::vector<bool> open_;
-  std::size_t done_ = 0;                  // all cells before it are known
-  std::vector<std::optional<Term>> own_;  // of the operator's cells
+  std::vector<std::optional<Term>> reads_ = std::vector<std::optional<Term>>(side_.op->reads.size());
+  std::vector<std::optional<Term>> own_ = std::vector<std::optional<Term>>(side_.op->exprs.size());  // its cells
+  std::vector<bool> open_ = std::vector<bool>(own_.size());
+  std::size_t done_ = 0;  // all cells before it are known
 };
 
 // What is read of one cell of a value, without a fill.
@@ -57,6 +55,7 @@ struct Form {
     std::vector<AffineExpr> rows;
     Shape shape;
     std::set<std::uint32_t> invariant;
+    bool operator==(const Write&) const = default;
   };
   std::vector<ir::IndexDim> dims;
   std::vector<ir::Constraint> constraints;
@@ -74,7 +73,8 @@ struct Form {
 
 class Match {
  public:
-  Match(const Places& places, const Side& after, const Side& before, const Dims& dims, Obligation obligation);
+  Match(const Side& after, const Side& before, const Dims& dims, Obligation obligation)
+      : after_(after), before_(before), dims_(dims), obligation_(obligation) {}
 
   // That of `before`; and what that of `after` has to be.
   Form form() { return form_of(before_, dims_, b_); }
@@ -93,20 +93,19 @@ class Match {
   }
 
  private:
-  template <class List>
-  void as_many(const char* what, const List& is, const List& wanted) const {
-    expect(is.size() == wanted.size(), "{} {} instead of {}", is.size(), what, wanted.size());
+  template <class List, class Equal = std::equal_to<>>
+  void alike(const char* what, const List& is, const List& wanted, Equal equal = {}) const {
+    expect(is.size() == wanted.size(), "there are {} {}s instead of {}", is.size(), what, wanted.size());
+    for (std::size_t k = 0; k < is.size(); ++k) expect(equal(is[k], wanted[k]), "{} {} is another", what, k);
   }
   Form form_of(const Side& side, const Dims& dims, Cells& cells);
-  void same_places(const Form& is, const Form& wanted) const;
-  void same_body(const Form& is, const Form& wanted) const;
 
-  const Places& places_;
   const Side &after_, &before_;
-  Dims dims_, own_dims_;
-  Obligation obligation_;
-  Terms terms_;
-  Cells a_, b_;
+  const Dims dims_;
+  const Obligation obligation_;
+  const Dims own_dims_ = in_order(*after_.op, after_.op->dims.size(), obligation_);
+  Terms terms_{after_.op->dims.size()};
+  Cells a_{terms_, after_, own_dims_}, b_{terms_, before_, dims_};
 };
 
 }  // namespace tap::check

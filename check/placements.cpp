@@ -1,8 +1,5 @@
 // Where the blocks of an operation go: on a mesh each has a device.
-#include <algorithm>
-
 #include "check/justify.h"
-#include "support/checked.h"
 
 namespace tap::check {
 

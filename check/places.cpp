@@ -18,6 +18,14 @@ template <class... Args>
 
 }  // namespace
 
+Writers writers_of(const ir::Graph& graph) {
+  Writers writers(graph.values.size());
+  for (std::size_t o = 0; o < graph.operations.size(); ++o)
+    for (std::size_t r = 0; r < graph.operations[o].results.size(); ++r)
+      writers[graph.operations[o].results[r].index()].emplace_back(OperationId(o), r);
+  return writers;
+}
+
 // Choices and steps that any claim leads through are looked at first: what a result of a choice or of a repetition is
 // depends on it.
 Places::Places(const ir::Program& program, const ir::GraphClaim& claim) : program_(program), claim_(claim) {
@@ -119,21 +127,19 @@ bool Places::follow_input(Trail& trail, ValueId& value) const {
 // What a region's result is inside of it; a repetition stays whole unless it is written out.
 bool Places::follow_result(Trail& trail, ValueId& value) const {
   const ir::Graph& graph = graph_at(trail, trail.size());
-  const std::vector<OperationId>& writers = writers_in(graph)[value.index()];
+  const auto& writers = writers_in(graph)[value.index()];
   if (writers.empty()) return false;
-  const ir::Operation& operation = graph[writers[0]];
-  const ir::RegionBody* region = program_[operation.op].region();
+  auto [id, k] = writers[0];
+  const ir::RegionBody* region = program_[graph[id].op].region();
   if (!region) return false;
-  auto result = std::find(operation.results.begin(), operation.results.end(), value);
-  auto k = static_cast<std::size_t>(result - operation.results.begin());
-  At at{writers[0], 0, 0};
+  At at{id, 0, 0};
   Trail here = without_steps(trail);
   here.push_back(at);
   if (auto chosen = chosen_.find(here); chosen != chosen_.end()) at.alternative = chosen->second;
   if (region->kind == RegionKind::iterate) {
     if (unrolled_.count(here) == 0) return false;
     if (region->trips.empty()) {
-      value = operation.operands[k];
+      value = graph[id].operands[k];
       return true;
     }
     at.step = region->trips.hi - 1;
@@ -146,8 +152,7 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
 Class Places::class_of(const ValueRef& ref) {
   Trail trail = this->trail(ref.path, ref.step);
   ValueId value = ref.value;
-  if (value.index() >= graph_at(trail, trail.size()).values.size())
-    refuse("there is no value {} before", value.index());
+  this->value(ref);  // or refused
   auto [named, fresh_name] = known_.try_emplace({trail, value}, 0);
   if (!fresh_name) return find(named->second);
   while (follow_input(trail, value) || follow_result(trail, value)) continue;
@@ -186,10 +191,9 @@ Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step)
   for (ValueId v : op.results) side.results.push_back(class_of({ref.path, v, step}));
   return side;
 }
-const std::vector<std::vector<OperationId>>& Places::writers_in(const ir::Graph& graph) const {
-  auto [at, fresh] = writers_.try_emplace(&graph, graph.values.size());
-  for (std::size_t o = 0; o < graph.operations.size() && fresh; ++o)
-    for (ValueId v : graph.operations[o].results) at->second[v.index()].push_back(OperationId(o));
+const Writers& Places::writers_in(const ir::Graph& graph) const {
+  auto [at, fresh] = writers_.try_emplace(&graph);
+  if (fresh) at->second = writers_of(graph);
   return at->second;
 }
 

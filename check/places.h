@@ -20,6 +20,10 @@ struct Side {
   std::vector<Class> operands = {}, results = {};
 };
 
+// By value: the operations that write it, in order, and which of their results it is.
+using Writers = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
+Writers writers_of(const ir::Graph& graph);
+
 class Places {
  public:
   // Throws Refusal where the claim names what is not there.
@@ -35,8 +39,7 @@ class Places {
   const ir::Operation& operation(const ir::OperationRef& ref) const;
   Side side(const ir::OperationRef& ref, std::optional<std::int64_t> step = {});
   const ir::Graph& graph(const ir::Path& path) const;
-  // The operations of that graph which write the value, in order.
-  const std::vector<ir::OperationId>& writers(const ir::Path& path, ir::ValueId value) const {
+  const Writers::value_type& writers(const ir::Path& path, ir::ValueId value) const {
     return writers_in(graph(path))[value.index()];
   }
 
@@ -57,7 +60,7 @@ class Places {
   const ir::Graph& graph_at(const Trail& trail, std::size_t steps) const;  // where so many steps of it lead
   const ir::RegionBody* region_of(const Trail& trail, std::size_t k) const;
   void look_ahead(const ir::Path& path, bool stepped);
-  const std::vector<std::vector<ir::OperationId>>& writers_in(const ir::Graph& graph) const;
+  const Writers& writers_in(const ir::Graph& graph) const;
   bool follow_input(Trail& trail, ir::ValueId& value) const;
   bool follow_result(Trail& trail, ir::ValueId& value) const;
 
@@ -65,10 +68,9 @@ class Places {
   const ir::GraphClaim& claim_;
   std::map<std::pair<Trail, ir::ValueId>, Class> known_;
   mutable std::vector<Class> parent_;
-  // By graph, never walked through, and by value.
-  mutable std::map<const ir::Graph*, std::vector<std::vector<ir::OperationId>>> writers_;
-  std::map<Trail, std::uint32_t> chosen_;  // choices that were decided
-  std::set<Trail> unrolled_;               // repetitions that are written out
+  mutable std::map<const ir::Graph*, Writers> writers_;  // never walked through
+  std::map<Trail, std::uint32_t> chosen_;                // choices that were decided
+  std::set<Trail> unrolled_;                             // repetitions that are written out
 };
 
 }  // namespace tap::check

@@ -1,6 +1,5 @@
 // Repetitions: by induction over their steps, and steps that are written out.
 #include "check/justify.h"
-#include "support/checked.h"
 
 namespace tap::check {
 
@@ -17,9 +16,7 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
          "the first step is not the step {}", b->trips.lo);
   expect(obligation, a->trips.lo <= a->trips.hi && last <= b->trips.hi,
          "it goes on to step {}, and ended before step {}", last, b->trips.hi);
-  expect(obligation, side_.operands.size() == before.operands.size(), "it has other operands");
-  for (std::size_t k = 0; k < side_.operands.size(); ++k)
-    expect(obligation, places_.same(side_.operands[k], before.operands[k]), "operand {} is another value", k);
+  expect(obligation, side_.operands == before.operands, "its operands are other values");
   expect(obligation, side_.results.size() == before.results.size(), "it has other results");
   ir::Path body = from.path;
   body.push_back(from.operation);
@@ -53,7 +50,7 @@ Justify::Result Justify::justify(const ir::StepOf& j) {
   }
   // What is inside counts the same repetitions only if it does not speak of this one.
   if (b.region()) same_region(side_, before);
-  Match match(places_, side_, before, dims, obligation);
+  Match match(side_, before, dims, obligation);
   Form wanted = match.form();
   for (ir::IndexDim& dim : wanted.dims)
     if (dim.role == ir::DimRole::counter && !several) --dim.level;

@@ -2,10 +2,7 @@
 //
 //   y[i] = m[k] f(k) where k <= i + s      of block r of i, the blocks of k before r are seen whole by every i of it, and those
 //                                          behind r by none: so y[i] = combine(carry[r], local[i]), or turned round
-#include <algorithm>
-
 #include "check/justify.h"
-#include "support/checked.h"
 
 namespace tap::check {
 
@@ -85,7 +82,7 @@ Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
-  Match match(places_, side_, before, in_order(b, a.dims.size(), Obligation::scan), Obligation::scan);
+  Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan), Obligation::scan);
   std::size_t old = b.blockings.size();
   match.expect(a.blockings.size() == old + 2, "{} blockings and {} before", a.blockings.size(), old);
   const ir::Blocks &along = a.blockings[old].blocks, &reduced = a.blockings[old + 1].blocks;
@@ -106,7 +103,7 @@ Justify::Result Justify::justify(const ir::TotalsOf& j) {
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
-  Match match(places_, side_, before, in_order(b, a.dims.size(), Obligation::scan, {scan.along}), Obligation::scan);
+  Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan, {scan.along}), Obligation::scan);
   match.expect(!a.blockings.empty(), "it is not cut");
   Form wanted = match.form();
   auto block = static_cast<std::uint32_t>(wanted.dims.size()), reduced = scan.reduced - (scan.reduced > scan.along);
@@ -124,8 +121,7 @@ Justify::Result Justify::justify(const ir::CarryOf& j) {
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
   std::size_t over = a.dims.size();
-  Match match(places_, side_, before, in_order(b, over, Obligation::scan, {scan.along, scan.reduced}),
-              Obligation::scan);
+  Match match(side_, before, in_order(b, over, Obligation::scan, {scan.along, scan.reduced}), Obligation::scan);
   match.expect(over == b.dims.size() && !totals.op->blockings.empty() && totals.results.size() == b.writes.size(),
                "the carry has {} dims, or its totals are none", over);
   // The parallel dims of the totals, the block, and the blocks that are reduced.
@@ -153,7 +149,7 @@ Justify::Result Justify::justify(const ir::CarriedScanOf& j) {
   Side totals = part<ir::TotalsOf>(claim->totals, j.of, Obligation::scan).second;
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
-  Match match(places_, side_, before, in_order(b, a.dims.size(), Obligation::scan, {scan.reduced}), Obligation::scan);
+  Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan, {scan.reduced}), Obligation::scan);
   match.expect(local.op->blockings.size() >= 2 && !totals.op->blockings.empty() &&
                    carry.results.size() == b.writes.size() && local.results.size() == b.writes.size() &&
                    local.op->blockings.back().blocks == totals.op->blockings.back().blocks,

@@ -1,40 +1,31 @@
 // One step: every graph that `after` uses is claimed of one of `before`, and each claim is discharged operation by operation.
-#include <algorithm>
-
 #include "check/check.h"
 #include "check/justify.h"
 
 namespace tap::check {
 
 void check_data_flow(const ir::Graph& graph) {
-  std::vector<std::size_t> writers(graph.values.size(), 0);
+  const Writers writers = writers_of(graph);
   std::vector<bool> is_input(graph.values.size(), false);
   for (ir::ValueId v : graph.inputs) is_input[v.index()] = true;
-  for (const ir::Operation& operation : graph.operations)
-    for (ir::ValueId v : operation.results) ++writers[v.index()];
   for (std::size_t v = 0; v < writers.size(); ++v)
-    expect(Obligation::writes_exact, is_input[v] != (writers[v] > 0), "value {} is an input and written, or neither",
+    expect(Obligation::writes_exact, is_input[v] == writers[v].empty(), "value {} is an input and written, or neither",
            v);
-  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+  for (std::size_t o = 0; o < graph.operations.size(); ++o)
     for (ir::ValueId v : graph.operations[o].operands)
-      expect(Obligation::data_flow, writers[v.index()] == 0, "operation {} reads value {} before it is written", o,
-             v.index());
-    for (ir::ValueId v : graph.operations[o].results) --writers[v.index()];
-  }
+      expect(Obligation::data_flow, is_input[v.index()] || writers[v.index()].back().first.index() < o,
+             "operation {} reads value {} before it is written", o, v.index());
 }
 
 void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for) {
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> writers(graph.values.size());
-  for (std::size_t o = 0; o < graph.operations.size(); ++o)
-    for (std::size_t r = 0; r < graph.operations[o].results.size(); ++r)
-      writers[graph.operations[o].results[r].index()].emplace_back(o, r);
+  const Writers writers = writers_of(graph);
   for (std::size_t v = 0; v < writers.size(); ++v) {
     if (writers[v].empty()) continue;
     std::optional<std::pair<ir::Path, ir::ValueId>> whole;
     std::vector<ir::OperationRef> by;
     for (auto [o, r] : writers[v]) {
-      if (stands_for[o].empty()) continue;
-      const ir::OperationRef& ref = stands_for[o][0];
+      if (stands_for[o.index()].empty()) continue;
+      const ir::OperationRef& ref = stands_for[o.index()][0];
       by.push_back(ref);
       std::pair written{ref.path, places.operation(ref).results[r]};
       expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
@@ -56,12 +47,7 @@ namespace {
 class GraphCheck {
  public:
   GraphCheck(Context& context, const ir::GraphClaim& claim, std::string where, Verdict& verdict)
-      : context_(context),
-        claim_(claim),
-        after_(context.after[claim.after]),
-        where_(std::move(where)),
-        verdict_(verdict),
-        places_(context.before, claim) {}
+      : context_(context), claim_(claim), where_(std::move(where)), verdict_(verdict) {}
 
   void run() {
     bool all = claim_.values.size() == after_.values.size() && claim_.operations.size() == after_.operations.size();
@@ -117,32 +103,24 @@ class GraphCheck {
     places_.merge(side.results[0], side.operands[read.tensor]);
   }
 
-  static std::vector<std::size_t> key(const OperationRef& ref) {
-    std::vector<std::size_t> words{ref.operation.index()};
-    for (const ir::PathStep& step : ref.path) words.insert(words.end(), {step.operation.index(), step.alternative});
-    return words;
-  }
-
   // The same operator on the same values. Of values with several writers, the last pair of them makes the values equal.
   void equal_operations(const ir::EqualOperations& equal) {
     Side kept = places_.side(equal.kept), other = places_.side(equal.other);
-    paired_.insert({key(equal.kept), key(equal.other)});
+    paired_.push_back(equal);
     std::vector<Class> own = kept.results;
     kept.results = other.results;  // what they write is compared by place alone
     constexpr auto obligation = Obligation::equal_operations;
-    Match match(places_, other, kept, in_order(*kept.op, other.op->dims.size(), obligation), obligation);
+    Match match(other, kept, in_order(*kept.op, other.op->dims.size(), obligation), obligation);
     match.is(match.form());
     if (const ir::RegionBody* a = other.op->region(), *b = kept.op->region(); a)
-      match.expect(
-          a->kind == b->kind && a->graph == b->graph && a->trips == b->trips && a->alternatives == b->alternatives,
-          "the regions are different ones");
+      match.expect(*a == *b, "the regions are different ones");
     for (std::size_t r = 0; r < own.size(); ++r) {
-      auto mine = places_.writers(equal.kept.path, kept.operation->results[r]);
-      auto others = places_.writers(equal.other.path, other.operation->results[r]);
-      bool all = mine.size() == others.size();
-      for (std::size_t k = 0; k < mine.size() && all; ++k) {
-        all = paired_.count({key({equal.kept.path, mine[k]}), key({equal.other.path, others[k]})}) > 0;
-      }
+      auto is_paired = [&](const auto& mine, const auto& other) {
+        OperationRef a{equal.kept.path, mine.first}, b{equal.other.path, other.first};
+        return std::find(paired_.begin(), paired_.end(), ir::EqualOperations{a, b}) != paired_.end();
+      };
+      bool all = std::ranges::equal(places_.writers(equal.kept.path, kept.operation->results[r]),
+                                    places_.writers(equal.other.path, other.operation->results[r]), is_paired);
       if (all) places_.merge(own[r], other.results[r]);
     }
   }
@@ -185,13 +163,13 @@ class GraphCheck {
 
   Context& context_;
   const ir::GraphClaim& claim_;
-  const ir::Graph& after_;
+  const ir::Graph& after_ = context_.after[claim_.after];
   std::string where_;
   Verdict& verdict_;
-  Places places_;
+  Places places_{context_.before, claim_};
   std::vector<Class> classes_;  // by value of after
   std::vector<StandsFor> stands_for_;
-  std::set<std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> paired_;
+  std::vector<ir::EqualOperations> paired_;
 };
 
 }  // namespace

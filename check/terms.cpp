@@ -14,20 +14,16 @@ namespace {
 
 using Form = std::vector<std::int64_t>;  // coefficients, then the offset
 
-std::int64_t wrapped(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 Form scaled(Form a, std::int64_t factor) {
-  for (std::int64_t& x : a) x = wrapped(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(factor));
+  for (std::int64_t& x : a) __builtin_mul_overflow(x, factor, &x);  // which wraps
   return a;
 }
 Form sum(Form a, const Form& b) {
-  for (std::size_t k = 0; k < a.size(); ++k)
-    a[k] = wrapped(static_cast<std::uint64_t>(a[k]) + static_cast<std::uint64_t>(b[k]));
+  for (std::size_t k = 0; k < a.size(); ++k) __builtin_add_overflow(a[k], b[k], &a[k]);
   return a;
 }
 bool is_number(const Form& a) {
-  for (std::size_t k = 0; k + 1 < a.size(); ++k)
-    if (a[k] != 0) return false;
-  return true;
+  return std::all_of(a.begin(), a.end() - 1, [](std::int64_t c) { return c == 0; });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +43,9 @@ void expect(Obligation obligation, bool holds, fmt::format_string<Args...> forma
 struct Verdict {
   std::vector<Finding> findings;
   bool refused() const { return count(Standing::refused) > 0; }
-  std::size_t count(Standing standing) const;
+  std::size_t count(Standing standing) const {
+    return static_cast<std::size_t>(std::ranges::count(findings, standing, &Finding::standing));
+  }
 
   // Whether `run` refuses nothing: then the obligation is proved there, if there is one; else what it refuses is found.
   template <class Run>

@@ -17,7 +17,7 @@ namespace {
 struct MeshCut {
   std::string mesh;
   AxisRef axis;
-  Blocks blocks;
+  std::vector<Blocks> blocks;  // the last of them, within those that cut the dim before
   Range of;
   bool operator==(const MeshCut&) const = default;
 };
@@ -31,10 +31,13 @@ std::vector<MeshCut> cuts_of(const Operator& op, const Operation& operation, std
   std::vector<MeshCut> cuts;
   for (const BlockPlacement& p : operation.placements)
     if (p.axis && p.dim == dim) cuts.push_back({p.mesh, *p.axis, {}, op.dims[dim].range});
-  for (const Blocking& b : op.blockings)
+  std::vector<Blocks> blocks;
+  for (const Blocking& b : op.blockings) {
+    if (b.dim != dim) continue;
+    blocks.push_back(b.blocks);
     for (const BlockPlacement& p : operation.placements)
-      if (b.dim == dim && p.axis && p.dim == b.block_dim)
-        cuts.push_back({p.mesh, *p.axis, b.blocks, op.dims[dim].range});
+      if (p.axis && p.dim == b.block_dim) cuts.push_back({p.mesh, *p.axis, blocks, op.dims[dim].range});
+  }
   return cuts;
 }
 
@@ -55,6 +58,30 @@ AxisHold along(const Operator& op, const Operation& operation, const Access& acc
   return hold;
 }
 
+// Whether every device that runs the consumer also runs the producer, as far as dims are concerned of which the write does not
+// speak: a result that does not depend on them is written by every block, but a device without a block writes nothing.
+bool runs_where_needed(const Operator& p, const Operation& producer, const Access& from, const Operator& c,
+                       const Operation& consumer) {
+  auto spoken = [&](std::uint32_t dim) {
+    const auto& rows = from.projection.start.rows;
+    return std::any_of(rows.begin(), rows.end(), [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+  };
+  for (const BlockPlacement& placed : producer.placements) {
+    bool told = !placed.axis || spoken(placed.dim);
+    for (const Blocking& b : p.blockings) told |= b.block_dim == placed.dim && spoken(b.dim);
+    for (const Blocking& b : p.blockings) {
+      if (told || b.block_dim != placed.dim) continue;
+      auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
+      if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
+      for (const MeshCut& mine : cuts_of(p, producer, b.dim))
+        for (std::uint32_t d = 0; d < c.dims.size() && mine.axis == *placed.axis; ++d)
+          for (const MeshCut& its : cuts_of(c, consumer, d)) told |= its == mine;
+    }
+    if (!told) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool held_where_read(const Program& program, const Graph&, const Operation& producer, std::uint32_t write,
@@ -67,7 +94,7 @@ bool held_where_read(const Program& program, const Graph&, const Operation& prod
     AxisHold wanted = along(c, consumer, to, axis);
     if (!held.one_to_one || !wanted.one_to_one || held.cuts != wanted.cuts) return false;
   }
-  return true;
+  return runs_where_needed(p, producer, from, c, consumer);
 }
 
 namespace {

@@ -84,9 +84,9 @@ inline const std::vector<std::string> by_operator = {
     "unroll",           "group",  "reads-covered", "well-formed",      "writes-exact",
     "equal-operations", "scan",   "transfer"};
 inline const std::vector<std::string> by_flow = {
-    "copied",      "axioms",    "composition", "blocks-partition", "reduction-partition",
-    "unroll",      "group",     "data-flow",   "writes-exact",     "interface",
-    "well-formed", "induction", "scan",        "transfer",         "reads-covered"};
+    "copied",        "axioms",       "composition", "blocks-partition", "reduction-partition", "unroll", "group",
+    "data-flow",     "writes-exact", "interface",   "well-formed",      "induction",           "scan",   "transfer",
+    "reads-covered", "held"};
 
 inline const std::vector<std::string> by_blocks = {
     "blocks-partition", "reduction-partition", "well-formed", "scan", "reads-covered", "copied"};

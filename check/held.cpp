@@ -1,0 +1,95 @@
+// What runs on a mesh finds there what it reads: each device holds every cell that its blocks ask for.
+//
+//   Z[i] over data, Y[i] = relu(Z[i]) over data     block r of Y reads block r of Z; both are on the devices r
+//
+// Nothing here counts devices: dims that are cut alike and placed alike have the same block on a device, for any number.
+#include "check/check.h"
+#include "check/justify.h"
+
+namespace tap::check {
+
+namespace {
+
+// A dim of which the devices r run block r, or point r if the dim is itself the number of a block.
+struct Cut {
+  std::uint32_t dim;
+  ir::Range range;
+  std::vector<ir::Blocks> blocks;  // how the dim is cut: into these, these again into the next, …
+};
+std::vector<Cut> cuts_of(const ir::Operator& op, const ir::BlockPlacement& placed) {
+  std::vector<Cut> cuts{{placed.dim, op.dims[placed.dim].range, {}}};
+  for (std::size_t k = 0; k < op.blockings.size(); ++k) {
+    if (op.blockings[k].block_dim != placed.dim) continue;
+    cuts.push_back({op.blockings[k].dim, op.dims[op.blockings[k].dim].range, {}});
+    for (std::size_t before = 0; before <= k; ++before)
+      if (op.blockings[before].dim == cuts.back().dim) cuts.back().blocks.push_back(op.blockings[before].blocks);
+  }
+  return cuts;
+}
+
+bool is_one_to_one(const ir::Access& access, std::size_t axis, std::uint32_t dim) {
+  const ir::Projection& p = access.projection;
+  bool by_data = !access.coordinates.empty() && access.coordinates[axis];
+  return !by_data && p.shape[axis] == 1 && p.start.rows[axis] == unit(p.start.inputs, dim);
+}
+
+// Whether every cell that a block of the one reads is one that the same block of the other writes: at the same place along a
+// dim that is cut alike, or by every block. (Who reads nothing needs nothing, so there is a block.)
+bool finds(const ir::Operator& writer, const ir::Access& write, const Cut& cut, const ir::Access& read,
+           const Cut& mine) {
+  if (cut.range != mine.range || cut.blocks != mine.blocks) return false;
+  for (std::size_t axis = 0; axis < write.projection.shape.size(); ++axis)
+    if (is_one_to_one(write, axis, cut.dim) && is_one_to_one(read, axis, mine.dim)) return true;
+  for (const ir::Constraint& c : writer.constraints)
+    if (speaks_of(c.expr, cut.dim)) return false;
+  return std::count(write.invariant_dims.begin(), write.invariant_dims.end(), cut.dim) > 0;
+}
+
+// The operand is written by `writer`, as its result `result`.
+void check_direct(const ir::Program& program, const ir::Operation& writer, std::size_t result,
+                  const ir::Operation& reader, std::uint32_t operand) {
+  const ir::Operator &a = program[writer.op], &b = program[reader.op];
+  auto is_found = [&](const ir::BlockPlacement& placed, const ir::Access& write, const ir::Access& read) {
+    for (const ir::BlockPlacement& mine : reader.placements)
+      for (const Cut& cut : cuts_of(a, placed))
+        for (const Cut& wanted : cuts_of(b, mine))
+          if (mine.axis == placed.axis && mine.mesh == placed.mesh && finds(a, write, cut, read, wanted)) return true;
+    return false;
+  };
+  expect(Obligation::held, !a.writes.empty() && !b.reads.empty(), "operand {} is read whole, and not moved", operand);
+  for (const ir::Access& read : b.reads)
+    for (const ir::Access& write : a.writes)
+      for (const ir::BlockPlacement& placed : writer.placements)
+        if (read.tensor == operand && write.tensor == result && placed.axis)
+          expect(Obligation::held, is_found(placed, write, read),
+                 "operand {} lies in {} blocks on `{}`, and not every device has those that it reads", operand,
+                 a.dims[placed.dim].range.hi, placed.mesh);
+}
+
+}  // namespace
+
+// What is on no mesh is everywhere; what several write has to be moved; and a transfer goes to where its readers are.
+void check_held(const ir::Program& program, Verdict& verdict) {
+  auto on_mesh = [](const ir::BlockPlacement& p) { return p.axis.has_value(); };
+  for (const ir::Graph& graph : program.graphs) {
+    const Writers writers = writers_of(graph);
+    for (const ir::Operation& reader : graph.operations)
+      for (std::uint32_t k = 0; k < reader.operands.size() && !program[reader.op].transfer(); ++k) {
+        const auto& by = writers[reader.operands[k].index()];
+        auto spread = [&](auto& one) { return std::ranges::any_of(graph[one.first].placements, on_mesh); };
+        if (!std::any_of(by.begin(), by.end(), spread)) continue;
+        std::string where = fmt::format("what runs, graph {}, operation {} ({})", &graph - program.graphs.data(),
+                                        &reader - graph.operations.data(), program[reader.op].name);
+        verdict.attempt(Obligation::held, where, [&] {
+          expect(Obligation::held, by.size() == 1, "operand {} is written by {} operations, and not moved", k,
+                 by.size());
+          const ir::Operation& writer = graph[by[0].first];
+          check_placements(program, writer);
+          check_placements(program, reader);
+          if (!program[writer.op].transfer()) check_direct(program, writer, by[0].second, reader, k);
+        });
+      }
+  }
+}
+
+}  // namespace tap::check
