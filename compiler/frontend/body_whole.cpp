@@ -27,6 +27,20 @@ bool BodyBuilder::is_literal(ast::ExprId id) const {
          std::holds_alternative<ast::BoolLiteral>(expr.node);
 }
 
+// b.T of a tensor: nothing stands behind its dot.
+static void refuse_member(Session& session, const Env& env, const ast::Member& member, Span span) {
+  auto* name = std::get_if<ast::NameRef>(&env[member.object].node);
+  auto* tensor = name ? env.find_as<TensorEntity>(name->name) : nullptr;
+  if (!tensor) return;
+  Diagnostic d(Code::wrong_kind_of_name, span, quoted(name->name) + " is a tensor, and nothing stands behind its dot");
+  d.label(tensor->span, "defined here");
+  if (member.member.text == "T" || member.member.text == "transpose")
+    d.help("an equation transposes, `t[j, i] = " + name->name + "[i, j]`, and so does `transpose(" + name->name +
+           ")` of std");
+  if (member.member.text == "shape") d.help("the sizes of a tensor are the dims of its type: `n` of `x: f32[n]`");
+  session.fail(std::move(d));
+}
+
 std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::string>& names) {
   const ast::Expr& expr = env_[id];
   std::string first = names.empty() ? "t" : names.front();
@@ -66,6 +80,7 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
         Diagnostic(Code::wrong_kind_of_name, expr.span,
                    "a reduction by " + quoted(reduce->monoid.text) + " gives cells; a whole tensor is wanted here")
             .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
+  if (auto* member = std::get_if<ast::Member>(&expr.node)) refuse_member(session_, env_, *member, expr.span);
   if (is_literal(id)) literal_for(id);
   session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
                            quoted(source_of(session_, expr.span)) + " is not a whole tensor"));
@@ -198,11 +213,14 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     session_.fail(std::move(d));
   }
   Signature signature = signature_of(*definition);
-  if (call.args.size() != signature.inputs.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(callee) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
-                                 std::to_string(call.args.size()))
-                      .label(definition->name_span, "declared here"));
+  if (call.args.size() != signature.inputs.size()) {
+    Diagnostic d(Code::wrong_argument_count, span,
+                 quoted(callee) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
+                     std::to_string(call.args.size()));
+    d.label(definition->name_span, "declared here");
+    offer_parameters(signature, call.args.size(), d);
+    session_.fail(std::move(d));
+  }
   std::vector<std::optional<Bound>> given(call.args.size());
   std::map<std::string, ElementType> generics;
   for (std::size_t i = 0; i < call.args.size(); ++i) {

@@ -1,6 +1,7 @@
 // Unary and binary operators: both sides have one type, literals take it from the other side.
 #include "compiler/frontend/cell_constants.h"
 #include "compiler/frontend/cells.h"
+#include "compiler/frontend/conversions.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
 
@@ -71,15 +72,10 @@ void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId righ
                               Span op) {
   // The side that loses nothing is converted in the suggestion: integers to floats, small to large.
   bool convert_left = (is_float(r) && !is_float(l)) || (is_float(l) == is_float(r) && size_of(l) < size_of(r));
-  Span span = env[convert_left ? left : right].span;
-  ElementType to = convert_left ? r : l;
-  std::string source = source_of(session_, span);
   Diagnostic d(Code::needs_cast, op, "both sides need one type; got " + type_text(l) + " and " + type_text(r));
   d.label(env[left].span, "this is " + type_text(l)).label(env[right].span, "this is " + type_text(r));
-  if (!is_bool(l) && !is_bool(r)) {
-    d.help("convert one: " + quoted(type_text(to) + "(" + source + ")"));
-    if (source == session_.sources.text(span)) d.fix(span, type_text(to) + "(" + source + ")");
-  }
+  offer_conversion(session_, env, convert_left ? left : right, convert_left ? l : r, convert_left ? r : l, d,
+                   "convert one");
   session_.fail(std::move(d));
 }
 
@@ -87,11 +83,11 @@ void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId righ
 void CellElaborator::refuse_float_with_integer(const Env& env, ast::ExprId literal, const Cell& l, ast::ExprId typed,
                                                const Cell& t, Span op) {
   if (l.kind != Cell::Kind::float_literal || t.is_literal() || !is_integer(t.type)) return;
-  std::string number = source_of(session_, env[literal].span), source = source_of(session_, env[typed].span);
+  std::string number = source_of(session_, env[literal].span);
   Diagnostic d(Code::needs_cast, op,
                "both sides need one type; got the float " + quoted(number) + " and " + type_text(t.type));
-  d.label(env[typed].span, "this is " + type_text(t.type)).help("convert it: " + quoted("f32(" + source + ")"));
-  if (source == session_.sources.text(env[typed].span)) d.fix(env[typed].span, "f32(" + source + ")");
+  d.label(env[typed].span, "this is " + type_text(t.type));
+  offer_conversion(session_, env, typed, t.type, ElementType::f32, d);
   session_.fail(std::move(d));
 }
 

@@ -1,7 +1,7 @@
 #include "compiler/frontend/cells.h"
 
 #include "compiler/frontend/cell_constants.h"
-
+#include "compiler/frontend/conversions.h"
 #include "compiler/frontend/index_walk.h"
 #include "compiler/frontend/sizes.h"
 
@@ -57,14 +57,10 @@ CellId CellElaborator::of_type(const Env& env, ast::ExprId id, Frame& frame, Ele
   if (cell.is_literal()) cell = typed(env, id, frame, type);
   if (cell.type == type) return cell.id;
   Span span = env[id].span;
-  std::string source = source_of(session_, span);
   Diagnostic d(Code::needs_cast, span, "wanted " + type_text(type) + "; got " + type_text(cell.type));
   d.at_caret("this is " + type_text(cell.type));
   if (why.valid()) d.label(why, why_text);
-  if (!is_bool(type) && !is_bool(cell.type)) {
-    d.help("convert it: " + quoted(type_text(type) + "(" + source + ")"));
-    if (source == session_.sources.text(span)) d.fix(span, type_text(type) + "(" + source + ")");
-  }
+  offer_conversion(session_, env, id, cell.type, type, d);
   session_.fail(std::move(d));
 }
 

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/conversions.h"
+#include "compiler/frontend/dims_as_variables.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
 #include "support/checked.h"
@@ -46,6 +48,7 @@ void EquationBuilder::build() {
     }
   }
   space_.bind_left(env_, equation_.left, equation_.ranges);
+  refuse_dims_as_variables(session_, env_, equation_);
   for (const auto& cell : equation_.left) {
     const auto& target = body_.targets_.at(cell.base.text);
     const auto* declared = target.declared ? body_.env().find_as<TensorEntity>(cell.base.text) : nullptr;
@@ -89,7 +92,6 @@ ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast
   auto declared = declared_type(i);
   if (!declared || *declared == actual) return actual;
   Span span = env_[value].span;
-  std::string source = source_of(session_, span);
   const auto& cell = equation_.left[i];
   Diagnostic d(
       Code::needs_cast, span,
@@ -97,10 +99,7 @@ ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast
   d.at_caret("this is " + std::string(name_of(actual)));
   if (auto* tensor = body_.env().find_as<TensorEntity>(cell.base.text))
     d.label(tensor->span, quoted(cell.base.text) + " is declared here");
-  if (!is_bool(*declared) && !is_bool(actual)) {
-    d.help("convert it: " + quoted(std::string(name_of(*declared)) + "(" + source + ")"));
-    if (source == session_.sources.text(span)) d.fix(span, std::string(name_of(*declared)) + "(" + source + ")");
-  }
+  offer_conversion(session_, env_, value, actual, *declared, d);
   session_.fail(std::move(d));
 }
 

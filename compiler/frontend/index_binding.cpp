@@ -37,10 +37,14 @@ void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const 
     if (auto* var = std::get_if<VarEntity>(entity)) {
       const IndexVar& other = vars_[var->var.index()];
       bool written = other.role == VarRole::left && role == VarRole::reduction;
-      session_.fail(Diagnostic(written ? Code::reduced_dim_written : Code::variable_rebound, name.span,
-                               written ? quoted(name.text) + " is reduced here, and what is written has it as an index"
-                                       : quoted(name.text) + " is already an index variable here")
-                        .label(other.span, "bound here"));
+      Diagnostic d(written ? Code::reduced_dim_written : Code::variable_rebound, name.span,
+                   written ? quoted(name.text) + " is reduced here, and what is written has it as an index"
+                           : quoted(name.text) + " is already an index variable here");
+      d.label(other.span, "bound here");
+      if (other.role == VarRole::reduction && role == VarRole::reduction)
+        d.help("a reduction reaches as far right as it can: put the first one in parentheses, as in `(sum[k] a[k]) + "
+               "sum[k] b[k]`");
+      session_.fail(std::move(d));
     }
   }
   IndexVar var{name.text, name.span, role};

@@ -6,6 +6,7 @@
 #include "compiler/frontend/cells.h"
 #include "compiler/frontend/generics.h"
 #include "compiler/frontend/laws.h"
+#include "compiler/frontend/laws_text.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
 
@@ -160,7 +161,9 @@ class GenericBinder {
                  "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + wanted +
                      "; got " + std::string(name_of(actual)));
     if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " from here");
-    if (span.valid() && !is_bool(bound->type) && !is_bool(actual)) {
+    bool truncates = is_float(actual) && is_integer(bound->type);
+    if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
+    if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
       std::string mend = wanted + "(" + std::string(session_.sources.text(span)) + ")";
       d.help("convert it: " + quoted(mend)).fix(span, mend);
     }
@@ -183,12 +186,6 @@ class GenericBinder {
   Env env_;
 };
 
-std::string values_text(const std::vector<ir::Scalar>& values) {
-  std::string text;
-  for (const auto& value : values) text += (text.empty() ? "" : ", ") + to_string(value);
-  return values.size() == 1 ? text : "(" + text + ")";
-}
-
 void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
   // Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
   const LawVerdict& verdict = session.laws().verdict(session.program, monoid);
@@ -201,7 +198,7 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
                                                   : broken.law));
     std::string at;
     for (const auto& [name, value] : broken.values) at += (at.empty() ? "" : ", ") + name + " = " + values_text(value);
-    d.note("with " + at + ": one side gives " + values_text(broken.left) + ", the other " + values_text(broken.right));
+    d.note("with " + at + ": " + sides_text(session.program, monoid, broken));
     d.label(broken.law == "identity" ? decl.identity_span : decl.combine_span,
             broken.law == "identity" ? "this identity" : "combined here");
     session.report(std::move(d));

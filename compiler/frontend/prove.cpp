@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/legality_reads.h"
 #include "compiler/frontend/sizes.h"
 
 namespace tap {
@@ -34,6 +35,64 @@ bool writes_outside(const ir::Operator& op, const ir::Point& point) {
   });
 }
 
+// The texts between a read's brackets, one for each axis; none where packs or line ends hide which is which.
+std::vector<std::string> index_texts(const Session& session, Span span, std::size_t rank) {
+  std::string text = source_of(session, span);
+  std::size_t open = text.find('[');
+  if (text != session.sources.text(span) || open == std::string::npos || !text.ends_with(']')) return {};
+  if (text.find("..") != std::string::npos) return {};
+  std::vector<std::string> parts{""};
+  int depth = 0;
+  for (char c : text.substr(open + 1, text.size() - open - 2)) {
+    depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+    if (c == ',' && depth == 0) parts.emplace_back();
+    else if (c != ' ' || !parts.back().empty()) parts.back() += c;
+  }
+  return parts.size() == rank ? parts : std::vector<std::string>{};
+}
+
+std::string read_text(const std::string& name, const std::vector<std::string>& indices) {
+  std::string text = name + "[";
+  for (std::size_t i = 0; i < indices.size(); ++i) text += (i ? ", " : "") + indices[i];
+  return text + "]";
+}
+
+// x[j, i] for x[i, j]: the index that leaves its axis runs over exactly another axis, and exchanged both stay inside.
+std::optional<std::string> exchanged(const ir::Operator& op, const ReadOutside& v, const std::string& name,
+                                     std::vector<std::string> indices) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  std::vector<ir::Range> runs;
+  for (const ir::AffineExpr& row : access.projection.start.rows) runs.push_back(row.bounds(op.box()));
+  if (!coordinate_cells(access).empty() || runs.size() != shape.size() || indices.size() != shape.size()) return {};
+  auto covers = [&](std::size_t index, std::size_t axis) { return runs[index] == ir::Range{0, shape[axis]}; };
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (v.cell[a] >= 0 && v.cell[a] < shape[a]) continue;
+    for (std::size_t b = 0; b < shape.size(); ++b) {
+      if (a == b || !covers(a, b) || !covers(b, a)) continue;
+      std::swap(indices[a], indices[b]);
+      return read_text(name, indices);
+    }
+  }
+  return std::nullopt;
+}
+
+// x[-1] for the last cell of x.
+std::optional<std::string> from_the_end(const ir::Operator& op, const ReadOutside& v, const std::string& name,
+                                        std::vector<std::string> indices) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  bool any = false;
+  for (std::size_t a = 0; a < indices.size() && a < shape.size(); ++a) {
+    bool literal = indices[a].size() > 1 && indices[a][0] == '-' &&
+                   indices[a].find_first_not_of("0123456789", 1) == std::string::npos;
+    if (!literal || v.cell[a] + shape[a] < 0) continue;
+    indices[a] = std::to_string(shape[a]) + " - " + indices[a].substr(1);
+    any = true;
+  }
+  return any ? std::optional(read_text(name, indices)) : std::nullopt;
+}
+
 void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
                  const ReadOutside& v, Span span) {
   const ir::Access& access = op.reads[v.read];
@@ -46,6 +105,16 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
   d.at_caret("reads outside");
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there lies outside, too");
+    session.fail(std::move(d));
+  }
+  auto indices = kernel ? std::vector<std::string>{} : index_texts(session, span, shape.size());
+  if (auto mend = exchanged(op, v, name, indices)) {
+    d.help("did you mean " + quoted(*mend) + "?").fix(span, *mend);
+    session.fail(std::move(d));
+  }
+  if (auto mend = from_the_end(op, v, name, indices)) {
+    d.help("an index counts from 0; counted from the end, this is " + quoted(*mend) + ", the size less that many; where the size " +
+           "is a dim, write its name");
     session.fail(std::move(d));
   }
   if (kernel) {

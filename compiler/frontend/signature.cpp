@@ -40,6 +40,21 @@ std::optional<Span> end_of_signature(const Session& session, const Signature& si
   session.fail(std::move(d));
 }
 
+// A float is not made an integer: what made the generic an integer becomes a float instead.
+void convert_the_other(const Session& session, const TypeEntity* generic, ElementType actual, ElementType wanted,
+                       Diagnostic& d) {
+  std::string to(name_of(actual));
+  if (!generic || !generic->span.valid()) {
+    d.help("give it " + std::string(name_of(wanted)) + ": an integer is made of a float by `round` or `floor` first");
+    return;
+  }
+  std::string other = source_of(session, generic->span), mend = to + "(" + other + ")";
+  d.note("integer literals and indices are i64 where nothing else gives them a type; " + quoted(to + "(1)") +
+         " in its equation makes it " + to);
+  d.help("convert the other one, which loses nothing: " + quoted(mend));
+  if (other == session.sources.text(generic->span)) d.fix(generic->span, mend);
+}
+
 }  // namespace
 
 void bind_element(Session& session, Env& callee, const Signature& signature, const ast::TensorParam& input,
@@ -59,6 +74,10 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
   if (auto* generic = callee.find_as<TypeEntity>(element.text))
     d.label(generic->span, quoted(element.text) + " is " + std::string(name_of(*wanted)) + " from here");
   else d.label(element.span, "declared here");
+  if (is_float(actual) && is_integer(*wanted)) {
+    convert_the_other(session, callee.find_as<TypeEntity>(element.text), actual, *wanted, d);
+    session.fail(std::move(d));
+  }
   std::string source = source_of(session, given.span);
   d.help("convert it: " + quoted(std::string(name_of(*wanted)) + "(" + source + ")"));
   if (given.span.valid() && source == session.sources.text(given.span))

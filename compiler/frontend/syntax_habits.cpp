@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/builtins.h"
+
 namespace tap {
 namespace {
 
@@ -13,10 +15,11 @@ class Habits {
 
   bool found() {
     return comment() || power() || update() || choice() || loop() || range() || fill() || steps() ||
-           name_of_reduction();
+           name_of_reduction() || slice() || inclusive_range() || named_argument() || product() || cell_of_call() ||
+           shift();
   }
 
-  bool found_in_statement() { return word() || reduction(); }
+  bool found_in_statement() { return word() || reduction() || bare_operand(); }
 
  private:
   K before(std::size_t n = 1) const { return at_ >= n ? list_.kind(at_ - n) : K::end; }
@@ -146,6 +149,107 @@ class Habits {
       return true;
     }
     return false;
+  }
+
+  // x[i:i + w], x[:, j]
+  bool slice() {
+    if (list_.kind(at_) != K::colon) return false;
+    std::size_t open = at_;
+    for (int depth = 0; open > 0 && depth >= 0 && list_.kind(open) != K::lbrace;) {
+      --open;
+      depth += closes(list_.kind(open)) ? 1 : opens(list_.kind(open)) ? -1 : 0;
+    }
+    if (list_.kind(open) != K::lbracket || open == 0 || list_.kind(open - 1) != K::name) return false;
+    std::string name(list_.text_of(open - 1));
+    bool whole = (before() == K::lbracket || before() == K::comma) &&
+                 (list_.kind(at_ + 1) == K::comma || list_.kind(at_ + 1) == K::rbracket);
+    if (whole)
+      return tell(list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
+                  "for all of an axis write an index variable, which stands on the left, too: `y[j] = x[j, i]`");
+    return tell(list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
+                fmt::format("an index variable runs over the axis or a part of it: `y[j] = {}[i + j] for j in 0..4`",
+                            name));
+  }
+
+  // 0..=i
+  bool inclusive_range() {
+    if (list_.kind(at_) != K::assign || (before() != K::range && before() != K::pack) || !touches_previous())
+      return false;
+    std::size_t last = operand_end(at_ + 1);
+    std::string bound = text(at_ + 1, last);
+    tell(join(list_.span(at_ - 1), list_.span(at_)), "a range ends before its upper bound, and `..=` is none",
+         fmt::format("write `..{} + 1`", bound));
+    d_.fix(join(list_.span(at_ - 1), list_.span(last)), fmt::format("..{} + 1", bound));
+    return true;
+  }
+
+  // conv2d(x, k, pad=1)
+  bool named_argument() {
+    if (list_.kind(at_) != K::assign || before() != K::name || before(2) != K::comma) return false;
+    std::size_t open = at_;
+    for (int depth = 0; open > 0 && depth >= 0 && list_.kind(open) != K::lbrace;) {
+      --open;
+      depth += closes(list_.kind(open)) ? 1 : opens(list_.kind(open)) ? -1 : 0;
+    }
+    if (list_.kind(open) != K::lparen || open == 0 || list_.kind(open - 1) != K::name) return false;
+    std::string given = fmt::format("{} = {}", list_.text_of(at_ - 1), text(at_ + 1, operand_end(at_ + 1)));
+    return tell(join(list_.span(at_ - 1), list_.span(at_)),
+                "arguments are given by their position; what has a name is a parameter and stands in `<…>`",
+                fmt::format("write `{}<{}>(…)`", list_.text_of(open - 1), given));
+  }
+
+  // x @ w
+  bool product() {
+    std::size_t shard = before() == K::name && before(2) == K::shard ? at_ - 2 : at_ - 1;
+    if (at_ < 2 || list_.kind(shard) != K::shard || list_.kind(at_) == K::lbracket || shard == 0) return false;
+    std::string left = text(operand_begin(shard - 1), shard - 1);
+    std::string right = text(shard + 1, operand_end(shard + 1));
+    return tell(list_.span(shard), "`@` multiplies nothing in Tap: behind it stands a sharding, as in `X @ pod[{data}]`",
+                fmt::format("a matrix product is `matmul({}, {})` of std, or `y[i, j] = sum[k] a[i, k] * b[k, j]`", left,
+                            right));
+  }
+
+  // softmax(x)[i]
+  bool cell_of_call() {
+    if (list_.kind(at_) != K::lbracket || before() != K::rparen || !touches_previous()) return false;
+    std::size_t first = operand_begin(at_ - 1);
+    if (first == at_ - 1 || list_.kind(first) != K::name) return false;
+    return tell(list_.span(at_), fmt::format("a cell is read of a name, not of `{}`", text(first, at_ - 1)),
+                fmt::format("bind it first, `h = {}`, and read `h{}`", text(first, at_ - 1),
+                            text(at_, operand_end(at_))));
+  }
+
+  // x << 1
+  bool shift() {
+    K sign = list_.kind(at_);
+    if ((sign != K::less && sign != K::greater) || before() != sign || !touches_previous() || at_ < 2) return false;
+    std::size_t first = operand_begin(at_ - 2), last = operand_end(at_ + 1);
+    std::string mend = fmt::format("{}({}, {})", sign == K::less ? "shl" : "shr", text(first, at_ - 2),
+                                   text(at_ + 1, last));
+    tell(join(list_.span(at_ - 1), list_.span(at_)), fmt::format("`{0}{0}` has no meaning in Tap", list_.text_of(at_)),
+         fmt::format("a shift is `{}`", mend));
+    d_.fix(join(list_.span(first), list_.span(last)), mend);
+    return true;
+  }
+
+  // abs x[i] and sum(i) x[i], where the operand begins what seems to be the next statement
+  bool bare_operand() {
+    if (at_ == 0 || list_.tokens[at_].first_on_line) return false;
+    if (before() == K::name && builtin_function(list_.text_of(at_ - 1))) {
+      std::string name(list_.text_of(at_ - 1)), operand = text(at_, operand_end(at_));
+      tell(list_.span(at_ - 1), fmt::format("the argument of `{}` stands in parentheses", name),
+           fmt::format("write `{}({})`", name, operand));
+      d_.fix(join(list_.span(at_ - 1), list_.span(operand_end(at_))), fmt::format("{}({})", name, operand));
+      return true;
+    }
+    if (before() != K::rparen || list_.partner[at_ - 1] == TokenList::none) return false;
+    std::size_t open = list_.partner[at_ - 1];
+    if (open == 0 || !is_builtin_reduction(list_.text_of(open - 1)) || open + 1 == at_ - 1) return false;
+    std::string mend = fmt::format("{}[{}]", list_.text_of(open - 1), text(open + 1, at_ - 2));
+    tell(join(list_.span(open - 1), list_.span(at_ - 1)), "the variables of a reduction stand in brackets",
+         fmt::format("write `{} {}`", mend, text(at_, operand_end(at_))));
+    d_.fix(join(list_.span(open - 1), list_.span(at_ - 1)), mend);
+    return true;
   }
 
   bool word() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/numpy_names.h"
 
 namespace tap {
 namespace {
@@ -77,9 +78,25 @@ Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span) {
 }
 
 void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
+  auto known = session.definitions.names(*env.scope, sort);
+  if (std::string mend = sort == Sort::op ? instead_of_numpy(name.text) : std::string(); !mend.empty()) {
+    bool has_std = std::find(known.begin(), known.end(), "mean_all") != known.end();
+    bool of_std = mend.find("_all(") != std::string::npos || mend.find("_like(") != std::string::npos;
+    d.help(mend + (of_std && !has_std ? ", with `use std` at the top of the file" : ""));
+    return;
+  }
+  auto monoids = session.definitions.names(*env.scope, Sort::monoid);
+  if (sort == Sort::op && std::find(monoids.begin(), monoids.end(), name.text) != monoids.end()) {
+    d.help(quoted(name.text) + " is a monoid: it reduces over variables, as in " + quoted(name.text + "[i] (x[i])"));
+    return;
+  }
   if (sort == Sort::op && is_builtin_reduction(name.text)) {
     d.help(quoted(name.text) + " is a reduction: it names the variables that it runs over, " +
            quoted("s[] = " + name.text + "[i] x[i]"));
+    return;
+  }
+  if (std::find(known.begin(), known.end(), name.text) != known.end()) {
+    d.help(quoted(name.text) + " is defined here under its own name: write it without what stands before the dot");
     return;
   }
   bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
@@ -88,11 +105,21 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
         .fix(place_of_use(session, *env.module), "use std\n");
     return;
   }
-  auto known = session.definitions.names(*env.scope, sort);
   if (sort == Sort::op)
     for (auto& builtin : builtin_function_names()) known.push_back(builtin);
   std::sort(known.begin(), known.end());
   offer_near(d, name.text, name.span, known);
+}
+
+void offer_parameters(const Signature& signature, std::size_t given, Diagnostic& d) {
+  if (signature.params.empty() || given <= signature.inputs.size()) return;
+  std::string parameters, arguments;
+  for (const auto& param : signature.params)
+    parameters += (parameters.empty() ? "" : ", ") + param.name.text + (param.pack ? ".." : "") + ": " +
+                  param.kind.text;
+  for (const auto& input : signature.inputs) arguments += (arguments.empty() ? "" : ", ") + input.name.text;
+  d.help("parameters stand in `<…>`, not among the arguments: " +
+         quoted(signature.name.text + "<" + parameters + ">(" + arguments + ")"));
 }
 
 }  // namespace tap

@@ -1,0 +1,70 @@
+#include "compiler/frontend/conversions.h"
+
+#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/sizes.h"
+
+namespace tap {
+namespace {
+
+bool is_arithmetic(ast::BinaryOp op) {
+  return op == ast::BinaryOp::add || op == ast::BinaryOp::sub || op == ast::BinaryOp::mul || op == ast::BinaryOp::div;
+}
+
+// The operands of the arithmetic that an expression consists of, and whether it divides.
+struct Operands {
+  const Env& env;
+  std::vector<ast::ExprId> found = {};
+  bool divides = false;
+
+  void collect(ast::ExprId id) {
+    const auto& node = env[id].node;
+    if (auto* unary = std::get_if<ast::Unary>(&node)) return collect(unary->operand);
+    if (auto* binary = std::get_if<ast::Binary>(&node); binary && is_arithmetic(binary->op)) {
+      divides |= binary->op == ast::BinaryOp::div;
+      collect(binary->left);
+      return collect(binary->right);
+    }
+    if (auto* choice = std::get_if<ast::If>(&node)) {
+      collect(choice->then_value);
+      return collect(choice->else_value);
+    }
+    if (auto* reduce = std::get_if<ast::Reduce>(&node);
+        reduce && reduce->operands.size() == 1 && is_builtin_reduction(reduce->monoid.text))
+      return collect(reduce->operands[0]);
+    // A literal takes the type of what stands beside it.
+    if (!std::holds_alternative<ast::IntLiteral>(node)) found.push_back(id);
+  }
+};
+
+}  // namespace
+
+void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
+                      Diagnostic& d, const std::string& how) {
+  if (is_bool(from) || is_bool(to)) return;
+  Span span = env[value].span;
+  std::string source = source_of(session, span), type(name_of(to));
+  bool whole = source == session.sources.text(span);
+  if (is_float(from) && is_integer(to)) {
+    d.help("say which integer is meant: " + quoted(type + "(round(" + source + "))") + " or " +
+           quoted(type + "(floor(" + source + "))") + "; or make what is wanted here " + std::string(name_of(from)));
+    return;
+  }
+  Operands operands{env};
+  if (is_integer(from) && is_float(to)) operands.collect(value);
+  if (!operands.divides || operands.found.empty()) {
+    d.help(how + ": " + quoted(type + "(" + source + ")"));
+    if (whole) d.fix(span, type + "(" + source + ")");
+    return;
+  }
+  std::string converted(session.sources.text(span));
+  for (auto operand = operands.found.rbegin(); operand != operands.found.rend(); ++operand) {
+    Span at = env[*operand].span;
+    converted.insert(at.end - span.begin, ")");
+    converted.insert(at.begin - span.begin, type + "(");
+  }
+  d.note("`/` of integers floors");
+  d.help("convert before dividing" + (whole ? ": " + quoted(converted) : std::string()));
+  d.fix(span, converted);
+}
+
+}  // namespace tap

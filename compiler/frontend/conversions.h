@@ -1,0 +1,15 @@
+// What is offered where a value has another type than is wanted: a conversion that keeps its meaning.
+//
+//   y: f32[n], x: i32[n]     y[i] = x[i] / 2     f32(x[i]) / 2, for f32(x[i] / 2) would floor first
+//   y: i32[n], x: f32[n]     y[i] = x[i]         no i32(x[i]) that drops the fraction unasked; round or floor says which
+#pragma once
+
+#include "compiler/frontend/session.h"
+
+namespace tap {
+
+// Adds the help and its fix to `d`; nothing where either type is bool.
+void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
+                      Diagnostic& d, const std::string& how = "convert it");
+
+}  // namespace tap

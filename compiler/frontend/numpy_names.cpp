@@ -1,0 +1,48 @@
+#include "compiler/frontend/numpy_names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tap {
+namespace {
+
+struct Counterpart {
+  std::string_view name, mend;
+};
+constexpr auto counterparts = std::to_array<Counterpart>({
+    {"amax", "over all of a tensor: `max_all(x)`, over one axis: `max_axis<-1>(x)`"},
+    {"amin", "over all of a tensor: `min_all(x)`, over one axis: `min_axis<-1>(x)`"},
+    {"arange", "an index variable is its own value: `y[i] = i`"},
+    {"argmax", "over one axis: `argmax_axis<-1>(x)`, over all: `argmax_all(x)`"},
+    {"argmin", "over one axis: `argmin_axis<-1>(x)`, over all: `argmin_all(x)`"},
+    {"average", "over all of a tensor: `mean_all(x)`, over one axis: `mean_axis<-1>(x)`"},
+    {"concatenate", "`concat<0>(a, b)`, or two equations: `y[i] = a[i]` and `y[n + j] = b[j]`"},
+    {"einsum", "an equation is the einsum: `C[i, j] = sum[k] A[i, k] * B[k, j]`"},
+    {"eye", "write its cells: `I[i, j] = if i == j then f32(1) else 0`"},
+    {"full", "write its cells: `y[i] = 3`"},
+    {"len", "a dim is its size: with `x: f32[n]`, the length of x is `n`"},
+    {"mean", "over all of a tensor: `mean_all(x)`, over one axis: `mean_axis<-1>(x)`"},
+    {"mm", "a matrix product is `matmul(a, b)`"},
+    {"norm", "the Euclidean norm is `norm2(x)`"},
+    {"ones", "write its cells, `y[i] = 1`, or take another tensor's shape: `ones_like(x)`"},
+    {"permute", "an equation orders the axes: `y[k, i, j] = x[i, j, k]`"},
+    {"range", "a range is written `0..n`, as in `y[i] = x[i] for i in 0..n`"},
+    {"std", "the square root of a variance: `sqrt(variance_all(x))`"},
+    {"tril", "`lower_triangle(x)`, or its cells: `if j <= i then x[i, j] else 0`"},
+    {"triu", "`upper_triangle(x)`, or its cells: `if j >= i then x[i, j] else 0`"},
+    {"var", "over all of a tensor: `variance_all(x)`, over one axis: `variance_axis<-1>(x)`"},
+    {"where", "of whole tensors: `select(c, a, b)`, in an equation: `if c[i] then a[i] else b[i]`"},
+    {"zeros", "write its cells, `y[i] = 0`, or take another tensor's shape: `zeros_like(x)`"},
+});
+static_assert(std::is_sorted(counterparts.begin(), counterparts.end(),
+                             [](const Counterpart& a, const Counterpart& b) { return a.name < b.name; }));
+
+}  // namespace
+
+std::string instead_of_numpy(std::string_view name) {
+  auto at = std::lower_bound(counterparts.begin(), counterparts.end(), name,
+                             [](const Counterpart& c, std::string_view n) { return c.name < n; });
+  return at != counterparts.end() && at->name == name ? std::string(at->mend) : std::string();
+}
+
+}  // namespace tap
