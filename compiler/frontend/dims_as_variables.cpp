@@ -27,7 +27,8 @@ class DimsAsVariables {
     Diagnostic d(Code::dim_bound_as_variable, span_,
                  names + (one ? " is a dim here, the constant " : " are dims here, the constants ") + values +
                      (one ? ", and no index variable" : ", and no index variables"));
-    for (const std::string& name : names_) d.label(env_.find_as<DimEntity>(name)->span, quoted(name) + " is a dim here");
+    for (const std::string& name : names_)
+      d.label(env_.find_as<DimEntity>(name)->span, quoted(name) + " is a dim here");
     d.help(std::string("choose ") + (one ? "another name for the index variable" : "other names for index variables") +
            ", for example " + others);
     return d;

@@ -42,8 +42,9 @@ void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const 
                            : quoted(name.text) + " is already an index variable here");
       d.label(other.span, "bound here");
       if (other.role == VarRole::reduction && role == VarRole::reduction)
-        d.help("a reduction reaches as far right as it can: put the first one in parentheses, as in `(sum[k] a[k]) + "
-               "sum[k] b[k]`");
+        d.help(
+            "a reduction reaches as far right as it can: put the first one in parentheses, as in `(sum[k] a[k]) + "
+            "sum[k] b[k]`");
       session_.fail(std::move(d));
     }
   }

@@ -113,8 +113,8 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
     session.fail(std::move(d));
   }
   if (auto mend = from_the_end(op, v, name, indices)) {
-    d.help("an index counts from 0; counted from the end, this is " + quoted(*mend) + ", the size less that many; where the size " +
-           "is a dim, write its name");
+    d.help("an index counts from 0; counted from the end, this is " + quoted(*mend) +
+           ", the size less that many; where the size " + "is a dim, write its name");
     session.fail(std::move(d));
   }
   if (kernel) {

@@ -166,9 +166,9 @@ class Habits {
     if (whole)
       return tell(list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
                   "for all of an axis write an index variable, which stands on the left, too: `y[j] = x[j, i]`");
-    return tell(list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
-                fmt::format("an index variable runs over the axis or a part of it: `y[j] = {}[i + j] for j in 0..4`",
-                            name));
+    return tell(
+        list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
+        fmt::format("an index variable runs over the axis or a part of it: `y[j] = {}[i + j] for j in 0..4`", name));
   }
 
   // 0..=i
@@ -204,9 +204,10 @@ class Habits {
     if (at_ < 2 || list_.kind(shard) != K::shard || list_.kind(at_) == K::lbracket || shard == 0) return false;
     std::string left = text(operand_begin(shard - 1), shard - 1);
     std::string right = text(shard + 1, operand_end(shard + 1));
-    return tell(list_.span(shard), "`@` multiplies nothing in Tap: behind it stands a sharding, as in `X @ pod[{data}]`",
-                fmt::format("a matrix product is `matmul({}, {})` of std, or `y[i, j] = sum[k] a[i, k] * b[k, j]`", left,
-                            right));
+    return tell(list_.span(shard),
+                "`@` multiplies nothing in Tap: behind it stands a sharding, as in `X @ pod[{data}]`",
+                fmt::format("a matrix product is `matmul({}, {})` of std, or `y[i, j] = sum[k] a[i, k] * b[k, j]`",
+                            left, right));
   }
 
   // softmax(x)[i]
@@ -214,9 +215,9 @@ class Habits {
     if (list_.kind(at_) != K::lbracket || before() != K::rparen || !touches_previous()) return false;
     std::size_t first = operand_begin(at_ - 1);
     if (first == at_ - 1 || list_.kind(first) != K::name) return false;
-    return tell(list_.span(at_), fmt::format("a cell is read of a name, not of `{}`", text(first, at_ - 1)),
-                fmt::format("bind it first, `h = {}`, and read `h{}`", text(first, at_ - 1),
-                            text(at_, operand_end(at_))));
+    return tell(
+        list_.span(at_), fmt::format("a cell is read of a name, not of `{}`", text(first, at_ - 1)),
+        fmt::format("bind it first, `h = {}`, and read `h{}`", text(first, at_ - 1), text(at_, operand_end(at_))));
   }
 
   // x << 1
@@ -224,8 +225,8 @@ class Habits {
     K sign = list_.kind(at_);
     if ((sign != K::less && sign != K::greater) || before() != sign || !touches_previous() || at_ < 2) return false;
     std::size_t first = operand_begin(at_ - 2), last = operand_end(at_ + 1);
-    std::string mend = fmt::format("{}({}, {})", sign == K::less ? "shl" : "shr", text(first, at_ - 2),
-                                   text(at_ + 1, last));
+    std::string mend =
+        fmt::format("{}({}, {})", sign == K::less ? "shl" : "shr", text(first, at_ - 2), text(at_ + 1, last));
     tell(join(list_.span(at_ - 1), list_.span(at_)), fmt::format("`{0}{0}` has no meaning in Tap", list_.text_of(at_)),
          fmt::format("a shift is `{}`", mend));
     d_.fix(join(list_.span(first), list_.span(last)), mend);

@@ -115,8 +115,8 @@ void offer_parameters(const Signature& signature, std::size_t given, Diagnostic&
   if (signature.params.empty() || given <= signature.inputs.size()) return;
   std::string parameters, arguments;
   for (const auto& param : signature.params)
-    parameters += (parameters.empty() ? "" : ", ") + param.name.text + (param.pack ? ".." : "") + ": " +
-                  param.kind.text;
+    parameters +=
+        (parameters.empty() ? "" : ", ") + param.name.text + (param.pack ? ".." : "") + ": " + param.kind.text;
   for (const auto& input : signature.inputs) arguments += (arguments.empty() ? "" : ", ") + input.name.text;
   d.help("parameters stand in `<…>`, not among the arguments: " +
          quoted(signature.name.text + "<" + parameters + ">(" + arguments + ")"));
