@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <type_traits>
 
 #include "ir/parse_line.h"
 #include "ir/text_names.h"
+#include "support/diagnostic.h"
 
 namespace tap::ir {
 namespace {
+
+constexpr std::uint32_t max_axis = 1 << 20;
 
 std::string names(const std::vector<std::string>& list) {
   std::vector<std::string> written;
@@ -21,9 +26,12 @@ std::string text(const PlannedChoice& choice) {
   return fmt::format("choose {} {}", plan_name(choice.operation), choice.alternative);
 }
 std::string text(const PlannedSplit& split) {
-  std::string out = fmt::format("split {} dim {} into {} over {}", plan_name(split.operation), plan_name(split.dim),
+  std::string dim = axis_of_dim(split.dim) ? "on " + split.dim : "dim " + plan_name(split.dim);
+  std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim,
                                 to_string(split.blocks), words::text_of(words::placements, split.placement));
-  if (split.axis) out += fmt::format(" {}.{}", written_name(split.mesh), to_string(*split.axis));
+  bool bare = split.mesh.empty() && split.axis && is_identifier(split.axis->name);
+  if (bare) out += " " + to_string(*split.axis);
+  else if (split.axis) out += fmt::format(" {}.{}", written_name(split.mesh), to_string(*split.axis));
   if (split.tree) out += fmt::format(" tree {}", *split.tree);
   return out;
 }
@@ -53,6 +61,20 @@ std::size_t plain_length(std::string_view text) {
   return n;
 }
 
+struct PlanFailure : TextFailure {
+  std::string help;
+};
+
+constexpr std::array<std::string_view, 4> keywords{"choose", "split", "fuse", "unroll"};
+
+template <class List, class Text>
+std::string near_one(std::string_view found, const List& list, Text text) {
+  std::vector<std::string> candidates;
+  for (const auto& item : list) candidates.emplace_back(text(item));
+  auto near = did_you_mean(found, candidates);
+  return near ? "did you mean `" + *near + "`?" : "";
+}
+
 // The decisions of a text, line by line, with their places.
 class PlanReader {
  public:
@@ -66,8 +88,10 @@ class PlanReader {
       std::size_t end = std::min(text_.find('\n', at_), text_.size());
       Line line(text_.substr(at_, end - at_), number);
       if (!line.at_end()) {
+        refuse_other_comment(line);
         if (started) read_decision(line);
         else read_version(line);
+        refuse_other_comment(line);
         line.expect_end();
         started = true;
       }
@@ -78,6 +102,18 @@ class PlanReader {
   }
 
  private:
+  [[noreturn]] static void refuse(const Line& line, std::size_t column, std::string message, std::string help) {
+    throw PlanFailure{{line.number(), std::move(message), column}, std::move(help)};
+  }
+
+  static void refuse_other_comment(const Line& line) {
+    if (!line.rest().starts_with('#')) return;
+    std::string_view said = line.rest().substr(1);
+    said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
+    while (!said.empty() && (said.back() == '\r' || said.back() == ' ')) said.remove_suffix(1);
+    refuse(line, line.column(), "a comment begins with `//`", fmt::format("write `// {}`", said));
+  }
+
   static void read_version(Line& line) {
     std::size_t begin = line.column();
     if (!line.eat_word("plan")) line.fail("a plan begins with `plan 1`");
@@ -100,55 +136,107 @@ class PlanReader {
       return choice;
     }
     if (keyword == "split") return split(line);
-    if (keyword == "fuse") {
-      PlannedFusion fusion{names(line, PlanPart::operation)};
-      if (line.eat_word("over")) fusion.dims = names(line, PlanPart::dim);
-      return fusion;
-    }
-    if (keyword == "unroll") {
-      PlannedUnroll unroll{name(line, PlanPart::operation)};
-      unroll.steps = part(line, PlanPart::number, [&] { return line.bounded_integer(1, 1 << 20); });
-      return unroll;
-    }
-    line.fail_at(begin, keyword.empty() ? "a line begins with choose, split, fuse or unroll"
+    if (keyword == "fuse") return fusion(line);
+    if (keyword == "unroll") return unroll(line);
+    refuse(line, begin, keyword.empty() ? "a line begins with choose, split, fuse or unroll"
                                         : fmt::format("`{}` is no decision; a line begins with choose, split, fuse or "
                                                       "unroll",
-                                                      keyword));
+                                                      keyword),
+           near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 
-  // split H dim k into 4 over pod.model tree 2
+  // fuse H, H.m, Y over i
+  PlannedFusion fusion(Line& line) {
+    PlannedFusion fusion{names(line, PlanPart::operation), {}};
+    if (std::size_t column = line.column(); plain_length(line.rest()) > 0 && !at_word(line, "over")) {
+      std::string_view next = line.rest().substr(0, plain_length(line.rest()));
+      while (plain_length(line.rest()) > 0 && !at_word(line, "over"))
+        for (std::string& more : names(line, PlanPart::operation)) fusion.operations.push_back(std::move(more));
+      if (line.eat_word("over")) fusion.dims = names(line, PlanPart::dim);
+      refuse(line, column, fmt::format("`,` is missing before `{}`", next), "write `" + text(fusion) + "`");
+    }
+    if (line.eat_word("over")) fusion.dims = names(line, PlanPart::dim);
+    return fusion;
+  }
+  static bool at_word(const Line& line, std::string_view word) {
+    return line.rest().substr(0, plain_length(line.rest())) == word;
+  }
+
+  // unroll u 4
+  PlannedUnroll unroll(Line& line) {
+    PlannedUnroll unroll{name(line, PlanPart::operation)};
+    std::size_t column = line.column();
+    bool by = line.eat_word("by");
+    unroll.steps = part(line, PlanPart::number, [&] { return line.bounded_integer(1, 1 << 20); });
+    if (by) refuse(line, column, "the number of steps stands without `by`", "write `" + text(unroll) + "`");
+    return unroll;
+  }
+
+  // split H dim k into 4 over pod.model tree 2, or as in a program: split H on axis 0 into [0..3, 3..8] over model
   PlannedSplit split(Line& line) {
     PlannedSplit split;
     split.operation = name(line, PlanPart::operation);
-    line.expect_word("dim");
-    split.dim = name(line, PlanPart::dim);
+    split.dim = dim(line);
     line.expect_word("into");
-    split.blocks = part(line, PlanPart::number, [&] { return line.blocks(); });
+    split.blocks = part(line, PlanPart::number, [&] { return blocks(line); });
     if (line.eat_word("over")) part(line, PlanPart::place, [&] { return place(line, split); });
     if (line.eat_word("tree")) split.tree = line.bounded_integer(2, 1 << 30);
     return split;
   }
 
-  // threads, sequential, anywhere, pod.model, axis pod.model
+  // dim k, on k, on axis 0
+  std::string dim(Line& line) {
+    bool on = line.eat_word("on");
+    if (!on) line.expect_word("dim");
+    if (!on || !at_word(line, "axis")) return name(line, PlanPart::dim);
+    std::string found = part(line, PlanPart::dim, [&] {
+      line.eat_word("axis");
+      return fmt::format("axis {}", line.bounded_integer(0, max_axis));
+    });
+    return result_.parts.back().back().name = found;
+  }
+
+  // 4, [0, 3, 8], [0..3, 3..8]
+  static Blocks blocks(Line& line) {
+    std::string_view first = line.rest().substr(0, line.rest().find_first_of(",]"));
+    if (!first.starts_with('[') || first.find("..") == first.npos) return line.blocks();
+    Blocks blocks{0, {}};
+    line.expect("[");
+    do {
+      std::size_t begin = line.column();
+      Range range = line.range();
+      if (blocks.boundaries.empty()) blocks.boundaries.push_back(range.lo);
+      if (range.lo != blocks.boundaries.back() || range.hi < range.lo)
+        line.fail_at(begin, fmt::format("blocks follow each other: wanted one that starts at {}; got {}..{}",
+                                        blocks.boundaries.back(), range.lo, range.hi));
+      blocks.boundaries.push_back(range.hi);
+      ++blocks.count;
+    } while (line.eat(","));
+    line.expect("]");
+    return blocks;
+  }
+
+  // threads, sequential, anywhere, pod.model, axis pod.model, or model alone
   static bool place(Line& line, PlannedSplit& split) {
-    std::size_t begin = line.column();
-    std::string_view rest = line.rest();
-    bool is_axis = rest.starts_with('"') || rest.substr(0, plain_length(rest)).find('.') != rest.npos;
-    if (!is_axis) {
-      std::string_view word = line.word();
-      auto known = std::find_if(words::placements.begin(), words::placements.end(),
-                                [word](const auto& entry) { return entry.text == word; });
-      if (known == words::placements.end())
-        line.fail_at(begin,
-                     fmt::format("`{}` is no place for blocks; they go over threads, sequential, anywhere, or an "
-                                 "axis of a mesh, as in pod.data",
-                                 word.empty() ? rest.substr(0, rest.find(' ')) : word));
+    auto ahead = [&] { return line.rest().substr(0, plain_length(line.rest())); };
+    std::string_view word = ahead();
+    auto known = std::find_if(words::placements.begin(), words::placements.end(),
+                              [word](const auto& entry) { return entry.text == word; });
+    if (known != words::placements.end()) {
+      line.take(word.size());
       split.placement = known->value;
       if (split.placement != Placement::mesh_axis) return true;
+      word = ahead();
     }
+    bool with_mesh = line.rest().starts_with('"') || word.find('.') != word.npos;
+    std::string help = near_one(word, words::placements, [](const auto& entry) { return entry.text; });
+    if (word.empty() ? !with_mesh : known == words::placements.end() && !with_mesh && !help.empty())
+      refuse(line, line.column(), no_place(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word), help);
     split.placement = Placement::mesh_axis;
-    split.mesh = line.name();
-    line.expect(".");
+    if (with_mesh) {
+      split.mesh = line.name();
+      line.expect(".");
+    }
     split.axis = line.axis_ref();
     return true;
   }
@@ -190,21 +278,39 @@ bool is_plain_name(std::string_view name) { return !name.empty() && name != "_" 
 
 std::string plan_name(const std::string& name) { return is_plain_name(name) ? name : quoted(name); }
 
+std::string no_place(std::string_view word) {
+  return fmt::format("`{}` is no place for blocks; they go over threads, sequential, anywhere, or an axis of a mesh, as in "
+                     "pod.data",
+                     word);
+}
+
+std::optional<std::uint32_t> axis_of_dim(std::string_view dim) {
+  constexpr std::string_view prefix = "axis ";
+  if (!dim.starts_with(prefix)) return std::nullopt;
+  dim.remove_prefix(prefix.size());
+  std::uint32_t axis = 0;
+  auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), axis);
+  if (error != std::errc() || fmt::format("{}", axis) != dim || axis > max_axis) return std::nullopt;
+  return axis;
+}
+
 std::string print(const Plan& plan) {
   std::string out = "plan 1\n";
   for (const Decision& d : plan.decisions) out += std::visit([](const auto& p) { return text(p); }, d) + "\n";
   return out;
 }
 
-std::variant<PlanText, TextError> parse_plan_text(std::string_view text) {
+std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text) {
   try {
     return PlanReader(text).read();
-  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message, failure.column}; }
+  } catch (const PlanFailure& failure) {
+    return PlanMistake{{failure.line, failure.message, failure.column}, failure.help};
+  } catch (const TextFailure& failure) { return PlanMistake{{failure.line, failure.message, failure.column}, ""}; }
 }
 
 std::variant<Plan, TextError> parse_plan(std::string_view text) {
   auto parsed = parse_plan_text(text);
-  if (auto* error = std::get_if<TextError>(&parsed)) return std::move(*error);
+  if (auto* mistake = std::get_if<PlanMistake>(&parsed)) return TextError(std::move(*mistake));
   return std::move(std::get<PlanText>(parsed).plan);
 }
 

@@ -2,7 +2,11 @@
 //
 //   plan 1
 //   split H dim k into 4 over mesh.model      operation H at 13..14, dim k at 19..20, blocks, place
+//
+// A split may be written as in a program, too: `split H on k into [0..2, 2..8] over model`.
 #pragma once
+
+#include <optional>
 
 #include "ir/plan.h"
 
@@ -21,7 +25,17 @@ struct PlanText {
   Plan plan;
   std::vector<std::vector<TextPart>> parts;  // of each decision; the first is the whole
 };
-std::variant<PlanText, TextError> parse_plan_text(std::string_view text);
+
+struct PlanMistake : TextError {
+  std::string help;  // the line as it should be; empty where nobody can say
+};
+std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text);
+
+// `on axis 0` names a dim by the axis of the value that it walks: its name is then `axis 0`. Nothing for other names.
+std::optional<std::uint32_t> axis_of_dim(std::string_view dim);
+
+// "`nowhere` is no place for blocks; they go over …"
+std::string no_place(std::string_view word);
 
 // The part of the decision; the whole of it where there is none, of that name if one is given.
 const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name);

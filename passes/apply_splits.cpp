@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ir/operation_names.h"
+#include "ir/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/cut.h"
 #include "passes/place_on_mesh.h"
@@ -28,6 +29,34 @@ std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& op
   return std::nullopt;
 }
 
+// The name of the dim that a plan calls `axis 0`: of the value that the plan names, or the operation's first. Stays as it is
+// where no dim alone walks that axis.
+std::string named_dim(const Program& program, const Operation& operation, const Graph& graph, const PlannedSplit& split) {
+  auto axis = axis_of_dim(split.dim);
+  if (!axis) return split.dim;
+  std::string_view own = std::string_view(split.operation).substr(split.operation.rfind('/') + 1);
+  ValueId value = operation.results.at(0);
+  for (ValueId result : operation.results)
+    if (graph[result].name == own) value = result;
+  const Operator op = in_own_words(program, operation);
+  auto dim = dim_of_axis(op, operation, value, *axis);
+  if (!dim) return split.dim;
+  const std::string& name = op.dims[*dim].name;
+  return find_dim(op, name) == dim ? name : "#" + std::to_string(*dim);
+}
+
+// The sole mesh that has the axis, for one that is named alone; empty where none or several have it.
+std::string mesh_of_axis(const Program& program, const AxisRef& axis) {
+  std::string found;
+  for (const Mesh& mesh : program.meshes)
+    for (const MeshAxis& own : mesh.axes) {
+      if (own.name != axis.name) continue;
+      if (!found.empty()) return "";
+      found = mesh.name;
+    }
+  return found;
+}
+
 // One decision that waits for the operation it names.
 struct Pending {
   std::size_t decision;
@@ -40,6 +69,8 @@ class SplitApplier {
       : source_(program), result_{program, {}, {}, {}}, interner_(result_.program) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d)
       if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
+    for (Pending& p : pending_)
+      if (p.split.axis && p.split.mesh.empty()) p.split.mesh = mesh_of_axis(program, *p.split.axis);
     for (Graph& graph : result_.program.graphs) graph.splits.clear();
   }
 
@@ -93,6 +124,10 @@ class SplitApplier {
       return find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
     };
     auto named = finder.find(program().main, split.operation), place = named;
+    if (named) {
+      const Graph& graph = program()[named->graph];
+      split.dim = named_dim(program(), graph[named->operation], graph, split);
+    }
     std::string name = split.operation;
     while (place && !has_dim(*place)) {
       auto partial = partial_of_.find(name);

@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "ir/mesh_position.h"
+#include "ir/plan_text.h"
 #include "ir/sharding.h"
+#include "ir/text_names.h"
 #include "passes/plan_problem.h"
 #include "support/plural.h"
 
@@ -73,6 +75,18 @@ std::vector<std::string> names_of(const std::vector<Named>& list) {
   return names;
 }
 
+// Of an axis that the plan names alone, and that no mesh has, or more than one.
+PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
+  std::vector<std::string> axes, holders;
+  for (const Mesh& mesh : program.meshes)
+    for (const MeshAxis& own : mesh.axes) {
+      axes.push_back(mesh.name + "." + own.name);
+      if (own.name == axis) holders.push_back("`" + axes.back() + "`");
+    }
+  if (holders.empty()) return {0, no_place(axis), PlanPart::place, "", near_or_all(axis, axes, "axes")};
+  return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
+}
+
 }  // namespace
 
 std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place, std::uint32_t dim,
@@ -84,6 +98,7 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
     return PlanProblem{0, std::move(message), part, "", std::move(help)};
   };
   const Mesh* mesh = find_mesh(program, split.mesh);
+  if (!mesh && split.mesh.empty()) return no_mesh_has(program, split.axis->name);
   if (!mesh)
     return problem(PlanPart::place, "there is no mesh `" + split.mesh + "`",
                    program.meshes.empty() ? "the program declares none: mesh pod = [data: 2]"

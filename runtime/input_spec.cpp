@@ -91,6 +91,32 @@ std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_v
   return result;
 }
 
+// What another language calls `f32`: float32, and likewise int64, uint8, bfloat16. Empty for other words.
+std::string own_type_name(std::string_view word) {
+  for (auto [theirs, ours] : {std::pair{"bfloat", "bf"}, {"float", "f"}, {"uint", "u"}, {"int", "i"}}) {
+    if (!word.starts_with(theirs)) continue;
+    std::string name = ours + std::string(word.substr(std::string_view(theirs).size()));
+    return element_type_named(name) ? name : "";
+  }
+  return "";
+}
+
+// A value that is neither a file nor made up nor begins as a literal does: what it was meant to be.
+void refuse_other_words(const std::string& name, std::string_view value, std::string_view spec) {
+  std::string_view word = value.substr(0, value.find_first_of("[:,( "));
+  if (is_identifier(word) && word != "true" && word != "false" && word != "inf" && word != "nan") {
+    std::string help = "write zeros, ones, iota, const:2.5, rand:42, randn:42, or the values: " + name + "=[1, 2, 3]";
+    std::string type = own_type_name(word);
+    if (!type.empty()) help = "write " + name + "=" + type + std::string(value.substr(word.size()));
+    if (word == "True" || word == "False") help = word == "True" ? "write true" : "write false";
+    throw wrong_command(Code::data_spec, quoted(spec) + " is no input: " + quoted(word) + " is not a number, nor the name of a value", help);
+  }
+  bool list = !value.starts_with('[') && value.find(',') != value.npos;
+  if (list)
+    throw wrong_command(Code::data_spec, quoted(spec) + " is no input: several values stand in brackets",
+                        "write " + name + "=[" + std::string(value) + "]");
+}
+
 InputSpec parse_spec(std::string_view text, bool shape_alone) {
   InputSpec spec;
   spec.text = text;
@@ -119,7 +145,10 @@ InputSpec parse_spec(std::string_view text, bool shape_alone) {
   else if (format_of(split_entry(value).first))
     throw wrong_command(Code::data_spec, quoted(text) + " is no input: a file is named after an `@`",
                         "write " + spec.name + "=@" + std::string(value));
-  else spec.value = parse_literal(value, text);
+  else {
+    refuse_other_words(spec.name, value, text);
+    spec.value = parse_literal(value, text);
+  }
   return spec;
 }
 

@@ -9,10 +9,26 @@
 namespace tap::driver {
 namespace {
 
-bool close(double got, double wanted, const Tolerance& tolerance) {
+// Some units in the last place of a sum; near zero what is left of terms of about 1.
+struct Default {
+  ElementType type;
+  double relative, absolute;
+};
+constexpr Default defaults[] = {{ElementType::f64, 1e-5, 1e-8},
+                                {ElementType::f32, 1e-5, 1e-6},
+                                {ElementType::f16, 1e-3, 1e-3},
+                                {ElementType::bf16, 1e-2, 1e-2}};
+
+const Default& default_of(ElementType type) {
+  for (const Default& one : defaults)
+    if (one.type == type) return one;
+  return defaults[0];
+}
+
+bool close(double got, double wanted, double relative, double absolute) {
   if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return true;
   if (!std::isfinite(got) || !std::isfinite(wanted)) return false;
-  return std::fabs(got - wanted) <= tolerance.absolute + tolerance.relative * std::fabs(wanted);
+  return std::fabs(got - wanted) <= absolute + relative * std::fabs(wanted);
 }
 
 Shape index_of(std::int64_t at, const Shape& shape) {
@@ -23,12 +39,21 @@ Shape index_of(std::int64_t at, const Shape& shape) {
 
 }  // namespace
 
+double relative_tolerance(const Tolerance& tolerance, ElementType type) {
+  return tolerance.relative.value_or(default_of(type).relative);
+}
+double absolute_tolerance(const Tolerance& tolerance, ElementType type) {
+  return tolerance.absolute.value_or(default_of(type).absolute);
+}
+
 std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance) {
   const Tensor& got = result.tensor;
+  const double relative = relative_tolerance(tolerance, got.type());
+  const double absolute = absolute_tolerance(tolerance, got.type());
   std::int64_t different = 0, first = 0;
   double greatest = 0;
   for (std::int64_t at = 0; at < got.size(); ++at) {
-    bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), tolerance)
+    bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), relative, absolute)
                                       : got.load_i64(at) == wanted.load_i64(at);
     if (equal) continue;
     if (different++ == 0) first = at;
@@ -42,7 +67,7 @@ std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wante
                   print_element(got, first)));
   if (is_float(got.type()))
     diagnostic.note(fmt::format("the greatest difference is {}; allowed is {} + {} · |wanted|", greatest,
-                                tolerance.absolute, tolerance.relative));
+                                absolute, relative));
   return diagnostic;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "runtime/content.h"
 #include "support/diagnostic.h"
@@ -10,9 +11,10 @@
 namespace tap::driver {
 
 struct Tolerance {
-  double relative = 1e-5;
-  double absolute = 1e-8;
+  std::optional<double> relative, absolute;  // those of the result's type where none is given
 };
+double relative_tolerance(const Tolerance& tolerance, ElementType type);
+double absolute_tolerance(const Tolerance& tolerance, ElementType type);
 
 // Nothing, or what differs: how many elements, the first of them, and the greatest difference. Pre: same type and shape.
 std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance);

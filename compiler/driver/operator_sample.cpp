@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "compiler/driver/standard_library.h"
@@ -12,6 +13,7 @@ namespace tap::driver {
 namespace {
 
 constexpr std::size_t most_attempts = 1000;
+constexpr std::size_t most_for_points = 40;  // to find a sample that shows more than one without points
 
 Failure wrong(const std::string& message, const std::string& help) {
   return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, message).help(help)};
@@ -66,16 +68,102 @@ void require_kind(const ast::Param& param, const std::string& value) {
   }
 }
 
-std::vector<std::string> candidate_values(const ast::Param& param) {
+// `nth` of the integers that have no default: no two are equal, so that `start` and `stop` leave something between them.
+std::vector<std::string> candidate_values(const ast::Param& param, bool counts_axes, std::int64_t nth) {
   if (param.pack) return {"4, 4", "1", "4", "2, 2", "1, 1", "", "1, 0", "0"};
   if (param.kind.text == "bool") return {"false", "true"};
   if (param.kind.text == "float") return {"1.0"};
   if (param.kind.text == "type") return {"f32"};
-  return {"-1", "1", "2", "0", "4", "-2"};
+  if (counts_axes) return {"1", "0", "-1", "2", "-2"};
+  return {std::to_string(nth + 2), "1", "2", "0", "4", "-1", "-2"};
+}
+
+// What a condition about ranks and parameters is at a sample; empty where it speaks of something else.
+class Conditions {
+ public:
+  Conditions(const ast::Module& module, const SampleSizes& sizes) : module_(module), sizes_(sizes) {}
+
+  std::optional<std::int64_t> value(ast::ExprId id) const {
+    const auto& node = module_[id].node;
+    if (const auto* literal = std::get_if<ast::IntLiteral>(&node)) {
+      auto magnitude = static_cast<std::int64_t>(literal->magnitude);
+      return literal->negated ? -magnitude : magnitude;
+    }
+    if (const auto* name = std::get_if<ast::NameRef>(&node)) return parameter(name->name);
+    if (const auto* call = std::get_if<ast::Call>(&node)) return rank(*call);
+    if (const auto* unary = std::get_if<ast::Unary>(&node)) {
+      auto operand = value(unary->operand);
+      if (!operand) return std::nullopt;
+      return unary->op == ast::UnaryOp::negate ? -*operand : !*operand;
+    }
+    const auto* binary = std::get_if<ast::Binary>(&node);
+    if (!binary) return std::nullopt;
+    auto left = value(binary->left), right = value(binary->right);
+    if (!left || !right) return std::nullopt;
+    return of(binary->op, *left, *right);
+  }
+
+ private:
+  static std::optional<std::int64_t> of(ast::BinaryOp op, std::int64_t a, std::int64_t b) {
+    switch (op) {
+      case ast::BinaryOp::add: return a + b;
+      case ast::BinaryOp::sub: return a - b;
+      case ast::BinaryOp::equal: return a == b;
+      case ast::BinaryOp::not_equal: return a != b;
+      case ast::BinaryOp::less: return a < b;
+      case ast::BinaryOp::less_equal: return a <= b;
+      case ast::BinaryOp::greater: return a > b;
+      case ast::BinaryOp::greater_equal: return a >= b;
+      case ast::BinaryOp::logical_and: return a && b;
+      case ast::BinaryOp::logical_or: return a || b;
+      default: return std::nullopt;
+    }
+  }
+
+  std::optional<std::int64_t> parameter(const std::string& name) const {
+    auto given = sizes_.parameters.find(name);
+    if (given == sizes_.parameters.end() || !is_number<std::int32_t>(given->second)) return std::nullopt;
+    return std::stoll(given->second);
+  }
+
+  std::optional<std::int64_t> rank(const ast::Call& call) const {
+    if (call.callee.back().text != "rank" || call.args.size() != 1) return std::nullopt;
+    const auto& node = module_[call.args[0].value].node;
+    const auto* name = std::get_if<ast::NameRef>(&node);
+    const auto* pack = std::get_if<ast::PackRef>(&node);
+    auto found = sizes_.ranks.find(name ? name->name : pack ? pack->name : "");
+    return found == sizes_.ranks.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  const ast::Module& module_;
+  const SampleSizes& sizes_;
+};
+
+// The parameters that a condition compares with the rank of a pack: axes, counted from the front or the back.
+bool counts_axes(const SourceMap& sources, const Signature& signature, const std::string& parameter) {
+  for (const ast::WhereClause& where : *signature.where) {
+    std::string_view text = sources.text(where.span);
+    if (text.find("rank(") == text.npos) continue;
+    auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+    for (auto at = text.find(parameter); at != text.npos; at = text.find(parameter, at + 1)) {
+      std::size_t end = at + parameter.size();
+      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
+    }
+  }
+  return false;
+}
+
+// Whether the packs are what the conditions make of the parameters: `a = 1` goes with a `p` of one dim before it.
+bool agrees(const ast::Module& module, const Signature& signature, const SampleSizes& sizes) {
+  Conditions conditions(module, sizes);
+  return std::all_of(signature.where->begin(), signature.where->end(), [&](const ast::WhereClause& where) {
+    return !where.condition || conditions.value(*where.condition) != 0;
+  });
 }
 
 // All combinations, likely ones first.
-std::vector<SampleSizes> attempts(const ast::Module& module, const Signature& signature, const SampleOptions& options) {
+std::vector<SampleSizes> attempts(const SourceMap& sources, const ast::Module& module, const Signature& signature,
+                                  const SampleOptions& options) {
   std::vector<SampleSizes> list{{options.dims, {}, options.parameters}};
   auto multiply = [&](auto values, auto assign) {
     std::vector<SampleSizes> all;
@@ -89,11 +177,24 @@ std::vector<SampleSizes> attempts(const ast::Module& module, const Signature& si
   };
   for (const std::string& pack : size_names(module, signature).packs)
     multiply(std::vector<std::int64_t>{1, 2, 0}, [&](SampleSizes& a, std::int64_t rank) { a.ranks[pack] = rank; });
-  for (const ast::Param& param : *signature.params)
-    if (!param.default_value && !options.parameters.contains(param.name.text))
-      multiply(candidate_values(param),
-               [&](SampleSizes& a, const std::string& value) { a.parameters[param.name.text] = value; });
+  std::int64_t nth = 0;
+  for (const ast::Param& param : *signature.params) {
+    if (param.default_value || options.parameters.contains(param.name.text)) continue;
+    bool axes = counts_axes(sources, signature, param.name.text);
+    multiply(candidate_values(param, axes, nth),
+             [&](SampleSizes& a, const std::string& value) { a.parameters[param.name.text] = value; });
+    if (!axes && param.kind.text == "int") ++nth;
+  }
+  std::stable_partition(list.begin(), list.end(),
+                        [&](const SampleSizes& sizes) { return agrees(module, signature, sizes); });
   return list;
+}
+
+bool has_points(const ir::Program& program) {
+  for (const ir::Operator& op : program.operators)
+    for (const ir::IndexDim& dim : op.dims)
+      if (dim.range.size() == 0) return false;
+  return true;
 }
 
 // Whether the sizes, types or parameters are to blame and not the operator.
@@ -170,17 +271,26 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
   compile_options.standard_library = embedded::std_tap;
   compile_options.laws = options.laws;
   std::optional<Diagnostics> unfitting, illegal;  // of the first attempts that failed so
-  for (const SampleSizes& attempt : attempts(module, signature, options)) {
+  std::optional<Sample> without_points;  // the first that is legal, and has an index that runs over nothing
+  std::size_t tried = 0;
+  for (const SampleSizes& attempt : attempts(session.sources, module, signature, options)) {
+    if (without_points && ++tried > most_for_points) break;
     SampleProgram program =
         write_sample(session.sources, module, signature, attempt, library ? "std." + signature.name : signature.name);
     std::string text = library ? "use std\n" : session.sources.file(file).text() + "\n";
     FileId sample = session.sources.add(session.sources.file(file).path(), text + program.text);
     Diagnostics diagnostics;
     std::optional<Compiled> compiled = compile(session.sources, sample, compile_options, diagnostics);
-    if (compiled && !diagnostics.has_errors()) return Sample{std::move(*compiled), program.sizes};
+    if (compiled && !diagnostics.has_errors()) {
+      Sample sample{std::move(*compiled), program.sizes};
+      if (has_points(sample.compiled.program)) return sample;
+      if (!without_points) without_points = std::move(sample);
+      continue;
+    }
     auto& kept = is_unfitting(first_error(diagnostics)) ? unfitting : illegal;
     if (!kept) kept = std::move(diagnostics);
   }
+  if (without_points) return std::move(*without_points);
   if (!illegal) throw nothing_fits(signature, options, first_error(*unfitting));
   session.tell(*illegal);
   throw Reported{exit_code::wrong_program};

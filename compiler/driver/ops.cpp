@@ -1,4 +1,4 @@
-// tapc ops [NAME]: the operators of the standard library or of a file: documentation, and of one its index spaces,
+// tapc ops [NAME]: the operators and monoids of the standard library or of a file: documentation, and of one its index spaces,
 // projections, and what a shard of it needs.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
+#include "compiler/driver/describe_monoid.h"
 #include "compiler/driver/operator_sample.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
@@ -57,12 +58,24 @@ std::string indented(std::string_view text, std::string_view by) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string list_all(const std::vector<Signature>& all) {
+// `add: y = a + b` beside the name `add` is `y = a + b`.
+std::string said_of(const std::string& name, const std::string& doc) {
+  std::string line = first_line(doc);
+  return line.starts_with(name + ": ") ? line.substr(name.size() + 2) : line;
+}
+
+std::string list_all(const std::vector<Signature>& all, const ast::Module& module) {
+  std::vector<const ast::MonoidDecl*> monoids = monoids_of(module);
   std::size_t widest = 0;
   for (const Signature& signature : all) widest = std::max(widest, signature.name.size());
+  for (const ast::MonoidDecl* monoid : monoids) widest = std::max(widest, monoid->name.text.size());
   std::string text;
   for (const Signature& signature : all)
-    text += fmt::format("{:{}}  {}\n", signature.name, widest, first_line(signature.doc));
+    text += fmt::format("{:{}}  {}\n", signature.name, widest, said_of(signature.name, signature.doc));
+  if (!all.empty() && !monoids.empty()) text += "\nmonoids, to reduce with: (m[i], at[i]) = argmax[k] (x[i, k], k)\n\n";
+  if (!all.empty())
+    for (const ast::MonoidDecl* monoid : monoids)
+      text += fmt::format("{:{}}  {}\n", monoid->name.text, widest, said_of(monoid->name.text, monoid->doc));
   return text;
 }
 
@@ -133,20 +146,26 @@ int ops(Session& session, const OpsOptions& options) {
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::command_line, Span{}, "--dim and --param are for one operator, and none is named")
                         .help("write `tapc ops NAME --dim n=8`; `tapc ops` lists the names")};
-    session.print(all.empty() ? without_operators(*module, options.file) : list_all(all));
+    session.print(all.empty() ? without_operators(*module, options.file) : list_all(all, *module));
     return exit_code::done;
   }
+  std::string text;  // an operator and a monoid may have one name
   for (const Signature& signature : all)
-    if (signature.name == options.name) {
-      session.print(show_one(session, *module, signature, file, options));
-      return exit_code::done;
-    }
+    if (signature.name == options.name) text += show_one(session, *module, signature, file, options);
+  for (const ast::MonoidDecl* monoid : monoids_of(*module))
+    if (monoid->name.text == options.name)
+      text += (text.empty() ? "" : "\n") + describe_monoid(session, *module, *monoid, file, options.file.empty());
+  if (!text.empty()) {
+    session.print(text);
+    return exit_code::done;
+  }
   std::vector<std::string> names;
   for (const Signature& signature : all) names.push_back(signature.name);
+  for (const ast::MonoidDecl* monoid : monoids_of(*module)) names.push_back(monoid->name.text);
   auto near = did_you_mean(options.name, names);
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::command_line, Span{},
-                           fmt::format("there is no operator `{}` in {}", options.name,
+                           fmt::format("there is no operator or monoid `{}` in {}", options.name,
                                        options.file.empty() ? "the standard library" : options.file))
                     .help(near ? "did you mean `" + *near + "`?" : "`tapc ops` lists all")};
 }
@@ -155,7 +174,7 @@ int ops(Session& session, const OpsOptions& options) {
 
 Action declare_ops(CLI::App& app) {
   auto options = std::make_shared<OpsOptions>();
-  app.add_option("NAME", options->name, "The operator to describe; without one, all are listed");
+  app.add_option("NAME", options->name, "The operator or monoid to describe; without one, all are listed");
   app.add_option("--file", options->file, "Take the operators of this file instead of the standard library's");
   app.add_option("--dim", options->source.dims,
                  "The size of one of its dims, or of each dim of a pack, NAME=SIZE; others are 4")

@@ -59,6 +59,7 @@ std::string stage_text(Session& session, const OptOptions& options) {
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
+  if (options.stage != Stage::graph) tell_unused_shardings(session, compiled.program);
   Rewrites rewrites(session, file, how);
   chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
   ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;

@@ -11,10 +11,32 @@ namespace {
 
 constexpr std::size_t most_told = 20;
 
+// Where an earlier line of the plan fuses the operation with others: it names several operations, and this one not as the last.
+const ir::TextPart* fused_before(const Session& session, std::size_t decision, const std::string& name) {
+  for (std::size_t d = 0; session.plan && d < decision; ++d) {
+    const std::vector<ir::TextPart>& parts = session.plan->decisions[d];
+    const ir::TextPart* member = nullptr;
+    for (const ir::TextPart& part : parts) {
+      if (part.part != ir::PlanPart::operation) continue;
+      if (member) return member;
+      if (part.name == name) member = &part;
+    }
+  }
+  return nullptr;
+}
+
 // Where the name was in the program, if the passes before the plan took it away.
-void explain_missing(const Session& session, const passes::PlanProblem& problem, Diagnostic& diagnostic) {
+void explain_missing(const Session& session, const passes::PlanProblem& problem, std::size_t decision,
+                     Diagnostic& diagnostic) {
+  if (problem.part != ir::PlanPart::operation) return;
+  if (const ir::TextPart* member = fused_before(session, decision, problem.name)) {
+    Span span{session.plan->file, static_cast<std::uint32_t>(member->begin), static_cast<std::uint32_t>(member->end)};
+    diagnostic.label(span, fmt::format("this line makes `{}` a part of a group, which has the name of its last operation",
+                                       problem.name));
+    return;
+  }
   auto written = session.operations.find(problem.name);
-  if (problem.part != ir::PlanPart::operation || written == session.operations.end()) return;
+  if (written == session.operations.end()) return;
   diagnostic.label(written->second, fmt::format("the passes that run before a plan joined `{}` with what reads it, or "
                                                 "found that it is not needed",
                                                 problem.name));
@@ -34,7 +56,8 @@ Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
   }
   Diagnostic diagnostic(Code::plan_not_applicable, span, std::move(message));
   diagnostic.help(problem.help);
-  explain_missing(session, problem, diagnostic);
+  std::size_t of_the_program = std::min(problem.decision, requested.size());
+  explain_missing(session, problem, problem.decision - of_the_program, diagnostic);
   return diagnostic;
 }
 
@@ -49,10 +72,11 @@ ir::Plan read_plan(Session& session, const std::string& path) {
   if (path.empty()) return {};
   FileId file = read_source(session, path);
   auto parsed = ir::parse_plan_text(session.sources.file(file).text());
-  if (auto* error = std::get_if<ir::TextError>(&parsed))
-    throw Failure{
-        exit_code::wrong_program,
-        Diagnostic(Code::plan_not_applicable, place_span(session.sources.file(file), file, *error), error->message)};
+  if (auto* mistake = std::get_if<ir::PlanMistake>(&parsed))
+    throw Failure{exit_code::wrong_program,
+                  Diagnostic(Code::plan_not_applicable, place_span(session.sources.file(file), file, *mistake),
+                             mistake->message)
+                      .help(mistake->help)};
   auto& text = std::get<ir::PlanText>(parsed);
   session.plan = std::make_shared<const PlanFile>(PlanFile{file, std::move(text.parts)});
   return std::move(text.plan);

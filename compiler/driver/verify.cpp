@@ -8,6 +8,7 @@
 #include "compiler/driver/certify.h"
 #include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
+#include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
@@ -39,6 +40,7 @@ int verify(Session& session, const VerifyOptions& options) {
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
+  tell_unused_shardings(session, compiled.program);
   Rewrites rewrites(session, file, how);
   Certified certified =
       certify(std::move(compiled.program), plan, {{}, false, rewrites.chosen_from(plan), options.source.require_proof});

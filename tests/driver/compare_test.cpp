@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace tap::driver {
 namespace {
@@ -21,6 +22,22 @@ TEST(Compare, WithinTolerance) {
   EXPECT_TRUE(compare({"Y", floats({1, 2, 1000})}, floats({1, 2, 1000.02}), {}));
   EXPECT_FALSE(compare({"Y", floats({1, 2})}, floats({1.5, 2}), {.relative = 0, .absolute = 0.5}));
   EXPECT_TRUE(compare({"Y", floats({1, 2})}, floats({1.5, 2}), {.relative = 0, .absolute = 0.4}));
+}
+
+TEST(Compare, EveryTypeHasItsTolerance) {
+  auto one = [](ElementType type, double value) {
+    Tensor tensor(type, {1});
+    tensor.store_f64(0, value);
+    return tensor;
+  };
+  for (auto [type, within, beyond] : {std::tuple{ElementType::f64, 0.9e-8, 1.1e-8},
+                                      {ElementType::f32, 0.9e-6, 1.1e-6},
+                                      {ElementType::f16, 0.9e-3, 1.1e-3},
+                                      {ElementType::bf16, 0.9e-2, 1.1e-2}}) {
+    EXPECT_FALSE(compare({"Y", one(type, within)}, one(type, 0), {})) << name_of(type);
+    EXPECT_TRUE(compare({"Y", one(type, beyond)}, one(type, 0), {})) << name_of(type);
+    EXPECT_TRUE(compare({"Y", one(type, within)}, one(type, 0), {.relative = {}, .absolute = 0})) << name_of(type);
+  }
 }
 
 TEST(Compare, NanAndInfinity) {

@@ -22,7 +22,7 @@ void require(bool good, const char* what) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   auto parsed = parse_plan_text(text);
-  if (auto* error = std::get_if<TextError>(&parsed)) {
+  if (auto* error = std::get_if<PlanMistake>(&parsed)) {
     require(!error->message.empty(), "refused without a message");
     require(error->line >= 1 && error->column <= size, "a place outside of the text");
     return 0;

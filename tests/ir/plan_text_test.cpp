@@ -47,7 +47,7 @@ TEST(PlanText, PartsStandWhereTheyWereWritten) {
   const std::string text =
       "\xef\xbb\xbfplan 1\n\n  split H.m dim k into [0, 4] over pod.data:(1)2 tree 2 // why\nfuse a, \"b c\" over i\n";
   auto parsed = parse_plan_text(text);
-  ASSERT_TRUE(std::holds_alternative<PlanText>(parsed)) << std::get<TextError>(parsed).message;
+  ASSERT_TRUE(std::holds_alternative<PlanText>(parsed)) << std::get<PlanMistake>(parsed).message;
   auto seen = [&](std::size_t decision, PlanPart part, const std::string& name) {
     const TextPart& found = part_of(std::get<PlanText>(parsed).parts[decision], part, name);
     return text.substr(found.begin, found.end - found.begin);
@@ -68,15 +68,44 @@ TEST(PlanText, NamesThatNeedNoQuotes) {
     EXPECT_FALSE(is_plain_name(name)) << name;
 }
 
+TEST(PlanText, SplitsAsAProgramWritesThem) {
+  auto plan = [](const std::string& line) { return std::get<Plan>(parse_plan("plan 1\n" + line)); };
+  EXPECT_EQ(plan("split H on k into [0..3, 3..8] over pod.model"), plan("split H dim k into [0, 3, 8] over pod.model"));
+  const Plan bare = plan("split H on axis 1 into 2 over model:(1)2");
+  const auto& split = std::get<PlannedSplit>(bare.decisions.at(0));
+  EXPECT_EQ(axis_of_dim(split.dim), 1u);
+  EXPECT_EQ(split.mesh, "");
+  EXPECT_EQ(split.axis, (AxisRef{"model", SubAxis{1, 2}}));
+  EXPECT_EQ(plan(print(bare).substr(7)), bare);
+  EXPECT_EQ(axis_of_dim("axis 01"), std::nullopt);
+  EXPECT_EQ(axis_of_dim("k"), std::nullopt);
+}
+
+TEST(PlanText, MistakesShowTheRightLine) {
+  for (auto [line, help] : {std::pair{"fuse a b, c over i", "write `fuse a, b, c over i`"},
+                            {"unroll H by 2", "write `unroll H 2`"},
+                            {"split H dim i into 2 over sequencial", "did you mean `sequential`?"},
+                            {"splt H dim i into 2", "did you mean `split`?"},
+                            {"split H dim i into 2 # halves", "write `// halves`"},
+                            {"# halves", "write `// halves`"}}) {
+    auto parsed = parse_plan_text("plan 1\n" + std::string(line));
+    auto* mistake = std::get_if<PlanMistake>(&parsed);
+    ASSERT_TRUE(mistake) << line;
+    EXPECT_EQ(mistake->help, help) << line;
+  }
+}
+
 TEST(PlanText, MistakesHaveAPlace) {
   auto at = [](std::string_view line) {
     auto parsed = parse_plan_text("plan 1\n" + std::string(line));
-    auto* error = std::get_if<TextError>(&parsed);
+    auto* error = std::get_if<PlanMistake>(&parsed);
     return error && error->line == 2 ? static_cast<int>(error->column) : -1;
   };
   EXPECT_EQ(at("splt H"), 0);
   EXPECT_EQ(at("split H dm k"), 8);
-  EXPECT_EQ(at("split H dim k into 2 over nowhere"), 26);
+  EXPECT_EQ(at("split H dim k into 2 over sequencial"), 26);
+  EXPECT_EQ(at("split H dim k into [0..3, 4..8]"), 26);
+  EXPECT_EQ(at("split H on axis into 2"), 16);
   EXPECT_EQ(at("split H dim k into 2 tree 1"), 26);
   EXPECT_EQ(at("split H dim k into 2 3"), 21);
   EXPECT_EQ(at("unroll u"), 8);

@@ -139,6 +139,9 @@ class Data(TapcTest):
             self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine", engine, "--kernels", "smooth.so",
                         "-i", "X=@" + self.save("x.npy", x), "-o", "Y=@y.npy")
             np.testing.assert_allclose(self.load("y.npy"), blur(blur(x)), rtol=1e-5, atol=1e-6)
+            self.write("p.plan", "plan 1\nsplit Z dim i into 3 over threads\nsplit Y dim i into [0, 2, 7] over sequential\n")
+            self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine", engine, "--kernels", "smooth.so",
+                        "-i", "X=@x.npy", "--plan", "p.plan", "--expect", "Y=@y.npy", "--atol", "0", "--rtol", "0")
         self.expect(2, r"error\[T1001\].*smooth_rows(.|\n)*--kernels", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "-i", "X=rand:1")
         self.expect(3, r"error\[T1203\]", "run", ROOT / "examples/smooth.tap", "--kernels", "missing.so", "-i", "X=rand:1")
 

@@ -25,6 +25,29 @@ class Ops(TapcTest):
                     self.assertRegex(shown, r"(?m)^operator .*\n  index  ")
                     self.assertRegex(shown, r"(?m)^  write  ")
 
+    def test_samples_are_plausible(self):
+        """What is shown satisfies the printed `where`, and no index runs over nothing."""
+        for name, wanted in {"sum_axis": "p = [4], n = 4, q = [4], T = f32, a = 1:", "max_pool2d": "window = 2:",
+                             "slice": "a = 1, start = 2, stop = 3:", "roll": "q = [4], T = f32, a = 1, shift = 2:",
+                             "cummax": "q = [4], T = f32, a = 1:"}.items():
+            with self.subTest(name):
+                shown = self.expect(0, "^$", "ops", name).stdout.decode()
+                self.assertIn(wanted, shown)
+                self.assertNotRegex(shown, r": (\d+)\.\.\1\b")
+
+    def test_the_list(self):
+        shown = self.expect(0, "^$", "ops").stdout.decode()
+        self.assertRegex(shown, r"(?m)^add +y = a \+ b")
+        self.assertRegex(shown, r"(?m)^argmax +The greatest value")
+
+    def test_monoids(self):
+        shown = self.expect(0, "^$", "ops", "argmax").stdout.decode()
+        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The greatest value", shown)
+        self.assertIn("  identity     (T.min, i64.max)\n  combine      (a, b) = if b.v > a.v or", shown)
+        self.assertRegex(shown, r"(?m)^  associative  proved$")
+        self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(), "commutative  no: blocks are combined in their order")
+        self.expect(2, r"there is no operator or monoid `argmx`.*\nhelp: did you mean `argmax`", "ops", "argmx")
+
     def own(self, code, pattern, *arguments):
         self.write("own.tap", OWN)
         return self.expect(code, pattern, "ops", arguments[0], "--file", "own.tap", *arguments[1:]).stdout.decode()
@@ -33,7 +56,8 @@ class Ops(TapcTest):
         shown = self.own(0, r"^$", "power")
         self.assertIn("iterate 5 times, with the state v: f32[4]:", shown)
         self.assertIn("  shard  i: yes", shown)
-        self.assertIn("iterate 1 time,", self.own(0, r"^$", "countdown"))
+        self.assertIn("iterate 2 times,", self.own(0, r"^$", "countdown"))
+        self.assertIn("iterate 1 time,", self.own(0, r"^$", "countdown", "--param", "steps=1"))
         self.assertIn("iterate 7 times,", self.own(0, r"^$", "countdown", "--param", "steps=7"))
 
     def test_int_packs(self):

@@ -21,6 +21,8 @@ PLANS = [
     "split H dim k into 2\nsplit H dim k into 2 over threads\nsplit H.partial dim i into 2\n",
     "split H dim k into 2 over threads\nsplit H dim k into 2 over sequential // partials, which are then walked\n",
     "split H dim k into 2 over sequential\nsplit H dim k into 2 over sequential\n",
+    "split H on i into [0..3, 3..7] over data\nsplit Y on axis 1 into 3 over model\n",
+    "split H on axis 0 into 2 over data\nsplit H dim k into 2 over threads\nsplit H on axis 1 into 2 over threads\n",
 ]
 
 
@@ -123,6 +125,13 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                     self.expect(1, r"T1402.*" + told, *command, "--plan", "p.plan")
 
 
+    def test_a_line_about_what_an_earlier_line_fused(self):
+        self.write("p.tap", FUSIBLE["softmax"][0])
+        self.write("p.plan", 'plan 1\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
+        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: no operation is called `Y\.s`", "verify", "p.tap", "--plan", "p.plan")
+        self.assertIn("this line makes `Y.s` a part of a group", result.told)
+
+
 class PlanTest(TapcTest):
     def results(self, *arguments):
         result = self.tapc("run", "p.tap", "-i", "X=iota", "-i", "W=iota", *arguments)
@@ -185,6 +194,8 @@ class PlanTest(TapcTest):
                 ("split H dim i into 3 over pod.data", "3", "3 blocks for the axis `data`", "write `into 2`"),
                 ("split H dim i into 2 over pid.data", "pid.data", "there is no mesh `pid`", "did you mean `pod`"),
                 ("split H dim i into 2 over pod.dta", "pod.dta", "has no axis `dta`", "did you mean `data`"),
+                ("split H on axis 2 into 2", "axis 2", "`H` has no dim `axis 2`", "it has `i`, `o`, `k`"),
+                ("split H dim i into 2 over gpus", "gpus", "`gpus` is no place for blocks", "the axes are `pod.data`, `pod.model`"),
                 ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is no place for blocks", "as in pod.data")]:
             with self.subTest(line):
                 self.write("p.plan", "\ufeffplan 1\nsplit S dim i into 2\n" + line + "\n")
@@ -193,6 +204,11 @@ class PlanTest(TapcTest):
                 carets = re.search(r"\^+", rows[3])
                 self.assertEqual(rows[2][carets.start():carets.end()], marked, result.told)
                 self.assertRegex(result.told, helped)
+
+    def test_an_axis_of_two_meshes_needs_its_mesh(self):
+        self.write("p.tap", "mesh other = [data: 2]\n" + PROGRAM)
+        self.write("p.plan", "plan 1\nsplit H dim i into 2 over data\n")
+        self.expect(1, "several meshes have an axis `data`(?s:.*)help: write one of `other.data`, `pod.data`", "verify", "p.tap", "--plan", "p.plan")
 
     def test_every_mistake_is_told(self):
         self.write("p.tap", PROGRAM)

@@ -48,6 +48,7 @@ TEST(InputSpec, NamesAndValues) {
   malformed("a b=1", "`a b` is not the name");
   malformed("X=", "a value is wanted");
   malformed("X=abc", "`abc` is not a number");
+  malformed("X=1,2,3", "several values stand in brackets");
   malformed("X=rand", "`rand` takes a number");
   malformed("X=zeros:1", "takes no number");
   malformed("X=rand:-1", "the seed `-1`");
