@@ -37,6 +37,15 @@ Shape index_of(std::int64_t at, const Shape& shape) {
   return index;
 }
 
+std::string differences(std::int64_t different, std::int64_t not_comparable, double greatest, double absolute,
+                        double relative) {
+  std::string allowed = fmt::format("allowed is {} + {} · |wanted|", absolute, relative);
+  if (not_comparable == 0) return fmt::format("the greatest difference is {}; {}", greatest, allowed);
+  std::string why = fmt::format("{} of them by a NaN or an infinity", not_comparable);
+  if (not_comparable == different) return fmt::format("{}, which no tolerance allows", why);
+  return fmt::format("{}; the greatest difference of the others is {}; {}", why, greatest, allowed);
+}
+
 }  // namespace
 
 double relative_tolerance(const Tolerance& tolerance, ElementType type) {
@@ -51,13 +60,16 @@ std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wante
   const double relative = relative_tolerance(tolerance, got.type());
   const double absolute = absolute_tolerance(tolerance, got.type());
   std::int64_t different = 0, first = 0;
+  std::int64_t not_comparable = 0;  // of those: where a NaN or an infinity leaves no difference that is a number
   double greatest = 0;
   for (std::int64_t at = 0; at < got.size(); ++at) {
     bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), relative, absolute)
                                       : got.load_i64(at) == wanted.load_i64(at);
     if (equal) continue;
     if (different++ == 0) first = at;
-    greatest = std::max(greatest, std::fabs(got.load_f64(at) - wanted.load_f64(at)));
+    double difference = std::fabs(got.load_f64(at) - wanted.load_f64(at));
+    if (std::isfinite(difference)) greatest = std::max(greatest, difference);
+    else ++not_comparable;
   }
   if (different == 0) return std::nullopt;
   Diagnostic diagnostic(
@@ -65,9 +77,7 @@ std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wante
       fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: {} was wanted, got {}", result.name,
                   different, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
                   print_element(got, first)));
-  if (is_float(got.type()))
-    diagnostic.note(fmt::format("the greatest difference is {}; allowed is {} + {} · |wanted|", greatest,
-                                absolute, relative));
+  if (is_float(got.type())) diagnostic.note(differences(different, not_comparable, greatest, absolute, relative));
   return diagnostic;
 }
 

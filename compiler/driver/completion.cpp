@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/driver/command_line.h"
+#include "compiler/driver/shell_words.h"
 
 namespace tap::driver {
 namespace {
@@ -51,16 +52,6 @@ _tapc() {{
 complete -o filenames -F _tapc tapc
 )",
                      values, options, words(command_list(all)));
-}
-
-// 'it'\''s'
-std::string quoted_for_shell(std::string_view text) {
-  std::string out = "'";
-  for (char c : text) {
-    if (c == '\'') out += "'\\''";
-    else out += c;
-  }
-  return out + "'";
 }
 
 // In zsh's _arguments, brackets and colons in a description are escaped.

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "compiler/driver/command.h"
+#include "compiler/driver/shell_words.h"
 
 namespace tap::driver {
 namespace {
@@ -88,7 +89,8 @@ int make_project(Session& session, const std::string& directory) {
     fs::remove_all(staging, ignored);
     fail("`" + directory + "` cannot be made", moved.value());
   }
-  session.print(fmt::format("{0} is ready. Try:\n\n  cd {0}\n  tapc run main.tap -i X=iota\n", directory));
+  session.print(fmt::format("{} is ready. Try:\n\n  cd {}\n  tapc run main.tap -i X=iota\n", directory,
+                            shell_word(directory.starts_with('-') ? "./" + directory : directory)));
   return exit_code::done;
 }
 

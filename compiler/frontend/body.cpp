@@ -41,7 +41,7 @@ void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::ve
   ir::OperationNames own = names_of(finished.op);
   ir::OperatorId op = session_.interner.add(std::move(finished.op));
   auto names = names_if_different(session_.program[op], std::move(own));
-  prove_reads(session_, op, names, finished.read_spans, span);
+  prove_reads(session_, op, names, finished.read_spans, span, *env_.module);
   add_operation(op, std::move(finished.operands), std::move(results), span, std::move(names));
 }
 

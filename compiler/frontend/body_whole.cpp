@@ -265,14 +265,11 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
                                         const std::vector<std::string>& names) {
   Span span = env_[id].span;
   ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
-  if (trips.hi < trips.lo) {
-    bool counted = repetition.counter.has_value();
-    Span at = env_[repetition.hi].span;
-    session_.fail(Diagnostic(Code::bad_size, counted ? join(env_[repetition.lo].span, at) : at,
-                             counted ? "the steps of this `iterate` run from " + std::to_string(trips.lo) + " to " +
-                                           std::to_string(trips.hi) + "; wanted an end that is not before the begin"
-                                     : "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
-  }
+  if (!repetition.counter && trips.hi < 0)
+    session_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
+                             "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
+  // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
+  trips.hi = std::max(trips.lo, trips.hi);
   if (repetition.results.size() != repetition.states.size())
     session_.fail(
         Diagnostic(Code::wrong_argument_count, span,

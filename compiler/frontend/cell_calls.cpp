@@ -37,6 +37,18 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
   return inlined(env, id, call, frame, expected);
 }
 
+// y[i] = exp(x[i]), both of integers: a conversion of x[i] alone would leave the other to be found next.
+[[noreturn]] static void refuse_between_integers(Session& session, const ir::CellOpInfo& f, ElementType to,
+                                                 ElementType from, Span call, Span argument) {
+  std::string source = source_of(session, argument);
+  std::string mend = type_text(to) + "(" + std::string(f.spelling) + "(f32(" + source + ")))";
+  Diagnostic d(Code::needs_cast, argument,
+               quoted(f.spelling) + " takes " + std::string(wanted(f.arguments)) + "; got " + type_text(from));
+  d.help("convert it, and what comes out: " + quoted(mend));
+  if (source == session.sources.text(argument) && call.file == argument.file) d.fix(call, mend);
+  session.fail(std::move(d));
+}
+
 Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                               std::optional<ElementType> expected) {
   CellOp op = *builtin_function(call.callee[0].text);
@@ -62,6 +74,8 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
     if (!to_bool) return keeps_floats ? Cell{Cell::Kind::float_literal, {}, {}} : argument;
     argument = typed(env, call.args[0].value, frame, ElementType::f64);
   }
+  if (keeps_floats && is_integer(argument.type) && expected && is_integer(*expected))
+    refuse_between_integers(session_, f, *expected, argument.type, span, spans[0]);
   return apply(op, {argument}, spans, frame);
 }
 

@@ -31,7 +31,7 @@ ir::MonoidId CellElaborator::builtin_monoid(const ast::Reduce& reduce, ElementTy
   bool logical = name == "any" || name == "all";
   Diagnostic d(Code::type_mismatch, reduce.monoid.span,
                quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
-  d.help(logical ? "compare first, for example `any[k] x[k] != 0`" : "convert first, for example `sum[k] i32(x[k])`");
+  d.help(logical ? "compare first: " + quoted(name + "[…] … != 0") : "convert first: " + quoted(name + "[…] i32(…)"));
   session_.fail(std::move(d));
 }
 

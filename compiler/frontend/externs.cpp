@@ -226,7 +226,7 @@ class ExternBuilder {
     instance.op = session_.interner.add(op_);
     instance.names = names_if_different(session_.program[instance.op], names_of(op_));
     std::vector<Span> read_spans(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(decl_.reads.size()));
-    prove_reads(session_, instance.op, instance.names, read_spans, {});
+    prove_reads(session_, instance.op, instance.names, read_spans, {}, *env_.module);
     for (std::size_t r = 0; r < op_.results.size(); ++r) {
       std::vector<WriterAt> writers;
       for (std::size_t w = 0; w < op_.writes.size(); ++w)

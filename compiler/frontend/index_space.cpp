@@ -22,6 +22,20 @@ std::vector<VarId> IndexSpace::in_order(const std::vector<std::pair<bool, std::u
   return vars;
 }
 
+// The size of one of the tensors that are indexed, by its dim's name if it has one: what an example of a range ends at.
+static std::string some_size(const std::vector<IndexedAt>& places) {
+  for (const IndexedAt& at : places) {
+    if (!at.shape || at.shape->empty()) continue;
+    std::string found;
+    for (const Env* env = at.env; env; env = env->parent)
+      for (const auto& [name, entity] : env->names)
+        if (auto* dim = std::get_if<DimEntity>(&entity); dim && dim->size == at.shape->back())
+          if (found.empty() || name < found) found = name;
+    return found.empty() ? std::to_string(at.shape->back()) : found;
+  }
+  return "4";
+}
+
 void IndexSpace::solve_ranges() {
   for (std::size_t i = places_done_; i < places_.size(); ++i) {
     const IndexedAt& at = places_[i];
@@ -45,12 +59,14 @@ void IndexSpace::solve_ranges() {
       const Candidate* chosen = nullptr;
       for (const auto& c : candidates_[i])
         if (!chosen || weight(c) < weight(*chosen)) chosen = &c;
-      if (!chosen)
+      if (!chosen) {
+        std::string range = var.name + " in 0.." + some_size(places_);
         session_.fail(Diagnostic(Code::range_unknown, var.span,
                                  "the range of " + quoted(var.name) + " is not known: it stands alone in no dim" +
                                      (var.role == VarRole::left ? " that is written or read" : " that is read"))
-                          .help(var.role == VarRole::left ? "write it: " + quoted("… for " + var.name + " in 0..n")
-                                                          : "write it: " + quoted("sum[" + var.name + " in 0..n]")));
+                          .help("write it, for example " +
+                                quoted(var.role == VarRole::left ? "… for " + range : "sum[" + range + "]")));
+      }
       for (const auto& c : candidates_[i])
         if (weight(c) == weight(*chosen) && c.size != chosen->size)
           session_.fail(Diagnostic(Code::range_disagrees, c.span,

@@ -91,24 +91,33 @@ class IndexClassifier {
       case ast::BinaryOp::mul:
         if (x.is_constant()) return scale(y, x.offset);
         if (y.is_constant()) return scale(x, y.offset);
-        return not_affine(expr, x, y, "");
+        return not_affine(env, expr, x, y, "");
       case ast::BinaryOp::div:
       case ast::BinaryOp::mod:
         if (x.is_constant() && y.is_constant() && y.offset > 0)
           return constant(b.op == ast::BinaryOp::div ? checked::floor_div(x.offset, y.offset)
                                                      : checked::floor_mod(x.offset, y.offset));
-        return not_affine(expr, x, y,
+        return not_affine(env, expr, x, y,
                           "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = "
                           "x[2*i + r] for r in 0..2` splits");
       default: return other(env, expr, "a condition");
     }
   }
 
-  NotAffine not_affine(const ast::Expr& expr, const VarAffine& x, const VarAffine& y, std::string help) {
+  // As it is bound here: a kernel's index dims have names of their own.
+  std::string name_of(const Env& env, VarId var) const {
+    for (const Env* scope = &env; scope; scope = scope->parent)
+      for (const auto& [name, entity] : scope->names)
+        if (auto* bound = std::get_if<VarEntity>(&entity); bound && bound->var == var) return name;
+    return space_[var].name;
+  }
+
+  NotAffine not_affine(const Env& env, const ast::Expr& expr, const VarAffine& x, const VarAffine& y,
+                       std::string help) {
     std::vector<std::string> names;
     for (const auto* side : {&x, &y})
       for (const auto& [var, coefficient] : side->terms) {
-        const std::string& name = space_[var].name;
+        const std::string name = name_of(env, var);
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       }
     std::string list;

@@ -338,9 +338,19 @@ Value SymbolAlgebra::integer_apply(const ir::CellNode& node, const std::vector<V
     case CellOp::bitand_: return integer(node.type, a.top & args[1].top);
     case CellOp::bitor_: return integer(node.type, a.top | args[1].top);
     case CellOp::bitxor_: return integer(node.type, a.top ^ args[1].top);
+    case CellOp::shl:
+    case CellOp::shr: return shift(node.op, a, args[1]);
     case CellOp::bitnot: return integer(node.type, ~a.top);
     default: throw GaveUp{};
   }
+}
+
+// Z3's shifts by the width or more give what ours do: 0, or -1 for `shr` of a negative number. By a negative number ours fail.
+Value SymbolAlgebra::shift(CellOp op, const Value& a, const Value& by) {
+  bool is_signed = info(a.type).is_signed;
+  if (is_signed && decide(integer_less(by, constant(ir::Scalar::zero(by.type))))) throw GaveUp{};
+  if (op == CellOp::shl) return integer(a.type, z3::shl(a.top, by.top));
+  return integer(a.type, is_signed ? z3::ashr(a.top, by.top) : z3::lshr(a.top, by.top));
 }
 
 Value SymbolAlgebra::cast(ElementType type, const Value& a) {

@@ -122,6 +122,7 @@ class SymbolAlgebra {
   Value opaque(const ir::CellNode& node, const std::vector<Value>& args);
   Value exponential_of(ElementType type, const Linear& linear);
   Value integer_apply(const ir::CellNode& node, const std::vector<Value>& args);
+  Value shift(ir::CellOp op, const Value& a, const Value& by);
   Value cast(ElementType type, const Value& a);
   z3::expr integer_constant(ElementType type, std::int64_t value);
   z3::expr integer_less(const Value& a, const Value& b);

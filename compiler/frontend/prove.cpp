@@ -4,6 +4,8 @@
 
 #include "compiler/frontend/legality_reads.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/uncounted_guards.h"
+#include "support/checked.h"
 
 namespace tap {
 namespace {
@@ -25,6 +27,15 @@ std::string cell_text(const std::string& name, const ir::Point& cell) {
 std::string base_of(const Session& session, Span span) {
   std::string text = source_of(session, span);
   return text.substr(0, text.find_first_of(" [("));
+}
+
+// x of `read x at [i - 1] shape [1]`
+std::string input_of(const Session& session, Span span) {
+  constexpr const char* spaces = " \t\r\n";
+  std::string text = source_of(session, span);
+  std::size_t begin = text.find_first_not_of(spaces, text.find_first_of(spaces));
+  if (begin == std::string::npos) return "its input";
+  return text.substr(begin, text.find_first_of(spaces, begin) - begin);
 }
 
 // Where an equation's range is too long, not only its reads leave their tensors.
@@ -93,16 +104,28 @@ std::optional<std::string> from_the_end(const ir::Operator& op, const ReadOutsid
   return any ? std::optional(read_text(name, indices)) : std::nullopt;
 }
 
+// Where the witness is excluded by a condition that the proof does not count, the message would seem false.
+void tell_uncounted(const Session& session, Diagnostic& d, const ir::Operator& op,
+                    const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
+  std::vector<std::string> variables;
+  for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
+  for (Span guard : uncounted_guards(module, read, variables)) {
+    d.label(guard, "not affine");
+    d.note("the condition " + quoted(source_of(session, guard)) + " is not affine and does not count in the proof");
+  }
+}
+
 void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
-                 const ReadOutside& v, Span span) {
+                 const ReadOutside& v, Span span, const ast::Module& module) {
   const ir::Access& access = op.reads[v.read];
   const Shape& shape = op.operands[access.tensor].shape;
   bool kernel = op.kernel() != nullptr;
-  std::string name = kernel ? "its input" : base_of(session, span);
+  std::string name = kernel ? input_of(session, span) : base_of(session, span);
   Diagnostic d(Code::read_outside, span,
                "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
                    ", but the shape of " + quoted(name) + " is " + to_string(shape));
   d.at_caret("reads outside");
+  if (!kernel) tell_uncounted(session, d, op, names, span, module);
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there lies outside, too");
     session.fail(std::move(d));
@@ -180,6 +203,32 @@ void report_writes(Session& session, const std::string& name, Span declared, con
   }
 }
 
+// 4 * i with i=7, where that product alone leaves 64 bits.
+std::optional<std::string> product_that_overflows(const ir::Operator& op,
+                                                  const std::optional<ir::OperationNames>& names,
+                                                  const ir::AffineExpr& row) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    for (std::int64_t at : {op.dims[d].range.lo, op.dims[d].range.hi - 1}) {
+      std::int64_t product;
+      if (__builtin_mul_overflow(row.coefficients[d], at, &product))
+        return std::to_string(row.coefficients[d]) + " * " + own_dim_name(op, names, d) + " with " +
+               own_dim_name(op, names, d) + "=" + std::to_string(at);
+    }
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void report_overflow(Session& session, const ir::Operator& op,
+                                  const std::optional<ir::OperationNames>& names, const ir::Access& read, Span span) {
+  std::string what = "an index of " + quoted(source_of(session, span));
+  for (const ir::AffineExpr& row : read.projection.start.rows)
+    if (auto product = product_that_overflows(op, names, row)) {
+      what += ", " + quoted(*product) + ",";
+      break;
+    }
+  session.fail(Diagnostic(Code::overflow, span, what + " does not fit in 64 bits"));
+}
+
 void report_undecided(Session& session, const Undecided& undecided, Span span) {
   Diagnostic d(Code::legality_undecided, span, undecided.what());
   session.fail(std::move(d).help(
@@ -189,15 +238,22 @@ void report_undecided(Session& session, const Undecided& undecided, Span span) {
 }  // namespace
 
 void prove_reads(Session& session, ir::OperatorId id, const std::optional<ir::OperationNames>& names,
-                 const std::vector<Span>& spans, Span statement) {
+                 const std::vector<Span>& spans, Span statement, const ast::Module& module) {
   if (session.reads_proved.size() <= id.index()) session.reads_proved.resize(id.index() + 1, false);
   if (session.reads_proved[id.index()]) return;
   const ir::Operator& op = session.program[id];
   // Also where a fill stands for what lies outside, the coordinates are computed: they must fit, else Overflow is thrown.
-  for (const ir::Access& read : op.reads) read.projection.bounds(op.box());
+  for (std::size_t r = 0; r < op.reads.size(); ++r) {
+    try {
+      op.reads[r].projection.bounds(op.box());
+    } catch (const Overflow&) {
+      report_overflow(session, op, names, op.reads[r], r < spans.size() ? spans[r] : statement);
+    }
+  }
   try {
     if (auto violation = session.legality.check_reads(op))
-      report_read(session, op, names, *violation, violation->read < spans.size() ? spans[violation->read] : statement);
+      report_read(session, op, names, *violation, violation->read < spans.size() ? spans[violation->read] : statement,
+                  module);
   } catch (const Undecided& undecided) { report_undecided(session, undecided, statement); }
   session.reads_proved[id.index()] = true;
 }

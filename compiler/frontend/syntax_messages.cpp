@@ -135,6 +135,43 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
   return false;
 }
 
+bool is_loose_in_angles(K kind) {
+  return kind == K::less || kind == K::less_equal || kind == K::greater || kind == K::greater_equal ||
+         kind == K::equal || kind == K::not_equal || kind == K::and_ || kind == K::or_ || kind == K::not_;
+}
+
+// op f<a: bool = 1 > 2>(…): the `<` opens no parameter list, for there a comparison stands in parentheses.
+bool loose_default(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
+  std::size_t open = problem.token;
+  if (list.kind(open) != K::less || !problem.wanted[static_cast<std::size_t>(K::lparen)]) return false;
+  std::size_t first = 0, loose = 0;  // of the default at hand; in it, what wants parentheses
+  for (std::size_t at = open + 1; list.kind(at) != K::end && list.kind(at) != K::lbrace; ++at) {
+    K kind = list.kind(at);
+    if (opens(kind) && list.partner[at] != TokenList::none) {
+      at = list.partner[at];
+      continue;
+    }
+    bool ends_list = kind == K::greater && opens(list.kind(at + 1)) &&
+                     (list.kind(at + 3) == K::colon || list.kind(at + 2) == K::rparen);
+    if (kind == K::comma || ends_list) {
+      if (loose != 0) {
+        d.span = join(list.span(first), list.span(at - 1));
+        std::string text(list.text.substr(d.span.begin, d.span.end - d.span.begin));
+        d.message = fmt::format("`{}` within `<…>` wants parentheses: else its comparison would end the list", text);
+        d.help(fmt::format("write `({})`", text)).fix(d.span, "(" + text + ")");
+        return true;
+      }
+      if (ends_list) return false;
+      first = 0;
+    } else if (kind == K::assign) {
+      first = at + 1;
+    } else if (first != 0 && is_loose_in_angles(kind)) {
+      loose = at;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, const ParseLimits& limits) {
@@ -146,7 +183,8 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
         .help("give parts of it names of their own");
   }
   Diagnostic d(Code::syntax, at, {});
-  if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d)) return d;
+  if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
+    return d;
   std::vector<std::string> words = wanted_words(problem);
   d.message = words.empty() || words.size() > 6
                   ? fmt::format("{}, which does not fit here", found(list, problem.token))
