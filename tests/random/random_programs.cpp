@@ -1,7 +1,7 @@
 // Random Tap programs under random plans: the source on the oracle, and what the passes and the plan made of it, must give
 // the same bits.
 //
-//   random_programs [--seed N] [--count N] [--keep DIR]
+//   random_programs [--seed N] [--count N] [--reduce no]
 //
 // Prints how much of the language the programs used. A failing program is reduced and shown with its plan and seed.
 #ifdef TAP_HAVE_BACKEND
@@ -176,8 +176,12 @@ std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
   return bytes;
 }
 
-int report(std::uint64_t seed) {
+int report(std::uint64_t seed, bool reduce) {
   Trial first = attempt(bytes_of(seed));
+  if (!reduce) {
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), first.failure.c_str());
+    return 1;
+  }
   Trial smallest = attempt(reduced(bytes_of(seed)));
   std::printf("seed %llu: %s\nreduced: %s\n\n%s\n%s\n", static_cast<unsigned long long>(seed), first.failure.c_str(),
               smallest.failure.c_str(), smallest.source.text.c_str(),
@@ -185,13 +189,13 @@ int report(std::uint64_t seed) {
   return 1;
 }
 
-int run(std::uint64_t seed, std::uint64_t count) {
+int run(std::uint64_t seed, std::uint64_t count, bool reduce) {
   const std::string refused = "a plan refused";
   std::map<std::string, std::uint64_t> seen;
   for (const std::string& feature : all_features()) seen[feature] = 0;
   for (std::uint64_t n = 0; n < count; ++n) {
     Trial trial = attempt(bytes_of(seed + n));
-    if (!trial.failure.empty()) return report(seed + n);
+    if (!trial.failure.empty()) return report(seed + n, reduce);
     for (const std::string& feature : trial.source.features) ++seen[feature];
     seen["transfers"] += trial.moves;
     seen["choices"] += trial.chosen;
@@ -222,9 +226,11 @@ int run(std::uint64_t seed, std::uint64_t count) {
 
 int main(int argc, char** argv) {
   std::uint64_t seed = 1, count = 300;
+  bool reduce = true;
   for (int a = 1; a + 1 < argc; a += 2) {
     if (std::strcmp(argv[a], "--seed") == 0) seed = std::strtoull(argv[a + 1], nullptr, 10);
     if (std::strcmp(argv[a], "--count") == 0) count = std::strtoull(argv[a + 1], nullptr, 10);
+    if (std::strcmp(argv[a], "--reduce") == 0) reduce = std::strcmp(argv[a + 1], "no") != 0;
   }
-  return tap::random::run(seed, count);
+  return tap::random::run(seed, count, reduce);
 }
