@@ -47,12 +47,10 @@ int run(const std::vector<std::string>& paths) {
   }
   check::Verdict verdict = check::check(certificate, stages);
   std::map<std::string_view, std::size_t> proved;
-  for (const check::Finding& finding : verdict.findings) {
-    std::string_view name = check::name_of(finding.obligation);
-    if (finding.standing == check::Standing::proved) ++proved[name];
-    else
-      fmt::print("{} {}: {}: {}\n", finding.standing == check::Standing::refused ? "refused" : "assumed", name,
-                 finding.where, finding.detail);
+  for (const auto& [obligation, standing, where, detail] : verdict.findings) {
+    const char* said = standing == check::Standing::refused ? "refused" : "assumed";
+    if (standing == check::Standing::proved) ++proved[check::name_of(obligation)];
+    else fmt::print("{} {}: {}: {}\n", said, check::name_of(obligation), where, detail);
   }
   for (auto [name, count] : proved) fmt::print("proved {}: {}\n", name, count);
   return verdict.refused() ? exit_code::check_failed : exit_code::done;

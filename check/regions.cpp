@@ -73,10 +73,9 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
         const Shape& all = op.operands[0].shape;
         wanted = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
       }
-      for (const ir::Projection& p : wanted) {
-        bool there = std::any_of(op.reads.begin(), op.reads.end(), [&](auto& r) { return r.projection == p; });
-        expect(Obligation::reads_covered, there, "not all of operand {} of its reader is moved", t);
-      }
+      for (const ir::Projection& p : wanted)
+        expect(Obligation::reads_covered, std::ranges::count(op.reads, p, &ir::Access::projection) > 0,
+               "not all of operand {} of its reader is moved", t);
     }
   }
   return {Obligation::transfer, {}};
@@ -104,13 +103,16 @@ class Demand {
     for (std::size_t o = inner_.operations.size(); o-- > 0;) {
       const ir::Operation& operation = inner_.operations[o];
       const ir::Operator& op = program_[operation.op];
-      std::vector<Region> wanted;  // of the operation's dims
-      for (std::size_t k = 0; k < op.writes.size(); ++k) {
-        ir::ValueId v = operation.results[op.writes[k].tensor];
-        for (const Region& region : asked_[v.index()]) add(wanted, dims_for(o, op, op.writes[k], region));
-        for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
-          if (inner_.outputs[r] == v) add(wanted, writes(o, op, op.writes[k], r));
-      }
+      std::vector<Region> wanted;          // of the operation's dims
+      for (bool anywhere : {false, true})  // last those that some dim makes no difference to
+        for (const ir::Access& write : op.writes) {
+          if (write.invariant_dims.empty() == anywhere) continue;
+          ir::ValueId v = operation.results[write.tensor];
+          for (const Region& region : asked_[v.index()])
+            add(wanted, dims_for(o, op, write, region, wanted.empty() ? anchored(o, op) : wanted[0]));
+          for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
+            if (inner_.outputs[r] == v) add(wanted, writes(o, op, write, r));
+        }
       // The reads of a group inside were looked at when it was made.
       expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "no group is inside");
       for (const Region& dims : wanted)
@@ -168,10 +170,14 @@ class Demand {
   }
 
   // Rows turned round give the spans of their dims; every other dim runs whole, or where it is anchored.
-  Region dims_for(std::size_t operation, const ir::Operator& op, const ir::Access& write, const Region& cells) const {
+  // A dim that makes no difference to the cell is where others ask for the operation, at one point at least.
+  Region dims_for(std::size_t operation, const ir::Operator& op, const ir::Access& write, const Region& cells,
+                  const Region& others) const {
     Region dims, anchors = anchored(operation, op);
     for (const ir::IndexDim& dim : op.dims)
       dims.push_back(dim.role == ir::DimRole::counter ? anchors[dims.size()] : constant(dim.range));
+    for (std::uint32_t d : write.invariant_dims)
+      if (before(plus(others[d].lo, number(box_.size(), 1)), others[d].hi)) dims[d] = others[d];
     for (std::size_t axis = 0; axis < cells.size(); ++axis) {
       const AffineExpr& row = write.projection.start.rows[axis];
       for (std::size_t d = 0; d < op.dims.size(); ++d)
@@ -228,12 +234,11 @@ class Demand {
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
       if (read.tensor != operand) return false;
       Region mine = image(read, point_, shape);
-      bool all = true;
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        all &= before(mine[axis].lo, asked[axis].lo) || greatest(mine[axis].lo, box_) <= 0;
-        all &= before(asked[axis].hi, mine[axis].hi) || least(mine[axis].hi, box_) >= shape[axis];
+        if (!before(mine[axis].lo, asked[axis].lo) && greatest(mine[axis].lo, box_) > 0) return false;
+        if (!before(asked[axis].hi, mine[axis].hi) && least(mine[axis].hi, box_) < shape[axis]) return false;
       }
-      return all;
+      return true;
     });
     expect(Obligation::reads_covered, found, "what is needed of operand {} is more than the group reads", operand);
   }
@@ -249,8 +254,7 @@ class Demand {
       std::vector<bool> used(box_.size(), false);
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const AffineExpr& row = write.projection.start.rows[axis];
-        std::int64_t extent = write.projection.shape[axis];
-        std::int64_t reach = extent;
+        std::int64_t extent = write.projection.shape[axis], reach = extent;
         for (std::size_t turn = 0; turn < box_.size(); ++turn)
           for (std::size_t d = 0; d < box_.size(); ++d)
             if ((row.coefficients[d] == reach || row.coefficients[d] == -reach) && !used[d])

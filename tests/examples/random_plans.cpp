@@ -21,7 +21,7 @@
 #include "ir/interpret_blocks.h"
 #include "passes/expand.h"
 #include "passes/pipeline.h"
-#include "tests/passes/random_plan.h"
+#include "tests/passes/random_groups.h"
 
 namespace tap {
 namespace {
@@ -117,9 +117,9 @@ class Subject {
       return static_cast<std::int64_t>((numbers() >> 24) % std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n)));
     };
     for (std::uint64_t done = 0, tried = 0; done < options.plans && tried < 4 * options.plans; ++tried) {
-      ir::Plan plan = passes::test::random_splits(choose, lowered_);
+      const auto [plan, fuse_more] = passes::test::random_plan(choose, lowered_);
       try {
-        std::string failure = trial(plan);
+        std::string failure = trial(plan, fuse_more);
         if (!failure.empty()) {
           std::printf("FAILED %s: %s\n%s\n", name_.c_str(), failure.c_str(), print(plan).c_str());
           return false;
@@ -142,8 +142,8 @@ class Subject {
     wanted_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
   }
 
-  std::string trial(const ir::Plan& plan) {
-    driver::Certified certified = driver::certify(program_, plan);
+  std::string trial(const ir::Plan& plan, bool fuse_more) {
+    driver::Certified certified = driver::certify(program_, plan, {}, fuse_more);
     for (const check::Finding& finding : certified.verdict.findings)
       if (finding.standing == check::Standing::refused) return "refused: " + finding.where + ": " + finding.detail;
     for (const ir::Program& stage : certified.stages)
