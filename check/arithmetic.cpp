@@ -33,11 +33,12 @@ std::optional<double> of_floats(CellOp op, double a, double b) {
     case CellOp::rsqrt: return 1 / std::sqrt(a);
     case CellOp::floor: return std::floor(a);
     case CellOp::ceil: return std::ceil(a);
-    case CellOp::round: return std::nearbyint(a);
-#define TAP_CELL_LIBRARY(name, ...) \
-  case CellOp::name:                \
-    return library(std::name, a, b);
+    case CellOp::round:
+      return std::nearbyint(a);
+// clang-format off
+#define TAP_CELL_LIBRARY(name, ...) case CellOp::name: return library(std::name, a, b);
 #include "ir/cell_ops.def"
+    // clang-format on
     case CellOp::sigmoid: return a >= 0 ? 1 / (1 + std::exp(-a)) : std::exp(a) / (1 + std::exp(a));
     default: return std::nullopt;
   }

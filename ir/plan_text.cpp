@@ -27,8 +27,8 @@ std::string text(const PlannedChoice& choice) {
 }
 std::string text(const PlannedSplit& split) {
   std::string dim = axis_of_dim(split.dim) ? "on " + split.dim : "dim " + plan_name(split.dim);
-  std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim,
-                                to_string(split.blocks), words::text_of(words::placements, split.placement));
+  std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim, to_string(split.blocks),
+                                words::text_of(words::placements, split.placement));
   bool bare = split.mesh.empty() && split.axis && is_identifier(split.axis->name);
   if (bare) out += " " + to_string(*split.axis);
   else if (split.axis) out += fmt::format(" {}.{}", written_name(split.mesh), to_string(*split.axis));
@@ -138,10 +138,11 @@ class PlanReader {
     if (keyword == "split") return split(line);
     if (keyword == "fuse") return fusion(line);
     if (keyword == "unroll") return unroll(line);
-    refuse(line, begin, keyword.empty() ? "a line begins with choose, split, fuse or unroll"
-                                        : fmt::format("`{}` is no decision; a line begins with choose, split, fuse or "
-                                                      "unroll",
-                                                      keyword),
+    refuse(line, begin,
+           keyword.empty() ? "a line begins with choose, split, fuse or unroll"
+                           : fmt::format("`{}` is no decision; a line begins with choose, split, fuse or "
+                                         "unroll",
+                                         keyword),
            near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 
@@ -279,9 +280,10 @@ bool is_plain_name(std::string_view name) { return !name.empty() && name != "_" 
 std::string plan_name(const std::string& name) { return is_plain_name(name) ? name : quoted(name); }
 
 std::string no_place(std::string_view word) {
-  return fmt::format("`{}` is no place for blocks; they go over threads, sequential, anywhere, or an axis of a mesh, as in "
-                     "pod.data",
-                     word);
+  return fmt::format(
+      "`{}` is no place for blocks; they go over threads, sequential, anywhere, or an axis of a mesh, as in "
+      "pod.data",
+      word);
 }
 
 std::optional<std::uint32_t> axis_of_dim(std::string_view dim) {

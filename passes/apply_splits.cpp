@@ -31,7 +31,8 @@ std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& op
 
 // The name of the dim that a plan calls `axis 0`: of the value that the plan names, or the operation's first. Stays as it is
 // where no dim alone walks that axis.
-std::string named_dim(const Program& program, const Operation& operation, const Graph& graph, const PlannedSplit& split) {
+std::string named_dim(const Program& program, const Operation& operation, const Graph& graph,
+                      const PlannedSplit& split) {
   auto axis = axis_of_dim(split.dim);
   if (!axis) return split.dim;
   std::string_view own = std::string_view(split.operation).substr(split.operation.rfind('/') + 1);

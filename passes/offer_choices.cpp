@@ -269,8 +269,7 @@ class Round {
     for (ValueId v : boundary.inputs) op.operands.push_back(graph[v].type);
     for (ValueId v : boundary.results) op.results.push_back(graph[v].type);
     op.body = std::move(region);
-    place.choice = {adder_.add(std::move(op)), boundary.inputs, boundary.results,
-                    uses_of(graph, operations, boundary)};
+    place.choice = {adder_.add(std::move(op)), boundary.inputs, boundary.results, uses_of(graph, operations, boundary)};
     return place;
   }
   std::string graph_name(const RegionBody& region) const { return adder_[region.graph].name; }

@@ -109,7 +109,8 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
                    near_or_all(split.axis->name, names_of(mesh->axes), "axes"));
   if (!is_part_of(*axis, *split.axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
-                                        "`, which has " + plural(axis->size, "place") + ": what stands before it and its size divide that");
+                                        "`, which has " + plural(axis->size, "place") +
+                                        ": what stands before it and its size divide that");
   std::int64_t places = size_of(*mesh, *split.axis);
   if (places != split.blocks.count)
     return problem(PlanPart::number,

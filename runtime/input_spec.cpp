@@ -109,7 +109,9 @@ void refuse_other_words(const std::string& name, std::string_view value, std::st
     std::string type = own_type_name(word);
     if (!type.empty()) help = "write " + name + "=" + type + std::string(value.substr(word.size()));
     if (word == "True" || word == "False") help = word == "True" ? "write true" : "write false";
-    throw wrong_command(Code::data_spec, quoted(spec) + " is no input: " + quoted(word) + " is not a number, nor the name of a value", help);
+    throw wrong_command(Code::data_spec,
+                        quoted(spec) + " is no input: " + quoted(word) + " is not a number, nor the name of a value",
+                        help);
   }
   bool list = !value.starts_with('[') && value.find(',') != value.npos;
   if (list)

@@ -43,7 +43,8 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
       std::string help = all.empty() ? "it has no entries"
                                      : "write for example " + spec.name + "=@" + file.path + ":" + all[0];
       throw wrong_data(Code::data_missing,
-                       quoted(file.path) + " has " + plural(all.size(), "entry", "entries") + " and none is called " + quoted(spec.name),
+                       quoted(file.path) + " has " + plural(all.size(), "entry", "entries") + " and none is called " +
+                           quoted(spec.name),
                        help);
     }
   }

@@ -16,8 +16,7 @@
 namespace tap::driver {
 namespace {
 
-void require_applicable(const std::vector<passes::PlanProblem>& problems,
-                        std::vector<std::string> requested = {}) {
+void require_applicable(const std::vector<passes::PlanProblem>& problems, std::vector<std::string> requested = {}) {
   if (!problems.empty()) throw PlanRefused(problems, std::move(requested));
 }
 

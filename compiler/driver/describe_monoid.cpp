@@ -64,8 +64,8 @@ std::string describe_laws(const ir::Monoid& monoid) {
   std::string text = fmt::format("  associative  {}\n  neutral      {}\n", text_of(monoid.laws.associative),
                                  text_of(monoid.laws.identity));
   text += fmt::format("  commutative  {}\n", monoid.laws.commutative == ir::Law::broken
-                                                ? "no: blocks are combined in their order"
-                                                : text_of(monoid.laws.commutative));
+                                                 ? "no: blocks are combined in their order"
+                                                 : text_of(monoid.laws.commutative));
   if (monoid.fold) text += fmt::format("  fold         {}\n", text_of(monoid.laws.fold));
   return text;
 }
@@ -112,7 +112,8 @@ std::string describe_monoid(Session& session, const ast::Module& module, const a
   text += types.empty() ? "\nlaws:\n" : fmt::format("\nlaws, with {}:\n", fmt::join(types, ", "));
   ir::Program program = compile_monoid(session, monoid, file, library);
   for (const ir::Monoid& one : program.monoids)
-    if (one.components.size() == monoid.components.size() && one.name == monoid.name.text) return text + describe_laws(one);
+    if (one.components.size() == monoid.components.size() && one.name == monoid.name.text)
+      return text + describe_laws(one);
   return text + describe_laws(program.monoids.at(0));
 }
 

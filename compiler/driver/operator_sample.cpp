@@ -271,7 +271,7 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
   compile_options.standard_library = embedded::std_tap;
   compile_options.laws = options.laws;
   std::optional<Diagnostics> unfitting, illegal;  // of the first attempts that failed so
-  std::optional<Sample> without_points;  // the first that is legal, and has an index that runs over nothing
+  std::optional<Sample> without_points;           // the first that is legal, and has an index that runs over nothing
   std::size_t tried = 0;
   for (const SampleSizes& attempt : attempts(session.sources, module, signature, options)) {
     if (without_points && ++tried > most_for_points) break;

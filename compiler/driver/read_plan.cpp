@@ -31,8 +31,9 @@ void explain_missing(const Session& session, const passes::PlanProblem& problem,
   if (problem.part != ir::PlanPart::operation) return;
   if (const ir::TextPart* member = fused_before(session, decision, problem.name)) {
     Span span{session.plan->file, static_cast<std::uint32_t>(member->begin), static_cast<std::uint32_t>(member->end)};
-    diagnostic.label(span, fmt::format("this line makes `{}` a part of a group, which has the name of its last operation",
-                                       problem.name));
+    diagnostic.label(
+        span,
+        fmt::format("this line makes `{}` a part of a group, which has the name of its last operation", problem.name));
     return;
   }
   auto written = session.operations.find(problem.name);
@@ -73,10 +74,10 @@ ir::Plan read_plan(Session& session, const std::string& path) {
   FileId file = read_source(session, path);
   auto parsed = ir::parse_plan_text(session.sources.file(file).text());
   if (auto* mistake = std::get_if<ir::PlanMistake>(&parsed))
-    throw Failure{exit_code::wrong_program,
-                  Diagnostic(Code::plan_not_applicable, place_span(session.sources.file(file), file, *mistake),
-                             mistake->message)
-                      .help(mistake->help)};
+    throw Failure{
+        exit_code::wrong_program,
+        Diagnostic(Code::plan_not_applicable, place_span(session.sources.file(file), file, *mistake), mistake->message)
+            .help(mistake->help)};
   auto& text = std::get<ir::PlanText>(parsed);
   session.plan = std::make_shared<const PlanFile>(PlanFile{file, std::move(text.parts)});
   return std::move(text.plan);

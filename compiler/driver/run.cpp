@@ -204,9 +204,12 @@ Action declare_run(CLI::App& app) {
   app.add_option("--expect", options->expected,
                  "What a result must be, in the form of an input; if it differs, exit code 5")
       ->allow_extra_args(false);
-  app.add_option("--rtol", options->tolerance.relative, "Relative tolerance of --expect for floats (default 1e-5; of f16 1e-3, of bf16 1e-2)")
+  app.add_option("--rtol", options->tolerance.relative,
+                 "Relative tolerance of --expect for floats (default 1e-5; of f16 1e-3, of bf16 1e-2)")
       ->check(is_tolerance);
-  app.add_option("--atol", options->tolerance.absolute, "Absolute tolerance of --expect for floats (default 1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16)")
+  app.add_option(
+         "--atol", options->tolerance.absolute,
+         "Absolute tolerance of --expect for floats (default 1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16)")
       ->check(is_tolerance);
   add_source_options(app, options->source);
   add_engine_options(app, options->engine);

@@ -79,8 +79,8 @@ void RuleTypes::take(std::map<std::string, ir::TensorType> types) {
 
 std::string RuleTypes::guard_text() {
   if (!rule_.guard) return "";
-  std::string text = quoted(source_of(session_, rule_scope_[*rule_.guard].span)) +
-                     (guard_holds() ? " is true" : " is false");
+  std::string text =
+      quoted(source_of(session_, rule_scope_[*rule_.guard].span)) + (guard_holds() ? " is true" : " is false");
   std::vector<std::string> members;
   members_in(rule_scope_, *rule_.guard, members);
   for (const std::string& member : members)
