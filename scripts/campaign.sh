@@ -60,7 +60,7 @@ run_fuzz() {
 
 # The property tests, with many more cases each. Their names stand in the sources.
 run_random() {
-  build_here test_ir test_frontend test_passes test_backend random_programs || return
+  build_here test_ir test_frontend test_passes test_backend random_programs random_plans || return
   local folder filter failed=0
   for folder in ir frontend passes backend; do
     filter=$(awk 'FNR == 1 { test = "" } /^TEST\(/ { test = $0 } /^RC_GTEST_PROP\(/ { print } /rc::check/ { print test }' \
@@ -71,6 +71,10 @@ run_random() {
   done
   echo "-- random programs under random plans"
   build/bin/random_programs --count "$((4 * random_cases))" --seed 100000 || failed=1
+  echo "-- every standard operator and example under random plans"
+  build/bin/random_plans --plans 20 --seed 100000 examples || failed=1
+  echo "-- planted bugs"
+  /usr/bin/python3 tests/planted/bugs.py build || failed=1
   return $failed
 }
 
