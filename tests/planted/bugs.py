@@ -68,9 +68,6 @@ BUGS = [
     ("the steps that are left over count from the start", "passes/unroll.cpp",
      "CounterReplacement counter(program_, {std::nullopt, 1, trip});",
      "CounterReplacement counter(program_, {std::nullopt, 1, region_.trips.lo});"),
-    ("a dim of one size goes with any other of it", "passes/group_dims.cpp",
-     "if (own.has_value() == axes[axis].has_value() || (!own && taken)) continue;",
-     "if (own.has_value() == axes[axis].has_value()) continue;"),
 ]
 
 INCLUDED_BY = {"passes/cell_rules.def": "passes/parse_cell_rules.cpp"}
