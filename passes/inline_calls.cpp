@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "passes/operator_edit.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -231,16 +232,7 @@ bool Inliner::has_notes(const Frame& frame, ValueId value) const {
 }
 
 OperatorId Inliner::identity_operator(const TensorType& type) {
-  Operator op;
-  op.name = "copy";
-  const std::size_t rank = type.shape.size();
-  for (std::size_t d = 0; d < rank; ++d) op.dims.push_back({fmt::format("i{}", d), {0, type.shape[d]}});
-  Access access;
-  access.projection = {AffineMap::identity(rank), Shape(rank, 1)};
-  op.operands = op.results = {type};
-  op.reads = op.writes = {access};
-  op.body = MapBody{{op.exprs.read(0, type.element)}};
-  added.push_back(std::move(op));
+  added.push_back(copy_operator(type));
   return OperatorId{program_.operators.size() + added.size() - 1};
 }
 

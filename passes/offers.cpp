@@ -6,6 +6,7 @@
 
 #include "ir/text_names.h"
 #include "passes/canonical.h"
+#include "passes/operator_edit.h"
 #include "passes/rebuild.h"
 
 namespace tap::passes {
@@ -19,19 +20,6 @@ constexpr std::size_t most_between = 2000;
 
 bool contains(const std::vector<ValueId>& list, ValueId v) {
   return std::find(list.begin(), list.end(), v) != list.end();
-}
-
-Operator copying(const TensorType& type) {
-  Operator op;
-  op.name = "copy";
-  const std::size_t rank = type.shape.size();
-  for (std::size_t d = 0; d < rank; ++d) op.dims.push_back({fmt::format("i{}", d), {0, type.shape[d]}});
-  Access access;
-  access.projection = {AffineMap::identity(rank), Shape(rank, 1)};
-  op.operands = op.results = {type};
-  op.reads = op.writes = {access};
-  op.body = MapBody{{op.exprs.read(0, type.element)}};
-  return op;
 }
 
 }  // namespace
@@ -177,7 +165,7 @@ GraphId GraphAdder::add_offer(const Offer& offer, const Boundary& boundary, cons
     // An output is a value of its own: of f(x) => x it is a copy.
     if (contains(graph.inputs, output) || contains(graph.outputs, output)) {
       ValueId own = add_value(graph[output].name, graph[output].type);
-      graph.operations.push_back({add(copying(graph[output].type)), {output}, {own}, {}});
+      graph.operations.push_back({add(copy_operator(graph[output].type)), {output}, {own}, {}});
       output = own;
     }
     graph.outputs.push_back(output);

@@ -1,5 +1,7 @@
 #include "passes/operator_edit.h"
 
+#include <fmt/format.h>
+
 #include "support/check.h"
 
 namespace tap::passes {
@@ -22,6 +24,19 @@ void set_inputs(Operator& op) {
 }
 
 }  // namespace
+
+Operator copy_operator(const TensorType& type) {
+  Operator op;
+  op.name = "copy";
+  const std::size_t rank = type.shape.size();
+  for (std::size_t d = 0; d < rank; ++d) op.dims.push_back({fmt::format("i{}", d), {0, type.shape[d]}});
+  Access access;
+  access.projection = {AffineMap::identity(rank), Shape(rank, 1)};
+  op.operands = op.results = {type};
+  op.reads = op.writes = {access};
+  op.body = MapBody{{op.exprs.read(0, type.element)}};
+  return op;
+}
 
 void add_dim(Operator& op, IndexDim dim) {
   op.dims.push_back(std::move(dim));

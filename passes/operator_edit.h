@@ -7,6 +7,9 @@
 
 namespace tap::passes {
 
+// y[i…] = x[i…], cell for cell.
+ir::Operator copy_operator(const ir::TensorType& type);
+
 void add_dim(ir::Operator& op, ir::IndexDim dim);  // last
 // Pre: nothing depends on it.
 void remove_dim(ir::Operator& op, std::uint32_t dim);

@@ -91,29 +91,6 @@ class FusionTest(TapcTest):
         self.assertRegex(result.told, "fuse_auto left `A` of `p` as it is: "
                                       "`A` is needed outside of the group, and inside by other points of i")
 
-    def test_splits_of_what_the_passes_change(self):
-        """A reduction of one point keeps its dim if that is to be cut, and a split of what nobody needs is spoken of."""
-        self.write("p.tap", """program p(X: f64[8]) -> (Y: f64[8]) {
-    D[i] = X[i] + 1
-    split D on i into 2
-    Y[i] = sum[k in 0..1] X[i] * 2
-    split Y on k into 1
-}
-""")
-        self.expect(0, "^$", "verify", "p.tap")
-        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split", "opt", "p.tap", "--remarks")
-
-    def test_a_split_of_the_program_itself_that_cannot_be(self):
-        self.write("p.tap", """mesh pod = [data: 2]
-program p(X: f64[4]) -> (Y: f64[8]) {
-    Y[2*i + r] = X[i] for r in 0..2
-    split Y on r into 2 over data
-}
-""")
-        self.write("p.plan", "plan 1\nsplit Y dim i into 2\nsplit Y dim q into 2\n")
-        result = self.expect(1, r"(?m)^p\.tap:3:5: error\[T1402\]: a split that the program asks for cannot be: the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
-        self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
-
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         for line, told in [('fuse "Y.m", Z over i', "no operation is called `Z`"),
@@ -123,7 +100,6 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 self.write("p.plan", "plan 1\n" + line + "\n")
                 for command in (["run", "p.tap", "-i", "X=iota"], ["opt", "p.tap"]):
                     self.expect(1, r"T1402.*" + told, *command, "--plan", "p.plan")
-
 
     def test_a_line_about_what_an_earlier_line_fused(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
@@ -154,6 +130,18 @@ class PlanTest(TapcTest):
         self.write("p.tap", PROGRAM.replace("    S[i]", "    split H on axis 0 into 2 over data\n    split H on k into 2\n    S[i]"))
         self.assertEqual(self.results(), wanted)
         self.assertEqual(self.results("--engine", "interp"), wanted)
+
+    def test_a_split_of_the_program_itself_that_cannot_be(self):
+        self.write("p.tap", """mesh pod = [data: 2]
+program p(X: f64[4]) -> (Y: f64[8]) {
+    Y[2*i + r] = X[i] for r in 0..2
+    split Y on r into 2 over data
+}
+""")
+        self.write("p.plan", "plan 1\nsplit Y dim i into 2\nsplit Y dim q into 2\n")
+        result = self.expect(1, r"(?m)^p\.tap:3:5: error\[T1402\]: a split that the program asks for cannot be: "
+                                "the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
+        self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
 
     def test_splits_of_what_the_passes_change(self):
         """A reduction of one point keeps its dim if that is to be cut, and a split of what nobody needs is spoken of."""
