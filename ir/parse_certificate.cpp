@@ -143,6 +143,19 @@ class CertificateParser {
     return OperationId(line.any_number());
   }
 
+  static FoldOf fold(Line& line, OperationRef of) {
+    FoldOf fold{std::move(of)};
+    line.expect_word("dim");
+    fold.dim = line.any_number();
+    line.expect_word("by");
+    fold.size = line.integer();
+    if (line.eat_word("cell")) fold.cell = CellId(line.any_number());
+    else line.expect_word("combined");
+    line.expect_word("over");
+    fold.dims = line.list("(", ")", [&] { return line.any_number(); });
+    return fold;
+  }
+
   static Justification justification(Line& line) {
     std::string_view kind = line.word();
     if (kind == "transfer") return TransferOf{};
@@ -173,7 +186,7 @@ class CertificateParser {
       return StepOf{from, line.integer()};
     }
     if (kind == "point") return PointOf{from};
-    if (kind == "fold") return FoldOf{from};
+    if (kind == "fold") return fold(line, std::move(from));
     line.fail(fmt::format("`{}` is no justification", kind));
   }
 
