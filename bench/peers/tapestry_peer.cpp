@@ -1,0 +1,92 @@
+// Our own peer: a program in Tap, compiled once in this process as `tapc run` does, and called as often as run.py asks.
+//
+//   tapestry_peer FILE THREADS [fuse] [plan=FILE] [shift=0.5] [dim:n=64 …]
+//
+// shift: what is added to the inputs' cells.
+#include <cstring>
+#include <fstream>
+
+#include "backend/executable.h"
+#include "bench/peers/protocol.h"
+#include "compiler/driver/certify.h"
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/passes.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/read_source.h"
+#include "passes/expand.h"
+#include "runtime/failure.h"
+
+namespace tap {
+namespace {
+
+struct Arguments {
+  std::string file, plan;
+  std::size_t threads = 1;
+  bool fuse = false;
+  float shift = 0;
+  driver::SourceOptions source;
+};
+
+Arguments parse_arguments(int argc, char** argv) {
+  Arguments arguments{argv[1], "", std::stoul(argv[2]), false, 0, {}};
+  for (int i = 3; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word == "fuse") arguments.fuse = true;
+    else if (word.starts_with("plan=")) arguments.plan = word.substr(5);
+    else if (word.starts_with("shift=")) arguments.shift = std::stof(word.substr(6));
+    else if (word.starts_with("dim:")) arguments.source.dims.push_back(word.substr(4));
+  }
+  return arguments;
+}
+
+ir::Program compile(driver::Session& session, const Arguments& arguments) {
+  FileId file = driver::read_source(session, arguments.file);
+  Compiled compiled = driver::compile_program(session, file, driver::compile_options(arguments.source));
+  driver::PassOptions passes;
+  passes.plan = driver::read_plan(session, arguments.plan);
+  driver::Dumps dumps(passes);
+  ir::Program program = driver::run_passes(session, std::move(compiled.program), passes, dumps).program;
+  return driver::apply_plan(std::move(program), passes.plan, {.fuse_more = arguments.fuse});
+}
+
+std::vector<Tensor> inputs_of(const ir::Graph& main, float shift) {
+  std::vector<Tensor> inputs;
+  for (ir::ValueId id : main.inputs) {
+    Tensor tensor(main[id].type.element, main[id].type.shape);
+    auto cells = tensor.as_mutable<float>();
+    peers::fill(cells.data(), cells.size(), static_cast<std::uint32_t>(inputs.size() + 1));
+    for (float& cell : cells) cell += shift;
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+int run(const Arguments& arguments) {
+  driver::Session session;
+  ir::Program program = compile(session, arguments);
+  std::vector<Tensor> inputs = inputs_of(program[program.main], arguments.shift), outputs;
+  auto begin = peers::Clocks::now();
+  backend::Executable executable(passes::expand(program), {.threads = arguments.threads});
+  auto end = peers::Clocks::now();
+  std::fprintf(stderr, "tapestry: %zu kernels compiled in %.3f s\n", executable.kernel_count(), end.wall - begin.wall);
+  peers::Peer peer{"tapestry",
+                   [&] {
+                     outputs.clear();
+                     outputs = executable.run(inputs);
+                   },
+                   [&] { return std::pair(outputs.at(0).as<float>().data(), outputs[0].as<float>().size()); }};
+  return peers::serve({peer});
+}
+
+}  // namespace
+}  // namespace tap
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  try {
+    return tap::run(tap::parse_arguments(argc, argv));
+  } catch (const tap::Failure& failure) {
+    std::fprintf(stderr, "tapestry: %s\n", failure.diagnostic.message.c_str());
+    return failure.exit_code;
+  } catch (const tap::driver::Reported& reported) { return reported.exit_code; }
+}
