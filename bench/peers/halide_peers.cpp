@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "protocol.h"
+#include "bench/peers/protocol.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include <dnnl.hpp>
-#include "protocol.h"
+#include "bench/peers/protocol.h"
 
 namespace {
 

@@ -43,7 +43,7 @@ class Peers:
         if made.exists() and made.stat().st_mtime > newest:
             return made
         flags = self.BUILDS[name]
-        built = subprocess.run(["g++", *[f for f in flags if not f.startswith("-l")], str(source), "-o", str(made),
+        built = subprocess.run(["g++", f"-I{ROOT}", *[f for f in flags if not f.startswith("-l")], str(source), "-o", str(made),
                                 *[f for f in flags if f.startswith("-l")]], stderr=subprocess.PIPE, text=True)
         if built.returncode:
             if name not in self.missing:
