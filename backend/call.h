@@ -29,7 +29,11 @@ inline View view_of_box(const void* data, ElementType type, const ir::Box& box) 
 std::vector<std::int64_t> box_argument(const ir::Operator& op, const ir::Box& box,
                                        const std::vector<std::int64_t>& counters);
 
+// At least so many bytes for the calls of this thread, on a cache line. Throws std::bad_alloc.
+void* thread_scratch(std::size_t bytes);
+
 struct Call {
+  std::int64_t first_tile = 0, end_tile = 1;
   std::vector<std::int64_t> box;
   std::vector<void*> buffers;
   std::vector<std::int64_t> strides;
@@ -40,9 +44,9 @@ struct Call {
     buffers.push_back(view.origin);
     strides.insert(strides.end(), view.strides.begin(), view.strides.end());
   }
-  void run(KernelFunction function) {
+  void run(KernelFunction function, void* scratch) {
     strides.push_back(0);  // never empty
-    why = function(box.data(), buffers.data(), strides.data(), &error);
+    why = function(box.data(), buffers.data(), strides.data(), scratch, first_tile, end_tile, &error);
   }
 };
 

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -14,29 +17,70 @@
 namespace llvm {
 class BasicBlock;
 class Function;
+class Instruction;
 class MDNode;
 class PHINode;
 }  // namespace llvm
 
 namespace tap::backend {
 
+// The lanes of a vector that are computed together: values of `variable` from the scalar one on. A null mask: all count.
+struct Lanes {
+  std::uint32_t variable = 0;
+  std::uint32_t count = 1;
+  llvm::Value* mask = nullptr;
+};
+
+// What a cell depends on that may change inside of straight code.
+struct CellFacts {
+  bool accumulates = false;  // on accumulators
+  std::set<std::uint32_t> variables;
+};
+
+// acc + a*b, of floats, rounds once: everywhere in the same way, whether it is done in lanes or not.
+struct FusedProduct {
+  ir::CellId accumulator, product;
+};
+std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNode& sum);
+
 struct EmitState {
   const Kernel& kernel;
   llvm::IRBuilderBase& b;
   llvm::Function* function = nullptr;
   llvm::Value* error = nullptr;
-  std::vector<llvm::Value*> variables;             // null where not in scope
-  std::vector<llvm::Value*> accumulators;          // addresses
-  std::vector<llvm::Value*> bases;                 // of tensors
-  std::vector<std::vector<llvm::Value*>> strides;  // of tensors, per axis
-  std::vector<llvm::MDNode*> scope;                // of tensors: what its accesses belong to …
-  std::vector<llvm::MDNode*> elsewhere;            // … and what they cannot touch
+  std::vector<llvm::Value*> variables;  // null where not in scope; of one with lanes, that of the first
+  std::vector<std::int64_t> trips;      // by variable: which turn of the unrolled loop this is, else 0
+  std::optional<Lanes> lanes;
+  bool straight = false;  // inside of unrolled loops or lanes: no branches
+  std::uint32_t section = 0;
+  // What straight code has computed already that does not depend on accumulators, by cell and the trips it depends on.
+  std::map<std::pair<ir::CellId, std::vector<std::int64_t>>, llvm::Value*> known;
+  struct Vector {
+    std::int64_t number = 0;
+    llvm::Value* first = nullptr;
+    llvm::Value* mask = nullptr;
+  };
+  std::map<std::pair<const For*, std::vector<std::int64_t>>, Vector>
+      vectors;     // by the trips that their bounds depend on
+  void forget() {  // at every branch
+    known.clear();
+    vectors.clear();
+  }
+  std::vector<std::optional<CellFacts>> facts;          // by cell, where they have been asked for
+  std::vector<std::vector<llvm::Value*>> accumulators;  // addresses, by accumulator and number
+  std::vector<llvm::Value*> bases;                      // of tensors
+  std::vector<std::vector<llvm::Value*>> strides;       // of tensors, per axis
+  std::vector<llvm::MDNode*> scope;                     // of tensors: what its accesses belong to …
+  std::vector<llvm::MDNode*> elsewhere;                 // … and what they cannot touch
 
   llvm::BasicBlock* new_block(const char* name);
   llvm::Value* affine(const ir::AffineExpr& e);
+  llvm::Value* slot(std::uint32_t number);  // the accumulator's address
   llvm::Value* address(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
   llvm::Value* load(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
   void store(std::uint32_t tensor, const std::vector<llvm::Value*>& at, llvm::Value* value);
+  llvm::Value* origin(std::uint32_t tensor, std::size_t axis);  // the coordinate of the first cell that is in memory
+  void keep_apart(llvm::Instruction& access, std::uint32_t tensor);  // from accesses to other tensors
   // Leaves the kernel where the condition holds, with the current point in *error; or just what is tried.
   struct Where {
     std::uint32_t tensor = 0;
@@ -53,46 +97,6 @@ struct EmitState {
   };
   void leave(const Failure& failure);
   Attempt* attempt = nullptr;  // what is being tried; null where a failure leaves the kernel
-};
-
-// Evaluates the cells of one statement at the current point, each once (see cell_places.h): make one per statement.
-class CellEmitter {
- public:
-  CellEmitter(EmitState& state, const std::vector<ir::CellId>& roots);
-  llvm::Value* operator()(ir::CellId id);  // of one of the roots
-
- private:
-  struct Tried {
-    llvm::Value* value;
-    llvm::Value* has_failed;
-    EmitState::Failure failure;
-  };
-  struct Scope {
-    llvm::BasicBlock* end = nullptr;  // where it goes on once what it holds is emitted
-    EmitState::Attempt* attempt = nullptr;
-    std::unordered_map<ir::CellId, llvm::Value*> known = {};
-    std::unordered_map<ir::CellId, Tried> tried = {};  // here: whoever uses one fails where it failed
-  };
-  struct Emitted {
-    llvm::Value* value;
-    llvm::BasicBlock* end;
-  };
-  using Emit = std::function<llvm::Value*()>;
-
-  llvm::Value* find(ir::CellId id);
-  void emit_at(std::size_t depth, ir::CellId id);
-  void attempt(ir::CellId id);
-  llvm::Value* compute(ir::CellId id);
-  llvm::Value* read(const Load& load);
-  llvm::Value* select(const ir::CellNode& node);
-  llvm::Value* logical(const ir::CellNode& node);
-  llvm::Value* branch(llvm::Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value);
-  Emitted inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit);
-  void go_on();
-
-  EmitState& s_;
-  CellPlaces places_;
-  std::vector<Scope> scopes_;  // inner scopes are branches and attempts; what they compute is not known outside
 };
 
 }  // namespace tap::backend

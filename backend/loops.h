@@ -11,7 +11,17 @@
 //         acc0 = acc0 + x[k] * w[i, k]
 //       y[i] = acc0
 //
-// Variables: of an operator with n dims, 2d and 2d+1 are the box's lo and hi of dim d, 2n+d is dim d itself.
+//
+// What a schedule adds to that are steps, loops that are unrolled or are the lanes of vectors, accumulators that are arrays,
+// and memory of the kernel's own:
+//
+//     for i0 in lo.i..hi.i step 4
+//       unroll i in i0..i0+4
+//         lanes j in lo.j..hi.j of 16         // j, j+1, …; lanes from hi.j on do nothing
+//           acc0[i - i0] = …
+//
+// Variables: of an operator with n dims, 2d and 2d+1 are the box's lo and hi of dim d, 2n+d is dim d itself; a kernel of
+// several operators (a group) defines more. An affine expression may have fewer coefficients than there are variables.
 #pragma once
 
 #include <optional>
@@ -23,9 +33,16 @@
 
 namespace tap::backend {
 
+// Memory of the kernel's own, row-major, for a part of a tensor: the cell at `origin` is its first.
+struct Local {
+  Shape extents;
+  std::vector<ir::AffineExpr> origin;  // per axis; of variables that do not change while the part is in use
+  bool operator==(const Local&) const = default;
+};
 struct TensorArgument {
-  std::string name;  // for people
-  ir::TensorType type;
+  std::string name;     // for people
+  ir::TensorType type;  // of the whole tensor, in which coordinates lie
+  std::optional<Local> local = {};
   bool operator==(const TensorArgument&) const = default;
 };
 
@@ -45,6 +62,19 @@ struct Load {
   bool operator==(const Load&) const = default;
 };
 
+// A register, or an array of them: indexed by what is a number once loops are unrolled. With lanes, each is a vector.
+struct Accumulator {
+  ElementType type = ElementType::f32;
+  std::uint32_t count = 1;
+  std::uint32_t lanes = 1;
+  bool operator==(const Accumulator&) const = default;
+};
+struct Slot {
+  std::uint32_t accumulator = 0;
+  ir::AffineExpr at;
+  bool operator==(const Slot&) const = default;
+};
+
 // expr / divisor, rounded up for a lower bound, down for an upper one.
 struct Bound {
   ir::AffineExpr expr;
@@ -53,13 +83,21 @@ struct Bound {
 };
 
 struct Statement;
-// for variable in max(lower…)..min(upper…), from the end if `descending`
+enum class LoopKind : std::uint8_t {
+  serial,
+  unrolled,  // `count` times from the lower bound on, which need not be a number; no upper bound
+  lanes,  // all at once, `count` of them, from the lower bound on; those from the upper bound on, if there is one, do nothing
+};
+// for variable in max(lower…)..min(upper…) by `step`, from the end if `descending` (then the step is 1)
 struct For {
   std::uint32_t variable = 0;
   std::vector<Bound> lower;
   std::vector<Bound> upper;
   bool descending = false;
   std::vector<Statement> body;
+  LoopKind kind = LoopKind::serial;
+  std::int64_t step = 1;
+  std::uint32_t count = 0;
   bool operator==(const For&) const;
 };
 // Runs the body if the affine conditions and then the cell (a bool, if given) hold.
@@ -69,13 +107,19 @@ struct Guard {
   std::vector<Statement> body;
   bool operator==(const Guard&) const;
 };
+struct Define {  // an index variable: the greatest of lower bounds, or the least of upper ones
+  std::uint32_t variable = 0;
+  std::vector<Bound> bounds;
+  bool greatest = true;
+  bool operator==(const Define&) const = default;
+};
 struct Let {  // an index variable from data: where a scatter goes
   std::uint32_t variable = 0;
   ir::CellId value;
   bool operator==(const Let&) const = default;
 };
 struct Assign {  // all values are computed before the first accumulator changes
-  std::vector<std::uint32_t> accumulators;
+  std::vector<std::uint32_t> slots;
   std::vector<ir::CellId> values;
   bool operator==(const Assign&) const = default;
 };
@@ -89,19 +133,46 @@ struct Store {  // likewise: all values before the first store
   std::vector<Target> targets;
   bool operator==(const Store&) const = default;
 };
+// Combines the lanes of accumulators into accumulators of one lane: the first half with the second, until one is left.
+// `values` says how two lanes combine: of the slots `first` and `second`, which stand for the two, one value per component.
+struct FoldLanes {
+  std::vector<std::uint32_t> from, to;
+  std::vector<std::uint32_t> first, second;
+  std::vector<ir::CellId> values;
+  bool operator==(const FoldLanes&) const = default;
+};
+// The loops of one operation of a group. What fails inside is told as its failure.
+struct Section {
+  std::uint32_t section = 0;
+  std::vector<Statement> body;
+  bool operator==(const Section&) const;
+};
 struct Statement {
-  std::variant<For, Guard, Let, Assign, Store> node;
+  std::variant<For, Guard, Define, Let, Assign, Store, FoldLanes, Section> node;
   bool operator==(const Statement&) const;
 };
 
+// Where in the variables the dims of an operation are, for who tells at which point it failed.
+struct SectionDims {
+  std::vector<std::uint32_t> lo, at;
+  bool operator==(const SectionDims&) const = default;
+};
+
 struct Kernel {
-  std::vector<TensorArgument> tensors;  // operands, then results
+  std::vector<TensorArgument> tensors;  // operands, results, then memory of its own
   std::size_t operands = 0;
+  std::size_t results = 0;
   std::size_t dims = 0;  // of the box
+  // Calls may cut the box along this dim, at multiples of `grain` from its beginning: no two parts share work or results.
+  std::optional<std::size_t> cut;
+  std::int64_t grain = 1;
+  std::int64_t worth = 1;  // so many such parts are worth a call of their own
   std::vector<std::string> variables;
-  std::vector<ElementType> accumulators;
+  std::vector<Accumulator> accumulators;
+  std::vector<Slot> slots;
   ir::CellExprs exprs;
   std::vector<Load> loads;
+  std::vector<SectionDims> sections;  // 0 is what stands outside of all
   std::vector<Statement> body;
 
   std::uint32_t lo(std::size_t dim) const { return static_cast<std::uint32_t>(2 * dim); }
@@ -112,6 +183,12 @@ struct Kernel {
 
 // Pre: the operator is a map or a reduction. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op);
+
+// Into how many parts calls may cut the box: 1 if it cannot be cut.
+std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
+// Bytes that a call needs for memory of the kernel's own, and where in them that of a tensor begins.
+std::size_t scratch_bytes(const Kernel& kernel);
+std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor);
 
 std::string print(const Kernel& kernel);
 

@@ -1,6 +1,9 @@
 // From an operator to its loops. Dims become loops in the order parallel, then reduction, each as declared, so that
 // reductions combine in increasing index; a constraint becomes a bound of the innermost loop that it speaks of, so no
 // point outside of the domain is ever visited. Scans and scatters (patterns.h) get their own, linear shapes.
+#include <algorithm>
+#include <cmath>
+
 #include "backend/lowering.h"
 #include "support/check.h"
 
@@ -12,6 +15,7 @@ Kernel Lowering::run() {
   TAP_CHECK(op_.map() || op_.reduce(), "only maps and reductions become loops");
   declare_tensors();
   declare_variables();
+  declare_cut();
   declare_loads();
   if (op_.map()) {
     map_body();
@@ -28,6 +32,7 @@ Kernel Lowering::run() {
 void Lowering::declare_tensors() {
   for (const auto& t : op_.operands) kernel_.tensors.push_back({"t" + std::to_string(kernel_.tensors.size()), t});
   kernel_.operands = op_.operands.size();
+  kernel_.results = op_.results.size();
   for (const auto& t : op_.results) kernel_.tensors.push_back({"t" + std::to_string(kernel_.tensors.size()), t});
 }
 
@@ -38,6 +43,23 @@ void Lowering::declare_variables() {
     kernel_.variables.push_back("hi." + dim.name);
   }
   for (const auto& dim : op_.dims) kernel_.variables.push_back(dim.name);
+  kernel_.sections.emplace_back();
+  for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+    kernel_.sections[0].lo.push_back(kernel_.lo(d));
+    kernel_.sections[0].at.push_back(kernel_.at(d));
+  }
+}
+
+// The largest dim along which parts share nothing, of equal ones the outermost; and how much is worth a call.
+void Lowering::declare_cut() {
+  constexpr double worth = 1 << 14;  // points
+  double points = 1;
+  for (const IndexDim& dim : op_.dims) points *= static_cast<double>(std::max<std::int64_t>(dim.range.size(), 1));
+  for (std::size_t d : free_dims(program_, op_))
+    if (!kernel_.cut || op_.dims[d].range.size() > op_.dims[*kernel_.cut].range.size()) kernel_.cut = d;
+  if (!kernel_.cut) return;
+  double each = points / static_cast<double>(std::max<std::int64_t>(op_.dims[*kernel_.cut].range.size(), 1));
+  kernel_.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
 }
 
 AffineExpr Lowering::over_variables(const AffineExpr& over_dims) const {
@@ -188,16 +210,18 @@ void Lowering::map_body() {
 std::vector<CellId> Lowering::accumulators(const Monoid& monoid) {
   std::vector<CellId> result;
   kernel_.accumulators.clear();
+  kernel_.slots.clear();
   for (const auto& component : monoid.components) {
     result.push_back(kernel_.exprs.argument(static_cast<std::uint32_t>(result.size()), component.type));
-    kernel_.accumulators.push_back(component.type);
+    kernel_.slots.push_back({static_cast<std::uint32_t>(kernel_.accumulators.size()), {}});
+    kernel_.accumulators.push_back({component.type});
   }
   return result;
 }
 
 Assign assign(std::vector<CellId> values) {
   Assign result;
-  for (std::uint32_t k = 0; k < values.size(); ++k) result.accumulators.push_back(k);
+  for (std::uint32_t k = 0; k < values.size(); ++k) result.slots.push_back(k);
   result.values = std::move(values);
   return result;
 }

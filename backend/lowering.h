@@ -14,6 +14,7 @@ class Lowering {
  private:
   void declare_tensors();
   void declare_variables();
+  void declare_cut();
   void declare_loads();
   Load load_of(const ir::Access& access);
 

@@ -51,7 +51,10 @@ class Runner {
   Arguments arguments_of(const BlockGraph& graph, const Application& task, Memory& memory) const;
   Buffer& at(const BlockGraph& graph, HeldId id, Memory& memory) const;
   Tensor whole(const BlockGraph& graph, const std::vector<HeldId>& holders, Memory& memory) const;
-  std::vector<Box> shared_out(const Operator& op, const Box& box) const;
+  struct TileRange {
+    std::int64_t first, end;
+  };
+  std::vector<TileRange> shared_out(const Kernel& kernel, const Box& box, bool alone) const;
   const Graph& graph_of(const BlockGraph& blocks) const { return compiled_.blocks.program[blocks.graph]; }
   const Operator& operator_of(const BlockGraph& blocks, OperationId o) const {
     return compiled_.blocks.program[graph_of(blocks)[o].op];
@@ -179,19 +182,16 @@ Tensor Runner::whole(const BlockGraph& graph, const std::vector<HeldId>& holders
   return result.tensor;
 }
 
-// The largest dim along which blocks share nothing, of equal ones the outermost, in as many blocks as asked for.
-std::vector<Box> Runner::shared_out(const Operator& op, const Box& box) const {
-  std::optional<std::size_t> best;
-  for (std::size_t d : free_dims(compiled_.blocks.program, op))
-    if (box.dims[d].size() > 1 && (!best || box.dims[d].size() > box.dims[*best].size())) best = d;
-  std::size_t count = options_.blocks ? options_.blocks : options_.threads;
-  if (!best || count <= 1) return {box};
-  std::vector<Box> boxes;
-  for (Range block : ceil_blocks(box.dims[*best], static_cast<std::int64_t>(count))) {
-    boxes.push_back(box);
-    boxes.back().dims[*best] = block;
-  }
-  return boxes;
+// An application that stands alone is shared out among the threads, by its tiles.
+std::vector<Runner::TileRange> Runner::shared_out(const Kernel& kernel, const Box& box, bool alone) const {
+  std::int64_t tiles = tile_count(kernel, box);
+  std::int64_t parts = 1;
+  if (alone && options_.blocks > 0) parts = static_cast<std::int64_t>(options_.blocks);
+  else if (alone) parts = std::min<std::int64_t>(static_cast<std::int64_t>(options_.threads), tiles / kernel.worth);
+  std::vector<TileRange> ranges;
+  for (Range part : ceil_blocks({0, tiles}, std::max<std::int64_t>(parts, 1)))
+    if (!part.empty() || ranges.empty()) ranges.push_back({part.lo, part.hi});
+  return ranges;
 }
 
 // Where the operands and results of an application lie.
@@ -212,7 +212,8 @@ Runner::Arguments Runner::arguments_of(const BlockGraph& graph, const Applicatio
 void Runner::apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory) {
   const OperationId operation = std::get<Application>(batch[0]).operation;
   const Operator& op = operator_of(graph, operation);
-  KernelFunction function = compiled_.functions[*compiled_.kernel_of[graph_of(graph)[operation].op.index()]];
+  const std::size_t number = *compiled_.kernel_of[graph_of(graph)[operation].op.index()];
+  const Kernel& kernel = compiled_.kernels[number];
   std::vector<Call> calls;
   for (const Task& task : batch) {
     const auto& application = std::get<Application>(task);
@@ -220,12 +221,15 @@ void Runner::apply_kernel(const BlockGraph& graph, Tasks batch, Memory& memory) 
     Arguments arguments = arguments_of(graph, application, memory);
     for (const View& view : arguments.operands) common.add(view);
     for (const View& view : arguments.results) common.add(view);
-    for (const Box& box : batch.size() == 1 ? shared_out(op, application.box) : std::vector<Box>{application.box}) {
-      common.box = box_argument(op, box, counters_);
+    common.box = box_argument(op, application.box, counters_);
+    for (TileRange tiles : shared_out(kernel, application.box, batch.size() == 1)) {
+      common.first_tile = tiles.first;
+      common.end_tile = tiles.end;
       calls.push_back(common);
     }
   }
-  pool_.run(calls.size(), [&](std::size_t c) { calls[c].run(function); });
+  std::size_t scratch = scratch_bytes(kernel);
+  pool_.run(calls.size(), [&](std::size_t c) { calls[c].run(compiled_.functions[number], thread_scratch(scratch)); });
   // Of several failures the first in the order of the index space, whatever the blocks and threads.
   const Call* first = nullptr;
   for (const Call& c : calls) {

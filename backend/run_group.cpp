@@ -33,6 +33,22 @@ std::vector<std::int64_t> box_argument(const Operator& op, const Box& box, const
   return result;
 }
 
+void* thread_scratch(std::size_t bytes) {
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  thread_local std::unique_ptr<std::byte, Free> memory;
+  thread_local std::size_t size = 0;
+  constexpr std::size_t page = 4096;
+  if (bytes > size) {
+    bytes = (bytes + page - 1) / page * page;
+    memory.reset(static_cast<std::byte*>(std::aligned_alloc(page, bytes)));
+    size = memory ? bytes : 0;
+    if (!memory) throw std::bad_alloc();
+  }
+  return memory.get();
+}
+
 namespace {
 
 // A region of a value, with memory of its own. What it holds is not set.
@@ -160,7 +176,8 @@ class Tile {
     for (const auto* list : {&operands, &results})
       for (const View& view : *list) call.add(view);
     call.box = box_argument(its, box, counters_);
-    call.run(compiled_.functions[kernel]);
+    call.end_tile = tile_count(compiled_.kernels[kernel], box);
+    call.run(compiled_.functions[kernel], thread_scratch(scratch_bytes(compiled_.kernels[kernel])));
     if (call.why == 0) return std::nullopt;
     return GroupFailure{group_.region()->graph, OperationId(o), static_cast<KernelFailure>(call.why), call.error};
   }

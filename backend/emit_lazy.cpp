@@ -3,7 +3,7 @@
 // branches need comes before them (cell_places.h).
 #include <llvm/IR/IRBuilder.h>
 
-#include "backend/emit_state.h"
+#include "backend/emit_lazy.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -13,10 +13,10 @@ using ir::CellNode;
 using ir::CellOp;
 using llvm::Value;
 
-CellEmitter::CellEmitter(EmitState& state, const std::vector<CellId>& roots)
+LazyCells::LazyCells(EmitState& state, const std::vector<CellId>& roots)
     : s_(state), places_(state.kernel, roots), scopes_(1) {}
 
-Value* CellEmitter::operator()(CellId id) {
+Value* LazyCells::operator()(CellId id) {
   if (Value* value = find(id)) return value;
   int depth = places_[id].depth;
   emit_at(depth < 0 ? scopes_.size() - 1 : static_cast<std::size_t>(depth), id);
@@ -24,7 +24,7 @@ Value* CellEmitter::operator()(CellId id) {
 }
 
 // Null if it is not computed yet. What was tried fails here, if it did.
-Value* CellEmitter::find(CellId id) {
+Value* LazyCells::find(CellId id) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (auto it = scope->known.find(id); it != scope->known.end()) return it->second;
     if (auto it = scope->tried.find(id); it != scope->tried.end()) {
@@ -37,7 +37,7 @@ Value* CellEmitter::find(CellId id) {
 }
 
 // Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside of an inner one.
-void CellEmitter::emit_at(std::size_t depth, CellId id) {
+void LazyCells::emit_at(std::size_t depth, CellId id) {
   TAP_CHECK(depth < scopes_.size(), "a cell is used outside of its place");
   scopes_.back().end = s_.b.GetInsertBlock();
   auto first_inner = scopes_.begin() + static_cast<std::ptrdiff_t>(depth) + 1;
@@ -55,12 +55,12 @@ void CellEmitter::emit_at(std::size_t depth, CellId id) {
   go_on();
 }
 
-void CellEmitter::go_on() {
+void LazyCells::go_on() {
   s_.b.SetInsertPoint(scopes_.back().end);
   s_.attempt = scopes_.back().attempt;
 }
 
-CellEmitter::Emitted CellEmitter::inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit) {
+LazyCells::Emitted LazyCells::inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit) {
   scopes_.back().end = s_.b.GetInsertBlock();
   scopes_.push_back({first, attempt});
   go_on();
@@ -72,7 +72,7 @@ CellEmitter::Emitted CellEmitter::inside(llvm::BasicBlock* first, EmitState::Att
 }
 
 // The value and the failure, of which only one means something.
-void CellEmitter::attempt(CellId id) {
+void LazyCells::attempt(CellId id) {
   auto& b = s_.b;
   EmitState::Attempt attempt{s_.new_block("failed")};
   b.SetInsertPoint(attempt.failed);
@@ -107,7 +107,7 @@ void CellEmitter::attempt(CellId id) {
   scopes_.back().tried[id] = tried;
 }
 
-Value* CellEmitter::compute(CellId id) {
+Value* LazyCells::compute(CellId id) {
   const CellNode& node = s_.kernel.exprs[id];
   auto& b = s_.b;
   switch (node.op) {
@@ -115,8 +115,7 @@ Value* CellEmitter::compute(CellId id) {
     case CellOp::index:
       TAP_CHECK(s_.variables[node.attribute], "a variable is used outside of its loop");
       return s_.variables[node.attribute];
-    case CellOp::argument:
-      return b.CreateLoad(register_type(b.getContext(), node.type), s_.accumulators[node.attribute]);
+    case CellOp::argument: return b.CreateLoad(register_type(b.getContext(), node.type), s_.slot(node.attribute));
     case CellOp::read: return read(s_.kernel.loads[node.attribute]);
     case CellOp::select: return select(node);
     case CellOp::logical_and:
@@ -133,7 +132,7 @@ Value* CellEmitter::compute(CellId id) {
 }
 
 // The branch itself comes last: whatever its sides need from outside is then emitted before it.
-Value* CellEmitter::branch(Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value) {
+Value* LazyCells::branch(Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value) {
   auto& b = s_.b;
   llvm::BasicBlock* then_block = s_.new_block("then");
   Emitted then_side = inside(then_block, s_.attempt, then_value);
@@ -151,7 +150,7 @@ Value* CellEmitter::branch(Value* condition, llvm::Type* type, const Emit& then_
   return phi;
 }
 
-Value* CellEmitter::read(const Load& load) {
+Value* LazyCells::read(const Load& load) {
   auto& b = s_.b;
   const Shape& shape = s_.kernel.tensors[load.tensor].type.shape;
   std::vector<Value*> at;
@@ -179,7 +178,7 @@ Value* CellEmitter::read(const Load& load) {
       outside, type, [&] { return (*this)(*load.fill); }, [&] { return s_.load(load.tensor, at); });
 }
 
-Value* CellEmitter::logical(const CellNode& node) {
+Value* LazyCells::logical(const CellNode& node) {
   auto& b = s_.b;
   bool is_and = node.op == CellOp::logical_and;
   Value* first = (*this)(node.args[0]);
@@ -193,7 +192,7 @@ Value* CellEmitter::logical(const CellNode& node) {
   return branch(first, b.getInt1Ty(), decided, second);
 }
 
-Value* CellEmitter::select(const CellNode& node) {
+Value* LazyCells::select(const CellNode& node) {
   Value* condition = (*this)(node.args[0]);
   if (places_.harmless(node.args[1]) && places_.harmless(node.args[2])) {
     Value* then_value = (*this)(node.args[1]);

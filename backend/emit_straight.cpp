@@ -1,0 +1,281 @@
+#include "backend/emit_straight.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "support/check.h"
+
+namespace tap::backend {
+
+using ir::CellId;
+using ir::CellNode;
+using ir::CellOp;
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+namespace {
+
+llvm::Type* vector_of(llvm::Type* type, std::uint32_t lanes) {
+  return lanes == 1 ? type : llvm::FixedVectorType::get(type, lanes);
+}
+
+bool is_one(const Value* value) {
+  auto* number = llvm::dyn_cast<llvm::ConstantInt>(value);
+  return number && number->isOne();
+}
+
+}  // namespace
+
+std::uint32_t lanes_of(const Value* value) {
+  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return type ? type->getNumElements() : 1;
+}
+
+Value* StraightCells::splat(Value* value, std::uint32_t lanes) {
+  return lanes == 1 || lanes_of(value) > 1 ? value : s_.b.CreateVectorSplat(lanes, value);
+}
+
+void StraightCells::make_alike(std::vector<Value*>& values) {
+  std::uint32_t lanes = 1;
+  for (const Value* v : values) lanes = std::max(lanes, lanes_of(v));
+  for (Value*& v : values) v = splat(v, lanes);
+}
+
+Value* StraightCells::lane_numbers(std::uint32_t lanes) {
+  std::vector<llvm::Constant*> numbers;
+  for (std::uint32_t k = 0; k < lanes; ++k) numbers.push_back(s_.b.getInt64(k));
+  return llvm::ConstantVector::get(numbers);
+}
+
+// What the cell depends on, found once per kernel.
+const CellFacts& StraightCells::facts(CellId id) {
+  if (s_.facts[id.index()]) return *s_.facts[id.index()];
+  CellFacts found;
+  const CellNode& node = s_.kernel.exprs[id];
+  auto add_affine = [&](const ir::AffineExpr& e) {
+    for (std::uint32_t v = 0; v < e.coefficients.size(); ++v)
+      if (e.coefficients[v] != 0) found.variables.insert(v);
+  };
+  auto add_cell = [&](CellId other) {
+    const CellFacts& its = facts(other);
+    found.variables.insert(its.variables.begin(), its.variables.end());
+    found.accumulates = found.accumulates || its.accumulates;
+  };
+  if (node.op == CellOp::index) found.variables.insert(node.attribute);
+  if (node.op == CellOp::argument) found.accumulates = true;
+  for (CellId arg : node.args) add_cell(arg);
+  if (node.op == CellOp::read) {
+    const Load& load = s_.kernel.loads[node.attribute];
+    for (const Coordinate& c : load.at) c.data ? add_cell(*c.data) : add_affine(c.affine);
+    if (load.fill) add_cell(*load.fill);
+    if (const auto& local = s_.kernel.tensors[load.tensor].local)
+      for (const auto& e : local->origin) add_affine(e);
+  }
+  return *(s_.facts[id.index()] = std::move(found));
+}
+
+Value* StraightCells::operator()(CellId id) {
+  if (auto it = here_.find(id); it != here_.end()) return it->second;
+  const CellFacts& its = facts(id);
+  if (its.accumulates) return here_[id] = compute(id);
+  std::pair<CellId, std::vector<std::int64_t>> key{id, {}};
+  for (std::uint32_t v : its.variables) key.second.push_back(s_.trips[v]);
+  if (auto it = s_.known.find(key); it != s_.known.end()) return it->second;
+  Value* value = compute(id);
+  return s_.known[std::move(key)] = value;
+}
+
+Value* StraightCells::compute(CellId id) {
+  const CellNode& node = s_.kernel.exprs[id];
+  auto& b = s_.b;
+  switch (node.op) {
+    case CellOp::constant: return emit_constant(b.getContext(), node.value);
+    case CellOp::index: {
+      Value* first = s_.variables[node.attribute];
+      TAP_CHECK(first, "a variable is used outside of its loop");
+      if (!s_.lanes || s_.lanes->variable != node.attribute) return first;
+      return b.CreateNSWAdd(splat(first, s_.lanes->count), lane_numbers(s_.lanes->count));
+    }
+    case CellOp::argument: {
+      if (auto it = slots_.find(node.attribute); it != slots_.end()) return it->second;
+      std::uint32_t lanes = s_.kernel.accumulators[s_.kernel.slots[node.attribute].accumulator].lanes;
+      return b.CreateLoad(vector_of(register_type(b.getContext(), node.type), lanes), s_.slot(node.attribute));
+    }
+    case CellOp::read: return read(s_.kernel.loads[node.attribute]);
+    case CellOp::select: return select(node);
+    case CellOp::logical_and:
+    case CellOp::logical_or: {
+      std::vector<Value*> args{(*this)(node.args[0]), (*this)(node.args[1])};
+      make_alike(args);
+      return node.op == CellOp::logical_and ? b.CreateAnd(args[0], args[1]) : b.CreateOr(args[0], args[1]);
+    }
+    case CellOp::cast: return emit_cast(b, (*this)(node.args[0]), s_.kernel.exprs[node.args[0]].type, node.type);
+    default: return strict(node);
+  }
+}
+
+Value* StraightCells::strict(const CellNode& node) {
+  if (Value* value = fused(node)) return value;
+  std::vector<Value*> args;
+  for (CellId arg : node.args) args.push_back((*this)(arg));
+  make_alike(args);
+  return emit_operation(s_.b, node.op, s_.kernel.exprs[node.args[0]].type, args,
+                        [](Value*, KernelFailure, Value*) { TAP_UNREACHABLE("straight code cannot fail"); });
+}
+
+// acc + a*b  rounds once
+Value* StraightCells::fused(const CellNode& node) {
+  auto product = fused_product(s_.kernel, node);
+  if (!product) return nullptr;
+  const CellNode& times = s_.kernel.exprs[product->product];
+  std::vector<Value*> args{(*this)(times.args[0]), (*this)(times.args[1]), (*this)(product->accumulator)};
+  make_alike(args);
+  return s_.b.CreateIntrinsic(Intrinsic::fma, {args[0]->getType()}, args);
+}
+
+Value* StraightCells::select(const CellNode& node) {
+  Value* condition = (*this)(node.args[0]);
+  std::vector<Value*> sides{(*this)(node.args[1]), (*this)(node.args[2])};
+  std::uint32_t lanes = std::max({lanes_of(condition), lanes_of(sides[0]), lanes_of(sides[1])});
+  for (Value*& side : sides) side = splat(side, lanes);
+  return s_.b.CreateSelect(condition, sides[0], sides[1]);
+}
+
+// Where the cells of an access lie: an axis has its data, or else its affine coordinate.
+StraightCells::Place StraightCells::place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
+                                             const std::vector<Value*>& data) {
+  auto& b = s_.b;
+  Place place;
+  std::vector<Value*> scalars;
+  for (std::size_t axis = 0; axis < affine.size(); ++axis) {
+    Value* stride = s_.strides[tensor][axis];
+    Value* given = axis < data.size() ? data[axis] : nullptr;
+    if (given && lanes_of(given) > 1) {
+      place.offsets.push_back(b.CreateNSWMul(given, splat(stride, lanes_of(given))));
+      scalars.push_back(s_.origin(tensor, axis));  // which is taken away again
+      continue;
+    }
+    scalars.push_back(given ? given : s_.affine(affine[axis]));
+    const auto& c = affine[axis].coefficients;
+    if (given || !s_.lanes || s_.lanes->variable >= c.size() || c[s_.lanes->variable] == 0) continue;
+    Value* step = b.CreateNSWMul(b.getInt64(c[s_.lanes->variable]), stride);
+    place.step = place.step ? b.CreateNSWAdd(place.step, step) : step;
+  }
+  place.address = s_.address(tensor, scalars);
+  place.dense = place.step && place.offsets.empty() && is_one(place.step);
+  return place;
+}
+
+Value* StraightCells::addresses(const Place& place, ElementType type) {
+  auto& b = s_.b;
+  std::uint32_t lanes = s_.lanes ? s_.lanes->count : 1;
+  for (const Value* v : place.offsets) lanes = std::max(lanes, lanes_of(v));
+  Value* offsets = nullptr;
+  if (place.step) offsets = b.CreateNSWMul(splat(place.step, lanes), lane_numbers(lanes));
+  for (Value* v : place.offsets) offsets = offsets ? b.CreateNSWAdd(offsets, v) : v;
+  return b.CreateGEP(memory_type(b.getContext(), type), place.address, offsets);
+}
+
+// Whether a coordinate lies outside of the tensor: per lane, or for all.
+Value* StraightCells::outside(const Load& load, const std::vector<Value*>& data) {
+  auto& b = s_.b;
+  const Shape& shape = s_.kernel.tensors[load.tensor].type.shape;
+  Value* result = nullptr;
+  for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
+    if (!load.at[axis].checked) continue;
+    Value* at = data[axis];
+    if (!at) {
+      const ir::AffineExpr& e = load.at[axis].affine;
+      at = s_.affine(e);
+      std::int64_t c = s_.lanes && s_.lanes->variable < e.coefficients.size() ? e.coefficients[s_.lanes->variable] : 0;
+      if (c != 0) {
+        std::uint32_t lanes = s_.lanes->count;
+        at = b.CreateNSWAdd(splat(at, lanes), b.CreateNSWMul(splat(b.getInt64(c), lanes), lane_numbers(lanes)));
+      }
+    }
+    Value* extent = splat(b.getInt64(static_cast<std::uint64_t>(shape[axis])), lanes_of(at));
+    std::vector<Value*> both{b.CreateICmpUGE(at, extent)};  // unsigned: sees both ends
+    if (result) both.push_back(result);
+    make_alike(both);
+    result = both.size() == 1 ? both[0] : b.CreateOr(both[0], both[1]);
+  }
+  return result;
+}
+
+Value* StraightCells::gather(const Place& place, ElementType type, Value* mask) {
+  Value* all = addresses(place, type);
+  std::uint32_t lanes = lanes_of(all);
+  llvm::Type* vector = vector_of(memory_type(s_.b.getContext(), type), lanes);
+  llvm::Align align(size_of(type));
+  if (!mask) mask = splat(s_.b.getTrue(), lanes);
+  return s_.b.CreateMaskedGather(vector, all, align, mask, llvm::Constant::getNullValue(vector));
+}
+
+Value* StraightCells::read(const Load& load) {
+  auto& b = s_.b;
+  ElementType type = s_.kernel.tensors[load.tensor].type.element;
+  std::vector<Value*> data;
+  std::vector<ir::AffineExpr> affine;
+  for (const Coordinate& c : load.at) {
+    affine.push_back(c.affine);
+    data.push_back(nullptr);
+    if (c.data) data.back() = emit_cast(b, (*this)(*c.data), s_.kernel.exprs[*c.data].type, ElementType::i64);
+  }
+  Value* beyond = outside(load, data);
+  Place place = place_of(load.tensor, affine, data);
+  bool varies = place.step || !place.offsets.empty() || (beyond && lanes_of(beyond) > 1);
+  std::uint32_t lanes = varies ? s_.lanes->count : 1;
+  Value* mask = varies ? s_.lanes->mask : nullptr;
+  if (beyond) {
+    Value* within = splat(b.CreateNot(beyond), lanes);
+    mask = mask ? b.CreateAnd(mask, within) : within;
+  }
+  llvm::Type* memory = vector_of(memory_type(b.getContext(), type), lanes);
+  llvm::Align align(size_of(type));
+  Value* raw = nullptr;
+  if (varies && !place.dense) {
+    raw = gather(place, type, mask);
+  } else if (!mask) {
+    raw = b.CreateAlignedLoad(memory, place.address, align);
+  } else {
+    llvm::Type* vector = lanes == 1 ? llvm::FixedVectorType::get(memory, 1) : memory;
+    Value* which = lanes == 1 ? b.CreateVectorSplat(1, mask) : mask;
+    raw = b.CreateMaskedLoad(vector, place.address, align, which, llvm::Constant::getNullValue(vector));
+    if (lanes == 1) raw = b.CreateExtractElement(raw, std::uint64_t{0});
+  }
+  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.keep_apart(*instruction, load.tensor);
+  Value* value = from_memory(b, raw, type);
+  if (!beyond) return value;
+  std::vector<Value*> sides{(*this)(*load.fill), value};
+  std::uint32_t wide = std::max({lanes_of(beyond), lanes_of(sides[0]), lanes_of(sides[1])});
+  for (Value*& side : sides) side = splat(side, wide);
+  return b.CreateSelect(beyond, sides[0], sides[1]);
+}
+
+void StraightCells::store(const Store::Target& target, Value* value) {
+  auto& b = s_.b;
+  ElementType type = s_.kernel.tensors[target.tensor].type.element;
+  Place place = place_of(target.tensor, target.at, {});
+  llvm::Align align(size_of(type));
+  llvm::Instruction* stored = nullptr;
+  if (!place.step) {
+    TAP_CHECK(lanes_of(value) == 1, "lanes are stored to one cell");
+    stored = b.CreateAlignedStore(to_memory(b, value, type), place.address, align);
+  } else {
+    Value* raw = to_memory(b, splat(value, s_.lanes->count), type);
+    Value* mask = s_.lanes->mask;
+    if (!place.dense) {
+      stored = b.CreateMaskedScatter(raw, addresses(place, type), align, mask);
+    } else if (mask) {
+      stored = b.CreateMaskedStore(raw, place.address, align, mask);
+    } else {
+      stored = b.CreateAlignedStore(raw, place.address, align);
+    }
+  }
+  s_.keep_apart(*stored, target.tensor);
+}
+
+}  // namespace tap::backend
