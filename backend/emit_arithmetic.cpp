@@ -4,6 +4,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 
+#include "backend/maths/maths.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -29,13 +30,6 @@ Value* call_library(IRBuilderBase& b, const std::string& name, const std::vector
     function->setWillReturn();
   }
   return b.CreateCall(callee, args);
-}
-
-Value* sigmoid(IRBuilderBase& b, Value* x) {
-  Value* one = llvm::ConstantFP::get(x->getType(), 1.0);
-  Value* e = call_library(b, "exp", {b.CreateFNeg(b.CreateUnaryIntrinsic(Intrinsic::fabs, x))});  // never overflows
-  Value* numerator = b.CreateSelect(b.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0.0)), one, e);
-  return b.CreateFDiv(numerator, b.CreateFAdd(one, e));
 }
 
 Value* float_sign(IRBuilderBase& b, Value* x) {
@@ -85,11 +79,25 @@ Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& a
     case CellOp::floor: return b.CreateUnaryIntrinsic(Intrinsic::floor, x);
     case CellOp::ceil: return b.CreateUnaryIntrinsic(Intrinsic::ceil, x);
     case CellOp::round: return b.CreateUnaryIntrinsic(Intrinsic::roundeven, x);
-    case CellOp::sigmoid: return sigmoid(b, x);
-#define TAP_CELL_LIBRARY(name, ...) \
-  case CellOp::name:                \
-    return call_library(b, #name, args);
-#include "ir/cell_ops.def"
+    case CellOp::exp:
+    case CellOp::expm1:
+    case CellOp::log:
+    case CellOp::log1p:
+    case CellOp::tanh:
+    case CellOp::sigmoid: return maths::emit_function(b, op, args);
+    case CellOp::sin:
+    case CellOp::cos:
+    case CellOp::tan:
+    case CellOp::asin:
+    case CellOp::acos:
+    case CellOp::atan:
+    case CellOp::sinh:
+    case CellOp::cosh:
+    case CellOp::asinh:
+    case CellOp::acosh:
+    case CellOp::atanh:
+    case CellOp::erf:
+    case CellOp::pow: return call_library(b, std::string(ir::info(op).name), args);
 #define TAP_CELL_FRAME(name, ...) case CellOp::name:
 #define TAP_CELL_INTEGER(name, ...) case CellOp::name:
 #include "ir/cell_ops.def"

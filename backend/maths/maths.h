@@ -1,0 +1,20 @@
+// The functions of floats as straight code: no call of the C library, so that they vectorise, and give the same bits
+// whatever the number of lanes, the machine and the C library. Values are float, double or vectors of them.
+#pragma once
+
+#include <vector>
+
+#include "ir/cell.h"
+
+namespace llvm {
+class IRBuilderBase;
+class Value;
+}  // namespace llvm
+
+namespace tap::backend::maths {
+
+// Pre: `op` is a function of floats that is no single instruction (TAP_CELL_LIBRARY of ir/cell_ops.def, or sigmoid).
+// Afterwards the builder may stand in another block: sin, cos and tan branch where a lane is huge.
+llvm::Value* emit_function(llvm::IRBuilderBase& b, ir::CellOp op, const std::vector<llvm::Value*>& args);
+
+}  // namespace tap::backend::maths
