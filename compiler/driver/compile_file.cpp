@@ -15,18 +15,25 @@ namespace tap::driver {
 namespace {
 
 Failure wrong_dim(const std::string& text) {
-  return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, "`" + text + "` is no size for --dim")
-                                             .help("write a name and a whole number that is not negative: --dim n=8")};
+  return {exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{}, "`" + text + "` is no size for --dim")
+              .help("write a name and a whole number that is not negative, --dim n=8, or of a pack its sizes, "
+                    "--dim d=2,3")};
 }
 
-std::pair<std::string, std::int64_t> parse_dim(const std::string& text) {
+// n=8, or d=2,3
+std::pair<std::string, Shape> parse_dim(const std::string& text) {
   auto equals = text.find('=');
   if (equals == text.npos || equals == 0) throw wrong_dim(text);
-  std::int64_t size = 0;
-  const char* end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data() + equals + 1, end, size);
-  if (error != std::errc() || stop != end || size < 0) throw wrong_dim(text);
-  return {text.substr(0, equals), size};
+  Shape sizes;
+  const char *at = text.data() + equals, *end = text.data() + text.size();
+  while (at != end) {
+    if (!sizes.empty() && *at != ',') throw wrong_dim(text);
+    auto [stop, error] = std::from_chars(at + 1, end, sizes.emplace_back());
+    if (error != std::errc() || sizes.back() < 0) throw wrong_dim(text);
+    at = stop;
+  }
+  return {text.substr(0, equals), sizes};
 }
 
 // Most problems are the program's; some are the command line's or the data's, and the first error's code tells which.
@@ -47,7 +54,9 @@ Reported reported(const Diagnostics& diagnostics) {
 
 void add_source_options(CLI::App& app, SourceOptions& options) {
   app.add_option("--program", options.program, "The program to take, where the file declares several");
-  app.add_option("--dim", options.dims, "The size of a dim, NAME=SIZE; may be repeated")->allow_extra_args(false);
+  app.add_option("--dim", options.dims,
+                 "The size of a dim, NAME=SIZE, or the sizes of a pack, NAME=2,3; may be repeated")
+      ->allow_extra_args(false);
   app.add_flag("--require-proof", options.require_proof, "Refuse monoids whose laws were sampled and not proved");
 }
 
@@ -68,12 +77,13 @@ CompileOptions compile_options(const SourceOptions& options) {
     for (const InputSpec& spec : expand(parse_shape_spec(text), files))
       if (auto shape = own_shape(spec, files)) result.input_shapes.emplace(spec.name, *shape);
   for (const std::string& text : options.dims) {
-    auto [name, size] = parse_dim(text);
-    auto [at, fresh] = result.dims.emplace(name, size);
-    if (!fresh && at->second != size)
+    auto [name, sizes] = parse_dim(text);
+    auto [at, fresh] = result.dims.emplace(name, sizes);
+    if (!fresh && at->second != sizes)
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::command_line, Span{},
-                               fmt::format("--dim gives `{}` two sizes, {} and {}", name, at->second, size))};
+                               fmt::format("--dim gives `{}` two sizes, {} and {}", name, fmt::join(at->second, ","),
+                                           fmt::join(sizes, ",")))};
   }
   return result;
 }
@@ -100,31 +110,49 @@ Compiled compile_program(Session& session, FileId file, const CompileOptions& op
                     .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
 }
 
+namespace {
+
+// The inputs of that name in the programs that were compiled; `names` gets every name.
+std::vector<ir::TensorType> inputs_named(const Compiled& compiled, const std::string& name,
+                                         std::vector<std::string>& names) {
+  std::vector<ir::TensorType> found;
+  for (ir::GraphId program : compiled.programs)
+    for (ir::ValueId input : compiled.program[program].inputs) {
+      const ir::Value& value = compiled.program[program][input];
+      if (std::find(names.begin(), names.end(), value.name) == names.end()) names.push_back(value.name);
+      if (value.name == name) found.push_back(value.type);
+    }
+  return found;
+}
+
+}  // namespace
+
 void require_inputs(const Compiled& compiled, const SourceOptions& options) {
-  if (options.shapes.empty() || !compiled.has_program || compiled.program_names.size() > 1) return;
-  const ir::Graph& graph = compiled.program[compiled.program.main];
   TensorFiles files;
-  for (const std::string& text : options.shapes)
+  for (const std::string& text : options.shapes) {
+    if (compiled.programs.empty()) return;
     for (const InputSpec& spec : expand(parse_shape_spec(text), files)) {
-      auto input = std::find_if(graph.inputs.begin(), graph.inputs.end(),
-                                [&](ir::ValueId v) { return graph[v].name == spec.name; });
-      if (input == graph.inputs.end()) {
-        std::vector<std::string> names;
-        for (ir::ValueId v : graph.inputs) names.push_back(graph[v].name);
+      std::vector<std::string> names;
+      std::vector<ir::TensorType> inputs = inputs_named(compiled, spec.name, names);
+      if (inputs.empty()) {
         auto near = did_you_mean(spec.name, names);
         throw Failure{exit_code::wrong_data,
                       Diagnostic(Code::data_missing, Span{},
-                                 fmt::format("`{}`, given by `{}`, is not an input of the program", spec.name, text))
+                                 fmt::format("`{}`, given by `{}`, is not an input of {}", spec.name, text,
+                                             compiled.programs.size() == 1 ? "the program" : "any program"))
                           .help(near ? "did you mean `" + *near + "`?"
-                                     : fmt::format("its inputs are {}", fmt::join(names, ", ")))};
+                                     : fmt::format("{} inputs are {}", compiled.programs.size() == 1 ? "its" : "their",
+                                                   fmt::join(names, ", ")))};
       }
-      const ir::TensorType& type = graph[*input].type;
-      if (spec.own && spec.own->type != type.element)
+      bool fits = !spec.own || std::any_of(inputs.begin(), inputs.end(),
+                                           [&](const ir::TensorType& type) { return type.element == spec.own->type; });
+      if (!fits)
         throw Failure{exit_code::wrong_data,
                       Diagnostic(Code::data_type, Span{},
                                  fmt::format("the input `{}` is declared as {}, and `{}` says {}", spec.name,
-                                             to_string(type), text, name_of(spec.own->type)))};
+                                             to_string(inputs[0]), text, name_of(spec.own->type)))};
     }
+  }
 }
 
 bool compiles_without_inputs(Session& session, FileId file, CompileOptions options) {

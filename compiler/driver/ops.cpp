@@ -117,11 +117,25 @@ void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::
   }
 }
 
+// Each dim of a pack gets the one size that is given here.
+std::map<std::string, std::int64_t> single_sizes(const SourceOptions& source) {
+  std::map<std::string, std::int64_t> dims;
+  for (const auto& [name, sizes] : compile_options(source).dims) {
+    if (sizes.size() != 1)
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{},
+                               fmt::format("--dim {}={}: one size is wanted here, of each dim of a pack", name,
+                                           fmt::join(sizes, ",")))};
+    dims[name] = sizes[0];
+  }
+  return dims;
+}
+
 std::string show_one(Session& session, const ast::Module& module, const Signature& signature, FileId file,
                      const OpsOptions& options) {
   std::string text = heading(session.sources, signature) + "\n";
   if (!signature.doc.empty()) text += indented(signature.doc, "    ");
-  SampleOptions sample_options{compile_options(options.source).dims, parse_parameters(options.parameters)};
+  SampleOptions sample_options{single_sizes(options.source), parse_parameters(options.parameters)};
   require_known(module, signature, sample_options);
   Sample sample = compile_sample(session, module, signature, file, options.file.empty(), sample_options);
   if (!sample.sizes.empty()) text += "\nwith " + sample.sizes + ":\n";
@@ -131,7 +145,9 @@ std::string show_one(Session& session, const ast::Module& module, const Signatur
   return text;
 }
 
-int ops(Session& session, const OpsOptions& options) {
+int ops(Session& session, OpsOptions options) {
+  // As a program writes it where it has an operator of that name itself.
+  if (options.file.empty() && options.name.starts_with("std.")) options.name.erase(0, 4);
   Phase phase("describing operators");
   FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap))
                                      : read_source(session, options.file);

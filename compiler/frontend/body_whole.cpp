@@ -218,7 +218,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
                  quoted(callee) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
                      std::to_string(call.args.size()));
     d.label(definition->name_span, "declared here");
-    offer_parameters(signature, call.args.size(), d);
+    offer_parameters(session_, env_, signature, call, span, d);
     session_.fail(std::move(d));
   }
   std::vector<std::optional<Bound>> given(call.args.size());

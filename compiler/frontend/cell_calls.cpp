@@ -165,11 +165,14 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   for (const auto* open : inlining_)
     if (open == definition->declaration)
       session_.fail(Diagnostic(Code::recursion, span, quoted(name.text) + " is applied within its own definition"));
-  if (op->inputs.size() != call.args.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(name.text) + " takes " + counted(op->inputs.size(), "argument") + "; got " +
-                                 std::to_string(call.args.size()))
-                      .label(definition->name_span, "declared here"));
+  if (op->inputs.size() != call.args.size()) {
+    Diagnostic d(Code::wrong_argument_count, span,
+                 quoted(name.text) + " takes " + counted(op->inputs.size(), "argument") + "; got " +
+                     std::to_string(call.args.size()));
+    d.label(definition->name_span, "declared here");
+    offer_parameters(session_, env, signature_of(*definition), call, span, d);
+    session_.fail(std::move(d));
+  }
   return *definition;
 }
 
@@ -256,6 +259,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   callee.parent = nullptr;
   callee.module = definition.module;
   callee.scope = definition.scope;
+  Session::Called called(session_, signature.name.text, span);
   bind_signature(session_, callee, signature, env, call.params, given, span);
   // What was applied to these cells before is the same cell.
   auto key = std::tuple(static_cast<const void*>(definition.declaration), binding_key(callee, signature, given), cells,

@@ -40,7 +40,22 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral&
   if (!expected) return {Cell::Kind::int_literal, {}, {}};
   auto value = literal.negated ? static_cast<std::int64_t>(0 - literal.magnitude)
                                : static_cast<std::int64_t>(literal.magnitude);
+  if (is_bool(*expected)) refuse_number(env, env[id].span);
   return constant(frame, *expected, value, env[id].span);
+}
+
+// A number where a truth value is wanted. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
+void CellElaborator::refuse_number(const Env& env, Span span) {
+  std::string number = source_of(session_, span), generic;
+  for (const Env* at = &env; at; at = at->parent)
+    for (const auto& [name, entity] : at->names)
+      if (auto* type = std::get_if<TypeEntity>(&entity); type && is_bool(type->type))
+        if (generic.empty() || name < generic) generic = name;
+  Diagnostic d(Code::type_mismatch, span, "wanted bool; got the number " + number);
+  std::string mend = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
+  if (!generic.empty()) d.note(quoted(generic) + " is bool here");
+  d.help((generic.empty() ? "write " : "for any type: ") + quoted(mend)).fix(span, mend);
+  session_.fail(std::move(d));
 }
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::FloatLiteral& literal, Frame& frame,

@@ -70,8 +70,9 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Unary& unar
 
 void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r,
                               Span op) {
-  // The side that loses nothing is converted in the suggestion: integers to floats, small to large.
-  bool convert_left = (is_float(r) && !is_float(l)) || (is_float(l) == is_float(r) && size_of(l) < size_of(r));
+  // The side that loses nothing is converted in the suggestion: truth values to numbers, integers to floats, small to large.
+  bool convert_left = is_bool(l) || (is_float(r) && !is_float(l)) ||
+                      (!is_bool(r) && is_float(l) == is_float(r) && size_of(l) < size_of(r));
   Diagnostic d(Code::needs_cast, op, "both sides need one type; got " + type_text(l) + " and " + type_text(r));
   d.label(env[left].span, "this is " + type_text(l)).label(env[right].span, "this is " + type_text(r));
   offer_conversion(session_, env, convert_left ? left : right, convert_left ? l : r, convert_left ? r : l, d,
@@ -142,7 +143,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Binary& b, 
   ElementType type = pair.left.type;
   if (is_bool(type))
     session_.fail(Diagnostic(Code::type_mismatch, b.op_span, "arithmetic takes numbers; got bool")
-                      .help("convert it, for example `i32(…)`"));
+                      .help("convert it, for example `i32(…)`; truth values are joined by `and`, `or`, `not`"));
   if ((b.op == ast::BinaryOp::div || b.op == ast::BinaryOp::mod) && is_integer(type)) {
     auto divisor = constant_value(frame.cells, pair.right.id);
     if (divisor && divisor->i == 0 && may_be_reached())

@@ -4,6 +4,7 @@
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/cells.h"
+#include "compiler/frontend/conversions.h"
 #include "compiler/frontend/monoids.h"
 #include "compiler/frontend/sizes.h"
 #include "compiler/frontend/syntax_habits.h"
@@ -25,13 +26,15 @@ const Env& CellElaborator::reduction_scope(const Env& env, ast::ExprId id) {
   return *scope;
 }
 
-ir::MonoidId CellElaborator::builtin_monoid(const ast::Reduce& reduce, ElementType type) {
+ir::MonoidId CellElaborator::builtin_monoid(const Env& scope, const ast::Reduce& reduce, ElementType type,
+                                            std::optional<ElementType> expected) {
   const std::string& name = reduce.monoid.text;
   if (auto id = builtin_monoid_of(session_, name, type)) return *id;
   bool logical = name == "any" || name == "all";
   Diagnostic d(Code::type_mismatch, reduce.monoid.span,
                quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
-  d.help(logical ? "compare first: " + quoted(name + "[…] … != 0") : "convert first: " + quoted(name + "[…] i32(…)"));
+  d.label(scope[reduce.operands[0]].span, "this is " + type_text(type));
+  offer_for_reduction(session_, scope, reduce, expected, d);
   session_.fail(std::move(d));
 }
 
@@ -133,7 +136,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     if (cell.is_literal()) cell = typed(scope, reduce.operands[0], inner, expected);
     operand = cell.id;
     type = cell.type;
-    monoid = builtin_monoid(reduce, type);
+    monoid = builtin_monoid(scope, reduce, type, expected);
   } else {
     MonoidInstance instance = user_monoid(env, scope, reduce, {expected});
     monoid = instance.id;
@@ -201,7 +204,7 @@ Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Redu
                                  quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
   Cell operand = elaborate(env, reduce.operands[0], frame, std::nullopt);
   if (operand.is_literal()) operand = typed(env, reduce.operands[0], frame, expected);
-  ir::MonoidId monoid = is_builtin_reduction(reduce.monoid.text) ? builtin_monoid(reduce, operand.type)
+  ir::MonoidId monoid = is_builtin_reduction(reduce.monoid.text) ? builtin_monoid(env, reduce, operand.type, expected)
                                                                  : user_monoid(env, env, reduce, {operand.type}).id;
   if (session_.program[monoid].arity() != 1)
     session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold is made of reductions with one component"));

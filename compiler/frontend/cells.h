@@ -35,7 +35,8 @@ class CellElaborator {
   const Env& reduction_scope(const Env& env, ast::ExprId id);
   // The monoid of a reduction whose operand has this type, and that of one of a user's for the types that its operands
   // have by themselves; a literal has the type of the cell that it is written to, where that is known.
-  ir::MonoidId builtin_monoid(const ast::Reduce& reduce, ElementType type);
+  ir::MonoidId builtin_monoid(const Env& scope, const ast::Reduce& reduce, ElementType type,
+                              std::optional<ElementType> expected);
   MonoidInstance user_monoid(const Env& env, const Env& scope, const ast::Reduce& reduce,
                              const std::vector<std::optional<ElementType>>& written_to);
 
@@ -114,6 +115,7 @@ class CellElaborator {
                                  Span op);
   [[noreturn]] void mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r,
                              Span op);
+  [[noreturn]] void refuse_number(const Env& env, Span span);
   Cell constant(Frame& frame, ElementType type, std::int64_t value, Span span);
   Cell constant(Frame& frame, ElementType type, double value, Span span);
   Cell make(Frame& frame, ir::CellOp op, ElementType type, std::vector<ir::CellId> args) {

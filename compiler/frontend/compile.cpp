@@ -38,6 +38,7 @@ const Definition* choose_program(Session& session, const ModuleScope& scope,
 
 void build_main(Session& session, const Definition& program, Compiled& compiled) {
   session.program.main = build_program(session, program);
+  compiled.programs.push_back(session.program.main);
   compiled.has_program = true;
   compiled.name = program.name;
   compiled.results.clear();

@@ -18,7 +18,7 @@ namespace tap {
 
 struct CompileOptions {
   std::string program;                        // empty: the sole one
-  std::map<std::string, std::int64_t> dims;   // --dim n=8
+  std::map<std::string, Shape> dims;          // --dim n=8: {8}; of a pack, --dim d=2,3: {2, 3}
   std::map<std::string, Shape> input_shapes;  // shapes of the inputs that were given
   std::string_view standard_library;          // the text of `use std`
   bool require_proof = false;                 // an assumed law is an error
@@ -42,6 +42,7 @@ struct Compiled {
   std::string name;
   std::vector<std::string> results;        // names of the main graph's outputs: `Y = X` gives a value two names
   std::vector<std::string> program_names;  // all in the file
+  std::vector<ir::GraphId> programs;       // those that were built: with check_only every legal one
   Provenance provenance;
 };
 

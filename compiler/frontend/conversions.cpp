@@ -36,12 +36,29 @@ struct Operands {
   }
 };
 
+// What can be followed by `!=` as it stands.
+bool is_operand(const ast::Expr& expr) {
+  return std::holds_alternative<ast::NameRef>(expr.node) || std::holds_alternative<ast::Index>(expr.node) ||
+         std::holds_alternative<ast::Call>(expr.node) || std::holds_alternative<ast::Member>(expr.node) ||
+         std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node);
+}
+
+// x[i] != 0
+std::string compared(const Session& session, const ast::Expr& expr) {
+  std::string text(session.sources.text(expr.span));
+  return (is_operand(expr) ? text : "(" + text + ")") + " != 0";
+}
+
 }  // namespace
 
 void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
                       Diagnostic& d, const std::string& how) {
-  if (is_bool(from) || is_bool(to)) return;
   Span span = env[value].span;
+  if (is_bool(to) && !is_bool(from)) {
+    std::string comparison = compared(session, env[value]);
+    d.help("compare it: " + quoted(comparison)).fix(span, comparison);
+    return;
+  }
   std::string source = source_of(session, span), type(name_of(to));
   bool whole = source == session.sources.text(span);
   if (is_float(from) && is_integer(to)) {
@@ -65,6 +82,25 @@ void offer_conversion(const Session& session, const Env& env, ast::ExprId value,
   d.note("`/` of integers floors");
   d.help("convert before dividing" + (whole ? ": " + quoted(converted) : std::string()));
   d.fix(span, converted);
+}
+
+void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
+                         std::optional<ElementType> expected, Diagnostic& d) {
+  const ast::Expr& operand = env[reduce.operands[0]];
+  const std::string &name = reduce.monoid.text, text(session.sources.text(operand.span));
+  if (name == "any" || name == "all") {
+    std::string comparison = compared(session, operand);
+    d.help("compare first: " + quoted(name + "[…] " + comparison)).fix(operand.span, comparison);
+  } else if (name == "max" || name == "min") {
+    std::string of_bool = name == "max" ? "any" : "all";
+    d.help("of bool that is " + quoted(of_bool + "[…] " + text)).fix(reduce.monoid.span, of_bool);
+  } else {
+    std::string to(name_of(expected && !is_bool(*expected) ? *expected : ElementType::i64));
+    std::string converted = to + "(" + text + ")";
+    d.help((name == "sum" ? "to count what is true, convert it: " : "convert it first: ") +
+           quoted(name + "[…] " + converted));
+    d.fix(operand.span, converted);
+  }
 }
 
 }  // namespace tap

@@ -8,8 +8,13 @@
 
 namespace tap {
 
-// Adds the help and its fix to `d`; nothing where either type is bool.
+// Adds the help and its fix to `d`; a number becomes bool by a comparison.
 void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
                       Diagnostic& d, const std::string& how = "convert it");
+
+// Help where a built-in reduction does not take its operand's type: `sum` of bool, `any` of numbers. `expected` is the type
+// that is wanted of the result.
+void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
+                         std::optional<ElementType> expected, Diagnostic& d);
 
 }  // namespace tap

@@ -114,7 +114,7 @@ void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
   CellId operand;
   if (is_builtin_reduction(reduce.monoid.text)) {
     Cell cell = cells_.typed(scope, reduce.operands[0], frame, declared_type(0));
-    monoid = {cells_.builtin_monoid(reduce, cell.type), {cell.type}};
+    monoid = {cells_.builtin_monoid(scope, reduce, cell.type, declared_type(0)), {cell.type}};
     operand = cell.id;
   } else {
     monoid = cells_.user_monoid(env_, scope, reduce, {declared_type(0)});

@@ -75,7 +75,10 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   Env callee;
   callee.module = definition.module;
   callee.scope = definition.scope;
-  bind_signature(session, callee, signature, caller, params, given, call_span);
+  {
+    Session::Called called(session, signature.name.text, call_span);
+    bind_signature(session, callee, signature, caller, params, given, call_span);
+  }
 
   // Before the look-up: an instance under way is in the table, too, and would look like one that failed and was told.
   auto open = std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration);
@@ -101,14 +104,11 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
                      .help("call the inner operators with the same parameters, or repeat with `iterate`"));
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);
-  session.call_sites.push_back({signature.name.text, call_span});
+  Session::Called called(session, signature.name.text, call_span);
   session.instantiated.insert(definition.declaration);
   struct Leave {
     Session& session;
-    ~Leave() {
-      session.instantiating.pop_back();
-      session.call_sites.pop_back();
-    }
+    ~Leave() { session.instantiating.pop_back(); }
   } leave{session};
   Instance instance = definition.as<ast::OpDecl>()
                           ? build_instance(session, definition, signature, std::move(callee), given)

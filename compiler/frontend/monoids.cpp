@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/cell_constants.h"
 #include "compiler/frontend/cells.h"
 #include "compiler/frontend/generics.h"
 #include "compiler/frontend/laws.h"
@@ -49,11 +50,12 @@ class MonoidBuilder {
     CellElaborator cells(session_, nullptr, space_, monoid_.name);
     monoid_.identity = cells.tuple(env_, decl_.identity, frame, types_, decl_.identity_span);
     for (ir::CellId& cell : monoid_.identity) {
-      const ir::CellNode& node = frame.cells[cell];
-      if (node.op != ir::CellOp::constant)
+      auto value = constant_value(frame.cells, cell);
+      if (!value)
         session_.fail(Diagnostic(
             Code::bad_monoid, env_[decl_.identity].span,
             "the identity of a monoid is constant; got " + quoted(source_of(session_, env_[decl_.identity].span))));
+      if (frame.cells[cell].op != ir::CellOp::constant) cell = frame.cells.constant(*value);
     }
     if (decl_.left.text == decl_.right.text)
       session_.fail(Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need two names")
@@ -166,6 +168,10 @@ class GenericBinder {
     if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
       std::string mend = wanted + "(" + std::string(session_.sources.text(span)) + ")";
       d.help("convert it: " + quoted(mend)).fix(span, mend);
+    }
+    if (span.valid() && is_bool(bound->type) && !is_bool(actual)) {
+      std::string mend = std::string(session_.sources.text(span)) + " != 0";
+      d.help("compare it: " + quoted(mend)).fix(span, mend);
     }
     session_.fail(std::move(d));
   }

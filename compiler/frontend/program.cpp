@@ -10,19 +10,25 @@
 namespace tap {
 namespace {
 
-// The names that stand alone as sizes in the program's types.
-std::set<std::string> free_dims(const Definition& definition, const ast::ProgramDecl& program) {
-  std::set<std::string> names;
+// The names that stand alone as sizes in a program's types, and its packs of dims.
+struct FreeDims {
+  std::set<std::string> dims, packs;
+
+  bool has(const std::string& name) const { return dims.count(name) || packs.count(name); }
+};
+
+void collect_dims(const Definition& definition, FreeDims& found) {
+  const auto& program = *definition.as<ast::ProgramDecl>();
   std::function<void(ast::ExprId)> collect = [&](ast::ExprId id) {
     const ast::Expr& expr = (*definition.module)[id];
-    if (auto* name = std::get_if<ast::NameRef>(&expr.node)) names.insert(name->name);
+    if (auto* name = std::get_if<ast::NameRef>(&expr.node)) found.dims.insert(name->name);
+    if (auto* pack = std::get_if<ast::PackRef>(&expr.node)) found.packs.insert(pack->name);
     if (auto* unary = std::get_if<ast::Unary>(&expr.node)) collect(unary->operand);
     if (auto* binary = std::get_if<ast::Binary>(&expr.node)) collect(binary->left), collect(binary->right);
   };
   for (const auto* list : {&program.inputs, &program.results})
     for (const auto& tensor : *list)
       for (const auto& item : tensor.type.dims) collect(item.size);
-  return names;
 }
 
 using DeclaredDims = std::vector<std::pair<std::string, const Definition*>>;
@@ -50,30 +56,53 @@ std::optional<std::string> dim_cycle(Session& session, const Env& env, const Dec
   return std::nullopt;
 }
 
-// --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
-void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
-  std::set<std::string> known = free_dims(definition, program);
-  DeclaredDims declared;
-  for (const Definition* d : definition.scope->in_order)
-    if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.insert(d->name);
-  for (const auto& [name, size] : session.options.dims) {
-    if (!known.count(name)) {
-      Diagnostic d(Code::command_line, {},
-                   "--dim " + name + "=" + std::to_string(size) + ": the program " + quoted(program.name.text) +
-                       " has no dim " + quoted(name));
-      if (auto near = did_you_mean(name, {known.begin(), known.end()})) d.help("did you mean " + quoted(*near) + "?");
+// What `--dim` says of names that the program has. Where every program of a file is checked, a name may be another's.
+void bind_given_dims(Session& session, Env& env, const Definition& definition, FreeDims known) {
+  const std::string& program = definition.name;
+  FreeDims all = known;
+  if (session.options.check_only && session.options.program.empty())
+    for (const Definition* other : definition.scope->in_order)
+      if (other->sort == Sort::program) collect_dims(*other, all);
+  for (const auto& [name, sizes] : session.options.dims) {
+    std::string text;
+    for (std::int64_t size : sizes) text += (text.empty() ? "" : ",") + std::to_string(size);
+    auto refuse = [&](Code code, const std::string& why) {
+      return Diagnostic(code, {}, "--dim " + name + "=" + text + why);
+    };
+    if (!all.has(name)) {
+      std::vector<std::string> names(known.dims.begin(), known.dims.end());
+      names.insert(names.end(), known.packs.begin(), known.packs.end());
+      Diagnostic d = refuse(Code::command_line, ": the program " + quoted(program) + " has no dim " + quoted(name));
+      if (auto near = did_you_mean(name, names)) d.help("did you mean " + quoted(*near) + "?");
       session.fail(std::move(d));
     }
-    if (size < 0)
-      session.fail(
-          Diagnostic(Code::bad_size, {}, "--dim " + name + "=" + std::to_string(size) + ": sizes are 0 or more"));
-    env.names[name] = DimEntity{size, {}};
+    if (std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; }))
+      session.fail(refuse(Code::bad_size, ": sizes are 0 or more"));
+    if (known.packs.count(name)) {
+      env.names[name] = PackEntity{sizes, {}};
+    } else if (known.dims.count(name)) {
+      if (sizes.size() != 1)
+        session.fail(
+            refuse(Code::command_line, ": " + quoted(name) + " is one dim; got " + counted(sizes.size(), "size"))
+                .help("a pack of dims is written " + quoted(name + "..")));
+      env.names[name] = DimEntity{sizes[0], {}};
+    }
   }
+}
+
+// --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
+void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
+  FreeDims known;
+  collect_dims(definition, known);
+  DeclaredDims declared;
+  for (const Definition* d : definition.scope->in_order)
+    if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.dims.insert(d->name);
+  bind_given_dims(session, env, definition, known);
   std::vector<ShapeEquation> equations;
   for (const auto& input : program.inputs)
     if (auto given = session.options.input_shapes.find(input.name.text); given != session.options.input_shapes.end())
       equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span, true});
-  unify_shapes(session, env, std::move(equations), {}, program.name.text);
+  unify_shapes(session, env, std::move(equations), {}, program.name.text, program.name.span);
 
   bool progress = true;
   while (progress) {
@@ -108,7 +137,8 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
     if (unbound && source_of(session, unbound->span).ends_with(".."))
       session.fail(
           Diagnostic(Code::dim_unbound, unbound->span, "the pack " + quoted(unbound->name + "..") + " has no sizes")
-              .help("write its dims out, as in `f32[16, 16]`, or give an input whose shape says them"));
+              .help("give them, `--dim " + unbound->name +
+                    "=16,16`, write them out, as in `f32[16, 16]`, or give an input whose shape says them"));
     if (unbound)
       session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
                        .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +

@@ -157,7 +157,7 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
     bind_element(session_, callee, signature, signature.inputs[i], {*known[i], {}});
     equations.push_back({&signature.inputs[i].type, known[i]->shape, signature.inputs[i].name.text, {}});
   }
-  unify_shapes(session_, callee, std::move(equations), signature.where, name);
+  unify_shapes(session_, callee, std::move(equations), signature.where, name, {});
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i] || !std::holds_alternative<ast::NameRef>(rule_scope_[call.args[i].value].node)) continue;
     if (auto given = type_of(call.args[i].value)) continue;  // the same variable stands further left, too

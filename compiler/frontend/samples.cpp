@@ -200,7 +200,7 @@ class OperatorTrial {
     std::string with =
         "found by trying " + quoted(signature_.name.text) + " on tensors with dims of " + std::to_string(trial.size) +
         (trial.step == 0 ? "" : ", " + std::to_string(std::max<std::int64_t>(trial.size + trial.step, 1)) + ", …") +
-        " and packs of " + std::to_string(trial.rank) + " dims, elements " + std::string(name_of(trial.type));
+        " and packs of " + counted(trial.rank, "dim") + ", elements " + std::string(name_of(trial.type));
     if (!parameters.text().empty()) with += ", " + parameters.text();
     std::vector<Diagnostic> result;
     for (Diagnostic d : found.all()) {

@@ -58,6 +58,14 @@ struct Session {
     Span span;
   };
   std::vector<CallSite> call_sites;
+  struct Called {
+    Called(Session& s, std::string callee, Span span) : session(s) {
+      session.call_sites.push_back({std::move(callee), span});
+    }
+    Called(const Called&) = delete;
+    ~Called() { session.call_sites.pop_back(); }
+    Session& session;
+  };
 
   // How many operations there are once all calls below are written out; of the graphs that were asked for.
   std::map<ir::GraphId, std::size_t> written_out;

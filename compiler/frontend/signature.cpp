@@ -3,6 +3,7 @@
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/generics.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/where_conditions.h"
 #include "support/check.h"
 
 namespace tap {
@@ -85,29 +86,6 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
   session.fail(std::move(d));
 }
 
-namespace {
-
-void check_where(Session& session, const Env& callee, const Signature& signature, Span call_span) {
-  for (const auto& clause : signature.where) {
-    if (clause.type_name) {
-      check_class(session, callee, clause, signature.name.text, "input", call_span);
-    } else if (clause.condition && !eval_condition(session, callee, *clause.condition)) {
-      Diagnostic d(
-          Code::condition_not_met, call_span,
-          quoted(signature.name.text) + " needs " + quoted(source_of(session, clause.span)) + ", which does not hold");
-      d.label(clause.span, "asked for here");
-      for (const auto& [name, entity] : std::map<std::string, Entity>(callee.names.begin(), callee.names.end())) {
-        if (auto* dim = std::get_if<DimEntity>(&entity)) d.note(name + " = " + std::to_string(dim->size));
-        if (auto* parameter = std::get_if<IntEntity>(&entity)) d.note(name + " = " + std::to_string(parameter->value));
-        if (auto* pack = std::get_if<PackEntity>(&entity)) d.note(name + ".. = " + to_string(pack->sizes));
-      }
-      session.fail(std::move(d));
-    }
-  }
-}
-
-}  // namespace
-
 void bind_signature(Session& session, Env& callee, const Signature& signature, const Env& caller,
                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
   if (given.size() != signature.inputs.size())
@@ -116,13 +94,15 @@ void bind_signature(Session& session, Env& callee, const Signature& signature, c
                                 " arguments; got " + std::to_string(given.size()))
                      .label(signature.name.span, "declared here"));
   bind_params(session, callee, signature, caller, params, call_span);
+  // Before the shapes: a step of 0 is told as such, and not as the size that it leaves without a solution.
+  check_decided_conditions(session, callee, signature.where, signature.name.text, call_span);
   std::vector<ShapeEquation> equations;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const ast::TensorParam& input = signature.inputs[i];
     bind_element(session, callee, signature, input, given[i]);
     equations.push_back({&input.type, given[i].type.shape, "argument " + quoted(input.name.text), given[i].span});
   }
-  unify_shapes(session, callee, std::move(equations), signature.where, signature.name.text);
+  unify_shapes(session, callee, std::move(equations), signature.where, signature.name.text, call_span);
   check_where(session, callee, signature, call_span);
 }
 

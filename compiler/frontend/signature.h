@@ -39,7 +39,7 @@ struct ShapeEquation {
   bool data = false;  // the shape of data that were given, not of an expression: then what does not fit are the data
 };
 void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
-                  const std::vector<ast::WhereClause>& where, const std::string& callee);
+                  const std::vector<ast::WhereClause>& where, const std::string& callee, Span call_span);
 
 // The callee's environment with everything bound, or a diagnostic and Abandoned.
 void bind_signature(Session& session, Env& callee, const Signature& signature, const Env& caller,

@@ -217,7 +217,18 @@ double eval_float(Session& session, const Env& env, ast::ExprId id) {
       default: break;
     }
   }
-  return static_cast<double>(eval_size(session, env, id));
+  std::int64_t whole = eval_size(session, env, id);
+  auto rounded = static_cast<double>(whole);
+  constexpr double beyond = 9223372036854775808.0;  // 2^63
+  if (rounded == beyond || static_cast<std::int64_t>(rounded) != whole) {
+    std::string nearest = to_string(ir::Scalar::floating(ElementType::f64, rounded));
+    session.fail(
+        Diagnostic(Code::literal_out_of_range, expr.span,
+                   "a float is wanted here, and no f64 is " + std::to_string(whole) + "; the nearest is " + nearest)
+            .help("write " + quoted(nearest) + " if that will do; an equation of its own takes the integer as it is")
+            .fix(expr.span, nearest));
+  }
+  return rounded;
 }
 
 std::optional<ElementType> try_type(const Env& env, const std::string& name) {

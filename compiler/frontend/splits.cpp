@@ -4,24 +4,13 @@
 #include "compiler/frontend/annotations.h"
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/sizes.h"
+#include "ir/block_graph.h"
 #include "support/checked.h"
 
 namespace tap {
 namespace {
 
 constexpr std::int64_t max_blocks = 1 << 20;
-
-std::vector<ir::Range> even_blocks(ir::Range range, std::int64_t count) {
-  // Balanced: the first `rest` blocks are one longer.
-  std::vector<ir::Range> blocks;
-  std::int64_t size = range.size(), at = range.lo;
-  for (std::int64_t b = 0; b < count; ++b) {
-    std::int64_t length = size / count + (b < size % count ? 1 : 0);
-    blocks.push_back({at, at + length});
-    at += length;
-  }
-  return blocks;
-}
 
 }  // namespace
 
@@ -62,7 +51,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     if (count > std::max<std::int64_t>(range.size(), 1))
       refuse(env_[*split.count].span, quoted(what) + " has " + counted(range.size(), "index", "indices") +
                                           " there; got " + counted(count, "block"));
-    request.blocks = even_blocks(range, count);
+    request.blocks = ir::ceil_blocks(range, count);
   } else {
     std::int64_t at = range.lo;
     for (const auto& [lo_id, hi_id] : split.blocks) {

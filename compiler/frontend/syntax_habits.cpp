@@ -192,10 +192,26 @@ class Habits {
       depth += closes(list_.kind(open)) ? 1 : opens(list_.kind(open)) ? -1 : 0;
     }
     if (list_.kind(open) != K::lparen || open == 0 || list_.kind(open - 1) != K::name) return false;
-    std::string given = fmt::format("{} = {}", list_.text_of(at_ - 1), text(at_ + 1, operand_end(at_ + 1)));
-    return tell(join(list_.span(at_ - 1), list_.span(at_)),
-                "arguments are given by their position; what has a name is a parameter and stands in `<…>`",
-                fmt::format("write `{}<{}>(…)`", list_.text_of(open - 1), given));
+    tell(join(list_.span(at_ - 1), list_.span(at_)),
+         "arguments are given by their position; what has a name is a parameter and stands in `<…>`", "");
+    if (std::size_t close = list_.partner[open]; close != TokenList::none) {
+      std::string call = with_parameters(open, close);
+      d_.help(fmt::format("write `{}`", call)).fix(join(list_.span(open - 1), list_.span(close)), call);
+    }
+    return true;
+  }
+
+  // f(x, a = 1) as f<a = 1>(x): what has a name moves, what has none stays.
+  std::string with_parameters(std::size_t open, std::size_t close) const {
+    std::string parameters, arguments;
+    for (std::size_t first = open + 1, last = first; last <= close; last = operand_end(last) + 1) {
+      if (last != close && list_.kind(last) != K::comma) continue;
+      bool named = list_.kind(first) == K::name && list_.kind(first + 1) == K::assign;
+      std::string& part = named ? parameters : arguments;
+      if (last > first) part += (part.empty() ? "" : ", ") + text(first, last - 1);
+      first = last + 1;
+    }
+    return fmt::format("{}<{}>({})", list_.text_of(open - 1), parameters, arguments);
   }
 
   // x @ w

@@ -1,9 +1,11 @@
 // Unifying the types of a signature with the shapes that are given: dims and packs get their sizes, or a diagnostic says
 // which two places disagree. What shapes alone leave open, the conditions of `where` decide.
+#include <algorithm>
 #include <functional>
 
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/where_conditions.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -11,8 +13,9 @@ namespace {
 
 class Unifier {
  public:
-  Unifier(Session& session, Env& env, const std::vector<ast::WhereClause>& where, const std::string& callee)
-      : session_(session), env_(env), where_(where), callee_(callee) {}
+  Unifier(Session& session, Env& env, const std::vector<ast::WhereClause>& where, const std::string& callee,
+          Span call_span)
+      : session_(session), env_(env), where_(where), callee_(callee), call_span_(call_span) {}
 
   void run(std::vector<ShapeEquation> open) {
     while (!open.empty()) {
@@ -177,22 +180,27 @@ class Unifier {
   // Ranks of packs that shapes alone leave open: the only split that meets the conditions.
   std::vector<ShapeEquation> decide_packs(std::vector<ShapeEquation> open) {
     const ShapeEquation e = open.front();
-    std::vector<std::vector<std::size_t>> fitting, all;
+    std::vector<std::vector<std::size_t>> fitting, nearest;
+    std::size_t fewest = where_.size() + 1;
     enumerate(e, [&](const std::vector<std::size_t>& ranks) {
-      all.push_back(ranks);
-      if (meets_conditions(e, ranks)) fitting.push_back(ranks);
+      std::size_t broken = broken_conditions(e, ranks);
+      if (broken == 0) fitting.push_back(ranks);
+      if (broken < fewest) nearest.clear(), fewest = broken;
+      if (broken == fewest) nearest.push_back(ranks);
     });
+    // The split that only one condition is against is the one that was meant: that condition is told, with its numbers.
+    if (fitting.empty() && fewest == 1 && nearest.size() == 1) {
+      assign(e, nearest.front());
+      check_decided_conditions(session_, env_, where_, callee_, call_span_);
+    }
+    if (fitting.empty()) no_split(e, nearest);
     if (fitting.size() != 1) {
-      bool none = fitting.empty();
-      Diagnostic d(none ? Code::condition_not_met : Code::pack_ambiguous, e.span,
-                   e.what + " has shape " + to_string(e.shape) + ", which " +
-                       (none ? "no split into " + quoted(text(*e.type, session_)) + " makes meet the conditions of " +
-                                   quoted(callee_)
-                             : "can be split into " + quoted(text(*e.type, session_)) + " in " +
-                                   std::to_string(fitting.size()) + " ways"));
+      Diagnostic d(Code::pack_ambiguous, e.span,
+                   e.what + " has shape " + to_string(e.shape) + ", which can be split into " +
+                       quoted(text(*e.type, session_)) + " in " + std::to_string(fitting.size()) + " ways");
       d.label(e.type->span, "declared here");
       for (const auto& clause : where_)
-        if (clause.condition) d.label(clause.span, none ? "asked for here" : "does not decide it");
+        if (clause.condition) d.label(clause.span, "does not decide it");
       session_.fail(std::move(d));
     }
     if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open
@@ -219,30 +227,58 @@ class Unifier {
     place(0, e.shape.size());
   }
 
-  bool meets_conditions(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+  // The environment if the packs have these ranks; none where a pack would not be the same twice.
+  std::optional<Env> with_ranks(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
     Env probe = Env::inside(env_);
     std::size_t at = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       auto* ref = std::get_if<ast::PackRef>(&env_[e.type->dims[i].size].node);
       if (ref && !env_.find(ref->name)) {
         Shape part(e.shape.begin() + at, e.shape.begin() + at + ranks[i]);
-        if (auto* twice = probe.find_as<PackEntity>(ref->name); twice && twice->sizes != part) return false;
+        if (auto* twice = probe.find_as<PackEntity>(ref->name); twice && twice->sizes != part) return std::nullopt;
         probe.names[ref->name] = PackEntity{std::move(part), e.span};
       }
       at += ranks[i];
     }
+    return probe;
+  }
+
+  bool is_broken(const ast::WhereClause& clause, const Env& env) {
+    if (!clause.condition) return false;
+    auto holds = try_condition(session_, env, *clause.condition);
+    auto* decided = std::get_if<bool>(&holds);
+    return decided && !*decided;
+  }
+
+  std::size_t broken_conditions(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+    std::optional<Env> probe = with_ranks(e, ranks);
+    if (!probe) return where_.size() + 1;
+    return static_cast<std::size_t>(std::count_if(
+        where_.begin(), where_.end(), [&](const ast::WhereClause& clause) { return is_broken(clause, *probe); }));
+  }
+
+  [[noreturn]] void no_split(const ShapeEquation& e, const std::vector<std::vector<std::size_t>>& nearest) {
+    Diagnostic d(Code::condition_not_met, e.span,
+                 e.what + " has shape " + to_string(e.shape) + ", and no split of it into " +
+                     quoted(text(*e.type, session_)) + " meets the conditions of " + quoted(callee_));
+    d.label(e.type->span, "declared here");
     for (const auto& clause : where_) {
-      if (!clause.condition) continue;
-      auto holds = try_condition(session_, probe, *clause.condition);
-      if (auto* decided = std::get_if<bool>(&holds); decided && !*decided) return false;
+      bool against = std::any_of(nearest.begin(), nearest.end(), [&](const std::vector<std::size_t>& ranks) {
+        std::optional<Env> probe = with_ranks(e, ranks);
+        return probe && is_broken(clause, *probe);
+      });
+      if (!against) continue;
+      std::string values = values_in_condition(env_, *clause.condition);
+      d.label(clause.span, "asked for here" + (values.empty() ? "" : ", where " + values));
     }
-    return true;
+    session_.fail(std::move(d));
   }
 
   Session& session_;
   Env& env_;
   const std::vector<ast::WhereClause>& where_;
   const std::string& callee_;
+  Span call_span_;
   std::map<std::string, std::string> sources_;  // which argument bound a dim
   int stuck_ = 0;
 };
@@ -250,8 +286,8 @@ class Unifier {
 }  // namespace
 
 void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
-                  const std::vector<ast::WhereClause>& where, const std::string& callee) {
-  Unifier(session, env, where, callee).run(std::move(equations));
+                  const std::vector<ast::WhereClause>& where, const std::string& callee, Span call_span) {
+  Unifier(session, env, where, callee, call_span).run(std::move(equations));
 }
 
 }  // namespace tap

@@ -111,8 +111,51 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
   offer_near(d, name.text, name.span, known);
 }
 
-void offer_parameters(const Signature& signature, std::size_t given, Diagnostic& d) {
-  if (signature.params.empty() || given <= signature.inputs.size()) return;
+namespace {
+
+// A number, a truth value, or the name of a size, a parameter or a type: what a parameter may be given.
+bool is_constant(const Env& env, ast::ExprId id) {
+  const auto& node = env[id].node;
+  if (auto* unary = std::get_if<ast::Unary>(&node)) return is_constant(env, unary->operand);
+  if (auto* name = std::get_if<ast::NameRef>(&node)) {
+    const Entity* entity = env.find(name->name);
+    return entity ? !std::holds_alternative<TensorEntity>(*entity) && !std::holds_alternative<VarEntity>(*entity) &&
+                        !std::holds_alternative<ThunkEntity>(*entity)
+                  : element_type_named(name->name).has_value();
+  }
+  return std::holds_alternative<ast::IntLiteral>(node) || std::holds_alternative<ast::FloatLiteral>(node) ||
+         std::holds_alternative<ast::BoolLiteral>(node);
+}
+
+// sum_axis(x, 0) is meant as sum_axis<a = 0>(x): the constants behind the tensors, as parameters in their order.
+std::optional<std::string> with_parameters(const Session& session, const Env& env, const Signature& signature,
+                                           const ast::Call& call) {
+  std::string parameters, arguments, callee;
+  auto append = [](std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
+  auto param = signature.params.begin();
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    std::string text(session.sources.text(env[call.args[i].value].span));
+    if (i < signature.inputs.size()) {
+      append(arguments, text);
+      continue;
+    }
+    if (!is_constant(env, call.args[i].value) || param == signature.params.end()) return std::nullopt;
+    append(parameters, param->pack ? text : param->name.text + " = " + text);
+    if (!param->pack) ++param;
+  }
+  for (const auto& part : call.callee) callee += (callee.empty() ? "" : ".") + part.text;
+  return callee + "<" + parameters + ">(" + arguments + ")";
+}
+
+}  // namespace
+
+void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
+                      Span span, Diagnostic& d) {
+  if (signature.params.empty() || call.args.size() <= signature.inputs.size()) return;
+  if (auto mend = call.has_params ? std::nullopt : with_parameters(session, env, signature, call)) {
+    d.help("parameters stand in `<…>`, not among the arguments: " + quoted(*mend)).fix(span, *mend);
+    return;
+  }
   std::string parameters, arguments;
   for (const auto& param : signature.params)
     parameters +=

@@ -25,7 +25,7 @@ namespace {
 struct Arguments {
   std::string file;
   std::vector<std::string> kernels;
-  std::map<std::string, std::int64_t> dims;
+  std::map<std::string, Shape> dims;
 };
 
 Arguments parse_arguments(int argc, char** argv) {
@@ -34,7 +34,7 @@ Arguments parse_arguments(int argc, char** argv) {
     std::string word = argv[i];
     auto equals = word.find('=');
     if (word == "--kernels" && i + 1 < argc) arguments.kernels.push_back(argv[++i]);
-    else if (equals != word.npos) arguments.dims[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
+    else if (equals != word.npos) arguments.dims[word.substr(0, equals)] = {std::stoll(word.substr(equals + 1))};
     else arguments.file = word;
   }
   return arguments;

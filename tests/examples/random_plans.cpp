@@ -234,7 +234,7 @@ class Runner {
         Diagnostics diagnostics;
         CompileOptions options;
         options.program = name;
-        options.dims = example.dims;
+        for (const auto& [dim, size] : example.dims) options.dims[dim] = {size};
         options.standard_library = embedded::std_tap;
         options.laws = &laws_;
         auto compiled = compile(sources, sources.add(example.file, source), options, diagnostics);
