@@ -84,6 +84,7 @@ class SymbolAlgebra {
   bool decide(const z3::expr& condition);
   bool may_be(const z3::expr& condition);
   void assert_linear_facts();
+  z3::solver solver_for(const z3::expr& condition);
   bool may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model = false);
   void assume(const z3::expr& fact);
   bool is_proved(const z3::expr& claim);

@@ -299,6 +299,23 @@ TEST_P(BadLaws, AreRefutedWithValues) {
   expect_broken(check(m), GetParam().law);
 }
 
+// A sum of bits and their carries is the sum: a circuit that 32 bits do not keep from being proved.
+MonoidBuilder& adder_of_bits(MonoidBuilder& m, ElementType type, std::int64_t by) {
+  auto two = [&](CellOp op, Cell a, Cell b) { return apply(op, type, {a, b}); };
+  m.identity({m.i(0, type)});
+  m.combine({two(CellOp::bitxor_, m.a(0), m.b(0)) +
+             two(CellOp::shl, two(CellOp::bitand_, m.a(0), m.b(0)), m.i(by, type))});
+  return m;
+}
+
+TEST(Laws, AnAdderOfBits) {
+  for (ElementType type : {i8, i32}) {
+    MonoidBuilder carry({type}), carry_too_far({type});
+    expect_proved(check(adder_of_bits(carry, type, 1)));
+    expect_broken(check(adder_of_bits(carry_too_far, type, 2)), "associative");
+  }
+}
+
 TEST(Laws, SaturatingAdditionOfIntegers) {
   MonoidBuilder m({i32});
   m.identity({m.i(0, i32)});

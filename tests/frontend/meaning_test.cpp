@@ -159,7 +159,7 @@ TEST(Meaning, TupleReductionsMayLackIndicesTheyDoNotDependOn) {
   Outputs full = run_text(text, {{0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6}});
   EXPECT_EQ(full, (Outputs{{0, 0}, {3, 3}, {9, 12, 9, 12}}));
   CompileOptions none;
-  none.dims["E"] = 0;  // without any column, the maximum and the sum still have their cells
+  none.dims["E"] = {0};  // without any column, the maximum and the sum still have their cells
   EXPECT_EQ(run_text(text, {{0, 0, 0, 0, 0, 0}, {}}, none), (Outputs{{0, 0}, {3, 3}, {}}));
 }
 
