@@ -88,7 +88,7 @@ class Ops(TapcTest):
                 (r"for one operator, and none is named", ("--param", "a=1"))):
             with self.subTest(arguments):
                 self.expect(2, pattern, "ops", *arguments)
-        self.own(2, r"no sizes were found at which `picky` is legal: .*does not hold", "picky")
+        self.own(2, r"no sizes were found at which `picky` is legal: .*needs `k == 31`; here k is 2", "picky")
         self.own(0, r"^$", "picky", "--param", "k=31")
         self.own(1, r"own\.tap:4:\d+: error\[T0601\]", "illegal")
 
