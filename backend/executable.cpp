@@ -79,7 +79,10 @@ struct Executable::Impl {
   CompiledProgram compiled;
   std::size_t inner_bytes = 0;
   Impl(BlockProgram program, const ExecuteOptions& o)
-      : options(o), pool(std::max<std::size_t>(o.threads, 1)), compiled(compile(std::move(program), jit)) {}
+      : options(o),
+        jit({.cache = o.cache}),
+        pool(std::max<std::size_t>(o.threads, 1)),
+        compiled(compile(std::move(program), jit)) {}
 };
 
 Executable::Executable(BlockProgram program, const ExecuteOptions& options)
@@ -96,6 +99,8 @@ std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
 std::size_t Executable::inner_bytes() const { return impl_->inner_bytes; }
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.size(); }
+
+std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
 
 std::string Executable::print_kernels() const {
   std::string out;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/kernel_cache.h"
 #include "ir/block_graph.h"
 #include "support/tensor.h"
 
@@ -13,6 +14,7 @@ namespace tap::backend {
 struct ExecuteOptions {
   std::size_t threads = 1;
   std::size_t blocks = 0;  // into how many an application is shared out that stands alone; 0: as many as threads
+  std::shared_ptr<KernelCache> cache;  // of compiled kernels; may be none
   // Outside kernels by symbol, as in ir::InterpretOptions.
   std::function<bool(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
 };
@@ -27,6 +29,7 @@ class Executable {
   // Inputs match the graph's, in order. Throws ir::EvaluationError. Calls of one Executable must not overlap.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   std::size_t kernel_count() const;   // distinct ones
+  std::size_t cached_count() const;   // of those, how many the cache had
   std::size_t inner_bytes() const;    // in the last run, the most that values inside of groups had at a time
   std::string print_kernels() const;  // their loops
 

@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "backend/abi.h"
-#include "backend/loops.h"
+#include "backend/object_compiler.h"
 
 namespace tap::backend {
 
 class Jit {
  public:
-  Jit();
+  explicit Jit(ObjectOptions options = {});
   ~Jit();
   Jit(Jit&&) noexcept;
 
-  // One function per kernel, in order. Symbols are numbered (k_0001), never taken from names.
+  // One function per kernel, in order.
   std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels);
+  std::size_t cached() const;  // how many of them the cache had
 
  private:
   struct Impl;

@@ -1,12 +1,17 @@
 // LLVM's own optimiser over a module of kernels.
 #pragma once
 
+#include <string_view>
+
 namespace llvm {
 class Module;
 class TargetMachine;
 }  // namespace llvm
 
 namespace tap::backend {
+
+// Stands for all that this file decides, in the names of cached kernels.
+inline constexpr std::string_view optimize_options = "O2";
 
 // Verifies the module (a broken one is a bug of ours), then runs the O2 pipeline, which vectorises plain loops.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine);

@@ -13,6 +13,7 @@ elseif(TAP_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
+add_link_options(LINKER:--build-id)  # tells cached kernels of one build from those of another
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)  # no path of the build machine in what we ship
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

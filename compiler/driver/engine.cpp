@@ -7,6 +7,7 @@
 #include "support/phase.h"
 #ifdef TAP_HAVE_BACKEND
 #include "backend/executable.h"
+#include "backend/kernel_cache.h"
 #include "passes/expand.h"
 #endif
 
@@ -21,7 +22,43 @@ std::vector<std::string> engines() {
 #endif
 }
 
+#ifdef TAP_HAVE_BACKEND
+backend::Executable compile_native(const ir::Program& program, const backend::ExecuteOptions& options) {
+  Phase phase("compiling native code");
+  return {passes::expand(program), options};
+}
+#endif
+
 }  // namespace
+
+#ifdef TAP_HAVE_BACKEND
+void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
+  auto* without = app.add_flag("--no-cache", options.without, "Compile every kernel, and keep none on disk");
+  app.add_option("--cache-dir", options.folder,
+                 "Where compiled kernels are kept (default $XDG_CACHE_HOME/tapc/kernels, or ~/.cache/tapc/kernels)")
+      ->excludes(without);
+  app.add_option("--cache-size", options.mib,
+                 "MiB that they may take, all together (default 256); those that were not used for longest go first")
+      ->check(CLI::Range(1, 1 << 20))
+      ->excludes(without);
+}
+
+std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options) {
+  if (options.without) return nullptr;
+  Phase phase("opening the kernel cache");
+  bool chosen = !options.folder.empty();
+  return std::make_shared<backend::KernelCache>(backend::CacheOptions{
+      .folder = chosen ? options.folder : backend::default_cache_folder(),
+      .chosen = chosen,
+      .most_bytes = options.mib << 20,
+  });
+}
+
+void tell_warnings(const Session& session, backend::KernelCache* cache) {
+  if (!cache) return;
+  for (const Diagnostic& warning : cache->take_warnings()) session.tell(warning);
+}
+#endif
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   options.engine = engines().front();
@@ -31,10 +68,13 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
   app.add_option("--threads", options.threads, "Threads of native code")->check(CLI::Range(1, 4096));
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
+#ifdef TAP_HAVE_BACKEND
+  add_cache_options(app, options.cache);
+#endif
 }
 
-std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tensor>& inputs,
-                             const EngineOptions& options) {
+std::vector<Tensor> evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
+                             const std::vector<Tensor>& inputs, const EngineOptions& options) {
   OutsideKernels kernels(program, options.kernels);
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
     kernels.call(op, operands, results);
@@ -42,8 +82,12 @@ std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tenso
   };
 #ifdef TAP_HAVE_BACKEND
   if (options.engine == "native") {
+    auto cache = open_cache(options.cache);
+    backend::Executable executable =
+        compile_native(program, {.threads = options.threads, .cache = cache, .kernel = call});
+    tell_warnings(session, cache.get());
     Phase phase("running native code");
-    return backend::Executable(passes::expand(program), {.threads = options.threads, .kernel = call}).run(inputs);
+    return executable.run(inputs);
   }
 #endif
   Phase phase("interpreting");

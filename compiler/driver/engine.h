@@ -1,9 +1,12 @@
 // What evaluates a program: the interpreter (slow and obviously right) or native code; and the outside kernels it may call.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "compiler/driver/session.h"
 #include "ir/graph.h"
 #include "support/tensor.h"
 
@@ -11,16 +14,30 @@ namespace CLI {
 class App;
 }
 
+namespace tap::backend {
+class KernelCache;
+}
+
 namespace tap::driver {
+
+struct KernelCacheOptions {
+  bool without = false;
+  std::string folder;  // empty: the usual one (kernel_cache.h)
+  std::uint64_t mib = 256;
+};
+void add_cache_options(CLI::App& app, KernelCacheOptions& options);
+std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options);  // null: none
+void tell_warnings(const Session& session, backend::KernelCache* cache);
 
 struct EngineOptions {
   std::string engine = "native";
   std::size_t threads = 1;
+  KernelCacheOptions cache;
   std::vector<std::string> kernels;  // shared libraries with outside kernels
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 
-std::vector<Tensor> evaluate(const ir::Program& program, const std::vector<Tensor>& inputs,
+std::vector<Tensor> evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
                              const EngineOptions& options);
 
 }  // namespace tap::driver

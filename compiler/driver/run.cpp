@@ -171,7 +171,7 @@ int run(Session& session, const RunOptions& options) {
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
-  std::vector<Tensor> tensors = evaluate(compiled.program, inputs, options.engine);
+  std::vector<Tensor> tensors = evaluate(session, compiled.program, inputs, options.engine);
   files.require_intact();
   std::vector<NamedTensor> results;
   for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});

@@ -1,0 +1,157 @@
+#include "backend/object_compiler.h"
+
+#include <fmt/format.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <atomic>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "backend/build_id.h"
+#include "backend/emit_llvm.h"
+#include "backend/optimize.h"
+#include "support/check.h"
+
+namespace tap::backend {
+namespace {
+
+using llvm::orc::JITTargetMachineBuilder;
+
+template <class T>
+T checked(llvm::Expected<T> value, const char* what) {
+  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+void initialise_target() {
+  static const bool once = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)once;
+}
+
+// Code that may lie anywhere, in memory or in a shared library.
+JITTargetMachineBuilder host() {
+  initialise_target();
+  auto builder = checked(JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
+  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  builder.setRelocationModel(llvm::Reloc::PIC_);
+  builder.setCodeModel(llvm::CodeModel::Small);
+  return builder;
+}
+
+std::string bitcode_of(const llvm::Module& module) {
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  llvm::WriteBitcodeToFile(module, stream);
+  return bytes;
+}
+
+std::string object_of(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  TAP_CHECK(!refused, "LLVM writes no objects for this machine");
+  passes.run(module);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+struct ObjectCompiler::Impl {
+  ObjectOptions options;
+  JITTargetMachineBuilder target = host();
+  std::string machine, build;  // all of the key that is not the kernel
+
+  explicit Impl(ObjectOptions o) : options(std::move(o)), build(build_id()) {
+    machine =
+        fmt::format("{} {} {}", target.getTargetTriple().str(), target.getCPU(), target.getFeatures().getString());
+    if (build.empty()) options.cache = nullptr;  // builds could not be told apart
+  }
+
+  std::unique_ptr<llvm::TargetMachine> new_machine() const {
+    JITTargetMachineBuilder builder = target;
+    return checked(builder.createTargetMachine(), "LLVM makes no code for this machine");
+  }
+  Object compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread) const;
+  void compile_some(const std::vector<Kernel>& kernels, std::atomic<std::size_t>& next,
+                    std::vector<Object>& objects) const;
+  std::size_t threads_for(std::size_t kernels) const;
+};
+
+// The module's and the function's names are the same for all kernels until the hash is known.
+Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread) const {
+  llvm::LLVMContext context;
+  context.setDiscardValueNames(true);  // what people called things makes no difference
+  llvm::Module module("kernel", context);
+  module.setDataLayout(machine_of_thread.createDataLayout());
+  module.setTargetTriple(machine_of_thread.getTargetTriple());
+  emit(kernel, "kernel", module);
+  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build});
+  Object object{"k_" + to_hex(key).substr(0, 32), "", false};
+  if (auto found = options.cache ? options.cache->find(key) : std::nullopt) {
+    object.bytes = std::move(*found);
+    object.cached = true;
+    return object;
+  }
+  module.getFunction("kernel")->setName(object.symbol);
+  optimize(module, machine_of_thread);
+  object.bytes = object_of(module, machine_of_thread);
+  if (options.cache) options.cache->store(key, object.bytes);
+  return object;
+}
+
+void ObjectCompiler::Impl::compile_some(const std::vector<Kernel>& kernels, std::atomic<std::size_t>& next,
+                                        std::vector<Object>& objects) const {
+  auto machine_of_thread = new_machine();
+  for (std::size_t k = next++; k < kernels.size(); k = next++) objects[k] = compile(kernels[k], *machine_of_thread);
+}
+
+std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
+  constexpr std::size_t a_few = 8;
+  std::size_t wanted = options.threads ? options.threads
+                                       : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
+  return std::min(std::max<std::size_t>(wanted, 1), kernels);
+}
+
+ObjectCompiler::ObjectCompiler(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ObjectCompiler::~ObjectCompiler() = default;
+ObjectCompiler::ObjectCompiler(ObjectCompiler&&) noexcept = default;
+
+std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels) const {
+  std::vector<Object> objects(kernels.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex failing;
+  std::exception_ptr failure;
+  auto work = [&] {
+    try {
+      impl_->compile_some(kernels, next, objects);
+    } catch (...) {
+      next = kernels.size();
+      std::lock_guard guard(failing);
+      failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < impl_->threads_for(kernels.size()); ++t) {
+    try {
+      others.emplace_back(work);
+    } catch (const std::system_error&) { break; }  // no more threads: those that there are do it
+  }
+  if (!kernels.empty()) work();
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+  return objects;
+}
+
+}  // namespace tap::backend

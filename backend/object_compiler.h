@@ -1,0 +1,43 @@
+// Kernels to objects: each kernel a module of its own, several at a time on threads, those that the cache has not at all.
+// An object has one function, whose symbol is made of the hash of all that its bytes depend on: the emitted LLVM IR, the
+// options, this build of tapc and of LLVM, the processor. So equal kernels have equal symbols, and no symbol comes from a name.
+//
+//   ObjectCompiler compiler({.cache = cache});
+//   for (const Object& object : compiler.compile(kernels)) …    object.symbol, object.bytes: an ELF file
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/kernel_cache.h"
+#include "backend/loops.h"
+
+namespace tap::backend {
+
+struct ObjectOptions {
+  std::size_t threads = 0;             // 0: a few, as many as there are processors
+  std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
+};
+
+struct Object {
+  std::string symbol;  // k_1f3a09c2…
+  std::string bytes;
+  bool cached = false;  // found in the cache
+};
+
+class ObjectCompiler {
+ public:
+  explicit ObjectCompiler(ObjectOptions options);
+  ~ObjectCompiler();
+  ObjectCompiler(ObjectCompiler&&) noexcept;
+
+  // One per kernel, in order; equal kernels give equal objects. For this machine's processor.
+  std::vector<Object> compile(const std::vector<Kernel>& kernels) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tap::backend

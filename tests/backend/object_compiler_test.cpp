@@ -1,0 +1,133 @@
+// Objects of kernels: the same for any number of threads, one symbol for equal kernels, and what the cache gives back.
+#include "backend/object_compiler.h"
+
+#include <sys/stat.h>
+
+#include <set>
+
+#include "backend/build_id.h"
+#include "tests/backend/compare.h"
+#include "tests/runtime/temp_folder.h"
+
+namespace tap::backend::test {
+namespace {
+
+// y[i] = factor · x[i], of several sizes
+std::vector<Kernel> some_kernels(const char* names = "i") {
+  std::vector<Kernel> kernels;
+  for (int factor = 1; factor <= 6; ++factor) {
+    Build b("y");
+    auto i = b.parallel(names, 7);
+    auto x = b.operand(f32, {7});
+    b.result(f32, {7}, {b[i]});
+    kernels.push_back(lower({}, b.map({b.apply(CellOp::mul, {b.literal(f32, factor), b.read(x, {b[i]})})})));
+  }
+  return kernels;
+}
+
+std::vector<std::pair<std::string, std::string>> made(const ObjectCompiler& compiler,
+                                                      const std::vector<Kernel>& kernels) {
+  std::vector<std::pair<std::string, std::string>> objects;
+  for (Object& object : compiler.compile(kernels)) objects.emplace_back(object.symbol, object.bytes);
+  return objects;
+}
+
+std::size_t cached(const ObjectCompiler& compiler, const std::vector<Kernel>& kernels) {
+  std::size_t count = 0;
+  for (const Object& object : compiler.compile(kernels)) count += object.cached;
+  return count;
+}
+
+TEST(ObjectCompiler, ThreadsMakeNoDifference) {
+  auto kernels = some_kernels();
+  auto alone = made(ObjectCompiler({.threads = 1}), kernels);
+  EXPECT_EQ(made(ObjectCompiler({.threads = 4}), kernels), alone);
+  EXPECT_EQ(made(ObjectCompiler({.threads = 64}), kernels), alone);
+  EXPECT_TRUE(made(ObjectCompiler({.threads = 4}), {}).empty());
+}
+
+TEST(ObjectCompiler, SymbolsComeFromWhatIsComputed) {
+  auto objects = made(ObjectCompiler({}), some_kernels());
+  std::set<std::string> symbols;
+  for (const auto& [symbol, bytes] : objects) {
+    EXPECT_TRUE(symbol.starts_with("k_") && symbol.size() == 34) << symbol;
+    EXPECT_NE(bytes.find(symbol), std::string::npos);
+    symbols.insert(symbol);
+  }
+  EXPECT_EQ(symbols.size(), objects.size());
+  EXPECT_EQ(made(ObjectCompiler({}), some_kernels("row")), objects) << "names make no difference";
+}
+
+TEST(ObjectCompiler, TheCacheGivesBackWhatWasMade) {
+  TempFolder folder;
+  auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
+  ObjectCompiler with({.cache = cache});
+  auto kernels = some_kernels();
+  auto wanted = made(ObjectCompiler({}), kernels);
+  EXPECT_EQ(cached(with, kernels), 0u);
+  EXPECT_EQ(cached(with, kernels), kernels.size());
+  EXPECT_EQ(made(with, kernels), wanted);
+  EXPECT_TRUE(cache->take_warnings().empty());
+}
+
+TEST(ObjectCompiler, EqualKernelsOfOneProgramShareAFunction) {
+  auto kernels = some_kernels();
+  kernels.push_back(kernels.front());
+  Jit jit;
+  auto functions = jit.compile(kernels);
+  EXPECT_EQ(functions.front(), functions.back());
+  EXPECT_EQ(std::set(functions.begin(), functions.end()).size(), kernels.size() - 1);
+  EXPECT_EQ(jit.compile({kernels[1]}).front(), functions[1]);
+}
+
+TEST(ObjectCompiler, ABuildIsTold) { EXPECT_GT(build_id().size(), 16u); }
+
+TEST(Digest, IsSha256OfPartsWithTheirLengths) {
+  // printf '\3\0\0\0\0\0\0\0abc' | sha256sum
+  EXPECT_EQ(to_hex(digest_of({"abc"})), "ce91dc5eec0139adf091900d225971d6ad246a845bad791b5693a9d0d55dd391");
+  EXPECT_NE(digest_of({"ab", "c"}), digest_of({"a", "bc"}));
+}
+
+Digest key(char c) { return digest_of({std::string_view(&c, 1)}); }
+
+TEST(KernelCache, WithoutAFolderItHoldsNothing) {
+  KernelCache cache({});
+  cache.store(key('a'), "code");
+  EXPECT_EQ(cache.find(key('a')), std::nullopt);
+  EXPECT_TRUE(cache.take_warnings().empty());
+}
+
+TEST(KernelCache, ADamagedEntryIsDroppedAndTold) {
+  TempFolder folder;
+  KernelCache cache({.folder = folder.path()});
+  cache.store(key('a'), "code");
+  cache.store(key('b'), "");
+  EXPECT_EQ(cache.find(key('a')), "code");
+  EXPECT_EQ(cache.find(key('b')), "");
+  std::string path = folder.file(to_hex(key('a')) + ".kernel");
+  std::string whole = read_file(path);
+  for (std::size_t at = 0; at <= whole.size(); ++at) {
+    std::string bytes = at < whole.size() ? whole : whole + "x";
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    folder.write(to_hex(key('a')) + ".kernel", bytes);
+    EXPECT_EQ(cache.find(key('a')), std::nullopt) << at;
+    auto warnings = cache.take_warnings();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_EQ(warnings[0].code, Code::kernel_cache);
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  cache.store(key('a'), "code");
+  EXPECT_EQ(cache.find(key('a')), "code");
+}
+
+TEST(KernelCache, AFolderThatOthersCanWriteToIsNotUsed) {
+  TempFolder folder;
+  { KernelCache(CacheOptions{.folder = folder.path()}).store(key('a'), "code"); }
+  chmod(folder.path().c_str(), 0770);
+  KernelCache cache({.folder = folder.path()});
+  EXPECT_EQ(cache.find(key('a')), std::nullopt);
+  EXPECT_EQ(cache.take_warnings().size(), 1u);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
