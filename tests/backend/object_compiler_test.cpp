@@ -6,6 +6,7 @@
 #include <set>
 
 #include "backend/build_id.h"
+#include "backend/jit.h"
 #include "tests/backend/compare.h"
 #include "tests/runtime/temp_folder.h"
 
