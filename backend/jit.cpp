@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "backend/memory_failure.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -30,18 +31,24 @@ struct Jit::Impl {
 };
 
 Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  InLlvm here;
   impl_->orc = checked(llvm::orc::LLJITBuilder().create(), "the JIT does not start");
   // The C library's functions are those of this process.
   auto process =
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
   impl_->orc->getMainJITDylib().addGenerator(checked(std::move(process), "the process's symbols cannot be seen"));
 }
-Jit::~Jit() = default;
+Jit::~Jit() {
+  InLlvm here;
+  impl_.reset();
+}
 Jit::Jit(Jit&&) noexcept = default;
 
 std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels) {
   std::vector<KernelFunction> functions;
-  for (const Object& object : impl_->compiler.compile(kernels)) {
+  std::vector<Object> objects = impl_->compiler.compile(kernels);
+  InLlvm here;
+  for (const Object& object : objects) {
     impl_->cached += object.cached;
     if (impl_->symbols.insert(object.symbol).second)
       check(impl_->orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),

@@ -16,6 +16,7 @@
 
 #include "backend/build_id.h"
 #include "backend/emit_llvm.h"
+#include "backend/memory_failure.h"
 #include "backend/optimize.h"
 #include "support/check.h"
 
@@ -41,6 +42,7 @@ void initialise_target() {
 
 // Code that may lie anywhere, in memory or in a shared library.
 JITTargetMachineBuilder host() {
+  InLlvm here;
   initialise_target();
   auto builder = checked(JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
@@ -113,6 +115,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& 
 
 void ObjectCompiler::Impl::compile_some(const std::vector<Kernel>& kernels, std::atomic<std::size_t>& next,
                                         std::vector<Object>& objects) const {
+  InLlvm here;
   auto machine_of_thread = new_machine();
   for (std::size_t k = next++; k < kernels.size(); k = next++) objects[k] = compile(kernels[k], *machine_of_thread);
 }

@@ -3,7 +3,9 @@
 
 namespace tap::driver {
 
+Action declare_bench(CLI::App& app);
 Action declare_check(CLI::App& app);
+Action declare_cmp(CLI::App& app);
 Action declare_completion(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_fmt(CLI::App& app);
@@ -19,6 +21,10 @@ namespace {
 constexpr Command table[] = {
     {"check", "Prove that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
+#ifdef TAP_HAVE_BACKEND
+    {"bench", "Tell how long a program takes, to run and to compile", declare_bench},
+#endif
+    {"cmp", "Tell how two files of tensors differ", declare_cmp},
     {"verify", "Prove that what the passes make computes what the source computes", declare_verify},
     {"inspect", "Show the graph of a program", declare_inspect},
     {"opt", "Run passes on a program and print what they made of it", declare_opt},

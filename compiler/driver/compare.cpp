@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "runtime/print_tensor.h"
 
@@ -26,23 +27,49 @@ const Default& default_of(ElementType type) {
 }
 
 bool close(double got, double wanted, double relative, double absolute) {
-  if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return true;
   if (!std::isfinite(got) || !std::isfinite(wanted)) return false;
   return std::fabs(got - wanted) <= absolute + relative * std::fabs(wanted);
 }
 
-Shape index_of(std::int64_t at, const Shape& shape) {
-  Shape index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0; at /= shape[axis]) index[axis] = at % shape[axis];
-  return index;
+bool equal(const Tensor& a, const Tensor& b, std::int64_t cell) {
+  if (!is_float(a.type())) return a.load_i64(cell) == b.load_i64(cell);
+  double x = a.load_f64(cell), y = b.load_f64(cell);
+  return x == y || (std::isnan(x) && std::isnan(y));
 }
 
-std::string differences(std::int64_t different, std::int64_t not_comparable, double greatest, double absolute,
-                        double relative) {
+// Floats of a type in their order, counted from zero: neighbours are one apart, and both zeros are 0.
+template <class Bits>
+std::int64_t rank_of(const Tensor& tensor, std::int64_t cell) {
+  constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+  Bits bits = 0;
+  std::memcpy(&bits, tensor.data() + static_cast<std::size_t>(cell) * sizeof bits, sizeof bits);
+  auto magnitude = static_cast<std::int64_t>(bits & static_cast<Bits>(~sign));
+  return bits & sign ? -magnitude : magnitude;
+}
+
+double ulps_between(const Tensor& a, const Tensor& b, std::int64_t cell) {
+  auto apart = [](std::int64_t x, std::int64_t y) {
+    return std::fabs(static_cast<double>(x) - static_cast<double>(y));
+  };
+  switch (size_of(a.type())) {
+    case 2: return apart(rank_of<std::uint16_t>(a, cell), rank_of<std::uint16_t>(b, cell));
+    case 4: return apart(rank_of<std::uint32_t>(a, cell), rank_of<std::uint32_t>(b, cell));
+    default: break;
+  }
+  std::int64_t x = rank_of<std::uint64_t>(a, cell), y = rank_of<std::uint64_t>(b, cell);
+  bool near = (x < 0) == (y < 0);  // then their difference does not wrap, and small ones are exact
+  return near ? std::fabs(static_cast<double>(x - y)) : apart(x, y);
+}
+
+void take(Greatest& greatest, double by, std::int64_t cell) {
+  if (by > greatest.by) greatest = {by, cell};
+}
+
+std::string greatest_difference(const Differences& found, double greatest, double absolute, double relative) {
   std::string allowed = fmt::format("allowed is {} + {} · |wanted|", absolute, relative);
-  if (not_comparable == 0) return fmt::format("the greatest difference is {}; {}", greatest, allowed);
-  std::string why = fmt::format("{} of them by a NaN or an infinity", not_comparable);
-  if (not_comparable == different) return fmt::format("{}, which no tolerance allows", why);
+  if (found.not_numbers == 0) return fmt::format("the greatest difference is {}; {}", greatest, allowed);
+  std::string why = fmt::format("{} of them by a NaN or an infinity", found.not_numbers);
+  if (found.not_numbers == found.outside) return fmt::format("{}, which no tolerance allows", why);
   return fmt::format("{}; the greatest difference of the others is {}; {}", why, greatest, allowed);
 }
 
@@ -55,29 +82,49 @@ double absolute_tolerance(const Tolerance& tolerance, ElementType type) {
   return tolerance.absolute.value_or(default_of(type).absolute);
 }
 
+Shape index_of(std::int64_t cell, const Shape& shape) {
+  Shape index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; cell /= shape[axis]) index[axis] = cell % shape[axis];
+  return index;
+}
+
+Differences differences(const Tensor& a, const Tensor& b, const Tolerance& tolerance) {
+  const bool floats = is_float(a.type());
+  const double relative = relative_tolerance(tolerance, a.type()), absolute = absolute_tolerance(tolerance, a.type());
+  Differences found;
+  for (std::int64_t cell = 0; cell < a.size(); ++cell) {
+    double x = a.load_f64(cell), y = b.load_f64(cell);
+    if (equal(a, b, cell)) {
+      found.both_nan += floats && std::isnan(x);
+      continue;
+    }
+    if (found.unequal++ == 0) found.first = cell;
+    if (!(floats && close(x, y, relative, absolute)) && found.outside++ == 0) found.first_outside = cell;
+    double by = std::fabs(x - y);
+    if (!std::isfinite(by)) {
+      ++found.not_numbers;
+      continue;
+    }
+    take(found.absolute, by, cell);
+    if (y != 0) take(found.relative, by / std::fabs(y), cell);
+    if (floats) take(found.ulp, ulps_between(a, b, cell), cell);
+  }
+  return found;
+}
+
 std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance) {
   const Tensor& got = result.tensor;
-  const double relative = relative_tolerance(tolerance, got.type());
-  const double absolute = absolute_tolerance(tolerance, got.type());
-  std::int64_t different = 0, first = 0;
-  std::int64_t not_comparable = 0;  // of those: where a NaN or an infinity leaves no difference that is a number
-  double greatest = 0;
-  for (std::int64_t at = 0; at < got.size(); ++at) {
-    bool equal = is_float(got.type()) ? close(got.load_f64(at), wanted.load_f64(at), relative, absolute)
-                                      : got.load_i64(at) == wanted.load_i64(at);
-    if (equal) continue;
-    if (different++ == 0) first = at;
-    double difference = std::fabs(got.load_f64(at) - wanted.load_f64(at));
-    if (std::isfinite(difference)) greatest = std::max(greatest, difference);
-    else ++not_comparable;
-  }
-  if (different == 0) return std::nullopt;
+  Differences found = differences(got, wanted, tolerance);
+  if (found.outside == 0) return std::nullopt;
+  std::int64_t first = found.first_outside;
   Diagnostic diagnostic(
       Code::result_differs, Span{},
       fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: {} was wanted, got {}", result.name,
-                  different, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
+                  found.outside, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
                   print_element(got, first)));
-  if (is_float(got.type())) diagnostic.note(differences(different, not_comparable, greatest, absolute, relative));
+  if (is_float(got.type()))
+    diagnostic.note(greatest_difference(found, found.absolute.by, absolute_tolerance(tolerance, got.type()),
+                                        relative_tolerance(tolerance, got.type())));
   return diagnostic;
 }
 

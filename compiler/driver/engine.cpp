@@ -22,13 +22,6 @@ std::vector<std::string> engines() {
 #endif
 }
 
-#ifdef TAP_HAVE_BACKEND
-backend::Executable compile_native(const ir::Program& program, const backend::ExecuteOptions& options) {
-  Phase phase("compiling native code");
-  return {passes::expand(program), options};
-}
-#endif
-
 }  // namespace
 
 #ifdef TAP_HAVE_BACKEND
@@ -60,11 +53,7 @@ void tell_warnings(const Session& session, backend::KernelCache* cache) {
 }
 #endif
 
-void add_engine_options(CLI::App& app, EngineOptions& options) {
-  options.engine = engines().front();
-  app.add_option("--engine", options.engine,
-                 "native code, or the interpreter (interp), which is slow and obviously right")
-      ->check(CLI::IsMember(engines()));
+void add_native_options(CLI::App& app, EngineOptions& options) {
   app.add_option("--threads", options.threads, "Threads of native code")->check(CLI::Range(1, 4096));
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
@@ -73,23 +62,42 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
 #endif
 }
 
-std::vector<Tensor> evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
-                             const std::vector<Tensor>& inputs, const EngineOptions& options) {
-  OutsideKernels kernels(program, options.kernels);
+void add_engine_options(CLI::App& app, EngineOptions& options) {
+  options.engine = engines().front();
+  app.add_option("--engine", options.engine,
+                 "native code, or the interpreter (interp), which is slow and obviously right")
+      ->check(CLI::IsMember(engines()));
+  add_native_options(app, options);
+}
+
+#ifdef TAP_HAVE_BACKEND
+backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
+                                   std::shared_ptr<backend::KernelCache> cache) {
+  Phase phase("compiling native code");
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
     kernels.call(op, operands, results);
     return true;
   };
+  return {passes::expand(program), {.threads = options.threads, .cache = std::move(cache), .kernel = call}};
+}
+#endif
+
+std::vector<Tensor> evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
+                             const std::vector<Tensor>& inputs, const EngineOptions& options) {
+  OutsideKernels kernels(program, options.kernels);
 #ifdef TAP_HAVE_BACKEND
   if (options.engine == "native") {
     auto cache = open_cache(options.cache);
-    backend::Executable executable =
-        compile_native(program, {.threads = options.threads, .cache = cache, .kernel = call});
+    backend::Executable executable = compile_native(program, options, kernels, cache);
     tell_warnings(session, cache.get());
     Phase phase("running native code");
     return executable.run(inputs);
   }
 #endif
+  auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
+    kernels.call(op, operands, results);
+    return true;
+  };
   Phase phase("interpreting");
   return ir::interpret(program, program.main, inputs, {.kernel = call}).outputs;
 }

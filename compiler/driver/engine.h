@@ -15,8 +15,9 @@ class App;
 }
 
 namespace tap::backend {
+class Executable;
 class KernelCache;
-}
+}  // namespace tap::backend
 
 namespace tap::driver {
 
@@ -36,6 +37,12 @@ struct EngineOptions {
   std::vector<std::string> kernels;  // shared libraries with outside kernels
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
+void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine
+
+class OutsideKernels;
+// Only of a build with a backend. The kernels must outlive what is made; without a cache every kernel is compiled.
+backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
+                                   std::shared_ptr<backend::KernelCache> cache);
 
 std::vector<Tensor> evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
                              const EngineOptions& options);

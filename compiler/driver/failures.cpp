@@ -10,6 +10,7 @@
 #include "compiler/driver/reproducer.h"
 #include "compiler/driver/written_operations.h"
 #include "ir/interpret.h"
+#include "runtime/staged_registry.h"
 #include "support/check.h"
 #include "support/phase.h"
 
@@ -21,14 +22,16 @@ int fail(Session& session, int exit_code, Code code, const std::string& message)
   return exit_code;
 }
 
+int tell_that_memory_is_gone() noexcept {
+  static constexpr char text[] = "tapc: error[T1202]: memory does not suffice for this program\n";
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+  return exit_code::resource;
+}
+
 int out_of_memory(Session& session) {
   try {
     return fail(session, exit_code::resource, Code::out_of_memory, "memory does not suffice for this program");
-  } catch (const std::bad_alloc&) {  // not even for the message
-    static constexpr char text[] = "tapc: error[T1202]: memory does not suffice for this program\n";
-    [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
-    return exit_code::resource;
-  }
+  } catch (const std::bad_alloc&) { return tell_that_memory_is_gone(); }  // not even for the message
 }
 
 int our_bug(const char* what) {
@@ -63,6 +66,11 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {
     return our_bug("a statement was abandoned and nobody took it up");
   } catch (...) { return our_bug("an unknown exception"); }
+}
+
+void end_without_memory() noexcept {
+  remove_staged_files(0);
+  ::_exit(tell_that_memory_is_gone());
 }
 
 }  // namespace tap::driver

@@ -10,4 +10,7 @@ namespace tap::driver {
 // Runs `work` and turns whatever it throws into a message and an exit code.
 int guarded(Session& session, const std::function<int()>& work);
 
+// Where not even an exception can be thrown: what is staged is removed, and the process exits as it does without memory.
+[[noreturn]] void end_without_memory() noexcept;
+
 }  // namespace tap::driver

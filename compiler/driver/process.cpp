@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -75,10 +76,18 @@ void handle_faults() {
 #endif
 }
 
+// The C library loads what unwinds its own frames when an exception first passes through one, and gives up if it has no
+// memory for it. That exception may be that memory is gone.
+void load_unwinder() {
+  void* frame = nullptr;
+  ::backtrace(&frame, 1);
+}
+
 }  // namespace
 
 void prepare_process(CleanUp when_stopped) {
   clean_up = when_stopped;
+  load_unwinder();
   open_closed_descriptors();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow: write() then tells, as it does of a full disk

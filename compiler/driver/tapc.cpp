@@ -5,11 +5,17 @@
 #include "compiler/driver/process.h"
 #include "compiler/driver/reproducer.h"
 #include "runtime/staged_registry.h"
+#ifdef TAP_HAVE_BACKEND
+#include "backend/memory_failure.h"
+#endif
 
 namespace tap::driver {
 
 int run_tapc(int argc, const char* const* argv) {
   prepare_process(remove_staged_files);
+#ifdef TAP_HAVE_BACKEND
+  backend::end_where_llvm_has_no_memory(end_without_memory);
+#endif
   Session session;
   return guarded(session, [&] {
     session.arguments.assign(argv, argv + argc);

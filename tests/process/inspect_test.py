@@ -4,43 +4,11 @@ import json
 import shutil
 import xml.etree.ElementTree as ElementTree
 
+from json_schema import problems
 from tapc import *
 
 SCHEMA = json.loads((ROOT / "docs/schema/graph.schema.json").read_text())
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 EXAMPLES = sorted((ROOT / "examples").glob("*.tap"))
-
-
-def problems(value, schema, where="$"):
-    """A validator of the part of JSON Schema that our schema uses; it refuses keywords that it does not know."""
-    unknown = set(schema) - {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "required", "additionalProperties",
-                             "properties", "items", "minItems", "maxItems", "enum", "const", "minimum"}
-    if unknown:
-        yield f"{where}: the schema uses {unknown}"
-    if "$ref" in schema:
-        yield from problems(value, SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]], where)
-    if "const" in schema and value != schema["const"]:
-        yield f"{where}: {value!r} is not {schema['const']!r}"
-    if "enum" in schema and value not in schema["enum"]:
-        yield f"{where}: {value!r} is none of {schema['enum']}"
-    kinds = schema.get("type", [])
-    for_integer = lambda v: isinstance(v, int) and not isinstance(v, bool)
-    if kinds and not any(for_integer(value) if k == "integer" else isinstance(value, TYPES[k]) for k in ([kinds] if isinstance(kinds, str) else kinds)):
-        yield f"{where}: {value!r} is no {kinds}"
-    if "minimum" in schema and for_integer(value) and value < schema["minimum"]:
-        yield f"{where}: {value} is too small"
-    if isinstance(value, dict):
-        yield from (f"{where}: {key} is missing" for key in schema.get("required", []) if key not in value)
-        for key, item in value.items():
-            if key in schema.get("properties", {}):
-                yield from problems(item, schema["properties"][key], f"{where}.{key}")
-            elif schema.get("additionalProperties") is False:
-                yield f"{where}: {key} is unknown"
-    if isinstance(value, list):
-        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
-            yield f"{where}: {len(value)} items"
-        for number, item in enumerate(value):
-            yield from problems(item, schema.get("items", {}), f"{where}[{number}]")
 
 
 class Inspect(TapcTest):

@@ -1,0 +1,130 @@
+#include "compiler/driver/runnable.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "compiler/driver/certify.h"
+#include "compiler/driver/choices.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+
+std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const char* role, TensorFiles& files) {
+  Phase phase("reading inputs");
+  std::vector<InputSpec> specs;
+  for (const std::string& text : texts) {
+    InputSpec parsed = parse_input_spec(text);
+    parsed.role = role;
+    for (InputSpec& spec : expand(parsed, files)) specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+namespace {
+
+// A value of another type or shape than declared is told where the input is declared.
+Tensor load_input(const Session& session, const ir::Value& input, const InputSpec& spec, TensorFiles& files) {
+  try {
+    return materialise(spec, input.type.element, input.type.shape, files);
+  } catch (Failure& failure) {
+    auto declared = session.inputs.find(input.name);
+    bool unlike = failure.diagnostic.code == Code::data_type || failure.diagnostic.code == Code::data_shape;
+    if (unlike && declared != session.inputs.end()) failure.diagnostic.span = declared->second;
+    throw;
+  }
+}
+
+// Where an input has no specification, one of random numbers.
+std::vector<InputSpec> completed(std::vector<InputSpec> specs, const ir::Graph& graph) {
+  for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+    const ir::Value& input = graph[graph.inputs[k]];
+    if (std::any_of(specs.begin(), specs.end(), [&](const InputSpec& spec) { return spec.name == input.name; }))
+      continue;
+    InputSpec spec;
+    spec.name = input.name;
+    spec.text = fmt::format("{}=rand:{}", input.name, k + 1);
+    spec.value = Maker{Maker::Kind::rand, k + 1, {}};
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::vector<Tensor> load_inputs(const Session& session, const ir::Graph& graph, const std::vector<InputSpec>& specs,
+                                bool make_up, TensorFiles& files) {
+  Phase phase("reading inputs");
+  std::vector<DeclaredInput> declared;
+  for (ir::ValueId input : graph.inputs)
+    declared.push_back({graph[input].name, graph[input].name + ": " + to_string(graph[input].type)});
+  std::vector<InputSpec> ordered = match_inputs(make_up ? completed(specs, graph) : specs, declared);
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < ordered.size(); ++i)
+    tensors.push_back(load_input(session, graph[graph.inputs[i]], ordered[i], files));
+  return tensors;
+}
+
+CompileOptions options_for(const RunnableOptions& options, const std::vector<InputSpec>& specs, TensorFiles& files) {
+  CompileOptions compile = compile_options(options.source);
+  for (const InputSpec& spec : specs)
+    if (auto shape = own_shape(spec, files)) compile.input_shapes.emplace(spec.name, *shape);
+  return compile;
+}
+
+Compiled compile_for(Session& session, FileId file, const CompileOptions& compile) {
+  try {
+    return compile_or_read(session, file, compile);
+  } catch (const Reported& reported) {
+    // Where a given shape does not fit the declared type, the data are wrong; where the sizes that it gives to dims
+    // disagree, or make the program illegal, the program is, as it would be with these sizes written in it.
+    bool data = !compile.input_shapes.empty() &&
+                (reported.code == Code::rank_mismatch || reported.code == Code::shape_mismatch) &&
+                compiles_without_inputs(session, file, compile);
+    throw data ? Reported{exit_code::wrong_data, reported.code} : reported;
+  }
+}
+
+ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir::Program program,
+                    const RunnableOptions& options) {
+  ir::Plan plan = read_plan(session, options.plan);
+  Dumps dumps(options.passes);
+  Rewrites rewrites(session, file, how);
+  PassOptions passes = options.passes;
+  passes.plan = plan;
+  passes.rules = rewrites.chosen_from(plan);
+  passes.require_proof = options.source.require_proof;
+  program = run_passes(session, std::move(program), passes, dumps).program;
+  // With a list of passes of one's own, calls may still be there, which cannot be cut.
+  if (options.passes.chosen && options.plan.empty() && !options.fuse) return program;
+  return apply_plan(std::move(program), plan, {passes.verify, passes.require_proof, options.fuse, dumps.of_steps()});
+}
+
+}  // namespace
+
+void add_runnable_options(CLI::App& app, RunnableOptions& options) {
+  app.add_option("FILE", options.file, "The source file, or the text of a stage")->required();
+  app.add_option("-i,--input", options.inputs,
+                 "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
+      ->allow_extra_args(false);
+  add_source_options(app, options.source);
+  add_pass_options(app, options.passes);
+  app.add_option("--plan", options.plan, "A plan: what is fused and cut, and where the blocks go");
+  app.add_flag("--fuse", options.fuse, "Fuse operations into groups, so that values between them need no memory");
+}
+
+Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files) {
+  std::vector<InputSpec> specs = parse_inputs(options.inputs, "input", files);
+  const CompileOptions how = options_for(options, specs, files);
+  FileId file = read_source(session, options.file);
+  Runnable made{compile_for(session, file, how), {}};
+  tell_unused_shardings(session, made.compiled.program);
+  made.compiled.program = lowered(session, file, how, std::move(made.compiled.program), options);
+  const ir::Program& program = made.compiled.program;
+  made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);
+  return made;
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,36 @@
+// A program ready to be run, as `tapc run` and `tapc bench` do it: compiled at the sizes that its inputs have, passed through
+// the passes, cut as a plan says, and its inputs loaded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/passes.h"
+#include "runtime/input_spec.h"
+
+namespace tap::driver {
+
+struct RunnableOptions {
+  std::string file;
+  SourceOptions source;
+  std::vector<std::string> inputs;  // as `-i` has them
+  PassOptions passes;
+  std::string plan;
+  bool fuse = false;
+  bool make_up = false;  // inputs that are not given are random numbers
+};
+void add_runnable_options(CLI::App& app, RunnableOptions& options);
+
+struct Runnable {
+  Compiled compiled;
+  std::vector<Tensor> inputs;
+};
+
+// Throws Failure or Reported. The tensors may be mapped from `files`.
+Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files);
+
+// Specifications of inputs, or of what results must be (`role`), an archive's entries one by one.
+std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const char* role, TensorFiles& files);
+
+}  // namespace tap::driver

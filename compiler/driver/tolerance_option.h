@@ -1,0 +1,18 @@
+// --rtol and --atol, of the commands that compare.
+#pragma once
+
+#include <string>
+
+#include "compiler/driver/compare.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tap::driver {
+
+// `relative` and `absolute` say what they are without the option.
+void add_tolerance_options(CLI::App& app, Tolerance& tolerance, const std::string& of, const std::string& relative,
+                           const std::string& absolute);
+
+}  // namespace tap::driver

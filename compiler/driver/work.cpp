@@ -1,0 +1,64 @@
+#include "compiler/driver/work.h"
+
+#include "ir/needed_cells.h"
+
+namespace tap::driver {
+namespace {
+
+using namespace ir;
+
+bool counts(const CellExprs& exprs, CellId cell) {
+  CellKind kind = info(exprs[cell].op).kind;
+  return kind == CellKind::arithmetic || kind == CellKind::function;
+}
+
+double points_of(const Operator& op) {
+  double points = 1;
+  for (const IndexDim& dim : op.dims)
+    if (dim.role != DimRole::counter) points *= static_cast<double>(dim.range.size());
+  return points;
+}
+
+// For each point of a reduction its operands are computed, and combined with what there is.
+double per_point(const Program& program, const Operator& op) {
+  if (op.kernel()) return static_cast<double>(op.kernel()->flops.value_or(0));
+  const std::vector<CellId>& roots = op.map() ? op.map()->values : op.reduce()->operands;
+  double count = 0;
+  for (CellId cell : needed_cells(op, roots)) count += counts(op.exprs, cell);
+  if (!op.reduce()) return count;
+  const Monoid& monoid = program[op.reduce()->monoid];
+  for (std::size_t cell = 0; cell < monoid.exprs.size(); ++cell) count += counts(monoid.exprs, CellId{cell});
+  return count;
+}
+
+double flops_of(const Program& program, GraphId graph) {
+  double flops = 0;
+  for (const Operation& operation : program[graph].operations) {
+    const Operator& op = program[operation.op];
+    if (const RegionBody* region = op.region()) {
+      double times = region->kind == RegionKind::iterate ? static_cast<double>(region->trips.size()) : 1;
+      flops += times * flops_of(program, region->graph);
+    } else if (!op.transfer()) {
+      flops += points_of(op) * per_point(program, op);
+    }
+  }
+  return flops;
+}
+
+double bytes_of(const TensorType& type) {
+  double bytes = static_cast<double>(size_of(type.element));
+  for (std::int64_t extent : type.shape) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+}  // namespace
+
+Work work_of(const Program& program) {
+  const Graph& main = program[program.main];
+  Work work{flops_of(program, program.main), 0};
+  for (ValueId input : main.inputs) work.bytes += bytes_of(main[input].type);
+  for (ValueId output : main.outputs) work.bytes += bytes_of(main[output].type);
+  return work;
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,17 @@
+// What a program has to do at least: its arithmetic, from the points of its operators, and the bytes of its inputs and
+// results. Speeds are told as these by the time taken, so they compare programs that compute the same, however they do it.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tap::driver {
+
+struct Work {
+  double flops =
+      0;  // operations on cells, of any type: an addition is one, as is an exponential; index arithmetic is none
+  double bytes = 0;  // each input read once, each result written once
+};
+// Of the main graph. Points that a constraint leaves out are counted as if they were there.
+Work work_of(const ir::Program& program);
+
+}  // namespace tap::driver
