@@ -5,6 +5,7 @@
 
 #include "backend/compiled_program.h"
 #include "backend/group_tiles.h"
+#include "backend/lowered.h"
 
 namespace tap::backend {
 
@@ -23,7 +24,7 @@ class Kernels {
     for (auto it = begin; it != end; ++it)
       if (equal_structure(*it->second.first, op)) return it->second.second;
     seen_.emplace(hash, std::pair(&op, compiled_.kernels.size()));
-    compiled_.kernels.push_back(lower(compiled_.blocks.program, op));
+    compiled_.kernels.push_back(lowered(compiled_.blocks.program, op));
     return compiled_.kernels.size() - 1;
   }
 
@@ -62,12 +63,16 @@ void lower_operators(CompiledProgram& compiled) {
     }
 }
 
-}  // namespace
-
-CompiledProgram compile(BlockProgram program, Jit& jit) {
+CompiledProgram lower(BlockProgram program) {
   CompiledProgram compiled;
   compiled.blocks = std::move(program);
   lower_operators(compiled);
+  return compiled;
+}
+}  // namespace
+
+CompiledProgram compile(BlockProgram program, Jit& jit) {
+  CompiledProgram compiled = lower(std::move(program));
   compiled.functions = jit.compile(compiled.kernels);
   return compiled;
 }
@@ -107,5 +112,7 @@ std::string Executable::print_kernels() const {
   for (const Kernel& kernel : impl_->compiled.kernels) out += print(kernel);
   return out;
 }
+
+std::vector<Kernel> kernels_of(BlockProgram program) { return lower(std::move(program)).kernels; }
 
 }  // namespace tap::backend

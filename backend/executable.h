@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/kernel_cache.h"
+#include "backend/loops.h"
 #include "ir/block_graph.h"
 #include "support/tensor.h"
 
@@ -37,5 +38,8 @@ class Executable {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The loops alone: of each distinct operator, in the order in which they are compiled. Pre: as of Executable.
+std::vector<Kernel> kernels_of(ir::BlockProgram program);
 
 }  // namespace tap::backend

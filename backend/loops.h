@@ -4,20 +4,20 @@
 //
 //   y[i] = sum[k in 0..i+1] x[k] * w[i, k]      becomes
 //
-//   kernel (x: f32[8], w: f32[8, 8]) -> (y: f32[8])
-//     for i in lo.i..hi.i
-//       acc0: f32 = 0.0
-//       for k in lo.k..min(hi.k, i + 1)
+//   kernel (x: f32[8], w: f32[8, 8]) -> (y: f32[8]) over (i, k)
+//     acc0: f32
+//     for i in lo_i..hi_i
+//       acc0 = 0.0
+//       for k in lo_k..min(hi_k, i + 1)
 //         acc0 = acc0 + x[k] * w[i, k]
 //       y[i] = acc0
-//
 //
 // What a schedule adds to that are steps, loops that are unrolled or are the lanes of vectors, accumulators that are arrays,
 // and memory of the kernel's own:
 //
-//     for i0 in lo.i..hi.i step 4
-//       unroll i in i0..i0+4
-//         lanes j in lo.j..hi.j of 16         // j, j+1, …; lanes from hi.j on do nothing
+//     for i0 in lo_i..hi_i step 4
+//       unroll i in i0 of 4                   // i0, …, i0 + 3
+//         lanes j in lo_j..hi_j of 16         // j, j+1, …; lanes from hi_j on do nothing
 //           acc0[i - i0] = …
 //
 // Variables: of an operator with n dims, 2d and 2d+1 are the box's lo and hi of dim d, 2n+d is dim d itself; a kernel of
@@ -190,6 +190,6 @@ std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
 std::size_t scratch_bytes(const Kernel& kernel);
 std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor);
 
-std::string print(const Kernel& kernel);
+std::string print(const Kernel& kernel);  // loops_text.h
 
 }  // namespace tap::backend

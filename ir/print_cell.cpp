@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -47,19 +46,18 @@ std::optional<Infix> infix_of(CellOp op) {
 
 class CellPrinter {
  public:
-  CellPrinter(const CellExprs& exprs, const CellWords& words) : exprs_(exprs), words_(words) {}
+  CellPrinter(const CellExprs& exprs, const CellWords& words, CellNames names = {})
+      : exprs_(exprs), words_(words), named_(std::move(names)) {}
 
   std::string run(CellId root) {
     choose_names(root);
     std::vector<std::string> lets;
-    for (CellId id : named_in_order_) {
-      named_.erase(id);  // its own definition is written out
-      lets.push_back(fmt::format("%{} = {}", id.index(), piece(id).text));
-      named_.insert(id);
-    }
+    for (CellId id : named_in_order_) lets.push_back(named_[id] + " = " + written_out(id).text);
     std::string body = piece(root).text;
     return lets.empty() ? body : "let " + joined(lets) + " in " + body;
   }
+
+  std::string definition(CellId root) { return written_out(root).text; }
 
  private:
   // A tree is written out in full while it is small. Otherwise what is used twice is named, and so is what is nested too
@@ -85,13 +83,17 @@ class CellPrinter {
       for (CellId arg : exprs_[id].args) d = std::max(d, named_.count(arg) ? 2 : depth[arg] + 1);
       depth[id] = d;
       if (uses[id] < 2 && d < deep) continue;
-      named_.insert(id);
+      named_[id] = fmt::format("%{}", id.index());
       named_in_order_.push_back(id);
     }
   }
 
   Piece piece(CellId id) {
-    if (named_.count(id)) return {fmt::format("%{}", id.index()), atom};
+    auto name = named_.find(id);
+    return name == named_.end() ? written_out(id) : Piece{name->second, atom};
+  }
+
+  Piece written_out(CellId id) {
     const CellNode& node = exprs_[id];
     auto arg = [&](std::size_t k) { return piece(node.args[k]); };
     std::string spelling(info(node.op).spelling);
@@ -101,10 +103,13 @@ class CellPrinter {
     }
     switch (node.op) {
       case CellOp::constant: {
-        std::string text = to_string(node.value);
+        std::string text = words_.constant ? words_.constant(node.value) : to_string(node.value);
         return {text, text[0] == '-' ? sign : atom};
       }
-      case CellOp::neg: return {"-" + at_least(arg(0), atom), sign};
+      case CellOp::neg: {
+        bool number = exprs_[node.args[0]].op == CellOp::constant;  // -(3) is no constant
+        return {number ? "-(" + arg(0).text + ")" : "-" + at_least(arg(0), atom), sign};
+      }
       case CellOp::logical_not: return {"not " + at_least(arg(0), negation), negation};
       case CellOp::select: return {"if " + arg(0).text + " then " + arg(1).text + " else " + arg(2).text, loosest};
       case CellOp::cast: return {std::string(name_of(node.type)) + "(" + arg(0).text + ")", atom};
@@ -126,7 +131,7 @@ class CellPrinter {
 
   const CellExprs& exprs_;
   const CellWords& words_;
-  std::unordered_set<CellId> named_;
+  CellNames named_;
   std::vector<CellId> named_in_order_;
 };
 
@@ -167,6 +172,10 @@ CellWords words_within(const Operator& op, Shown shown) {
 
 std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& words) {
   return CellPrinter(exprs, words).run(root);
+}
+
+std::string print_cell_out(const CellExprs& exprs, CellId root, const CellWords& words, const CellNames& names) {
+  return CellPrinter(exprs, words, names).definition(root);
 }
 
 CellWords words_of(const Operator& op) { return words_within(op, {8}); }

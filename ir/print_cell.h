@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 #include "ir/operator.h"
 
@@ -11,11 +12,16 @@ namespace tap::ir {
 // How leaves, and the monoids of a fold's reductions, are written.
 struct CellWords {
   std::function<std::string(const CellNode& node, const std::function<std::string(CellId)>& show)> leaf;
+  std::function<std::string(const Scalar&)> constant = {};  // without it the bare number
 };
 
 // max(x[i], 0). Where writing shared cells out would get long, they are named by their numbers:
 // let %4 = exp(x[i]), %5 = %4 * %4 in %5 + %5
 std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& words);
+
+// This one cell written out; of those below it, the ones that have a name by that name.
+using CellNames = std::unordered_map<CellId, std::string>;
+std::string print_cell_out(const CellExprs& exprs, CellId root, const CellWords& words, const CellNames& names);
 
 // cell 2 = mul f32 (0, 1): the text form's line.
 std::string cell_line(const CellExprs& exprs, CellId id);

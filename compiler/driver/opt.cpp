@@ -4,11 +4,12 @@
 //   tapc opt mlp.tap --passes=inline_calls -o stage.txt
 //   tapc opt stage.txt --passes=compose_maps --remarks
 //   tapc opt mlp.tap --plan=mlp.plan --stage=sharded
+//   tapc opt mlp.tap --stage=loops                what native code runs
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 #include "compiler/driver/certify.h"
 #include "compiler/driver/choices.h"
@@ -20,12 +21,21 @@
 #include "ir/text.h"
 #include "passes/expand.h"
 #include "runtime/write_file.h"
+#ifdef TAP_HAVE_BACKEND
+#include "backend/executable.h"
+#include "backend/loops_text.h"
+#endif
 
 namespace tap::driver {
 namespace {
 
-enum class Stage : std::uint8_t { graph, sharded, block };
-constexpr std::array<std::string_view, 3> stage_names = {"graph", "sharded", "block"};
+enum class Stage : std::uint8_t { graph, sharded, block, loops };
+constexpr std::string_view all_stages[] = {"graph", "sharded", "block", "loops"};
+#ifdef TAP_HAVE_BACKEND
+constexpr std::span<const std::string_view> stage_names = all_stages;
+#else
+constexpr std::span<const std::string_view> stage_names = std::span(all_stages).first(3);
+#endif
 
 struct OptOptions {
   std::string file, output, plan;
@@ -48,7 +58,7 @@ bool asks_for_choices(const PassOptions& options) {
 }
 
 // What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
-// application and every move, which are shown for people.
+// application and every move, which are shown for people; or the loops of the kernels that native code is made of.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
   ir::Plan plan = read_plan(session, options.plan);
@@ -66,6 +76,9 @@ std::string stage_text(Session& session, const OptOptions& options) {
   if (options.stage == Stage::graph) return ir::print(program);
   program = apply_plan(std::move(program), plan, {chosen.verify, chosen.require_proof, false, dumps.of_steps()});
   if (options.stage == Stage::sharded) return ir::print(program);
+#ifdef TAP_HAVE_BACKEND
+  if (options.stage == Stage::loops) return backend::print(backend::kernels_of(passes::expand(program)));
+#endif
   std::string blocks = text_of(passes::expand(program));
   dumps.after("expand", true, [&] { return blocks; });
   return blocks;
@@ -98,7 +111,8 @@ Action declare_opt(CLI::App& app) {
          [options](const std::string& name) {
            options->stage = Stage(std::find(stage_names.begin(), stage_names.end(), name) - stage_names.begin());
          },
-         "How far: graph (default), sharded (cut and placed as the plan says), block (every application and move)")
+         "How far: graph (default), sharded (cut and placed as the plan says), block (every application and move), "
+         "loops (of native kernels)")
       ->check(CLI::IsMember(std::vector<std::string>(stage_names.begin(), stage_names.end())));
   app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
   add_pass_options(app, options->passes);

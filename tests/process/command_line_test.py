@@ -146,6 +146,15 @@ class Files(TapcTest):
         self.assertEqual(dumped["realise"].read_bytes(), self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded").stdout)
         self.expect(2, r"(?s)there is no pass `realize`.*did you mean `realise`", "run", "p.tap", "--dump-after=realize", "-i", "X=iota")
 
+    def test_loops_of_native_kernels(self):
+        if "native" not in self.tapc("run", "--help").stdout.decode():
+            return
+        self.write("p.tap", "program p(X: f32[4, 3]) -> (Y: f32[4]) { Y[i] = exp(sum[k] X[i, k]) }\n")
+        shown = self.tapc("opt", "p.tap", "--stage", "loops").stdout.decode()
+        self.assertRegex(shown, r"\Akernel \(\w+: f32\[4, 3\]\) -> \(\w+: f32\[4\]\) over \(i, k\)\n")
+        self.assertRegex(shown, r"(?m)^ +\w+\[i\] = acc0$")
+        self.assertRegex(shown, r"(?m)= exp\(\w+\[i\]\)$")
+
     def test_what_a_plan_can_name(self):
         self.write("p.tap", """use std
 program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1]) {

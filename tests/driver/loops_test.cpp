@@ -1,0 +1,131 @@
+// The loops of every example and every standard operator: the verifier finds nothing, the text says all there is, and
+// names mean nothing.
+#ifdef TAP_HAVE_BACKEND
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+
+#include "backend/executable.h"
+#include "backend/loops_text.h"
+#include "backend/loops_verify.h"
+#include "compiler/driver/operator_sample.h"
+#include "compiler/driver/standard_library.h"
+#include "compiler/frontend/parse.h"
+#include "passes/expand.h"
+#include "tests/examples/sizes.h"
+#include "tests/frontend/compile_source.h"
+
+namespace tap::driver {
+namespace {
+
+int expect_texts(const ir::Program& program, const std::string& where) {
+  SCOPED_TRACE(where);
+  int kernels = 0;
+  for (const backend::Kernel& kernel : backend::kernels_of(passes::expand(program))) {
+    EXPECT_EQ(backend::verify(kernel), std::vector<std::string>{});
+    std::string text = backend::print(kernel);
+    auto parsed = backend::parse_kernel(text);
+    if (const auto* error = std::get_if<ir::TextError>(&parsed)) {
+      ADD_FAILURE() << error->line << ":" << error->column << ": " << error->message << "\n" << text;
+      continue;
+    }
+    EXPECT_TRUE(std::get<backend::Kernel>(parsed) == kernel) << text;
+    EXPECT_EQ(backend::print(std::get<backend::Kernel>(parsed)), text);
+    std::string canonical = backend::canonical(kernel);
+    EXPECT_EQ(backend::canonical(std::get<backend::Kernel>(backend::parse_kernel(canonical))), canonical);
+    ++kernels;
+  }
+  return kernels;
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> programs_in(const std::string& source) {
+  std::vector<std::string> names;
+  const std::regex declaration("(?:^|\\n)program (\\w+)");
+  for (std::sregex_iterator at(source.begin(), source.end(), declaration), end; at != end; ++at)
+    names.push_back((*at)[1]);
+  return names;
+}
+
+TEST(Loops, TextOfEveryExample) {
+  int kernels = 0;
+  for (const Example& example : examples) {
+    std::string source = read(std::string(TAP_SOURCE_DIR) + "/examples/" + example.file);
+    for (const std::string& name : programs_in(source)) {
+      CompileOptions options;
+      options.program = name;
+      options.dims = example.dims;
+      auto outcome = test::compile_text(source, options);
+      ASSERT_TRUE(outcome.compiled) << example.file << outcome.messages;
+      kernels += expect_texts(outcome.compiled->program, std::string(example.file) + " " + name);
+    }
+  }
+  EXPECT_GT(kernels, 50);
+}
+
+TEST(Loops, TextOfEveryStandardOperator) {
+  Session session;
+  FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
+  Diagnostics diagnostics;
+  std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
+  LawMemory laws;
+  SampleOptions sample;
+  sample.laws = &laws;
+  int kernels = 0;
+  for (const Signature& signature : signatures(*module))
+    kernels += expect_texts(compile_sample(session, *module, signature, file, true, sample).compiled.program,
+                            signature.name);
+  EXPECT_GT(kernels, 150);
+}
+
+// Every name of a program but those of types and functions, and of the library's operators.
+std::string renamed(const std::string& source, const std::vector<std::string>& names) {
+  std::string result = source;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    result = std::regex_replace(result, std::regex("\\b" + names[k] + "\\b"), "other_" + std::to_string(k * 7 % 100));
+  return result;
+}
+
+TEST(Loops, NamesMeanNothing) {
+  const std::string source = R"(
+monoid best(value: f32, place: f32) {
+  identity (-inf, 0)
+  combine (a, b) = (max(a.value, b.value), a.place + b.place)
+}
+op nearest(points: f32[count, d], centre: f32[d]) -> (which: f32[], far: f32[count]) {
+  far[p] = sum[c] (points[p, c] - centre[c]) * (points[p, c] - centre[c])
+  (unused[], which[]) = best[p] (0.0 - far[p], far[p] * p)
+}
+program main(lo_i: f32[6, 3], acc0: f32[3], ids: i64[6]) -> (index: f32[], spread: f32[6], taken: f32[6, 3]) {
+  (index, spread) = nearest(lo_i, acc0)
+  taken[u, v] = lo_i[ids[u], v else 0.5] + (if u > 2 then acc0[v] else 0)
+}
+)";
+  const std::vector<std::string> names = {"best", "value", "place", "nearest", "points", "centre", "which", "far",
+                                          "count", "d", "p", "c", "unused", "lo_i", "acc0", "ids", "index", "spread",
+                                          "taken", "u", "v", "main"};
+  auto loops = [](const std::string& text) {
+    auto outcome = test::compile_text(text);
+    EXPECT_TRUE(outcome.compiled) << outcome.messages << text;
+    std::vector<std::string> all;
+    if (!outcome.compiled) return all;
+    expect_texts(outcome.compiled->program, text);
+    for (const auto& kernel : backend::kernels_of(passes::expand(outcome.compiled->program)))
+      all.push_back(backend::canonical(kernel));
+    return all;
+  };
+  std::vector<std::string> wanted = loops(source);
+  EXPECT_GE(wanted.size(), 3u);
+  EXPECT_EQ(loops(renamed(source, names)), wanted);
+}
+
+}  // namespace
+}  // namespace tap::driver
+#endif
