@@ -98,9 +98,7 @@ void Parser::first_line() {
   if (lines_.empty()) throw TextFailure{1, "a kernel is missing", 0};
   Line first = line();
   first.expect_word("kernel");
-  auto tensors = [&] {
-    return first.list("(", ")", [&] { return (add_tensor(first), 0); }).size();
-  };
+  auto tensors = [&] { return first.list("(", ")", [&] { return (add_tensor(first), 0); }).size(); };
   kernel_.operands = tensors();
   first.expect("->");
   kernel_.results = tensors();
@@ -253,7 +251,8 @@ Statement Parser::statement() {
   auto keep = [&](auto node) { result.node = std::move(node); };
   std::string_view text = one.rest();
   if (one.eat_word("let")) std::visit(keep, let(one));
-  else if (text.starts_with("acc") && text.size() > 3 && text[3] >= '0' && text[3] <= '9') std::visit(keep, assign(one));
+  else if (text.starts_with("acc") && text.size() > 3 && text[3] >= '0' && text[3] <= '9')
+    std::visit(keep, assign(one));
   else result.node = store(one);
   one.expect_end();
   return result;
@@ -376,8 +375,7 @@ Store Parser::store(Line& line) {
 Kernel Parser::run() {
   first_line();
   find_definitions();
-  while (declaration()) {
-  }
+  while (declaration()) {}
   kernel_.body = body(lines_[0].indent);
   if (next_ < lines_.size()) line().fail("the kernel has ended before this line");
   return std::move(kernel_);
@@ -388,9 +386,7 @@ Kernel Parser::run() {
 std::variant<Kernel, TextError> parse_kernel(std::string_view text) {
   try {
     return normal(Parser(text).run());
-  } catch (const TextFailure& failure) {
-    return TextError{failure.line, failure.message, failure.column};
-  }
+  } catch (const TextFailure& failure) { return TextError{failure.line, failure.message, failure.column}; }
 }
 
 }  // namespace tap::backend

@@ -251,8 +251,8 @@ void Statements::statement(const Let& let) {
 }
 
 void Statements::statement(const Assign& assign) {
-  if (!out_.expect(!assign.slots.empty() && assign.slots.size() == assign.values.size(),
-                   "{} cells for {} accumulators", assign.values.size(), assign.slots.size()))
+  if (!out_.expect(!assign.slots.empty() && assign.slots.size() == assign.values.size(), "{} cells for {} accumulators",
+                   assign.values.size(), assign.slots.size()))
     return;
   std::set<std::uint32_t> targets;
   for (std::uint32_t s : assign.slots) {
@@ -316,7 +316,8 @@ void Statements::statement(const FoldLanes& fold) {
   for (std::size_t k = 0; k < size; ++k) {
     slot(fold.from[k]);
     slot(fold.to[k]);
-    out_.expect(targets.insert(same_as(fold.to[k])).second, "a fold gives acc{} twice", kernel_.slots[fold.to[k]].accumulator);
+    out_.expect(targets.insert(same_as(fold.to[k])).second, "a fold gives acc{} twice",
+                kernel_.slots[fold.to[k]].accumulator);
     for (std::uint32_t s : {fold.first[k], fold.second[k]})
       out_.expect(stand_ins.insert(same_as(s)).second, "two things that a fold combines have one name");
     for (std::uint32_t s : {fold.to[k], fold.first[k], fold.second[k]})

@@ -38,8 +38,9 @@ class Tables {
 
  private:
   bool in_range(const AffineExpr& e) {
-    return out_.expect(e.coefficients.size() <= kernel_.variables.size(), "an expression has {} coefficients for {} variables",
-                       e.coefficients.size(), kernel_.variables.size());
+    return out_.expect(e.coefficients.size() <= kernel_.variables.size(),
+                       "an expression has {} coefficients for {} variables", e.coefficients.size(),
+                       kernel_.variables.size());
   }
 
   void shape() {

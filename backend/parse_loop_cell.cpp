@@ -72,10 +72,8 @@ CellId CellParser::choice() {
 
 // Operations that take an equal level on their left, from the loosest to the tightest.
 CellId CellParser::infix(std::size_t level) {
-  static const Operations levels[] = {{CellOp::logical_or},
-                                      {CellOp::logical_and},
-                                      {CellOp::add, CellOp::sub},
-                                      {CellOp::mul, CellOp::div, CellOp::mod}};
+  static const Operations levels[] = {
+      {CellOp::logical_or}, {CellOp::logical_and}, {CellOp::add, CellOp::sub}, {CellOp::mul, CellOp::div, CellOp::mod}};
   auto next = [&] {
     if (level == 1) return negation();
     return level == 3 ? sign() : infix(level + 1);
@@ -147,9 +145,7 @@ CellId CellParser::constant() {
   try {
     value = digits.scalar(type);
     digits.expect_end();
-  } catch (const TextFailure& failure) {
-    line_.fail(failure.message);
-  }
+  } catch (const TextFailure& failure) { line_.fail(failure.message); }
   line_.take(end);
   return kernel_.exprs.constant(value);
 }

@@ -61,7 +61,7 @@ TEST(Loops, TextOfEveryExample) {
     for (const std::string& name : programs_in(source)) {
       CompileOptions options;
       options.program = name;
-      options.dims = example.dims;
+      for (const auto& [dim, size] : example.dims) options.dims[dim] = {size};
       auto outcome = test::compile_text(source, options);
       ASSERT_TRUE(outcome.compiled) << example.file << outcome.messages;
       kernels += expect_texts(outcome.compiled->program, std::string(example.file) + " " + name);
@@ -80,8 +80,8 @@ TEST(Loops, TextOfEveryStandardOperator) {
   sample.laws = &laws;
   int kernels = 0;
   for (const Signature& signature : signatures(*module))
-    kernels += expect_texts(compile_sample(session, *module, signature, file, true, sample).compiled.program,
-                            signature.name);
+    kernels +=
+        expect_texts(compile_sample(session, *module, signature, file, true, sample).compiled.program, signature.name);
   EXPECT_GT(kernels, 150);
 }
 
@@ -101,16 +101,16 @@ monoid best(value: f32, place: f32) {
 }
 op nearest(points: f32[count, d], centre: f32[d]) -> (which: f32[], far: f32[count]) {
   far[p] = sum[c] (points[p, c] - centre[c]) * (points[p, c] - centre[c])
-  (unused[], which[]) = best[p] (0.0 - far[p], far[p] * p)
+  (unused[], which[]) = best[p] (0.0 - far[p], far[p] * f32(p))
 }
 program main(lo_i: f32[6, 3], acc0: f32[3], ids: i64[6]) -> (index: f32[], spread: f32[6], taken: f32[6, 3]) {
   (index, spread) = nearest(lo_i, acc0)
   taken[u, v] = lo_i[ids[u], v else 0.5] + (if u > 2 then acc0[v] else 0)
 }
 )";
-  const std::vector<std::string> names = {"best", "value", "place", "nearest", "points", "centre", "which", "far",
-                                          "count", "d", "p", "c", "unused", "lo_i", "acc0", "ids", "index", "spread",
-                                          "taken", "u", "v", "main"};
+  const std::vector<std::string> names = {"best",  "value",  "place", "nearest", "points", "centre", "which", "far",
+                                          "count", "d",      "p",     "c",       "unused", "lo_i",   "acc0",  "ids",
+                                          "index", "spread", "taken", "u",       "v",      "main"};
   auto loops = [](const std::string& text) {
     auto outcome = test::compile_text(text);
     EXPECT_TRUE(outcome.compiled) << outcome.messages << text;
