@@ -2,7 +2,6 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/Module.h>
 
 #include "backend/maths/maths.h"
 #include "support/check.h"
@@ -16,21 +15,6 @@ using llvm::Value;
 namespace Intrinsic = llvm::Intrinsic;
 
 bool is_signed(ElementType type) { return !is_bool(type) && info(type).is_signed; }
-
-// A function of the C library, known to have no effect. Float types up to f32 call the `f` form.
-Value* call_library(IRBuilderBase& b, const std::string& name, const std::vector<Value*>& args) {
-  llvm::Type* type = args[0]->getType();
-  llvm::Module* module = b.GetInsertBlock()->getModule();
-  std::vector<llvm::Type*> parameters(args.size(), type);
-  auto* signature = llvm::FunctionType::get(type, parameters, false);
-  auto callee = module->getOrInsertFunction(name + (type->isFloatTy() ? "f" : ""), signature);
-  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
-    function->setDoesNotAccessMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-  }
-  return b.CreateCall(callee, args);
-}
 
 Value* float_sign(IRBuilderBase& b, Value* x) {
   Value* zero = llvm::ConstantFP::get(x->getType(), 0.0);
@@ -79,25 +63,10 @@ Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& a
     case CellOp::floor: return b.CreateUnaryIntrinsic(Intrinsic::floor, x);
     case CellOp::ceil: return b.CreateUnaryIntrinsic(Intrinsic::ceil, x);
     case CellOp::round: return b.CreateUnaryIntrinsic(Intrinsic::roundeven, x);
-    case CellOp::exp:
-    case CellOp::expm1:
-    case CellOp::log:
-    case CellOp::log1p:
-    case CellOp::tanh:
-    case CellOp::sigmoid: return maths::emit_function(b, op, args);
-    case CellOp::sin:
-    case CellOp::cos:
-    case CellOp::tan:
-    case CellOp::asin:
-    case CellOp::acos:
-    case CellOp::atan:
-    case CellOp::sinh:
-    case CellOp::cosh:
-    case CellOp::asinh:
-    case CellOp::acosh:
-    case CellOp::atanh:
-    case CellOp::erf:
-    case CellOp::pow: return call_library(b, std::string(ir::info(op).name), args);
+    case CellOp::sigmoid:
+#define TAP_CELL_LIBRARY(name, ...) case CellOp::name:
+#include "ir/cell_ops.def"
+      return maths::emit_function(b, op, args);
 #define TAP_CELL_FRAME(name, ...) case CellOp::name:
 #define TAP_CELL_INTEGER(name, ...) case CellOp::name:
 #include "ir/cell_ops.def"
@@ -127,7 +96,7 @@ Value* floor_division(IRBuilderBase& b, bool quotient, bool is_signed, Value* x,
 
 // Shifts by the width or more are defined: nothing is left but the sign.
 Value* shift(IRBuilderBase& b, CellOp op, bool is_signed, Value* x, Value* by) {
-  std::int64_t width = x->getType()->getIntegerBitWidth();
+  std::int64_t width = x->getType()->getScalarSizeInBits();
   Value* fits = b.CreateICmpULT(by, number(by, width));
   Value* amount = b.CreateSelect(fits, by, number(by, 0));
   if (op == CellOp::shl) return b.CreateSelect(fits, b.CreateShl(x, amount), number(x, 0));
@@ -189,7 +158,9 @@ bool operation_may_fail(CellOp op, ElementType type, const ir::Scalar* second) {
 Value* emit_operation(IRBuilderBase& b, CellOp op, ElementType type, const std::vector<Value*>& args,
                       const FailIf& fail_if) {
   if (is_float(type)) return float_operation(b, op, args);
-  auto* constant = args.size() > 1 ? llvm::dyn_cast<llvm::ConstantInt>(args[1]) : nullptr;
+  auto* second_argument = args.size() > 1 ? llvm::dyn_cast<llvm::Constant>(args[1]) : nullptr;
+  if (second_argument && second_argument->getType()->isVectorTy()) second_argument = second_argument->getSplatValue();
+  auto* constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(second_argument);
   ir::Scalar second{type, constant ? constant->getSExtValue() : 0, 0};
   if (operation_may_fail(op, type, constant ? &second : nullptr)) {
     Value* by = args[1];

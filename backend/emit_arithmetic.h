@@ -1,5 +1,5 @@
 // Cell operations as LLVM instructions, one element type at a time. In registers f16 and bf16 are floats, bool is i1;
-// loads and stores convert.
+// loads and stores convert. Values may also be vectors where the operation cannot fail: their lanes are treated alike.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,8 @@ llvm::Value* to_memory(llvm::IRBuilderBase& b, llvm::Value* value, ElementType t
 
 llvm::Value* emit_constant(llvm::LLVMContext& context, const ir::Scalar& value);
 llvm::Value* emit_cast(llvm::IRBuilderBase& b, llvm::Value* value, ElementType from, ElementType to);
-// Pre: `op` is strict (no leaf, cast or lazy operation); `type` is that of the operands.
+// Pre: `op` is strict (no leaf, cast or lazy operation); `type` is that of the operands; of vectors, it cannot fail.
+// Afterwards the builder may stand in another block: where something can fail, and where sin, cos and tan meet huge numbers.
 llvm::Value* emit_operation(llvm::IRBuilderBase& b, ir::CellOp op, ElementType type,
                             const std::vector<llvm::Value*>& args, const FailIf& fail_if);
 

@@ -2,6 +2,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include <cmath>
+
 #include "backend/emit_arithmetic.h"
 #include "support/check.h"
 
@@ -11,39 +13,47 @@ namespace {
 using llvm::IRBuilderBase;
 using llvm::Value;
 
+bool is_double(Value* value) { return value->getType()->getScalarType()->isDoubleTy(); }
+// The scalar type, or a vector of it with as many lanes as the value.
+llvm::Type* as_many(Value* value, llvm::Type* scalar) { return value->getType()->getWithNewType(scalar); }
+Value* number(llvm::Type* type, std::int64_t value) { return llvm::ConstantInt::getSigned(type, value); }
+
 // double → float such that a later rounding to a narrower float is as if it had been done at once: what is lost shows in
 // the lowest bit (round to odd).
 Value* round_to_odd(IRBuilderBase& b, Value* wide) {
-  Value* narrow = b.CreateFPTrunc(wide, b.getFloatTy());
-  Value* back = b.CreateFPExt(narrow, b.getDoubleTy());
-  Value* bits = b.CreateBitCast(narrow, b.getInt32Ty());
-  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, 1), b.getInt32(0));
+  Value* narrow = b.CreateFPTrunc(wide, as_many(wide, b.getFloatTy()));
+  Value* back = b.CreateFPExt(narrow, wide->getType());
+  llvm::Type* integer = as_many(wide, b.getInt32Ty());
+  Value* bits = b.CreateBitCast(narrow, integer);
+  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, 1), number(integer, 0));
   Value* adjust = b.CreateAnd(b.CreateFCmpONE(back, wide), even);
   Value* grew = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
                                 b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide));
-  Value* odd = b.CreateAdd(bits, b.CreateSelect(grew, b.getInt32(-1), b.getInt32(1)));
-  return b.CreateBitCast(b.CreateSelect(adjust, odd, bits), b.getFloatTy());
+  Value* odd = b.CreateAdd(bits, b.CreateSelect(grew, number(integer, -1), number(integer, 1)));
+  return b.CreateBitCast(b.CreateSelect(adjust, odd, bits), narrow->getType());
 }
 
 Value* bf16_bits(IRBuilderBase& b, Value* value) {
-  Value* bits = b.CreateBitCast(value, b.getInt32Ty());
+  llvm::Type* integer = as_many(value, b.getInt32Ty());
+  Value* bits = b.CreateBitCast(value, integer);
   Value* high = b.CreateLShr(bits, 16);
-  Value* rounding = b.CreateAdd(b.CreateAnd(high, 1), b.getInt32(0x7fff));
+  Value* rounding = b.CreateAdd(b.CreateAnd(high, 1), number(integer, 0x7fff));
   Value* rounded = b.CreateLShr(b.CreateAdd(bits, rounding), 16);
   Value* quiet = b.CreateOr(high, 0x40);
-  return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded), b.getInt16Ty());
+  return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded), as_many(value, b.getInt16Ty()));
 }
 
 Value* float_from_bf16(IRBuilderBase& b, Value* bits) {
-  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), b.getFloatTy());
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, as_many(bits, b.getInt32Ty())), 16),
+                         as_many(bits, b.getFloatTy()));
 }
 
 // A float or double rounded to the type's precision, in the type's register form.
 Value* round_float(IRBuilderBase& b, Value* value, ElementType to) {
-  bool wide = value->getType()->isDoubleTy();
+  bool wide = is_double(value);
   switch (to) {
-    case ElementType::f64: return wide ? value : b.CreateFPExt(value, b.getDoubleTy());
-    case ElementType::f32: return wide ? b.CreateFPTrunc(value, b.getFloatTy()) : value;
+    case ElementType::f64: return wide ? value : b.CreateFPExt(value, as_many(value, b.getDoubleTy()));
+    case ElementType::f32: return wide ? b.CreateFPTrunc(value, as_many(value, b.getFloatTy())) : value;
     case ElementType::f16:
     case ElementType::bf16:
       if (wide) value = round_to_odd(b, value);
@@ -58,14 +68,32 @@ Value* round_float(IRBuilderBase& b, Value* value, ElementType to) {
   TAP_UNREACHABLE("not a float type");
 }
 
+// The intrinsic goes lane by lane through vectors: they are compared with the ends instead.
+Value* saturate_lanes(IRBuilderBase& b, Value* value, ElementType to) {
+  bool is_signed = info(to).is_signed;
+  auto width = static_cast<int>(8 * size_of(to)), bits = is_signed ? width - 1 : width;
+  Value* end = llvm::ConstantFP::get(value->getType(), std::ldexp(1.0, bits));
+  Value* begin = llvm::ConstantFP::get(value->getType(), is_signed ? -std::ldexp(1.0, bits) : 0.0);
+  Value* above = b.CreateFCmpOGE(value, end);
+  Value* below = b.CreateFCmpOLT(value, begin);
+  Value* outside = b.CreateOr(b.CreateOr(above, below), b.CreateFCmpUNO(value, value));
+  Value* inside = b.CreateSelect(outside, llvm::Constant::getNullValue(value->getType()), value);
+  llvm::Type* middle = as_many(value, width < 64 ? b.getInt32Ty() : b.getInt64Ty());
+  llvm::Type* type = as_many(value, register_type(b.getContext(), to));
+  Value* result = b.CreateIntCast(b.CreateFPToSI(inside, middle), type, true);
+  result = b.CreateSelect(above, number(type, greatest_integer(to)), result);
+  return b.CreateSelect(below, number(type, least_integer(to)), result);
+}
+
 Value* float_to_integer(IRBuilderBase& b, Value* value, ElementType to) {
+  if (value->getType()->isVectorTy()) return saturate_lanes(b, value, to);
   auto id = info(to).is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   return b.CreateIntrinsic(id, {register_type(b.getContext(), to), value->getType()}, {value});
 }
 
 Value* integer_to_float(IRBuilderBase& b, Value* value, ElementType from, ElementType to) {
   bool narrow = to == ElementType::f32;
-  llvm::Type* type = narrow ? b.getFloatTy() : b.getDoubleTy();
+  llvm::Type* type = as_many(value, narrow ? b.getFloatTy() : b.getDoubleTy());
   Value* exact = info(from).is_signed && !is_bool(from) ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
   return narrow ? exact : round_float(b, exact, to);
 }
@@ -96,16 +124,16 @@ llvm::Type* memory_type(llvm::LLVMContext& context, ElementType type) {
 }
 
 Value* from_memory(IRBuilderBase& b, Value* value, ElementType type) {
-  if (type == ElementType::f16) return b.CreateFPExt(value, b.getFloatTy());
+  if (type == ElementType::f16) return b.CreateFPExt(value, as_many(value, b.getFloatTy()));
   if (type == ElementType::bf16) return float_from_bf16(b, value);
-  if (is_bool(type)) return b.CreateICmpNE(value, b.getInt8(0));
+  if (is_bool(type)) return b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
   return value;
 }
 
 Value* to_memory(IRBuilderBase& b, Value* value, ElementType type) {
-  if (type == ElementType::f16) return b.CreateFPTrunc(value, llvm::Type::getHalfTy(b.getContext()));
+  if (type == ElementType::f16) return b.CreateFPTrunc(value, as_many(value, b.getHalfTy()));
   if (type == ElementType::bf16) return bf16_bits(b, value);
-  if (is_bool(type)) return b.CreateZExt(value, b.getInt8Ty());
+  if (is_bool(type)) return b.CreateZExt(value, as_many(value, b.getInt8Ty()));
   return value;
 }
 
@@ -124,7 +152,8 @@ Value* emit_cast(IRBuilderBase& b, Value* value, ElementType from, ElementType t
   }
   if (is_float(from)) return is_float(to) ? round_float(b, value, to) : float_to_integer(b, value, to);
   if (is_float(to)) return integer_to_float(b, value, from, to);
-  return b.CreateIntCast(value, register_type(b.getContext(), to), info(from).is_signed && !is_bool(from));
+  return b.CreateIntCast(value, as_many(value, register_type(b.getContext(), to)),
+                         info(from).is_signed && !is_bool(from));
 }
 
 }  // namespace tap::backend

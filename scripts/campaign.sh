@@ -2,7 +2,7 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
 # output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [random] [examples] [bench]     all of them by default
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [random] [examples] [maths] [bench]     all of them by default
 #
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
@@ -11,7 +11,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz random examples bench)
+((${#parts[@]})) || parts=(tsan asan fuzz random examples maths bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300}
@@ -94,6 +94,12 @@ run_examples() {
     build/bin/compare_engines "examples/$1.tap" "${@:2}" || failed=1
   done
   return $failed
+}
+
+# Errors of the native functions: every float, and millions of doubles.
+run_maths() {
+  build_here bench_maths || return
+  if [[ ${SIZE:-long} == short ]]; then build/bin/bench_maths --points 1000000; else build/bin/bench_maths --all --points 20000000; fi
 }
 
 run_bench() {

@@ -77,6 +77,16 @@ Real exp_of_moderate(Real x) {
 }
 Real exp_of_negative(Real x) { return exp_of_clamped(above_underflow(x)); }
 
+Real exp_in_two(Real high, Real low) {
+  ExpArgument a = reduce_exp(above_underflow(below_overflow(high)));
+  Real more = a.lost + low;
+  Real r = a.r + more;
+  Real lost = more - (r - a.r);
+  Halves scale = power_of_two(a);
+  Real e = (r + fma(r * r, polynomial(r, pick(r, expm1_f32)), lost)) + 1.0;
+  return e * scale.low * scale.high;
+}
+
 // 2^n (exp(r) - 1) + (2^n - 1), at half the size: 2^n itself may overflow where the result does not. The greatest terms
 // come first, as their sum is exact or nearly so.
 Real expm1(Real x) {

@@ -28,6 +28,8 @@ Real exp_above_line(const ExpArgument& a);
 
 // exp(x) where it is a normal number.
 Real exp_of_moderate(Real x);
+// exp(high + low), whatever high is; low is small.
+Real exp_in_two(Real high, Real low);
 // exp(x) for x <= 0, or nan.
 Real exp_of_negative(Real x);
 

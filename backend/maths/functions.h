@@ -13,7 +13,20 @@ Real exp(Real x);
 Real expm1(Real x);
 Real log(Real x);
 Real log1p(Real x);
+Real sin(Real x);
+Real cos(Real x);
+Real tan(Real x);
+Real asin(Real x);
+Real acos(Real x);
+Real atan(Real x);
+Real sinh(Real x);
+Real cosh(Real x);
 Real tanh(Real x);
+Real asinh(Real x);
+Real acosh(Real x);
+Real atanh(Real x);
+Real erf(Real x);
 Real sigmoid(Real x);
+Real pow(Real x, Real y);
 
 }  // namespace tap::backend::maths

@@ -1,4 +1,6 @@
 // log and log1p: x = 2^e m with m between sqrt(1/2) and sqrt(2); log(m) by a polynomial in m - 1, which is exact.
+#include "backend/maths/log.h"
+
 #include <limits>
 
 #include "backend/maths/functions.h"
@@ -31,19 +33,13 @@ constexpr double log_f64[] = {-0.5,
                               5.7811892606081876e-2,
                               -2.4912344776093973e-2};
 
-// e ln 2 + log(1 + f).
-Real finish(Real f, Real e) {
+// e ln 2 + log(1 + f + low).
+Real finish(Real f, Real low, Real e) {
   Real q = f.is_double() ? wide_polynomial(f, log_f64) : polynomial(f, log_f32);
   // ln 2 in two parts, the lesser first.
-  Real t = fma(e, f.number(-0x1.05c610p-29, 0x1.abc9e3b39803fp-56), f * f * q);
+  Real t = fma(e, f.number(-0x1.05c610p-29, 0x1.abc9e3b39803fp-56), fma(f * f, q, low));
   return fma(e, f.number(0x1.62e430p-1, 0x1.62e42fefa39efp-1), f + t);
 }
-
-struct Parts {
-  Real m;       // between sqrt(1/2) and sqrt(2)
-  Real e;       // a whole number
-  Bits biased;  // e + bias
-};
 
 // Pre: x is a positive normal number.
 Parts split(Real x) {
@@ -67,21 +63,32 @@ Real with_edges(Real x, Real inside) {
 }  // namespace
 
 // Subnormals are made normal first.
-Real log(Real x) {
+Parts split_any(Real x) {
   Mask tiny = x < x.number(0x1p-126, 0x1p-1022);
   Parts p = split(select(tiny, x * x.number(0x1p23, 0x1p52), x));
-  return with_edges(x, finish(p.m - 1.0, select(tiny, p.e - format(x).mantissa, p.e)));
+  p.e = select(tiny, p.e - format(x).mantissa, p.e);
+  return p;
 }
 
-// What 1 + x loses counts: of it only the exponent is taken, and 2^-e (1 + x) - 1 rounded once. 2^-e itself may be
-// subnormal, 2^(2-e) is not.
-Real log1p(Real x) {
+Real log(Real x) {
+  Parts p = split_any(x);
+  return with_edges(x, finish(p.m - 1.0, x.number(0), p.e));
+}
+
+// What 1 + x loses counts: of it only the exponent is taken, and 2^-e (1 + x) - 1 is rounded once, the error kept. 2^-e
+// itself may be subnormal, 2^(2-e) is not.
+Real log1p_of(Real x, Real low, Real extra) {
   Format f = format(x);
   Real u = x + 1.0;
   Parts p = split(u);
   Real scale = ((p.biased.number(2 * f.bias + 2) - p.biased) << f.mantissa).real();
-  Real inside = finish(fma(scale, x * 0.25, fma(scale, 0.25, -1.0)), p.e);
+  Real quarter = x * 0.25, rest = fma(scale, 0.25, -1.0);
+  Real m = fma(scale, quarter, rest);
+  Real lost = fma(scale, quarter, rest - m);
+  Real inside = finish(m, fma(scale * 0.25, low, lost), p.e + extra);
   return select(abs(x) < x.number(0x1p-26, 0x1p-55), x, with_edges(u, inside));  // and -0, and subnormals
 }
+
+Real log1p(Real x) { return log1p_of(x, x.number(0), x.number(0)); }
 
 }  // namespace tap::backend::maths

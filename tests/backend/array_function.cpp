@@ -18,37 +18,6 @@ namespace {
 
 using llvm::Value;
 
-// for (i = 0; i < n; i += lanes) result[i] = op(x[i], y[i])
-void emit_loop(llvm::Module& module, ir::CellOp op, ElementType type, unsigned lanes) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::IRBuilder<> b(context);
-  llvm::Type* pointer = b.getPtrTy();
-  auto* signature = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
-  auto* function = llvm::Function::Create(signature, llvm::Function::ExternalLinkage, "f", module);
-  for (unsigned k : {0u, 1u, 2u}) function->addParamAttr(k, llvm::Attribute::NoAlias);
-  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
-  auto* body = llvm::BasicBlock::Create(context, "body", function);
-  auto* done = llvm::BasicBlock::Create(context, "done", function);
-  b.SetInsertPoint(entry);
-  b.CreateCondBr(b.CreateICmpSGT(function->getArg(3), b.getInt64(0)), body, done);
-  b.SetInsertPoint(body);
-  auto* i = b.CreatePHI(b.getInt64Ty(), 2);
-  i->addIncoming(b.getInt64(0), entry);
-  llvm::Type* scalar = register_type(context, type);
-  llvm::Type* value = lanes ? llvm::FixedVectorType::get(scalar, lanes) : scalar;
-  std::vector<Value*> args;
-  for (int k = 0; k < ir::info(op).arity; ++k)
-    args.push_back(b.CreateAlignedLoad(value, b.CreateGEP(scalar, function->getArg(static_cast<unsigned>(k)), i),
-                                       llvm::Align(size_of(type))));
-  Value* result = emit_operation(b, op, type, args, nullptr);
-  b.CreateAlignedStore(result, b.CreateGEP(scalar, function->getArg(2), i), llvm::Align(size_of(type)));
-  Value* next = b.CreateAdd(i, b.getInt64(std::max(lanes, 1u)));
-  i->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(3)), body, done);
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
-}
-
 // What an object file wants from others.
 std::vector<std::string> undefined_symbols(const llvm::MemoryBuffer& object) {
   auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef()));
@@ -67,19 +36,59 @@ struct ArrayFunction::Impl {
   std::unique_ptr<llvm::orc::LLJIT> orc;
 };
 
-ArrayFunction::ArrayFunction(ir::CellOp op, ElementType type, unsigned lanes) : impl_(std::make_unique<Impl>()) {
+struct ArrayFunction::Code {
+  int arity;
+  ElementType from, to;
+  unsigned lanes;
+  std::function<Value*(llvm::IRBuilderBase&, const std::vector<Value*>&)> emit;
+
+  llvm::Type* many(llvm::Type* type) const { return lanes ? llvm::FixedVectorType::get(type, lanes) : type; }
+  void add_to(llvm::Module& module) const;
+};
+
+// for (i = 0; i < n; i += lanes) result[i] = op(x[i], y[i])
+void ArrayFunction::Code::add_to(llvm::Module& module) const {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type* pointer = b.getPtrTy();
+  auto* signature = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
+  auto* function = llvm::Function::Create(signature, llvm::Function::ExternalLinkage, "f", module);
+  for (unsigned k : {0u, 1u, 2u}) function->addParamAttr(k, llvm::Attribute::NoAlias);
+  function->addFnAttr("prefer-vector-width", "512");
+  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto* body = llvm::BasicBlock::Create(context, "body", function);
+  auto* done = llvm::BasicBlock::Create(context, "done", function);
+  b.SetInsertPoint(entry);
+  b.CreateCondBr(b.CreateICmpSGT(function->getArg(3), b.getInt64(0)), body, done);
+  b.SetInsertPoint(body);
+  auto* i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(b.getInt64(0), entry);
+  llvm::Type *source = memory_type(context, from), *target = memory_type(context, to);
+  std::vector<Value*> args;
+  for (int k = 0; k < arity; ++k) {
+    Value* at = b.CreateGEP(source, function->getArg(static_cast<unsigned>(k)), i);
+    args.push_back(from_memory(b, b.CreateAlignedLoad(many(source), at, llvm::Align(size_of(from))), from));
+  }
+  Value* result = to_memory(b, emit(b, args), to);
+  b.CreateAlignedStore(result, b.CreateGEP(target, function->getArg(2), i), llvm::Align(size_of(to)));
+  Value* next = b.CreateAdd(i, b.getInt64(std::max(lanes, 1u)));
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(3)), body, done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+}
+
+ArrayFunction::ArrayFunction(const Code& code) : impl_(std::make_unique<Impl>()) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto host = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
-  host.addFeatures({"-prefer-256-bit"});
   auto machine = llvm::cantFail(host.createTargetMachine());
   impl_->orc = llvm::cantFail(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(host).create());
   llvm::LLVMContext context;
   llvm::Module module("function", context);
   module.setDataLayout(impl_->orc->getDataLayout());
   module.setTargetTriple(impl_->orc->getTargetTriple());
-  emit_loop(module, op, type, lanes);
-  if (lanes) module.getFunction("f")->addFnAttr("prefer-vector-width", "512");
+  code.add_to(module);
   optimize(module, *machine);
   auto object = llvm::cantFail(llvm::orc::SimpleCompiler(*machine)(module));
   calls_ = undefined_symbols(*object);
@@ -89,6 +98,20 @@ ArrayFunction::ArrayFunction(ir::CellOp op, ElementType type, unsigned lanes) : 
   llvm::cantFail(impl_->orc->addObjectFile(std::move(object)));
   call_ = llvm::cantFail(impl_->orc->lookup("f")).toPtr<void (*)(const void*, const void*, void*, std::int64_t)>();
 }
+
+ArrayFunction::ArrayFunction(ir::CellOp op, ElementType type, unsigned lanes)
+    : ArrayFunction(Code{ir::info(op).arity, type,
+                         ir::info(op).result == ir::CellResult::boolean ? ElementType::boolean : type, lanes,
+                         [op, type](llvm::IRBuilderBase& b, const std::vector<Value*>& args) {
+                           return emit_operation(b, op, type, args, nullptr);
+                         }}) {}
+
+ArrayFunction ArrayFunction::cast(ElementType from, ElementType to, unsigned lanes) {
+  return ArrayFunction(Code{1, from, to, lanes, [from, to](llvm::IRBuilderBase& b, const std::vector<Value*>& args) {
+                              return emit_cast(b, args[0], from, to);
+                            }});
+}
+
 ArrayFunction::~ArrayFunction() = default;
 ArrayFunction::ArrayFunction(ArrayFunction&&) noexcept = default;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +14,9 @@ namespace tap::backend::test {
 
 class ArrayFunction {
  public:
-  // lanes 0: scalars. `type` is f32 or f64; `results` is what the operation gives (f32, f64 or boolean).
+  // lanes 0: scalars. Pre: the operation cannot fail on this type.
   ArrayFunction(ir::CellOp op, ElementType type, unsigned lanes);
+  static ArrayFunction cast(ElementType from, ElementType to, unsigned lanes);
   ~ArrayFunction();
   ArrayFunction(ArrayFunction&&) noexcept;
 
@@ -25,6 +27,8 @@ class ArrayFunction {
 
  private:
   struct Impl;
+  struct Code;
+  explicit ArrayFunction(const Code& code);
   std::unique_ptr<Impl> impl_;
   void (*call_)(const void*, const void*, void*, std::int64_t) = nullptr;
   std::vector<std::string> calls_;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backend/emit_arithmetic.h"
 #include "tests/backend/array_function.h"
 #include "tests/backend/maths_oracle.h"
 #include "tests/backend/maths_points.h"
@@ -126,6 +127,16 @@ TEST(Maths, ExactWhereItMustBe) {
   EXPECT_EQ(value<double>(CellOp::log, 1), 0);
   EXPECT_EQ(value<float>(CellOp::sigmoid, 0), 0.5F);
   EXPECT_EQ(value<double>(CellOp::tanh, 30), 1);
+  EXPECT_EQ(value<float>(CellOp::cos, 0), 1);
+  EXPECT_EQ(value<double>(CellOp::cosh, 0), 1);
+  EXPECT_EQ(value<double>(CellOp::acos, 1), 0);
+  EXPECT_EQ(value<double>(CellOp::erf, 7), 1);
+  ArrayFunction power(CellOp::pow, ElementType::f64, 0);
+  for (double x : edges<double>()) {
+    double one = 1, result = 0;
+    power(&x, &one, &result, 1);
+    EXPECT_TRUE(result == x || std::isnan(x)) << x;
+  }
 }
 
 // Each takes its sign from its argument, so both halves have the same bits.
@@ -140,6 +151,56 @@ TEST(Maths, OddFunctionsAreOddToTheBit) {
       ASSERT_TRUE((std::isnan(up[k]) && std::isnan(down[k])) || (up[k] == -down[k]))
           << ir::info(op).name << "(" << a.x[k] << ")";
   }
+}
+
+// The double that comes closest to a multiple of π/2 (Kahan), and a huge one whose sine has another sign by any shortcut.
+TEST(Maths, HugeArgumentsLoseNothing) {
+  EXPECT_DOUBLE_EQ(value<double>(CellOp::cos, 0x1.6ac5b262ca1ffp+849), -4.68716592425462761e-19);
+  EXPECT_DOUBLE_EQ(value<double>(CellOp::sin, 1e22), -0.8522008497671888);
+  EXPECT_FLOAT_EQ(value<float>(CellOp::sin, 1e22F), static_cast<float>(std::sin(static_cast<double>(1e22F))));
+}
+
+// Any bytes, then what the operation made of them: by lanes as one by one.
+void expect_lanes_alike(const ArrayFunction& one, const ArrayFunction& many, ElementType from, ElementType to,
+                        const std::string& what) {
+  constexpr std::size_t n = 512;
+  std::mt19937_64 random(11);
+  std::vector<unsigned char> x(n * size_of(from)), y(x.size()), alone(n * size_of(to)), together(alone.size());
+  for (auto* bytes : {&x, &y})
+    for (unsigned char& c : *bytes) c = static_cast<unsigned char>(is_bool(from) ? random() % 2 : random());
+  one(x.data(), y.data(), alone.data(), n);
+  many(x.data(), y.data(), together.data(), n);
+  EXPECT_EQ(alone, together) << what;
+}
+
+TEST(Maths, VectorsAreCastAsTheirLanesAre) {
+  constexpr ElementType floats[] = {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
+  constexpr ElementType others[] = {ElementType::i64, ElementType::i32, ElementType::i16,
+                                    ElementType::i8,  ElementType::u8,  ElementType::boolean};
+  auto check = [](ElementType from, ElementType to) {
+    expect_lanes_alike(ArrayFunction::cast(from, to, 0), ArrayFunction::cast(from, to, 8), from, to,
+                       std::string(info(from).name) + " to " + std::string(info(to).name));
+  };
+  for (ElementType a : floats) {
+    for (ElementType b : floats) check(a, b);
+    for (ElementType b : others) check(a, b), check(b, a);
+  }
+  check(ElementType::i64, ElementType::i8);
+  check(ElementType::u8, ElementType::i32);
+  check(ElementType::i16, ElementType::boolean);
+}
+
+TEST(Maths, VectorsAreComputedAsTheirLanesAre) {
+  for (ElementType type : {ElementType::f64, ElementType::i64, ElementType::i8, ElementType::u8, ElementType::boolean})
+    for (std::size_t k = 0; k < static_cast<std::size_t>(CellOp::cast); ++k) {
+      auto op = static_cast<CellOp>(k);
+      if (!ir::is_strict(op) || !ir::accepts(ir::info(op).arguments, type)) continue;
+      if (operation_may_fail(op, type, nullptr) || ir::info(op).kind == ir::CellKind::function) continue;
+      bool to_bool = ir::info(op).result == ir::CellResult::boolean;
+      expect_lanes_alike(ArrayFunction(op, type, 0), ArrayFunction(op, type, 8), type,
+                         to_bool ? ElementType::boolean : type,
+                         std::string(ir::info(op).name) + " of " + std::string(info(type).name));
+    }
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// The parts of log that other functions build on.
+#pragma once
+
+#include "backend/maths/value.h"
+
+namespace tap::backend::maths {
+
+struct Parts {
+  Real m;       // between sqrt(1/2) and sqrt(2)
+  Real e;       // a whole number
+  Bits biased;  // e + bias, for normal numbers
+};
+// x = 2^e m. Pre: x is positive and finite, or what comes of it is not used.
+Parts split_any(Real x);
+
+// log(1 + x + low) + extra ln 2, where low is less than a unit in the last place of x, and extra a small whole number.
+Real log1p_of(Real x, Real low, Real extra);
+
+}  // namespace tap::backend::maths
