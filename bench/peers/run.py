@@ -73,6 +73,47 @@ class Peers:
                         for library in ("numpy", "torch")]
 
 
+NOTES = {"attention_long": "memory of the whole process: {peak}, of 400 MB"}
+
+
+def markdown(rows, head):
+    """The page docs/benchmarks.md."""
+    lines = ["# Benchmarks", "",
+             f"Measured on {head['date']}: {head['machine']}; {head['threads']} thread, f32, {head['clock']} time. Median of "
+             f"{head['rounds']} turns of {head['budget']:g} s each, in which all take their turns;",
+             "a ratio is our speed over the rival's, turn by turn. [How it is measured](../bench/peers/README.md), and by "
+             "`bench/peers/run.py --markdown docs/benchmarks.md` again.",
+             "GFLOP/s count two operations for a multiplication and an addition; GB/s each input read once and each result "
+             "written once.", "",
+             "| workload | size | ours | rivals | ratio | to | floor | |", "|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        rivals = sorted(((rate, label) for label, rate in row["rates"].items() if label != OURS), reverse=True)
+        ours = row["rates"].get(OURS)
+        met = {True: "met", False: "**not met**", None: ""}[row["met"]]
+        if row["workload"] in NOTES and row["peak"]:
+            met = NOTES[row["workload"]].format(peak=f"{row['peak'] / 1e6:.0f} MB")
+        cells = [row["workload"], f"`{row['size']}`", f"{short(ours)} {row['unit']}" if ours else "did not run",
+                 ", ".join(f"{label} {short(rate)}" for rate, label in rivals),
+                 f"{row['ratio']:.2g}" if row["ratio"] is not None else "", row["against"] or "",
+                 f"{row['floor']:g}" if row["floor"] else "", met]
+        lines.append("| " + " | ".join(cells) + " |")
+    judged = [row for row in rows if row["met"] is not None]
+    lines += ["", f"{sum(row['met'] for row in judged)} of {len(judged)} floors are met."]
+    wrong = [f"{label} of {row['workload']} {row['size']}" for row in rows for label in row["disagree"]]
+    if wrong:
+        lines += ["", "Results that differ from those of most others, by more than their rounding should: " + "; ".join(wrong) + "."]
+    return "\n".join(lines) + "\n"
+
+
+BY_HAND = "\n<!-- by hand -->\n"
+
+
+def write_page(path, rows, head):
+    """What was written by hand below the table stays."""
+    _, mark, rest = (path.read_text(encoding="utf-8") if path.exists() else "").partition(BY_HAND)
+    path.write_text(markdown(rows, head) + mark + rest, encoding="utf-8")
+
+
 def processor_flags():
     return next((line for line in open("/proc/cpuinfo", encoding="utf-8") if line.startswith("flags")), "").split()
 
@@ -205,6 +246,7 @@ def parse_arguments():
     parser.add_argument("--option", action="append", default=[], help="a word for tapestry_peer: fuse, plan=FILE")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="where tapestry_peer was built")
     parser.add_argument("--json", type=Path, help="write all figures there")
+    parser.add_argument("--markdown", type=Path, help="write a page there")
     parser.add_argument("--verbose", action="store_true", help="show what the peers say")
     options = parser.parse_args()
     options.rounds = options.rounds or (3 if options.quick else 7)
@@ -218,6 +260,8 @@ def main():
     if not ours.exists():
         sys.exit(f"{ours} is not there: cmake --build {options.build} --target tapestry_peer")
     peers = Peers(options.build, options.threads, options.option)
+    head = {"date": datetime.date.today().isoformat(), "machine": machine(), "threads": options.threads,
+            "clock": "CPU" if options.clock == "cpu" else "wall", "rounds": options.rounds, "budget": options.budget}
     rows = []
     for workload in WORKLOADS:
         if options.workload and workload.name not in options.workload or (workload.few and not options.workload):
@@ -225,10 +269,10 @@ def main():
         for size in options.size or (workload.quick if options.quick and not workload.few else workload.sizes):
             rows.append(judge(workload, size, measure(workload, size, peers, options)))
             print(sketch(rows[-1]), flush=True)
-    if options.json:
-        head = {"date": datetime.date.today().isoformat(), "machine": machine(), "threads": options.threads,
-                "clock": options.clock, "rounds": options.rounds, "budget": options.budget}
-        options.json.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n")
+            if options.json:
+                options.json.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n")
+            if options.markdown:
+                write_page(options.markdown, rows, head)
 
 
 if __name__ == "__main__":
