@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "check/verdict.h"
+#include "ir/cell_rule.h"
 
 namespace tap::check {
 
@@ -20,108 +21,46 @@ constexpr std::string_view lines[] = {
   throw Refusal{Obligation::axioms, fmt::format("`{}` {}", axiom, why)};
 }
 
-struct Infix {
-  std::string_view text;
-  CellOp op;
-  int binds;
-};
-constexpr Infix infixes[] = {{"or ", CellOp::logical_or, 1}, {"and ", CellOp::logical_and, 2},
-                             {"== ", CellOp::equal, 3},      {"!= ", CellOp::not_equal, 3},
-                             {"<= ", CellOp::less_equal, 3}, {"< ", CellOp::less, 3},
-                             {"+ ", CellOp::add, 4},         {"- ", CellOp::sub, 4},
-                             {"* ", CellOp::mul, 5},         {"/ ", CellOp::div, 5},
-                             {"% ", CellOp::mod, 5}};
-
-// Makes terms of both sides of a line, its variables being those terms. Its numbers are of the type of the first of them.
+// Makes terms of both sides of a line, its variables being those. Its numbers are of the type of the first of them.
 class Line {
  public:
-  Line(Terms& terms, const std::string& text, const std::vector<Term>& variables)
-      : terms_(terms), text_(text), variables_(variables), rest_(text) {}
-
-  void declare() {
-    Term left = side(1);
-    eat("= ");
-    Term right = side(1);
-    if (names_.size() != variables_.size())
-      refuse(text_, fmt::format("has {} variables, not {}", names_.size(), variables_.size()));
-    terms_.merge(left, right);
+  Line(Terms& terms, const ir::CellRule& rule, const std::vector<Term>& variables)
+      : terms_(terms), rule_(rule), text_(rule.text), variables_(variables) {
+    if (rule.variables.size() != variables.size())
+      refuse(text_, fmt::format("has {} variables, not {}", rule.variables.size(), variables.size()));
+    terms_.merge(made(rule.left), made(rule.right));
   }
 
  private:
-  bool eat(std::string_view text) {
-    if (!rest_.starts_with(text)) return false;
-    rest_.remove_prefix(text.size());
-    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
-    return true;
-  }
-  Term side(int least) {
-    Term left = operand();
-    for (const Infix* infix = std::begin(infixes); infix != std::end(infixes);) {
-      bool here = infix->binds >= least && eat(infix->text);
-      if (here) left = apply(infix->op, {left, side(infix->binds + 1)});
-      infix = here ? std::begin(infixes) : infix + 1;
-    }
-    return left;
-  }
-  Term operand() {
-    for (std::string_view number : {"-1", "-0", "0", "1", "T.min", "T.max"})
-      if (eat(number)) return terms_.constant(literal(number, terms_[variable(0)].type));
-    for (bool truth : {false, true})
-      if (eat(truth ? "true" : "false")) return terms_.constant(Scalar::boolean(truth));
-    if (eat("not ")) return apply(CellOp::logical_not, {operand()});
-    if (eat("-")) return apply(CellOp::neg, {operand()});
-    if (eat("(")) {
-      Term inner = side(1);
-      eat(")");
-      return inner;
-    }
-    std::string_view name = rest_.substr(0, rest_.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
-    rest_.remove_prefix(name.size());
-    if (!eat("(")) {
-      eat(" ");
-      if (names_.find(name[0]) == std::string::npos) names_ += name[0];
-      return variable(names_.find(name[0]));
-    }
+  Term made(const ir::RuleTerm& term) {
+    if (term.kind == ir::RuleTerm::variable) return variables_[static_cast<std::size_t>(term.value)];
+    if (term.kind != ir::RuleTerm::operation) return terms_.constant(literal(term, terms_[variables_.at(0)].type));
     std::vector<Term> args;
-    do args.push_back(side(1));
-    while (eat(", "));
-    eat(")");
-    std::size_t op = 0;
-    while (ir::info(CellOp(op)).name != name && ir::info(CellOp(op)).spelling != name) ++op;
-    return apply(CellOp(op), std::move(args));
-  }
-
-  Term variable(std::size_t number) const {
-    if (number >= variables_.size()) refuse(text_, "has more variables");
-    return variables_[number];
-  }
-  Term apply(CellOp op, std::vector<Term> args) {
+    for (const ir::RuleTerm& arg : term.args) args.push_back(made(arg));
     ElementType of = terms_[args.back()].type;
-    bool logical = ir::info(op).arguments == ir::CellArguments::bools;
+    bool logical = ir::info(term.op).arguments == ir::CellArguments::bools;
     for (std::size_t k = 0; k < args.size(); ++k)
-      if (terms_[args[k]].type != (logical || (op == CellOp::select && k == 0) ? ElementType::boolean : of))
+      if (terms_[args[k]].type != (logical || (term.op == CellOp::select && k == 0) ? ElementType::boolean : of))
         refuse(text_, "is used with terms of different types");
-    std::string_view types = std::string_view(text_).substr(std::min(text_.find('['), text_.size()));
-    bool fits = types.find(is_bool(of) ? "bool" : is_float(of) ? "floats" : "integers") != types.npos;
-    if (!logical && !types.empty() && !fits) refuse(text_, fmt::format("does not hold of {}", tap::name_of(of)));
-    bool truth = ir::info(op).result == ir::CellResult::boolean;
-    return terms_.apply(op, truth ? ElementType::boolean : of, std::move(args));
+    if (!logical && !rule_.fits(of)) refuse(text_, fmt::format("does not hold of {}", tap::name_of(of)));
+    bool truth = ir::info(term.op).result == ir::CellResult::boolean;
+    return terms_.apply(term.op, truth ? ElementType::boolean : of, std::move(args));
   }
-  Scalar literal(std::string_view number, ElementType type) const {
-    if (number == "T.min") return Scalar::least(type);
-    if (number == "T.max") return Scalar::greatest(type);
-    double value = number.ends_with('0') ? 0 : 1;
-    if (is_float(type)) return Scalar::floating(type, number[0] == '-' ? -value : value);
-    bool negative_unsigned = number[0] == '-' && !info(type).is_signed;
-    if (is_bool(type) || negative_unsigned) refuse(text_, fmt::format("has no {} of {}", number, tap::name_of(type)));
-    return Scalar::integer(type, static_cast<std::int64_t>(number[0] == '-' ? -value : value));
+  Scalar literal(const ir::RuleTerm& term, ElementType type) const {
+    if (term.kind == ir::RuleTerm::truth) return Scalar::boolean(term.value != 0);
+    if (term.kind == ir::RuleTerm::least) return Scalar::least(type);
+    if (term.kind == ir::RuleTerm::greatest) return Scalar::greatest(type);
+    bool minus_zero = term.kind == ir::RuleTerm::minus_zero, negative = term.value < 0;
+    if (is_float(type)) return Scalar::floating(type, minus_zero ? -0.0 : static_cast<double>(term.value));
+    if (is_bool(type) || minus_zero || (negative && !info(type).is_signed))
+      refuse(text_, fmt::format("has no {} of {}", term.value, tap::name_of(type)));
+    return Scalar::integer(type, term.value);
   }
 
   Terms& terms_;
-  const std::string& text_;
+  const ir::CellRule& rule_;
+  const std::string text_;
   const std::vector<Term>& variables_;
-  std::string_view rest_;
-  std::string names_ = {};  // of the variables, in the order of their first occurrence
 };
 
 // Whether every value of `from` is one of `to`, and comes back as it was.
@@ -226,7 +165,7 @@ void by_computation(Terms& terms, const std::string& axiom, Term a, Term b, cons
 
 void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& variables, const Space& domain) {
   if (std::find(std::begin(lines), std::end(lines), axiom) != std::end(lines))
-    return Line(terms, axiom, variables).declare();
+    return void(Line(terms, ir::parse_cell_rule(axiom), variables));
   bool cast = axiom == "T(a) = a [exact]" || axiom == "T(U(a)) = a [exact]";
   bool computed = axiom == "a = b [arithmetic]" || axiom == "a = b [affine]" || axiom == "a = b [domain]";
   if (!cast && !computed) refuse(axiom, "is no axiom");

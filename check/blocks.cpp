@@ -13,8 +13,7 @@ void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts) {
     expect(Obligation::blocks_partition, count >= 1, "{} blocks", count);
     unless(!dim.keep && dim.role != ir::DimRole::counter, "a dim is cut that must not be");
     if (!bounds.empty()) {
-      unless(static_cast<std::int64_t>(bounds.size()) == count + 1,
-             "there are not as many boundaries as blocks and one");
+      unless(std::ssize(bounds) == count + 1, "there are not as many boundaries as blocks and one");
       expect(Obligation::blocks_partition, bounds.front() == dim.range.lo && bounds.back() == hi,
              "the blocks run over {}..{} and the dim over {}..{}", bounds.front(), bounds.back(), dim.range.lo, hi);
       unless(std::is_sorted(bounds.begin(), bounds.end()), "the boundaries of the blocks do not increase");
@@ -49,7 +48,7 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   return {obligation, {j.from}};
 }
 
-void Justify::laws(const ir::Monoid& monoid, bool in_any_order) {
+void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
   auto need = [&](ir::Law law, const char* what) {
     expect(Obligation::laws, law == ir::Law::proved || law == ir::Law::assumed, "the monoid `{}` is not known to {}",
            monoid.name, what);
@@ -59,12 +58,15 @@ void Justify::laws(const ir::Monoid& monoid, bool in_any_order) {
   need(monoid.laws.associative, "be associative");
   need(monoid.laws.identity, "have its identity");
   if (in_any_order) need(monoid.laws.commutative, "be commutative");
+  if (folded) need(monoid.laws.fold, "be what its fold says");
 }
 
 void Justify::parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
-                    std::optional<std::uint32_t> block) const {
+                    std::optional<std::uint32_t> block, bool old) const {
   form.results.clear();
+  match.expect(side_.results.size() >= form.writes.size(), "there are too few results");
   for (std::size_t k = 0; k < form.writes.size(); ++k) {
+    match.expect(old || !claim_.values[side_.operation->results[k].index()], "part {} is no new value", k);
     Form::Write& write = form.writes[k];
     const ir::Access& was = of.op->writes[k];
     ir::TensorType type{monoid(*of.op).components[k].type, of.op->results[was.tensor].shape};
@@ -83,16 +85,7 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
       type.shape.insert(type.shape.begin(), form.dims[*block].range.hi);
     }
     write.result = k;
-    form.results.emplace_back(std::move(type), Class{});
-  }
-}
-
-void Justify::are_new(const Match& match, Form& form) const {
-  match.expect(side_.results.size() == form.results.size(), "{} results of {} components", side_.results.size(),
-               form.results.size());
-  for (std::size_t k = 0; k < form.results.size(); ++k) {
-    match.expect(!claim_.values[side_.operation->results[k].index()], "part {} is no new value", k);
-    form.results[k].second = side_.results[k];
+    form.results.emplace_back(std::move(type), side_.results[k]);
   }
 }
 
@@ -101,8 +94,8 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   constexpr auto obligation = Obligation::reduction_partition;
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
-  expect(obligation, b.reduce() && j.dim < b.dims.size() && b.dims[j.dim].role == ir::DimRole::reduction,
-         "the dim that is cut is not reduced");
+  bool reduced = b.reduce() && dims_of_role(b, ir::DimRole::reduction).count(j.dim) > 0;
+  expect(obligation, reduced, "the dim that is cut is not reduced");
   Dims dims = in_order(b, a.dims.size(), obligation, {}, j.block_dim);
   bool cut = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
   expect(obligation, cut && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim], "it is not dim {} that is cut",
@@ -111,15 +104,10 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   Form wanted = match.form();
   match.cut(wanted, a.blockings.back(), ir::DimRole::parallel);
   parts(match, wanted, before, {}, j.block_dim);
-  are_new(match, wanted);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
-  // In order unless something else is reduced further out, other than the walk over the blocks of this very dim.
-  bool others = false;
-  for (std::size_t d = 0; d < j.dim; ++d) {
-    bool walk = std::any_of(b.blockings.begin(), b.blockings.end(), [d](auto& old) { return old.block_dim == d; });
-    others |= b.dims[d].role == ir::DimRole::reduction && !walk;
-  }
+  // In order unless something else is reduced further out, or the dim is walked in blocks.
+  bool others = *dims_of_role(b, ir::DimRole::reduction).begin() < j.dim;
   for (const ir::Blocking& old : b.blockings)
     others |= old.dim == j.dim && b.dims[old.block_dim].role == ir::DimRole::reduction;
   laws(monoid(b), others);
@@ -155,8 +143,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
   constexpr auto obligation = Obligation::point;
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
-  expect(obligation, a.map() && b.reduce(), "a reduction becomes a map");
-  expect(obligation, b.blockings.empty(), "it is cut into blocks");
+  expect(obligation, a.map() && b.reduce() && b.blockings.empty(), "a reduction that is not cut becomes a map");
   auto reduced = dims_of_role(b, ir::DimRole::reduction);
   bool nothing = false, one = true;
   for (std::uint32_t d : reduced) {

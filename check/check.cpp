@@ -21,12 +21,11 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };
   Verdict verdict;
   bool readable = verdict.attempt(Obligation::chain, "the certificate", [&] {
-    expect(Obligation::chain, stages.size() == steps.size() + 1, "{} steps, and {} programs instead of {}",
-           steps.size(), stages.size(), steps.size() + 1);
+    expect(Obligation::chain, stages.size() == steps.size() + 1, "{} programs of {} steps", stages.size(),
+           steps.size());
     for (std::size_t k = 0; k < steps.size(); ++k) {
       auto fits = [&](const char* side, const std::string& claimed, const std::string& found) {
-        expect(Obligation::chain, claimed == found, "the program {} {} has the hash {}, and it is claimed of {}", side,
-               where(k), found, claimed);
+        expect(Obligation::chain, claimed == found, "the program {} {} is {}, not {}", side, where(k), found, claimed);
       };
       fits("before", steps[k].before, stages[k].hash);
       fits("after", steps[k].after, stages[k + 1].hash);

@@ -59,8 +59,8 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
   const ir::Access& access = reader.op->reads[read.read];
   Side producer = places_.side(read.producer);
   match.expect(read.producer.path == path, "the producer lies in another graph");
-  match.expect(producer.op->map() && producer.op->writes.size() == 1, "the producer is no map of one result");
-  match.expect(producer.op->blockings.empty(), "the producer is cut into blocks");
+  bool plain = producer.op->map() && producer.op->writes.size() == 1 && producer.op->blockings.empty();
+  match.expect(plain, "the producer is no map of one result, or cut into blocks");
   std::uint32_t result = producer.op->writes[0].tensor;
   match.expect(places_.same(producer.results[result], reader.operands[access.tensor]),
                "read {} is not of what operation {} writes", read.read, read.producer.operation.index());

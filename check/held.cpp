@@ -62,8 +62,8 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
       for (const ir::BlockPlacement& placed : writer.placements)
         if (read.tensor == operand && write.tensor == result && placed.axis)
           expect(Obligation::held, is_found(placed, write, read),
-                 "operand {} lies in {} blocks on `{}`, and not every device has those that it reads", operand,
-                 a.dims[placed.dim].range.hi, placed.mesh);
+                 "operand {} lies in blocks on `{}`, and not every device has those that it reads", operand,
+                 placed.mesh);
 }
 
 }  // namespace

@@ -33,42 +33,31 @@ class Justify {
 
  private:
   using Result = std::pair<Obligation, StandsFor>;
+  // Each in the file of its subject.
+  Result justify(const ir::Copied&j), justify(const ir::Simplified&j), justify(const ir::Composed&j),
+      justify(const ir::BlockedFrom&j), justify(const ir::PartialOf&j), justify(const ir::CombinationOf&j),
+      justify(const ir::PointOf&j), justify(const ir::FoldOf&j), justify(const ir::LocalScanOf&j),
+      justify(const ir::TotalsOf&j), justify(const ir::CarryOf&j), justify(const ir::CarriedScanOf&j),
+      justify(const ir::StepOf&j), justify(const ir::GroupOf&j), justify(const ir::OfferedFor&j),
+      justify(const ir::TransferOf&j);
   // justify.cpp
-  Result justify(const ir::Copied& j);
-  Result justify(const ir::Simplified& j);
-  Result justify(const ir::FoldOf&) { throw Refusal{Obligation::fold, "there is no rule for this justification"}; }
   void same_operation(const Side& after, const Side& before);
   void same_region(const Side& after, const Side& before);
   Side after_side(ir::OperationId id) const;
   // compose.cpp
-  Result justify(const ir::Composed& j);
   void composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read, const ir::Path& path);
   // blocks.cpp
-  Result justify(const ir::BlockedFrom& j);
-  Result justify(const ir::PartialOf& j);
-  Result justify(const ir::CombinationOf& j);
-  Result justify(const ir::PointOf& j);
   const ir::Monoid& monoid(const ir::Operator& reduction) const { return context_.before[reduction.reduce()->monoid]; }
-  void laws(const ir::Monoid& monoid, bool in_any_order);
+  void laws(const ir::Monoid& monoid, bool in_any_order, bool folded = false);
   // What the form writes become parts of the results: of the components' types, without the axis that runs along a dim that
-  // is gone, and behind the number of the block. And these are what is written, and nobody had them before.
+  // is gone, and behind the number of the block. These are what is written, and nobody had them before unless they are old.
   void parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
-             std::optional<std::uint32_t> block) const;
-  void are_new(const Match& match, Form& form) const;
+             std::optional<std::uint32_t> block, bool old = false) const;
   template <class J>
   std::pair<const J*, Side> part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const;
-  // scans.cpp
-  Result justify(const ir::LocalScanOf& j);
-  Result justify(const ir::TotalsOf& j);
-  Result justify(const ir::CarryOf& j);
-  Result justify(const ir::CarriedScanOf& j);
   // repetitions.cpp
-  Result justify(const ir::StepOf& j);
   void same_repetition(const Side& before, const ir::OperationRef& from);
   // regions.cpp
-  Result justify(const ir::GroupOf& j);
-  Result justify(const ir::OfferedFor& j);
-  Result justify(const ir::TransferOf& j);
   void holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation);
 
   Context& context_;

@@ -5,6 +5,7 @@
 // Exit 0: proved, save for what is listed as assumed. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <iterator>
@@ -19,24 +20,29 @@ namespace {
 
 using namespace tap;
 
-using Failure = std::pair<int, std::string>;  // an exit code and why
+[[noreturn]] void fail(int code, const std::string& why) {
+  fmt::print(stderr, "error: {}\n", why);
+  std::exit(code);
+}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw Failure{exit_code::resource, fmt::format("{}: cannot be read", path)};
+  if (!file) fail(exit_code::resource, fmt::format("{}: cannot be read", path));
   return text;
 }
 template <class T>
 T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
-  if (auto* error = std::get_if<ir::TextError>(&result))
-    throw Failure{exit_code::wrong_data, fmt::format("{}:{}: {}", path, error->line, error->message)};
+  if (auto* e = std::get_if<ir::TextError>(&result))
+    fail(exit_code::wrong_data, fmt::format("{}:{}: {}", path, e->line, e->message));
   return std::get<T>(std::move(result));
 }
 
-int run(const std::vector<std::string>& paths) {
-  if (paths.size() < 2)
-    throw Failure{exit_code::wrong_command_line, "usage: tapc-check SOURCE.ir CERTIFICATE STAGE.ir..."};
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> paths(argv + 1, argv + argc);
+  if (argc < 3) fail(exit_code::wrong_command_line, "usage: tapc-check SOURCE.ir CERTIFICATE STAGE.ir...");
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
   std::deque<ir::Program> programs;
   std::vector<check::Stage> stages;
@@ -54,15 +60,4 @@ int run(const std::vector<std::string>& paths) {
   }
   for (auto [name, count] : proved) fmt::print("proved {}: {}\n", name, count);
   return verdict.refused() ? exit_code::check_failed : exit_code::done;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const Failure& failure) {
-    fmt::print(stderr, "error: {}\n", failure.second);
-    return failure.first;
-  }
 }

@@ -48,6 +48,11 @@ Term read_of(Terms& terms, Class value, ElementType type, const std::vector<Affi
 std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
                            const std::vector<Term>& later);
 
+// What is reduced by a monoid, over whatever points; and the cells of a monoid's fold, of these operands or of none.
+Term reduced_by(Terms& terms, const ir::Program& program, ir::MonoidId monoid, Term operand);
+std::vector<Term> folded(Terms& terms, const ir::Program& program, const ir::Monoid& monoid,
+                         const std::vector<Term>& operands, bool nothing = false);
+
 // What an operator is, but for names and the order of its cells. Terms are those of a Match.
 struct Form {
   struct Write {

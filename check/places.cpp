@@ -9,15 +9,6 @@ namespace tap::check {
 
 using ir::OperationId, ir::Path, ir::RegionKind, ir::ValueId, ir::ValueRef;
 
-namespace {
-
-template <class... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
-  throw Refusal{Obligation::well_formed, fmt::format(format, std::forward<Args>(args)...)};
-}
-
-}  // namespace
-
 Writers writers_of(const ir::Graph& graph) {
   Writers writers(graph.values.size());
   for (std::size_t o = 0; o < graph.operations.size(); ++o)
@@ -29,7 +20,8 @@ Writers writers_of(const ir::Graph& graph) {
 // Choices and steps that any claim leads through are looked at first: what a result of a choice or of a repetition is
 // depends on it.
 Places::Places(const ir::Program& program, const ir::GraphClaim& claim) : program_(program), claim_(claim) {
-  if (claim.before.index() >= program.graphs.size()) refuse("there is no graph {} before", claim.before.index());
+  expect(Obligation::well_formed, claim.before.index() < program.graphs.size(), "there is no graph {} before",
+         claim.before.index());
   for (const auto& value : claim.values)
     if (value) look_ahead(value->path, value->step.has_value());
   for (const ir::Justification& j : claim.operations) {
@@ -45,8 +37,8 @@ void Places::look_ahead(const Path& path, bool stepped) {
     const ir::RegionBody* region = region_of(all, k);
     std::uint32_t alternative = std::exchange(here.back().alternative, 0);
     if (region->kind == RegionKind::iterate && stepped) unrolled_.insert(here);
-    if (region->kind == RegionKind::choice && chosen_.emplace(here, alternative).first->second != alternative)
-      throw Refusal{Obligation::choice, "two alternatives of one choice are taken"};
+    bool other = region->kind == RegionKind::choice && chosen_.emplace(here, alternative).first->second != alternative;
+    expect(Obligation::choice, !other, "two alternatives of one choice are taken");
     if (alternative > 0) rules.insert(region->alternatives[alternative - 1].rule);
   }
 }
@@ -80,8 +72,9 @@ Places::Trail Places::trail(const Path& path) const {
     const ir::Graph& graph = graph_at(trail, trail.size());
     bool there = p.operation.index() < graph.operations.size();
     const ir::RegionBody* region = there ? program_[graph[p.operation].op].region() : nullptr;
-    if (!region || p.alternative > region->alternatives.size())
-      refuse("a path leads through operation {}, which is no such region", p.operation.index());
+    bool leads = region && p.alternative <= region->alternatives.size();
+    expect(Obligation::well_formed, leads, "a path leads through operation {}, which is no such region",
+           p.operation.index());
     trail.push_back({p.operation, p.alternative, region->kind == RegionKind::iterate ? region->trips.lo : 0});
   }
   return trail;
@@ -93,14 +86,15 @@ Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) 
   for (std::size_t k = trail.size(); k-- > 0;) {
     const ir::RegionBody* region = region_of(trail, k);
     if (region && region->kind != RegionKind::iterate) continue;
-    if (!step && region) refuse("a path leads into a repetition, of no step");
+    expect(Obligation::well_formed, step || !region, "a path leads into a repetition, of no step");
     if (!step) return trail;
     ir::Range trips = region ? region->trips : ir::Range{0, claim_.steps};
-    if (*step < trips.lo || *step > trips.hi) refuse("step {} of a repetition over {}..{}", *step, trips.lo, trips.hi);
+    expect(Obligation::well_formed, *step >= trips.lo && *step <= trips.hi, "step {} of a repetition over {}..{}",
+           *step, trips.lo, trips.hi);
     trail[k].step = *step;
     return trail;
   }
-  if (step) refuse("step {} of no repetition", *step);
+  expect(Obligation::well_formed, !step, "a step of no repetition");
   return trail;
 }
 
@@ -176,12 +170,14 @@ const ir::Graph& Places::graph(const Path& path) const {
 }
 const ir::Value& Places::value(const ValueRef& ref) const {
   const ir::Graph& in = graph(ref.path);
-  if (ref.value.index() >= in.values.size()) refuse("there is no value {} before", ref.value.index());
+  expect(Obligation::well_formed, ref.value.index() < in.values.size(), "there is no value {} before",
+         ref.value.index());
   return in[ref.value];
 }
 const ir::Operation& Places::operation(const ir::OperationRef& ref) const {
   const ir::Graph& in = graph(ref.path);
-  if (ref.operation.index() >= in.operations.size()) refuse("there is no operation {} before", ref.operation.index());
+  expect(Obligation::well_formed, ref.operation.index() < in.operations.size(), "there is no operation {} before",
+         ref.operation.index());
   return in[ref.operation];
 }
 Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step) {

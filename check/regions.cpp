@@ -48,8 +48,8 @@ Justify::Result Justify::justify(const ir::OfferedFor& j) {
 Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
   auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
-  unless(op.transfer() && op.operands.size() == 1 && op.results == op.operands, "a transfer changes what it moves");
-  unless(op.reads == op.writes, "a transfer reads and writes in different places");
+  bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
+  unless(moves, "a transfer changes what it moves, or where it is");
   unless(places_.same(side_.operands[0], side_.results[0]), "a transfer makes another value");
   const ir::Graph& graph = context_.after[claim_.after];
   ir::ValueId moved = side_.operation->results[0];
@@ -58,8 +58,8 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
     const ir::Operator& its = context_.after[reader.op];
     for (std::size_t t = 0; t < reader.operands.size(); ++t) {
       if (reader.operands[t] != moved) continue;
-      bool same = its.dims.size() == op.dims.size() && its.blockings == op.blockings;
-      for (std::size_t d = 0; d < op.dims.size() && same; ++d) same = its.dims[d].range == op.dims[d].range;
+      auto range = &ir::IndexDim::range;
+      bool same = std::ranges::equal(its.dims, op.dims, {}, range, range) && its.blockings == op.blockings;
       for (const ir::Constraint& c : op.constraints)
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");

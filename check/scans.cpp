@@ -17,21 +17,19 @@ struct Scan {
 
 Scan scan_of(const ir::Operator& op) {
   auto unless = [](bool holds, const char* why) { expect(Obligation::scan, holds, "{}", why); };
-  unless(op.reduce() != nullptr, "what is cut is no reduction");
   Scan scan;
   std::size_t ties = 0;
   auto reduced = dims_of_role(op, ir::DimRole::reduction);
-  unless(reduced.size() == 1, "a scan reduces one dim");
+  unless(op.reduce() && reduced.size() == 1, "what is cut is no reduction of one dim");
   scan.reduced = *reduced.begin();
   for (const ir::Constraint& c : op.constraints) {
     if (!speaks_of(c.expr, scan.reduced)) continue;
     std::int64_t k = c.expr.coefficients[scan.reduced];
-    std::vector<std::uint32_t> others;
+    std::size_t others = 0;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-      if (d != scan.reduced && speaks_of(c.expr, d)) others.push_back(d);
-    unless(++ties == 1 && others.size() == 1 && c.comparison == ir::Comparison::at_least_zero,
-           "the reduced dim is not bounded by one other alone");
-    scan.along = others[0];
+      if (d != scan.reduced && speaks_of(c.expr, d)) scan.along = d, ++others;
+    bool tied = ++ties == 1 && others == 1 && c.comparison == ir::Comparison::at_least_zero;
+    unless(tied, "the reduced dim is not bounded by one other alone");
     unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k, "the reduced dim is not bounded one by one");
     scan.forward = k == -1;
     scan.shift = scan.forward ? c.expr.offset : checked::sub(0, c.expr.offset);
@@ -91,7 +89,6 @@ Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   match.cut(wanted, {scan.along, block, along}, ir::DimRole::parallel);
   wanted.blockings.push_back({scan.reduced, block, reduced});
   parts(match, wanted, before, {}, {});
-  are_new(match, wanted);
   match.is(wanted);
   check_blocks(a, old, 2);
   check_edges(scan, b, along, reduced);
@@ -109,7 +106,6 @@ Justify::Result Justify::justify(const ir::TotalsOf& j) {
   auto block = static_cast<std::uint32_t>(wanted.dims.size()), reduced = scan.reduced - (scan.reduced > scan.along);
   match.cut(wanted, {reduced, block, a.blockings.back().blocks}, ir::DimRole::parallel);
   parts(match, wanted, before, scan.along, block);
-  are_new(match, wanted);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
   return {Obligation::scan, {}};
@@ -133,7 +129,6 @@ Justify::Result Justify::justify(const ir::CarryOf& j) {
   AffineExpr apart = times(minus(unit(over, r), unit(over, q)), scan.forward ? 1 : -1);
   wanted.constraints.push_back({plus(apart, number(over, -1)), ir::Comparison::at_least_zero});
   parts(match, wanted, before, scan.along, r);
-  are_new(match, wanted);
   for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
     std::vector<AffineExpr> rows = wanted.writes[k].rows;
     rows[0] = unit(over, q);
@@ -159,7 +154,7 @@ Justify::Result Justify::justify(const ir::CarriedScanOf& j) {
   match.expect(block < a.dims.size(), "it is not cut");
   match.cut(wanted, {along, block, local.op->blockings.end()[-2].blocks}, ir::DimRole::parallel);
   Form under = wanted;
-  parts(match, under, before, scan.along, block);
+  parts(match, under, before, scan.along, block, true);
   const ir::Monoid& by = monoid(b);
   std::vector<Term> earlier, later;
   for (std::size_t k = 0; k < b.writes.size(); ++k) {

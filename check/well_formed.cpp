@@ -29,12 +29,13 @@ class WellFormed {
   void cells(const ir::CellExprs& exprs, std::size_t dims, std::size_t reads, std::size_t arguments) const {
     for (std::size_t k = 0; k < exprs.size(); ++k) {
       const ir::CellNode& node = exprs[ir::CellId(k)];
-      need(node.args.size() == static_cast<std::size_t>(ir::info(node.op).arity));
-      for (ir::CellId arg : node.args) need(arg.index() < k);
-      need(node.op != ir::CellOp::index || node.attribute < dims);
-      need(node.op != ir::CellOp::read || node.attribute < reads);
-      need(node.op != ir::CellOp::argument || node.attribute < arguments);
-      need(node.op != ir::CellOp::reduce || (node.attribute < p_.monoids.size() && dims + reads == 0));
+      bool args = std::ranges::all_of(node.args, [k](ir::CellId arg) { return arg.index() < k; });
+      need(args && node.args.size() == static_cast<std::size_t>(ir::info(node.op).arity));
+      auto below = [&](ir::CellOp op, std::size_t count) { return node.op != op || node.attribute < count; };
+      need(below(ir::CellOp::index, dims) && below(ir::CellOp::read, reads));
+      need(below(ir::CellOp::argument, arguments) &&
+           below(ir::CellOp::reduce, dims + reads > 0 ? 0 : p_.monoids.size()));
+      need(node.op != ir::CellOp::reduce || p_.monoids[node.attribute].components.size() == 1);
     }
   }
   void all(const Cells& list, const ir::CellExprs& exprs, std::size_t count) const {

@@ -157,17 +157,13 @@ struct PointOf {
 };
 
 // A reduction in blocks of `size` points of its dim `dim`, each block folded by the monoid's `fold`, and their combination:
-//   m[r, i]     = max[j] t[i, 64 r + j]                 a cell of the fold that is reduced
-//   e[r, i, j]  = exp(t[i, 64 r + j] - m[r, i])         one that is not: a map
-//   y[i, …]     = online[r] (m[r, i], …)                the combination
-// An operation is the one or the other: the fold's `cell`, or without it the combination. `dims` says of each of its dims
-// which one of `of` it is: for `dim`, the place within a block; one more than `of` has dims: the number of the block.
+//   m[r, i]     = max[j] t[i, 64 r + j]                 a part: it writes a new value
+//   e[r, i, j]  = exp(t[i, 64 r + j] - m[r, i])         likewise
+//   y[i, …]     = online[r] (m[r, i], …)                the combination, which writes what `of` writes
 struct FoldOf {
   OperationRef of;
   std::uint32_t dim = 0;
   std::int64_t size = 1;
-  std::optional<CellId> cell = {};
-  std::vector<std::uint32_t> dims = {};
   bool operator==(const FoldOf&) const = default;
 };
 

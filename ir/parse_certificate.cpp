@@ -149,10 +149,6 @@ class CertificateParser {
     fold.dim = line.any_number();
     line.expect_word("by");
     fold.size = line.integer();
-    if (line.eat_word("cell")) fold.cell = CellId(line.any_number());
-    else line.expect_word("combined");
-    line.expect_word("over");
-    fold.dims = line.list("(", ")", [&] { return line.any_number(); });
     return fold;
   }
 

@@ -67,10 +67,7 @@ std::string words_for(const OfferedFor& j) { return "offered " + written(j.from)
 std::string words_for(const StepOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
 std::string words_for(const TransferOf&) { return "transfer"; }
 std::string words_for(const PointOf& j) { return "point " + written(j.of); }
-std::string words_for(const FoldOf& j) {
-  std::string what = j.cell ? fmt::format("cell {}", j.cell->index()) : "combined";
-  return fmt::format("fold {} dim {} by {} {} over ({})", written(j.of), j.dim, j.size, what, fmt::join(j.dims, ", "));
-}
+std::string words_for(const FoldOf& j) { return fmt::format("fold {} dim {} by {}", written(j.of), j.dim, j.size); }
 
 void print(std::string& text, const GraphClaim& claim) {
   std::string steps = claim.steps == 1 && claim.first == 0 ? ""

@@ -6,11 +6,6 @@ namespace tap::passes {
 
 using namespace ir;
 
-bool CellRule::fits(ElementType type) const {
-  if (is_bool(type)) return booleans;
-  return is_float(type) ? floats : integers;
-}
-
 namespace {
 
 bool is_bool_operation(CellOp op) {

@@ -7,27 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/cell.h"
+#include "ir/cell_rule.h"
 
 namespace tap::passes {
 
-// A side of a rule: a term over variables.
-struct RuleTerm {
-  enum Kind : std::uint8_t { variable, number, minus_zero, truth, least, greatest, operation } kind = variable;
-  std::int64_t value = 0;  // of a number or truth; a variable's number
-  ir::CellOp op = ir::CellOp::constant;
-  std::vector<RuleTerm> args = {};
-};
-struct CellRule {
-  std::string_view text;  // as in cell_rules.def
-  RuleTerm left, right;
-  std::string variables;           // their letters, in the order in which they first occur in the text
-  std::vector<bool> is_constant;   // by variable: only a constant fits
-  std::vector<bool> may_not_fail;  // by variable: computed on the left alone
-  bool integers = true, floats = true, booleans = true;  // types of the operands
-
-  bool fits(ElementType type) const;
-};
+using ir::CellRule, ir::RuleTerm;
 
 // All rules, in order; parsed once.
 const std::vector<CellRule>& cell_rules();

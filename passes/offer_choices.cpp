@@ -7,6 +7,7 @@
 #include "passes/contraction.h"
 #include "passes/fuse.h"
 #include "passes/match_rules.h"
+#include "passes/monoid_fold.h"
 #include "passes/offers.h"
 #include "support/check.h"
 
@@ -99,6 +100,10 @@ class Round {
     for (const Match& match : matches.found) {
       Operations operations(match.operations.begin(), match.operations.end());
       const std::string& rule = context_.rules->texts[match.rule];
+      if (context_.strict_fp && computes_floats(graph, operations)) {
+        remark(graph, operations, fmt::format("`{}` is not offered: floats are computed as they are written", rule));
+        continue;
+      }
       if (!match.piece->holds) {
         remark(graph, operations, fmt::format("`{}` is not offered: {}", rule, match.piece->guard));
         continue;
@@ -111,6 +116,14 @@ class Round {
              fmt::format("`{}` is not offered: there are too many ways in which it might stand here",
                          context_.rules->texts[rule]));
     return offers;
+  }
+
+  // A rule's sides are equal but for rounding.
+  static bool computes_floats(const Graph& graph, const Operations& operations) {
+    for (OperationId o : operations)
+      for (ValueId v : graph[o].results)
+        if (is_float(graph[v].type.element)) return true;
+    return false;
   }
 
   void add_orders(const Target& target, std::vector<Offer>& offers) {
@@ -129,11 +142,26 @@ class Round {
     }
   }
 
+  void add_folds(const Target& target, std::vector<Offer>& offers) {
+    const Graph& graph = before_[target.graph];
+    for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+      const Operation& operation = graph.operations[o];
+      const ReduceBody* reduce = before_[operation.op].reduce();
+      if (!reduce || !before_[reduce->monoid].fold) continue;
+      FoldOffers folds = fold_offers(before_, in_own_words(before_, operation), context_.strict_fp);
+      if (!folds.remark.empty()) remark(graph, {OperationId(o)}, folds.remark);
+      for (FoldedReduction& fold : folds.offers)
+        offers.push_back(
+            {{OperationId(o)}, operation.operands, operation.results, fold.program, fold.program->main, fold.rule});
+    }
+  }
+
   // Places that do not overlap, larger ones first: what is inside of one is offered in its graphs.
   std::vector<Place> places_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);
     add_orders(target, offers);
+    add_folds(target, offers);
     if (offers.empty()) return {};
     std::map<Operations, std::vector<Offer>> by_place;
     for (Offer& offer : offers) {
@@ -263,7 +291,8 @@ class Round {
     }
     if (region.alternatives.empty()) return std::nullopt;
     Place place{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
-    for (const Alternative& a : region.alternatives) place.inside.push_back({a.graph, false, around});
+    for (const Alternative& a : region.alternatives)  // what a fold is made of is what it says
+      if (!is_fold(a.rule)) place.inside.push_back({a.graph, false, around});
     Operator op;
     op.name = "choice";
     for (ValueId v : boundary.inputs) op.operands.push_back(graph[v].type);

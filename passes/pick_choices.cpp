@@ -8,7 +8,9 @@
 #include <set>
 
 #include "ir/operation_names.h"
+#include "ir/plan_text.h"
 #include "passes/contraction.h"
+#include "passes/monoid_fold.h"
 #include "passes/plan_problem.h"
 #include "passes/rebuild.h"
 #include "support/check.h"
@@ -26,11 +28,19 @@ class Lines {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
       if (auto* choice = std::get_if<PlannedChoice>(&plan.decisions[d]))
         chosen_[choice->operation].push_back({d, choice->alternative});
+      if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) dims_.emplace(split->operation, split->dim);
+      if (auto* fusion = std::get_if<PlannedFusion>(&plan.decisions[d]); fusion && !fusion->operations.empty()) {
+        fused_.insert(fusion->operations.begin(), fusion->operations.end());
+        for (const std::string& dim : fusion->dims) dims_.emplace(fusion->operations.back(), dim);
+      }
     }
+    named_ = fused_;
+    for (const auto& [operation, dim] : dims_) named_.insert(operation);
   }
 
-  // Which alternative the choice of that name becomes; 0 is what was written.
-  std::uint32_t pick(const std::string& name, const RegionBody& choice) {
+  // Which alternative the choice of that name becomes; 0 is what was written. `prefix` leads to what it computes.
+  std::uint32_t pick(const Program& program, const std::string& prefix, const std::string& name,
+                     const RegionBody& choice) {
     choices_.insert(name);
     auto lines = chosen_.find(name);
     if (lines != chosen_.end() && !lines->second.empty()) {
@@ -45,7 +55,9 @@ class Lines {
     }
     if (require_proof_) return 0;
     for (std::uint32_t k = 0; k < choice.alternatives.size(); ++k)
-      if (is_contraction_order(choice.alternatives[k].rule)) return k + 1;
+      if (is_contraction_order(choice.alternatives[k].rule) ||
+          (is_contracting_fold(choice.alternatives[k].rule) && !speaks_of_written(program, prefix, name, choice)))
+        return k + 1;
     return 0;
   }
 
@@ -65,13 +77,38 @@ class Lines {
   }
 
  private:
+  // Whether the plan cuts a dim that what was written reduces, or fuses it, and speaks of nothing that only the fold has: its
+  // parts, and the number of the block.
+  bool speaks_of_written(const Program& program, const std::string& prefix, const std::string& name,
+                         const RegionBody& choice) const {
+    auto part = named_.lower_bound(name + ".");
+    if (part != named_.end() && part->starts_with(name + ".")) return false;
+    const Graph& graph = program[choice.graph];
+    bool speaks = false;
+    for (const Operation& operation : graph.operations) {
+      const Operator op = in_own_words(program, operation);
+      for (ValueId v : operation.results) {
+        const std::string own = prefix + graph[v].name;
+        speaks |= fused_.contains(own);
+        for (auto at = dims_.lower_bound({own, ""}); at != dims_.end() && at->first == own; ++at) {
+          auto dim = find_dim(op, at->second);
+          if (!dim && !axis_of_dim(at->second)) return false;
+          speaks |= dim && op.dims[*dim].role == DimRole::reduction;
+        }
+      }
+    }
+    return speaks;
+  }
+
   struct Line {
     std::size_t decision;
     std::uint32_t alternative;
   };
   bool require_proof_;
   std::map<std::string, std::deque<Line>> chosen_;
-  std::set<std::string> choices_;  // that there are
+  std::set<std::pair<std::string, std::string>> dims_;  // that splits and fusions name, by operation
+  std::set<std::string> fused_, named_;                 // operations: of fusions, and all
+  std::set<std::string> choices_;                       // that there are
   std::vector<PlanProblem> problems_;
 };
 
@@ -114,7 +151,7 @@ class GraphPicker {
 
   void write_out(const Operation& operation, const RegionBody& choice, const OperationRef& from) {
     const std::string name = operation.results.empty() ? "" : after_[operation.results.front()].name;
-    const std::uint32_t picked = lines_.pick(prefix_ + name, choice);
+    const std::uint32_t picked = lines_.pick(program_, prefix_, prefix_ + name, choice);
     const Graph& inner = program_[picked == 0 ? choice.graph : choice.alternatives[picked - 1].graph];
     Path path = from.path;
     path.push_back({from.operation, picked});
@@ -129,10 +166,37 @@ class GraphPicker {
       TAP_CHECK(!own.valid(), "an output of an alternative is another output or an input of it");
       own = operation.results[k];
     }
+    if (picked > 0 && is_fold(choice.alternatives[picked - 1].rule))
+      return write_fold(inner, choice, picked, from, name + ".", place, use);
     for (std::size_t v = 0; v < inner.values.size(); ++v)
-      if (!place[v].valid()) place[v] = add_value(inner.values[v], picked == 0 ? "" : name + ".", {path, ValueId(v)});
+      if (!place[v].valid()) place[v] = add_value(inner.values[v], picked == 0 ? "" : name + ".", {{path, ValueId(v)}});
     for (std::size_t o = 0; o < inner.operations.size(); ++o)
       add(placed(inner.operations[o], place, use), {path, OperationId(o)});
+  }
+
+  // Of a fold no rule is to be believed: each operation says what it computes of the reduction that was written.
+  void write_fold(const Graph& inner, const RegionBody& choice, std::uint32_t picked, const OperationRef& from,
+                  const std::string& prefix, std::vector<ValueId>& place,
+                  const std::vector<std::optional<Sharding>>& use) {
+    Path path = from.path;
+    path.push_back({from.operation, 0});
+    const Operation& written = program_[choice.graph].operations.at(0);
+    FoldOf why{{path, OperationId(0)}};
+    for (const FoldedReduction& fold : fold_offers(program_, in_own_words(program_, written)).offers)
+      if (fold.rule == choice.alternatives[picked - 1].rule) why.dim = fold.dim, why.size = fold.size;
+    const std::vector<ValueId>& last = inner.operations.back().results;
+    for (std::size_t v = 0; v < inner.values.size(); ++v) {
+      if (place[v].valid()) continue;
+      auto result = std::find(last.begin(), last.end(), ValueId(v));
+      bool known = result != last.end();  // a component that nobody asks for
+      std::optional<ValueRef> was;
+      if (known) was = ValueRef{path, written.results[static_cast<std::size_t>(result - last.begin())]};
+      place[v] = add_value(inner.values[v], prefix, std::move(was));
+    }
+    for (const Operation& operation : inner.operations) {
+      after_.operations.push_back(placed(operation, place, use));
+      claim_.operations.push_back(why);
+    }
   }
 
   static Operation placed(Operation operation, const std::vector<ValueId>& place,
@@ -151,7 +215,7 @@ class GraphPicker {
   }
 
   // What was written keeps its names; what was offered for H is called H.c.
-  ValueId add_value(Value value, const std::string& prefix, ValueRef from) {
+  ValueId add_value(Value value, const std::string& prefix, std::optional<ValueRef> from) {
     const std::string wanted = prefix + value.name;
     value.name = wanted;
     for (int n = 2; !names_.insert(value.name).second; ++n) value.name = fmt::format("{}#{}", wanted, n);

@@ -3,8 +3,8 @@
 //   choose H 1     H = choice of 0: …, 1: rewrite … => sum_axis<-2>(products(x, w))     becomes     H.z = …, H = sum of H.z
 //
 // What is chosen may hold a choice of the same name; the next line about H is about that one. Where the plan says nothing a
-// choice becomes what was written, save that a product is computed in the order with the fewest operations, unless everything
-// is to be proved.
+// choice becomes what was written, save that a product is computed in the order with the fewest operations, and a reduction by
+// its fold where that leaves a contraction, unless everything is to be proved.
 #pragma once
 
 #include "passes/pass.h"

@@ -4,6 +4,8 @@
 #include "check/check.h"
 #include "ir/program_hash.h"
 #include "passes/apply_splits.h"
+#include "passes/offer_choices.h"
+#include "passes/pick_choices.h"
 #include "passes/realise.h"
 #include "support/check.h"
 #include "tests/ir/build.h"
@@ -357,10 +359,71 @@ inline Case moved() {
   return {"moved", placed, result.program, result.step};
 }
 
+// How often the greatest t occurs, and the sum of v where it does:  m = max t, e = (t == m), s = sum e * w, o = sum e * v.
+inline MonoidId add_tally(Program& p) {
+  MonoidId max = add_monoid(p, "max", i64), sum = add_monoid(p, "sum", i64);
+  Monoid m;
+  m.name = "tally";
+  m.components = {{"m", i64}, {"s", i64}, {"o", i64}};
+  CellId one, zero;
+  auto arguments = [&](CellExprs& e) {
+    std::vector<CellId> cells;
+    for (std::uint32_t k = 0; k < (m.fold ? 3 : 6); ++k) cells.push_back(e.argument(k, i64));
+    one = e.constant(Scalar::one(i64));
+    zero = e.constant(Scalar::zero(i64));
+    return cells;
+  };
+  CellExprs& e = m.exprs;
+  std::vector<CellId> a = arguments(e);
+  CellId greatest = e.apply(CellOp::max, i64, {a[0], a[3]});
+  auto of = [&](CellId m_of, CellId value) {
+    CellId same = e.apply(CellOp::equal, boolean, {m_of, greatest});
+    return e.apply(CellOp::select, i64, {same, value, zero});
+  };
+  auto both = [&](std::size_t k) { return e.apply(CellOp::add, i64, {of(a[0], a[k]), of(a[3], a[k + 3])}); };
+  m.combine = {greatest, both(1), both(2)};
+  m.identity = {e.constant(Scalar::least(i64)), zero, zero};
+  m.laws = {Law::proved, Law::proved, Law::proved, Law::proved};
+  CellExprs& f = m.fold.emplace().exprs;
+  std::vector<CellId> x = arguments(f);
+  auto reduce = [&](MonoidId by, CellId cell) {
+    return f.add({CellOp::reduce, i64, static_cast<std::uint32_t>(by.index()), {}, {cell}});
+  };
+  CellId most = reduce(max, x[0]), same = f.apply(CellOp::equal, boolean, {x[0], most});
+  CellId here = f.apply(CellOp::select, i64, {same, one, zero});
+  m.fold->roots = {most, reduce(sum, f.apply(CellOp::mul, i64, {here, x[1]})),
+                   reduce(sum, f.apply(CellOp::mul, i64, {here, x[2]}))};
+  p.monoids.push_back(m);
+  return MonoidId(p.monoids.size() - 1);
+}
+// (m[i], s[i], o[i, c]) = tally[j] (t[i, j], 1, v[j, c]) for j <= i + 3, folded in blocks of 4 of the ten j.
+inline Case folded() {
+  Program p;
+  BuildGraph g{p, {}};
+  auto t = g.input("t", i64, {n, 10}), v = g.input("v", i64, {10, 3});
+  Build b("tally");
+  auto i = b.parallel("i", n), c = b.parallel("c", 3), j = b.reduction("j", 10);
+  auto in = b.operand(i64, {n, 10}), values = b.operand(i64, {10, 3});
+  b.require_at_least_zero(b[i] - b[j] + 3);
+  b.result(i64, {n}, {b[i]}, {c});
+  b.result(i64, {n}, {b[i]}, {c});
+  b.result(i64, {n, 3}, {b[i], b[c]});
+  CellId key = b.read(in, {b[i], b[j]}), value = b.read(values, {b[j], b[c]});
+  auto results = g.add(b.reduce(add_tally(p), {key, b.literal(i64, 1), value}), {t, v});
+  for (std::size_t k = 0; k < 3; ++k) g.graph.values[results[k].index()].name = std::string("mso").substr(k, 1);
+  finish(p, g, results);
+  passes::PassContext context;
+  context.plan = {{PlannedChoice{"m", 2}}};
+  Program offered = passes::offer_choices(p, context).program;
+  passes::PassResult picked = passes::pick_choices(offered, context);
+  TAP_CHECK(picked.problems.empty() && picked.program.operators.size() >= 5, "nothing is folded in a test");
+  return {"folded", offered, picked.program, picked.step};
+}
+
 inline std::vector<Case> all() {
   std::vector<Case> cases;
   for (auto make : {copied, equal, simplified, composed, inlined, unrolled, two_steps, grouped, blocked, partials,
-                    walked, scan_forwards, scan_backwards, moved})
+                    walked, scan_forwards, scan_backwards, moved, folded})
     cases.push_back(make());
   return cases;
 }

@@ -80,17 +80,17 @@ namespace changes {
 
 // What a changed operator is refused by, whatever it was justified by.
 inline const std::vector<std::string> by_operator = {
-    "copied",           "axioms", "composition",   "blocks-partition", "reduction-partition",
-    "unroll",           "group",  "reads-covered", "well-formed",      "writes-exact",
-    "equal-operations", "scan",   "transfer"};
+    "copied",   "axioms",        "composition", "blocks-partition", "reduction-partition", "unroll",
+    "group",    "reads-covered", "well-formed", "writes-exact",     "equal-operations",    "scan",
+    "transfer", "fold"};
 inline const std::vector<std::string> by_flow = {
     "copied",        "axioms",       "composition", "blocks-partition", "reduction-partition", "unroll", "group",
     "data-flow",     "writes-exact", "interface",   "well-formed",      "induction",           "scan",   "transfer",
-    "reads-covered", "held"};
+    "reads-covered", "held",         "fold"};
 
 inline const std::vector<std::string> by_blocks = {
-    "blocks-partition", "reduction-partition", "well-formed", "scan", "reads-covered", "copied"};
-inline const std::vector<std::string> by_monoid = {"copied", "reduction-partition", "blocks-partition", "scan"};
+    "blocks-partition", "reduction-partition", "well-formed", "scan", "reads-covered", "copied", "fold"};
+inline const std::vector<std::string> by_monoid = {"copied", "reduction-partition", "blocks-partition", "scan", "fold"};
 
 inline AffineExpr* any_row(Mutant& m, std::vector<Access> Operator::*accesses) {
   Operator* op = m.op();

@@ -56,6 +56,41 @@ inline std::vector<Kind> claim_changes() {
          auto* j = m.justified<CombinationOf>();
          return j && (j->partial = OperationId(j->partial.index() + 1), true);
        }},
+      {"another dim is said to be folded",
+       {"fold"},
+       [](Mutant& m) {
+         auto* j = m.justified<FoldOf>();
+         if (!j) return false;
+         for (Justification& other : m.of.step.graphs[0].operations)
+           if (auto* fold = std::get_if<FoldOf>(&other)) fold->dim -= 1;
+         return true;
+       }},
+      {"blocks are said to be of another size",
+       {"fold"},
+       [](Mutant& m) {
+         auto* j = m.justified<FoldOf>();
+         if (!j) return false;
+         for (Justification& other : m.of.step.graphs[0].operations)
+           if (auto* fold = std::get_if<FoldOf>(&other)) fold->size += m.any(2) == 0 ? 1 : -1;
+         return true;
+       }},
+      {"the fold of another operation",
+       {"fold", "well-formed", "writes-exact", "interface"},
+       [](Mutant& m) {
+         auto* j = m.justified<FoldOf>();
+         if (!j) return false;
+         for (Justification& other : m.of.step.graphs[0].operations)
+           if (auto* fold = std::get_if<FoldOf>(&other)) fold->of.path.clear();
+         return true;
+       }},
+      {"the law of the fold is not known",
+       {"laws"},
+       [](Mutant& m) {
+         if (!m.justified<FoldOf>()) return false;
+         for (Program* p : {&m.of.before, &m.of.after})
+           for (Monoid& monoid : p->monoids) monoid.laws.fold = monoid.fold ? Law::unknown : monoid.laws.fold;
+         return true;
+       }},
       {"axiom is another",
        {"axioms"},
        [](Mutant& m) {

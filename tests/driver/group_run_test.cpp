@@ -141,7 +141,7 @@ std::string attention(std::int64_t n, std::int64_t m) {
 TEST(GroupRun, AttentionByRowsKeepsRows) {
   const std::int64_t n = 512, m = 2048;
   std::vector<Tensor> whole, rows;
-  EXPECT_EQ(inner_bytes(attention(n, m), "", &whole), 0u);
+  EXPECT_EQ(inner_bytes(attention(n, m), "choose Y.s 0\n", &whole), 0u);
   std::size_t bytes = inner_bytes(attention(n, m), "fuse \"Y.t.sum\", \"Y.t\", \"Y.mx\", Y over i\n", &rows);
   EXPECT_GE(bytes, 2 * m * 4);
   EXPECT_LE(bytes, 256 << 10);
@@ -164,6 +164,19 @@ TEST(GroupRun, StreamedAttentionKeepsOneBlockOfKeys) {
     EXPECT_NEAR(streamed[0].load_f64(static_cast<std::int64_t>(c)), whole[0].load_f64(static_cast<std::int64_t>(c)),
                 1e-4);
   EXPECT_EQ(inner_bytes(attention(rows, 4096), lines(4096 / keys)), scores + state);
+}
+
+// The same with the fold inside of each block of keys: what a block needs is there once for its scores, once for their
+// weights, and its own state beside that of all the blocks before; the number of keys makes no difference.
+TEST(GroupRun, FoldedAttentionKeepsOneBlockOfKeys) {
+  const std::string lines =
+      "choose Y.s 3\nfuse \"Y.t.sum\", \"Y.t\", \"Y.s.m\", \"Y.s.e\", \"Y.s.s\", \"Y.s.o\", \"Y.s.y0\" over i, "
+      "j_block\n";
+  std::vector<Tensor> whole, streamed;
+  inner_bytes(attention(64, 1024), "choose Y.s 0\n", &whole);
+  const std::size_t bytes = inner_bytes(attention(64, 1024), lines, &streamed);
+  for (std::int64_t c = 0; c < 64 * 8; ++c) EXPECT_NEAR(streamed[0].load_f64(c), whole[0].load_f64(c), 1e-4);
+  EXPECT_EQ(inner_bytes(attention(64, 8192), lines), bytes);
 }
 
 }  // namespace

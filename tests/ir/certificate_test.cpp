@@ -38,11 +38,6 @@ Simplified random_simplified() {
   return s;
 }
 
-FoldOf random_fold(const OperationRef& of) {
-  return {of, any_number(), random_integer(), samples::maybe([] { return CellId(any_number()); }),
-          several<std::uint32_t>([] { return any_number(); })};
-}
-
 Justification random_justification() {
   OperationRef of = random_operation();
   switch (pick(0, 16)) {
@@ -61,7 +56,7 @@ Justification random_justification() {
     case 12: return StepOf{of, random_integer()};
     case 13: return TransferOf{};
     case 14: return PointOf{of};
-    default: return random_fold(of);
+    default: return FoldOf{of, any_number(), random_integer()};
   }
 }
 

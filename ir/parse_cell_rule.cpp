@@ -1,12 +1,10 @@
-// The text of a rule:  left = right [types; constant a b].  Precedences are those of the language.
+#include "ir/cell_rule.h"
+
 #include <cctype>
 
-#include "passes/cell_rules.h"
 #include "support/check.h"
 
-namespace tap::passes {
-
-using namespace ir;
+namespace tap::ir {
 
 namespace {
 
@@ -158,7 +156,9 @@ void mark_computed(const RuleTerm& term, std::vector<bool>& found) {
   }
 }
 
-CellRule parse_rule(std::string_view text) {
+}  // namespace
+
+CellRule parse_cell_rule(std::string_view text) {
   CellRule rule = RuleParser(text).parse();
   std::vector<bool> left(rule.variables.size()), right(rule.variables.size());
   mark_computed(rule.left, left);
@@ -167,21 +167,9 @@ CellRule parse_rule(std::string_view text) {
   return rule;
 }
 
-constexpr std::string_view texts[] = {
-#define TAP_CELL_RULE(text) text,
-#include "passes/cell_rules.def"
-#undef TAP_CELL_RULE
-};
-
-}  // namespace
-
-const std::vector<CellRule>& cell_rules() {
-  static const std::vector<CellRule> rules = [] {
-    std::vector<CellRule> all;
-    for (std::string_view text : texts) all.push_back(parse_rule(text));
-    return all;
-  }();
-  return rules;
+bool CellRule::fits(ElementType type) const {
+  if (is_bool(type)) return booleans;
+  return is_float(type) ? floats : integers;
 }
 
-}  // namespace tap::passes
+}  // namespace tap::ir

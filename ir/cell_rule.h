@@ -1,0 +1,36 @@
+// Lines of cell algebra,  left = right [types; constant a b],  as data. Precedences are those of the language.
+//
+//   select(c, a, a) = a
+//   a + 0 = a [integers]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/cell.h"
+
+namespace tap::ir {
+
+// A side of a rule: a term over variables.
+struct RuleTerm {
+  enum Kind : std::uint8_t { variable, number, minus_zero, truth, least, greatest, operation } kind = variable;
+  std::int64_t value = 0;  // of a number or truth; a variable's number
+  CellOp op = CellOp::constant;
+  std::vector<RuleTerm> args = {};
+};
+struct CellRule {
+  std::string_view text;  // the line
+  RuleTerm left, right;
+  std::string variables;           // their letters, in the order in which they first occur in the text
+  std::vector<bool> is_constant;   // by variable: only a constant fits
+  std::vector<bool> may_not_fail;  // by variable: computed on the left alone
+  bool integers = true, floats = true, booleans = true;  // types of the operands
+
+  bool fits(ElementType type) const;
+};
+
+// Pre: the text outlives the rule, and is such a line.
+CellRule parse_cell_rule(std::string_view text);
+
+}  // namespace tap::ir
