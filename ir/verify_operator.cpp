@@ -46,6 +46,10 @@ class OperatorVerifier {
     for (std::size_t k = 0; k < op_.blockings.size(); ++k) blocking(k);
   }
 
+  std::optional<DimRole> role_of(std::uint32_t dim) const {
+    return dim < op_.dims.size() ? std::optional(op_.dims[dim].role) : std::nullopt;
+  }
+
   void blocking(std::size_t number) {
     Violations::Scope at(out_, "blocking {}", number);
     const Blocking& b = op_.blockings[number];
@@ -62,6 +66,10 @@ class OperatorVerifier {
     for (std::size_t k = 0; k < number; ++k) {
       again |= op_.blockings[k].dim == b.dim;
       out_.expect(op_.blockings[k].dim != b.dim || op_.blockings[k].block_dim != b.block_dim, "{} is cut twice by {}",
+                  dim.name, block.name);
+      // The cells of an inner block would lie in several places: one in each block of the walk.
+      bool walked = op_.blockings[k].dim == b.dim && role_of(op_.blockings[k].block_dim) == DimRole::reduction;
+      out_.expect(!walked || block.role == DimRole::reduction, "{} is walked block after block, and then cut apart by {}",
                   dim.name, block.name);
     }
     // A block dim may be cut itself, but before it cuts: else the blocks that it numbers would be found too late.

@@ -7,6 +7,7 @@
 #include "ir/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/cut.h"
+#include "passes/cut_scan.h"
 #include "passes/place_on_mesh.h"
 #include "passes/plan_problem.h"
 #include "passes/split_graph.h"
@@ -66,8 +67,8 @@ struct Pending {
 
 class SplitApplier {
  public:
-  SplitApplier(const Program& program, const Plan& plan)
-      : source_(program), result_{program, {}, {}, {}}, interner_(result_.program) {
+  SplitApplier(const Program& program, const Plan& plan, const Caution& caution)
+      : source_(program), caution_(caution), result_{program, {}, {}, {}}, interner_(result_.program) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d)
       if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
     for (Pending& p : pending_)
@@ -177,11 +178,19 @@ class SplitApplier {
     if (again && !split.blocks.boundaries.empty())
       return number("`" + split.dim + "` is cut already; blocks of its blocks are given by their number");
     std::string why = why_not_cut(program(), op, *dim, GraphSplitter::walks(op, *dim, split));
+    if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_in_parts(program(), op, caution_);
     if (!why.empty())
       return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why, PlanPart::dim});
     if (!split.axis) return dim;
     if (auto problem = why_not_over_axis(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     return dim;
+  }
+
+  // Blocks of a reduced dim that are not walked, and those of a dim along which a scan runs.
+  bool combines_in_parts(const Operator& op, std::uint32_t dim, const PlannedSplit& split) const {
+    if (!op.reduce()) return false;
+    if (op.dims[dim].role == DimRole::reduction) return !GraphSplitter::walks(op, dim, split);
+    return cut_scan(program(), op, dim, split.blocks).has_value();
   }
 
   std::optional<std::uint32_t> refuse(const Pending& p, PlanProblem problem) {
@@ -205,6 +214,7 @@ class SplitApplier {
   }
 
   const Program& source_;
+  const Caution caution_;
   SplitResult result_;
   Interner interner_;
   std::vector<Pending> pending_;
@@ -241,6 +251,8 @@ Plan requested_splits(const Program& program) {
   return plan;
 }
 
-SplitResult apply_splits(const Program& program, const Plan& plan) { return SplitApplier(program, plan).run(); }
+SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution) {
+  return SplitApplier(program, plan, caution).run();
+}
 
 }  // namespace tap::passes

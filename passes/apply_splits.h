@@ -2,7 +2,7 @@
 // and their combinations, with the claims that tell why nothing changed.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/caution.h"
 
 namespace tap::passes {
 
@@ -20,6 +20,6 @@ inline constexpr std::int64_t max_blocks = std::int64_t{1} << 20;
 ir::Plan requested_splits(const ir::Program& program);
 
 // Post: no graph has split requests. Decisions that are not splits are passed over.
-SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan);
+SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {});
 
 }  // namespace tap::passes

@@ -81,7 +81,8 @@ class GroupOrder {
 
 class FusionApplier {
  public:
-  FusionApplier(const Program& program, const Plan& plan) : plan_(plan), result_{program, {}, {}, {}, {}} {}
+  FusionApplier(const Program& program, const Plan& plan, const Caution& caution)
+      : plan_(plan), caution_(caution), result_{program, {}, {}, {}, {}} {}
 
   PlannedResult run() {
     for (std::size_t d = 0; d < plan_.decisions.size(); ++d)
@@ -122,7 +123,7 @@ class FusionApplier {
     if (fusion.dims.empty())
       for (std::uint32_t d = 0; d < op.dims.size(); ++d)
         if (op.dims[d].role == DimRole::parallel) over.push_back(d);
-    GroupOutcome outcome = GroupMaker(program, program[*graph]).make(std::move(operations), over);
+    GroupOutcome outcome = GroupMaker(program, program[*graph], caution_).make(std::move(operations), over);
     if (auto* refusal = std::get_if<Refusal>(&outcome)) return problem(refusal->reason);
     auto& made = std::get<MadeGroup>(outcome);
     remark(*graph, made);
@@ -155,6 +156,7 @@ class FusionApplier {
   }
 
   const Plan& plan_;
+  const Caution caution_;
   PlannedResult result_;
 };
 
@@ -193,7 +195,9 @@ void drop_unreached(Program& program, Step& step) {
   step.graphs = std::move(kept);
 }
 
-PlannedResult apply_fusions(const Program& program, const Plan& plan) { return FusionApplier(program, plan).run(); }
+PlannedResult apply_fusions(const Program& program, const Plan& plan, const Caution& caution) {
+  return FusionApplier(program, plan, caution).run();
+}
 
 PassResult as_pass_result(const Program& before, PlannedResult planned) {
   PassResult result{std::move(planned.program), {}, std::move(planned.remarks), std::move(planned.problems)};
@@ -208,7 +212,7 @@ PassResult as_pass_result(const Program& before, PlannedResult planned) {
 }
 
 PassResult fuse(const Program& program, const PassContext& context) {
-  return as_pass_result(program, apply_fusions(program, context.plan));
+  return as_pass_result(program, apply_fusions(program, context.plan, caution_of(context)));
 }
 
 }  // namespace tap::passes

@@ -17,7 +17,7 @@ struct PlannedResult {
 };
 
 // Decisions that are no fusions are passed over; one that cannot be is left out, with a problem that says why.
-PlannedResult apply_fusions(const ir::Program& program, const ir::Plan& plan);
+PlannedResult apply_fusions(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {});
 
 // What a pass gives back that applies decisions of a plan: the last step is the pass's, the others come before it.
 PassResult as_pass_result(const ir::Program& before, PlannedResult planned);

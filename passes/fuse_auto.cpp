@@ -76,13 +76,13 @@ void tell_apart(const GroupMaker& maker, const std::vector<std::vector<Operation
 
 }  // namespace
 
-PassResult fuse_auto(const Program& program, const FusionLimits& limits) {
+PassResult fuse_auto(const Program& program, const FusionLimits& limits, const Caution& caution) {
   PassResult result{program, {}};
   std::vector<bool> sequential = sequential_graphs(program);
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     std::vector<MadeGroup> groups;
     if (sequential[g]) {
-      GroupMaker maker(program, program.graphs[g]);
+      GroupMaker maker(program, program.graphs[g], caution);
       std::vector<std::vector<OperationId>> chosen = choose_groups(maker, limits);
       for (const auto& members : chosen) groups.push_back(*group_within(maker, members, limits));
       tell_apart(maker, chosen, limits, result.remarks);
@@ -99,6 +99,8 @@ PassResult fuse_auto(const Program& program, const FusionLimits& limits) {
   return result;
 }
 
-PassResult fuse_auto(const Program& program, const PassContext&) { return fuse_auto(program, FusionLimits{}); }
+PassResult fuse_auto(const Program& program, const PassContext& context) {
+  return fuse_auto(program, FusionLimits{}, caution_of(context));
+}
 
 }  // namespace tap::passes

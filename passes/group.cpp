@@ -224,7 +224,7 @@ Operator Maker::make_operator() const {
 
 MadeGroup Maker::make(const std::vector<std::uint32_t>& over) {
   add_dims(over);
-  expect(why_not_streamed(view()));
+  expect(why_not_streamed(view(), in_.caution()));
   windows_ = moving_demand(view());
   expect(why_not_apart(view(), windows_));
   expect(why_not_once(view(), windows_));
@@ -252,8 +252,12 @@ std::vector<std::uint32_t> all_dims(const Operator& op) {
 
 }  // namespace
 
-GroupMaker::GroupMaker(const Program& program, const Graph& graph)
-    : program_(program), graph_(graph), uses_(def_use(graph)), is_output_(graph.values.size(), false) {
+GroupMaker::GroupMaker(const Program& program, const Graph& graph, const Caution& caution)
+    : program_(program),
+      graph_(graph),
+      caution_(caution),
+      uses_(def_use(graph)),
+      is_output_(graph.values.size(), false) {
   for (ValueId v : graph.outputs) is_output_[v.index()] = true;
 }
 

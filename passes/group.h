@@ -30,7 +30,7 @@ using GroupOutcome = std::variant<MadeGroup, Refusal>;
 
 class GroupMaker {
  public:
-  GroupMaker(const ir::Program& program, const ir::Graph& graph);
+  GroupMaker(const ir::Program& program, const ir::Graph& graph, const Caution& caution = {});
 
   // Over those dims of the last operation. Pre: at least one operation.
   GroupOutcome make(std::vector<ir::OperationId> operations, const std::vector<std::uint32_t>& over) const;
@@ -45,10 +45,12 @@ class GroupMaker {
   bool is_output(ir::ValueId value) const { return is_output_[value.index()]; }
   const ir::Program& program() const { return program_; }
   const ir::Graph& graph() const { return graph_; }
+  const Caution& caution() const { return caution_; }
 
  private:
   const ir::Program& program_;
   const ir::Graph& graph_;
+  Caution caution_;
   ir::DefUse uses_;
   std::vector<bool> is_output_;
 };

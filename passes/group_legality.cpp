@@ -23,10 +23,12 @@ bool uses(const Projection& projection, std::size_t dim) {
   return std::any_of(rows.begin(), rows.end(), [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
 }
 
-std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAnchor& a) {
+std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAnchor& a, const Caution& caution) {
   const Operator op = operator_of(group, a.operation);
   const std::string &dim = op.dims[a.inner_dim].name, own = name(group, a.operation);
   if (!op.reduce()) return Refusal{fmt::format("{} is a group itself and cannot be streamed over {}", own, dim), a.dim};
+  if (std::string why = why_not_in_parts(group.program, op, caution); !why.empty())
+    return Refusal{fmt::format("{} cannot be streamed over {}: {}", own, dim, why), a.dim};
   if (op.dims[a.inner_dim].range.empty()) return Refusal{fmt::format("{} runs over nothing", dim), a.dim};
   for (const Operation& reader : group.graph.operations)
     for (ValueId v : reader.operands)
@@ -93,10 +95,10 @@ bool writes_result(const Graph& inner, std::size_t operation) {
   });
 }
 
-std::optional<Refusal> why_not_streamed(const GroupView& group) {
+std::optional<Refusal> why_not_streamed(const GroupView& group, const Caution& caution) {
   for (const GroupAnchor& a : group.anchors)
     if (group.dims[a.dim].role == DimRole::reduction)
-      if (auto refusal = why_not_streamed(group, a)) return refusal;
+      if (auto refusal = why_not_streamed(group, a, caution)) return refusal;
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ir/demand.h"
+#include "passes/caution.h"
 
 namespace tap::passes {
 
@@ -14,8 +15,9 @@ struct Refusal {
 };
 
 // A reduction whose loop is one of the group's (streamed) has no value before its end: nobody inside reads it. Its blocks come
-// one after another, so that it is the outermost one, or its monoid commutes.
-std::optional<Refusal> why_not_streamed(const ir::GroupView& group);
+// one after another, so that it is the outermost one, or its monoid commutes; and what came before is combined with each, so
+// that its laws must hold.
+std::optional<Refusal> why_not_streamed(const ir::GroupView& group, const Caution& caution);
 
 // Each point of the group writes a region of its own, without holes, and computes no other cell of a result.
 std::optional<Refusal> why_not_apart(const ir::GroupView& group, const ir::MovingDemand& windows);

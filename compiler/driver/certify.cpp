@@ -35,10 +35,10 @@ class Way {
   }
 
   // Unrolls, then fusions, then splits: what is written out can be fused, and a group is cut as one operation.
-  void plan(const ir::Plan& plan, bool fuse_more) {
-    passes(passes::planned_passes(), {plan});
-    if (fuse_more) passes({passes::find_pass("fuse_auto"), 1}, {});
-    splits(plan);
+  void plan(const ir::Plan& plan, const passes::Caution& caution, bool fuse_more) {
+    passes(passes::planned_passes(), {plan, caution.strict_fp, nullptr, caution.require_proof});
+    if (fuse_more) passes({passes::find_pass("fuse_auto"), 1}, {{}, caution.strict_fp, nullptr, caution.require_proof});
+    splits(plan, caution);
   }
 
   Certified finish(bool verify = true) {
@@ -47,14 +47,14 @@ class Way {
   }
 
  private:
-  void splits(const ir::Plan& plan) {
+  void splits(const ir::Plan& plan, const passes::Caution& caution) {
     Phase phase("splits");
     ir::Plan all = passes::requested_splits(now());
     std::vector<std::string> requested;
     for (const ir::Decision& decision : all.decisions)
       requested.push_back(std::get<ir::PlannedSplit>(decision).operation);
     all.decisions.insert(all.decisions.end(), plan.decisions.begin(), plan.decisions.end());
-    passes::SplitResult result = passes::apply_splits(now(), all);
+    passes::SplitResult result = passes::apply_splits(now(), all, caution);
     require_applicable(result.problems, std::move(requested));
     for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
     passes::RealiseResult realised = passes::realise(now());
@@ -78,15 +78,15 @@ Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext
   context.plan = plan;
   Way way(std::move(program));
   way.passes(passes::lowering(), context);
-  way.plan(plan, fuse_more);
+  way.plan(plan, caution_of(context), fuse_more);
   return way.finish();
 }
 
 ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options) {
   Way way(std::move(lowered));
-  way.plan(plan, options.fuse_more);
+  way.plan(plan, options.caution, options.fuse_more);
   Certified certified = way.finish(options.verify);
-  require_justified(certified, options.require_proof);
+  require_justified(certified, options.caution.require_proof);
   for (std::size_t k = 0; options.after && k < certified.certificate.steps.size(); ++k)
     options.after(certified.certificate.steps[k].pass, certified.stages[k + 1]);
   return std::move(certified.stages.back());

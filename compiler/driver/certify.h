@@ -8,7 +8,7 @@
 #include "check/check.h"
 #include "compiler/driver/session.h"
 #include "ir/plan.h"
-#include "passes/pass.h"
+#include "passes/caution.h"
 #include "passes/rules.h"
 
 namespace tap::driver {
@@ -26,9 +26,9 @@ struct Certified {
 Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {}, bool fuse_more = false);
 
 struct PlanOptions {
-  bool verify = true;          // a step that is not justified is refused
-  bool require_proof = false;  // … and one that rests on an assumption, too
-  bool fuse_more = false;      // groups that the compiler chooses (fuse_auto), beside those of the plan
+  bool verify = true;            // a step that is not justified is refused
+  passes::Caution caution = {};  // with require_proof, one that rests on an assumption is refused, too
+  bool fuse_more = false;        // groups that the compiler chooses (fuse_auto), beside those of the plan
   // Called with each step's name and what it made, once all of it is justified; may be empty.
   std::function<void(std::string_view pass, const ir::Program& made)> after = {};
 };

@@ -58,6 +58,8 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
                  "The size of a dim, NAME=SIZE, or the sizes of a pack, NAME=2,3; may be repeated")
       ->allow_extra_args(false);
   app.add_flag("--require-proof", options.require_proof, "Refuse monoids whose laws were sampled and not proved");
+  app.add_flag("--strict-fp", options.strict_fp,
+               "Combine floats in the order that is written: nothing is split or rewritten that would round otherwise");
 }
 
 void add_shape_option(CLI::App& app, SourceOptions& options) {

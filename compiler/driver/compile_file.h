@@ -20,6 +20,7 @@ struct SourceOptions {
   std::vector<std::string> dims;    // n=8
   std::vector<std::string> shapes;  // X=f32[4,8], of a command that needs no data
   bool require_proof = false;
+  bool strict_fp = false;
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
 void add_shape_option(CLI::App& app, SourceOptions& options);

@@ -43,10 +43,11 @@ constexpr Format formats[] = {
     {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
 // What stands where the plan can choose: the passes that come before have run.
-passes::PassResult offer(Rewrites& rewrites, ir::Program program) {
+passes::PassResult offer(Rewrites& rewrites, ir::Program program, bool strict_fp) {
   Phase phase("matching rewrites");
   program = passes::run(passes::passes_before("offer_choices"), std::move(program)).program;
   passes::PassContext context;
+  context.strict_fp = strict_fp;
   context.rules = rewrites.all();
   return passes::offer_choices(program, context);
 }
@@ -56,13 +57,14 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
   passes.planned = true;
+  passes.strict_fp = options.source.strict_fp;
   const FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
   Rewrites rewrites(session, file, how);
   if (options.choices) {
-    passes::PassResult offered = offer(rewrites, std::move(compiled.program));
+    passes::PassResult offered = offer(rewrites, std::move(compiled.program), options.source.strict_fp);
     if (options.format == "text") text = describe_choices(offered.program, offered.remarks);
     compiled.program = std::move(offered.program);
     return compiled;

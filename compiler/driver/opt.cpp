@@ -74,7 +74,8 @@ std::string stage_text(Session& session, const OptOptions& options) {
   chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
   ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
   if (options.stage == Stage::graph) return ir::print(program);
-  program = apply_plan(std::move(program), plan, {chosen.verify, chosen.require_proof, false, dumps.of_steps()});
+  program = apply_plan(std::move(program), plan,
+                       {chosen.verify, {chosen.strict_fp, chosen.require_proof}, false, dumps.of_steps()});
   if (options.stage == Stage::sharded) return ir::print(program);
 #ifdef TAP_HAVE_BACKEND
   if (options.stage == Stage::loops) return backend::print(backend::kernels_of(passes::expand(program)));
@@ -120,6 +121,7 @@ Action declare_opt(CLI::App& app) {
   add_shape_option(app, options->source);
   return [options](Session& session) {
     options->passes.require_proof = options->source.require_proof;
+    options->passes.strict_fp = options->source.strict_fp;
     return opt(session, *options);
   };
 }

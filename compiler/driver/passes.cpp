@@ -132,7 +132,7 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
   Times times;
   Certified certified;
   if (options.verify) certified.stages.push_back(program);
-  const passes::PassContext context{options.plan, false, options.rules, options.require_proof};
+  const passes::PassContext context{options.plan, options.strict_fp, options.rules, options.require_proof};
   passes::Passed passed = passes::run(chosen, std::move(program), context, [&](const passes::PassRun& run) {
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);

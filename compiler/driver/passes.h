@@ -27,6 +27,7 @@ struct PassOptions {
   std::string certificate;  // a file for it; empty: none
   bool verify = true;
   bool require_proof = false;  // what the checker only assumes is refused
+  bool strict_fp = false;      // floats are combined as they are written
   bool time = false;
   bool remarks = false;
 };

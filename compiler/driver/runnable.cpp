@@ -96,10 +96,12 @@ ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir
   passes.plan = plan;
   passes.rules = rewrites.chosen_from(plan);
   passes.require_proof = options.source.require_proof;
+  passes.strict_fp = options.source.strict_fp;
   program = run_passes(session, std::move(program), passes, dumps).program;
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
   if (options.passes.chosen && options.plan.empty() && !options.fuse) return program;
-  return apply_plan(std::move(program), plan, {passes.verify, passes.require_proof, options.fuse, dumps.of_steps()});
+  return apply_plan(std::move(program), plan,
+                    {passes.verify, {passes.strict_fp, passes.require_proof}, options.fuse, dumps.of_steps()});
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ int verify(Session& session, const VerifyOptions& options) {
   tell_unused_shardings(session, compiled.program);
   Rewrites rewrites(session, file, how);
   Certified certified =
-      certify(std::move(compiled.program), plan, {{}, false, rewrites.chosen_from(plan), options.source.require_proof});
+      certify(std::move(compiled.program), plan,
+              {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof});
   write(options, certified);
   session.print(summary(certified));
   if (options.time) {

@@ -13,6 +13,7 @@
 #include "passes/realise.h"
 #include "tests/backend/random_operator.h"
 #include "tests/ir/monoids.h"
+#include "tests/passes/lowered.h"
 #include "tests/passes/random_plan.h"
 
 namespace tap::passes::test {
@@ -286,6 +287,22 @@ TEST(SplitProperty, RandomChainsUnderRandomPlans) {
               seen.scans);
   EXPECT_GT(seen.moves, seen.programs / 5);
   EXPECT_GT(seen.scans, 0);
+}
+
+// By hand only: splits refuse it. The cells of a partial would lie in several blocks of the walk.
+TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
+  Program program = tap::passes::test::lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { Y[i] = sum[k] X[i, k] }");
+  Operator& op = program.operators.back();
+  const Operator apart = cut_dim(cut_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
+  const Operator walked = cut_dim(cut_dim(op, 1, Blocks{3}, true), 1, Blocks{2}, false);
+  auto told = [&](const Operator& cut) {
+    op = cut;
+    std::string all;
+    for (const std::string& problem : verify(program)) all += problem + "\n";
+    return all.find("is walked block after block, and then cut apart by k_block2") != std::string::npos;
+  };
+  EXPECT_FALSE(told(apart));
+  EXPECT_TRUE(told(walked));
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// What is asked of every rewrite, beside what it is to do: floats combined as they are written, and nothing that rests on a
+// law which is only assumed.
+#pragma once
+
+#include <string>
+
+#include "passes/pass.h"
+
+namespace tap::passes {
+
+struct Caution {
+  bool strict_fp = false;
+  bool require_proof = false;
+};
+inline Caution caution_of(const PassContext& context) { return {context.strict_fp, context.require_proof}; }
+
+// Why what a reduction combines must not be combined in parts, in a sentence; empty if it may be. With strict_fp a sum of
+// floats must not, since it rounds; the greatest of them may.
+std::string why_not_in_parts(const ir::Program& program, const ir::Operator& reduction, const Caution& caution);
+
+}  // namespace tap::passes
