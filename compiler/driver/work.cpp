@@ -12,10 +12,12 @@ bool counts(const CellExprs& exprs, CellId cell) {
   return kind == CellKind::arithmetic || kind == CellKind::function;
 }
 
+// The blocks of a split share out the points; they are no points of their own.
 double points_of(const Operator& op) {
   double points = 1;
-  for (const IndexDim& dim : op.dims)
-    if (dim.role != DimRole::counter) points *= static_cast<double>(dim.range.size());
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role != DimRole::counter && !is_block_dim(op, d))
+      points *= static_cast<double>(op.dims[d].range.size());
   return points;
 }
 
