@@ -70,18 +70,31 @@ class Expander {
     return narrowed(op, std::move(box));
   }
 
+  static bool has_no_block(const Operator& op, const Box& box) {
+    for (std::size_t d = 0; d < box.rank(); ++d)
+      if (op.dims[d].role == DimRole::parallel && box.dims[d].empty()) return true;
+    return false;
+  }
+
   void apply_on(OperationId o, std::int64_t device, const Box& box) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
     Application common{o, device, {}, {}, {}};
     for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
       common.operands.push_back(find(operation.operands[k], device));
+    const bool idle = has_no_block(op, box);
+    bool writes_all = true;
     for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
       const Shape& shape = graph_[operation.results[k]].type.shape;
+      // The one cell of a 0-d value is no part of what an empty block writes, though every box of such a value holds it.
+      if (idle && shape.empty()) {
+        writes_all = false;
+        continue;
+      }
       Box written = needs_everything(op) ? Box::of_shape(shape) : written_region(op, k, box);
       common.results.push_back(hold(operation.results[k], device, written));
     }
-    if (!wanted(device)) return;
+    if (!wanted(device) || !writes_all) return;
     for (Box& part : application_boxes(op, application_dims(op, operation), box)) {
       if (part.empty() && !op.reduce()) continue;
       common.box = std::move(part);

@@ -289,6 +289,25 @@ TEST(SplitProperty, RandomChainsUnderRandomPlans) {
   EXPECT_GT(seen.scans, 0);
 }
 
+// a is the same for every z; a device whose block of z is empty has none of it.
+TEST(Split, ADeviceWithoutABlockHoldsNothing) {
+  Program program = tap::passes::test::lowered(
+      "monoid both(v: i64, w: i64) { identity (0, 0)  combine (a, b) = (a.v + b.v, a.w + b.w) }\n"
+      "mesh m = [x: 2]\n"
+      "program p(X: i64[4]) -> (Y: i64[], B: i64[3]) {\n"
+      "  (a[], B[z]) = both[k] (X[k], X[k] * z) for z in 0..3\n"
+      "  Y[] = a[] + 1 }");
+  PlannedSplit split{"a", "z", Blocks{2, {0, 0, 3}}, Placement::mesh_axis, "m", AxisRef{"x", {}}};
+  for (const Blocks& blocks : {Blocks{2, {0, 0, 3}}, Blocks{2, {0, 3, 3}}, Blocks{2}}) {
+    split.blocks = blocks;
+    SplitResult cut = apply_splits(program, {{split}});
+    ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
+    std::vector<Tensor> inputs = tap::passes::test::some_inputs(program);
+    expect_equal(interpret(expand(realise(cut.program).program), inputs).outputs,
+                 interpret(program, program.main, inputs).outputs, to_string(blocks));
+  }
+}
+
 // By hand only: splits refuse it. The cells of a partial would lie in several blocks of the walk.
 TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
   Program program = tap::passes::test::lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { Y[i] = sum[k] X[i, k] }");
