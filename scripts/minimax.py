@@ -115,7 +115,6 @@ def erf_rest(z):  # erf(a) = a + a q(z)
 half_ln2 = mp.log(2) / 2 * mpf("1.002")
 root = mp.sqrt(mpf("0.5"))
 quarter_turn = (mp.pi / 4 * mpf("1.01")) ** 2
-octant = mp.tan(mp.pi / 8) ** 2 * mpf("1.001")
 tan_rest = odd_rest(mp.tan, taylor_odd(mp.tan))
 atan_rest = odd_rest(mp.atan, taylor_odd(mp.atan))
 asin_rest = odd_rest(mp.asin, taylor_odd(mp.asin))
@@ -136,8 +135,8 @@ tables = {
     "cos_f64": (cos_rest, square, mpf(0), quarter_turn, 5, 53),
     "tan_f32": (tan_rest, small, mpf(0), quarter_turn, 5, 24),
     "tan_f64": (tan_rest, small, mpf(0), quarter_turn, 14, 53),
-    "atan_f32": (atan_rest, small, mpf(0), octant, 4, 24),
-    "atan_f64": (atan_rest, small, mpf(0), octant, 11, 53),
+    "atan_f32": (atan_rest, small, mpf(0), mpf("0.2501"), 5, 24),
+    "atan_f64": (atan_rest, small, mpf(0), mpf("0.2501"), 13, 53),
     "asin_f32": (asin_rest, small, mpf(0), mpf("0.2501"), 5, 24),
     "asin_f64": (asin_rest, small, mpf(0), mpf("0.2501"), 12, 53),
     "sinh_f32": (sinh_rest, small, mpf(0), half_ln2**2, 2, 24),

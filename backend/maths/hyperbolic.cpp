@@ -29,7 +29,8 @@ constexpr double cosh_f64[] = {0.5,
 // With x = n ln 2 + r: sinh and cosh of n ln 2, which are sums of powers of two, and of r; the former halved, so that they
 // overflow no sooner than the result.
 struct Hyperbolic {
-  Real sinh_n, cosh_n, sinh_r, cosh_r_minus_one;
+  Real sinh_n, sinh_lost, cosh_n, cosh_lost;  // rounded, and what they lost
+  Real sinh_r, cosh_r_minus_one;
 };
 
 // Pre: x >= 0, or nan.
@@ -42,7 +43,13 @@ Hyperbolic reduce_hyperbolic(Real x) {
   Real z = a.r * a.r;
   Real s = x.is_double() ? polynomial(z, sinh_f64) : polynomial(z, sinh_f32);
   Real c = x.is_double() ? polynomial(z, cosh_f64) : polynomial(z, cosh_f32);
-  return {up - down, up + down, a.r + fma(a.r * z, s, a.lost), fma(z, c, a.r * a.lost)};
+  Real sinh_n = up - down, cosh_n = up + down;
+  return {sinh_n,
+          (up - sinh_n) - down,
+          cosh_n,
+          down - (cosh_n - up),
+          a.r + fma(a.r * z, s, a.lost),
+          fma(z, c, a.r * a.lost)};
 }
 
 }  // namespace
@@ -59,13 +66,13 @@ Real tanh(Real x) {
 // sinh(n ln 2) cosh(r) + cosh(n ln 2) sinh(r)
 Real sinh(Real x) {
   Hyperbolic h = reduce_hyperbolic(abs(x));
-  Real size = (h.sinh_n + fma(h.cosh_n, h.sinh_r, h.sinh_n * h.cosh_r_minus_one)) * 2.0;
+  Real size = (h.sinh_n + fma(h.cosh_n, h.sinh_r, fma(h.sinh_n, h.cosh_r_minus_one, h.sinh_lost))) * 2.0;
   return select(abs(x) < x.number(0x1p-13, 0x1p-27), x, copy_sign(size, x));
 }
 
 Real cosh(Real x) {
   Hyperbolic h = reduce_hyperbolic(abs(x));
-  return (h.cosh_n + fma(h.sinh_n, h.sinh_r, h.cosh_n * h.cosh_r_minus_one)) * 2.0;
+  return (h.cosh_n + fma(h.sinh_n, h.sinh_r, fma(h.cosh_n, h.cosh_r_minus_one, h.cosh_lost))) * 2.0;
 }
 
 // With e = exp(-|x|), which never overflows: 1 - q for x >= 0 and e - e q for others, q = e / (1 + e).

@@ -4,12 +4,13 @@
 namespace tap::backend::maths {
 namespace {
 
-// atan(t) = t + t z q(z), z = t², up to tan(π/8); asin likewise up to 1/2: scripts/minimax.py.
-constexpr double atan_f32[] = {-0.333333164, 0.19998531, -0.14244473, 0.105998695, -6.09197877e-2};
-constexpr double atan_f64[] = {-0.33333333333333326,   0.19999999999997231,    -0.1428571428534344,
-                               0.11111111085834222,    -9.0909080712600912e-2, 7.6922812952010242e-2,
-                               -6.6662073857727086e-2, 5.8768497903581643e-2,  -5.2173909525071345e-2,
-                               4.4997484226989223e-2,  -3.3392300314282225e-2, 1.511725456219859e-2};
+// atan(t) = t + t z q(z), z = t², up to 1/2; asin likewise: scripts/minimax.py.
+constexpr double atan_f32[] = {-0.333333284, 0.199995562, -0.142731503, 0.109488375, -8.01085085e-2, 3.90688851e-2};
+constexpr double atan_f64[] = {-0.33333333333333331,   0.19999999999999379,    -0.14285714285639389,
+                               0.11111111106460761,    -9.0909089174901772e-2, 7.6923034628805911e-2,
+                               -6.666595637958167e-2,  5.8815049404309684e-2,  -5.2558261111955357e-2,
+                               4.7156222661508679e-2,  -4.1347098055728768e-2, 3.2909692539705541e-2,
+                               -2.0281189871173146e-2, 6.843613655288126e-3};
 constexpr double asin_f32[] = {0.166666597, 7.50051811e-2, 4.45146747e-2, 3.18243392e-2, 1.43829063e-2, 3.75863314e-2};
 constexpr double asin_f64[] = {
     0.16666666666666763,   7.4999999999701653e-2,  4.4642857175201112e-2, 3.0381942680017673e-2, 2.2372215759472309e-2,
@@ -43,10 +44,10 @@ Half halve(Real a) {
 
 }  // namespace
 
-// (x - 1) / (x + 1) and -1 / x lie between -tan(π/8) and tan(π/8) where x does not.
+// Beyond 1/2 of (x - 1) / (x + 1), whose numerator is exact, and beyond 2 of -1 / x.
 Real atan(Real x) {
   Real a = abs(x), one = x.number(1), zero = x.number(0);
-  Mask middle = a > 0.41421356237309503, far = a > 2.4142135623730951;
+  Mask middle = a > 0.5, far = a > 2.0;
   Real t = select(far, -one, select(middle, a - 1.0, a)) / select(far, a, select(middle, a + 1.0, one));
   Angle quarter = quarters_of_pi(x, 1), half = quarters_of_pi(x, 2);
   Real z = t * t;

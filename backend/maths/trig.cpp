@@ -32,8 +32,9 @@ QuarterTurns reduce_moderate(Real x) {
   Real n = shifted - shift;
   Real second = x.number(0x1.777a5cp-25, -0x1.1a62633145c07p-54);
   Real first = fma(n, x.number(-0x1.921fb6p+0, -0x1.921fb54442d18p+0), x);
-  Real near = fma(n, second, first);
-  Real rest = fma(n, x.number(0x1.ee59dap-50, 0x1.f1976b7ed8fbcp-110), fma(n, second, first - near));
+  Real product = n * second, near = first + product;
+  Real lost = ((first - near) + product) + fma(n, second, -product);
+  Real rest = fma(n, x.number(0x1.ee59dap-50, 0x1.f1976b7ed8fbcp-110), lost);
   Real r = near + rest;
   return {r, rest - (r - near), shifted.bits()};
 }

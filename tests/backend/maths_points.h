@@ -78,6 +78,10 @@ class Points {
       return static_cast<T>(std::copysign(std::ldexp(uniform(1, 2), static_cast<int>(random_() % 52) - 40), sign));
     };
     T x = size();
+    if (op_ == CellOp::sin || op_ == CellOp::cos || op_ == CellOp::tan) {  // at multiples of π/2, too
+      constexpr double right = 1.5707963267948966;
+      return {random_() % 2 == 0 ? x : static_cast<T>(std::round(x * T(1000)) * right), T(0)};
+    }
     if (op_ != CellOp::pow) return {x, 0};
     // An exponent for which the result is a number, more often than not.
     double most = 1100 / std::max(std::fabs(std::log2(std::fabs(static_cast<double>(x)))), 1e-9);
