@@ -148,7 +148,8 @@ class KernelEmitter {
   void emit(const FoldLanes& fold);
   void emit(const Section& section);
   void forget_loads_of(const Store& store);
-  std::vector<std::int64_t> trips_of(const For& loop) const;
+  std::pair<EmitState::Turn*, bool> turn(const For& loop, std::uint32_t trip);
+  Value* lane_mask(Value* first, Value* upper, std::uint32_t lanes);
   bool is_straight(const std::vector<std::uint32_t>& slots) const;
   std::uint32_t lanes_of_slot(std::uint32_t slot) const;
   Value* bound(const Bound& bound, bool lower);
@@ -176,6 +177,7 @@ void KernelEmitter::run() {
     TAP_CHECK(section.at.size() <= max_index_dims, "an index space has more dims than a kernel can report on");
   s_.facts.resize(kernel_.exprs.size());
   s_.trips.assign(kernel_.variables.size(), 0);
+  s_.versions.assign(kernel_.variables.size(), 0);
   emit_arguments();
   emit_scopes();
   emit_accumulators();
@@ -251,6 +253,11 @@ void KernelEmitter::emit_accumulators() {
 
 void KernelEmitter::emit(const std::vector<Statement>& body) {
   for (const Statement& statement : body) std::visit([&](const auto& node) { emit(node); }, statement.node);
+  // What a block defines ends with it.
+  for (const Statement& statement : body) {
+    if (const auto* define = std::get_if<Define>(&statement.node)) s_.variables[define->variable] = nullptr;
+    if (const auto* let = std::get_if<Let>(&statement.node)) s_.variables[let->variable] = nullptr;
+  }
 }
 
 Value* KernelEmitter::bound(const Bound& bound, bool lower) {
@@ -313,51 +320,61 @@ void KernelEmitter::emit_straight(const std::vector<Statement>& body) {
   if (outermost) s_.forget();
 }
 
+// Unless it was there already, `true`.
+std::pair<EmitState::Turn*, bool> KernelEmitter::turn(const For& loop, std::uint32_t trip) {
+  std::vector<std::int64_t> versions;
+  for (const auto* bounds : {&loop.lower, &loop.upper})
+    for (const Bound& bound : *bounds)
+      for (std::size_t v = 0; v < bound.expr.coefficients.size(); ++v)
+        if (bound.expr.coefficients[v] != 0) versions.push_back(s_.versions[v]);
+  auto [it, fresh] = s_.turns.try_emplace({&loop, std::move(versions), trip}, EmitState::Turn{});
+  if (fresh) it->second.version = ++s_.last_version;
+  return {&it->second, fresh};
+}
+
 void KernelEmitter::emit_unrolled(const For& loop) {
   if (!s_.straight) s_.forget();
   Value* lower = tightest(loop.lower, true);
   for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
     s_.variables[loop.variable] = trip == 0 ? lower : b_.CreateNSWAdd(lower, b_.getInt64(trip));
     s_.trips[loop.variable] = trip;
+    s_.versions[loop.variable] = turn(loop, trip).first->version;
     emit_straight(loop.body);
   }
   s_.variables[loop.variable] = nullptr;
-  s_.trips[loop.variable] = 0;
+  s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
+}
+
+// The lanes before `upper`. Coordinates may be negative, so how many are left is what is compared, in numbers so narrow
+// that they fit into one vector.
+Value* KernelEmitter::lane_mask(Value* first, Value* upper, std::uint32_t lanes) {
+  Value* left = b_.CreateNSWSub(upper, first);
+  left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, b_.getInt64(0));
+  left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, b_.getInt64(lanes));
+  llvm::Type* number = b_.getIntNTy(lanes < 256 ? std::clamp(512 / lanes, 8u, 64u) : 32);
+  std::vector<llvm::Constant*> numbers;
+  for (std::uint32_t k = 0; k < lanes; ++k) numbers.push_back(llvm::ConstantInt::get(number, k));
+  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers),
+                          b_.CreateVectorSplat(lanes, b_.CreateTrunc(left, number)));
 }
 
 // Vectors that begin at the same place are one, also if an unrolled loop that does not move them comes by again; then what
-// is known of their cells holds still. The trip of the lanes' variable numbers them.
+// is known of their cells holds still.
 void KernelEmitter::emit_lanes(const For& loop) {
   TAP_CHECK(!s_.lanes, "lanes inside of lanes");
   if (!s_.straight) s_.forget();
-  auto [it, fresh] = s_.vectors.try_emplace({&loop, trips_of(loop)}, EmitState::Vector{});
-  EmitState::Vector& vector = it->second;
+  auto [vector, fresh] = turn(loop, 0);
   if (fresh) {
-    vector.number = static_cast<std::int64_t>(s_.vectors.size());
-    vector.first = tightest(loop.lower, true);
-    if (!loop.upper.empty()) {
-      llvm::Type* type = llvm::FixedVectorType::get(b_.getInt1Ty(), loop.count);
-      vector.mask = b_.CreateIntrinsic(llvm::Intrinsic::get_active_lane_mask, {type, b_.getInt64Ty()},
-                                       {vector.first, tightest(loop.upper, false)});
-    }
+    vector->first = tightest(loop.lower, true);
+    if (!loop.upper.empty()) vector->mask = lane_mask(vector->first, tightest(loop.upper, false), loop.count);
   }
-  s_.variables[loop.variable] = vector.first;
-  s_.trips[loop.variable] = vector.number;
-  s_.lanes = Lanes{loop.variable, loop.count, vector.mask};
+  s_.variables[loop.variable] = vector->first;
+  s_.versions[loop.variable] = vector->version;
+  s_.lanes = Lanes{loop.variable, loop.count, vector->mask};
   emit_straight(loop.body);
   s_.lanes.reset();
   s_.variables[loop.variable] = nullptr;
-  s_.trips[loop.variable] = 0;
-}
-
-// Of the variables that say where the loop begins and ends.
-std::vector<std::int64_t> KernelEmitter::trips_of(const For& loop) const {
-  std::vector<std::int64_t> trips;
-  for (const auto* bounds : {&loop.lower, &loop.upper})
-    for (const Bound& bound : *bounds)
-      for (std::size_t v = 0; v < bound.expr.coefficients.size(); ++v)
-        if (bound.expr.coefficients[v] != 0) trips.push_back(s_.trips[v]);
-  return trips;
+  s_.versions[loop.variable] = 0;
 }
 
 Value* KernelEmitter::holds(const ir::Constraint& constraint) {
@@ -387,7 +404,10 @@ void KernelEmitter::emit(const Define& define) {
   s_.variables[define.variable] = tightest(define.bounds, define.greatest);
 }
 
-void KernelEmitter::emit(const Let& let) { s_.variables[let.variable] = LazyCells(s_, {let.value})(let.value); }
+void KernelEmitter::emit(const Let& let) {
+  s_.forget();
+  s_.variables[let.variable] = LazyCells(s_, {let.value})(let.value);
+}
 
 std::uint32_t KernelEmitter::lanes_of_slot(std::uint32_t slot) const {
   return kernel_.accumulators[kernel_.slots[slot].accumulator].lanes;

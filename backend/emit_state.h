@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -50,21 +51,25 @@ struct EmitState {
   llvm::Value* error = nullptr;
   std::vector<llvm::Value*> variables;  // null where not in scope; of one with lanes, that of the first
   std::vector<std::int64_t> trips;      // by variable: which turn of the unrolled loop this is, else 0
+  std::vector<std::int64_t> versions;   // by variable: what it is now, among all that straight code made it, else 0
   std::optional<Lanes> lanes;
   bool straight = false;  // inside of unrolled loops or lanes: no branches
   std::uint32_t section = 0;
-  // What straight code has computed already that does not depend on accumulators, by cell and the trips it depends on.
+  // What straight code has computed already that does not depend on accumulators, by cell and the versions of variables
+  // that it depends on.
   std::map<std::pair<ir::CellId, std::vector<std::int64_t>>, llvm::Value*> known;
-  struct Vector {
-    std::int64_t number = 0;
+  // A turn of an unrolled loop, or a vector of lanes, by the versions that the loop's bounds depend on: where these come by
+  // again, it is the same one.
+  struct Turn {
+    std::int64_t version = 0;
     llvm::Value* first = nullptr;
     llvm::Value* mask = nullptr;
   };
-  std::map<std::pair<const For*, std::vector<std::int64_t>>, Vector>
-      vectors;     // by the trips that their bounds depend on
+  std::map<std::tuple<const For*, std::vector<std::int64_t>, std::uint32_t>, Turn> turns;
+  std::int64_t last_version = 0;
   void forget() {  // at every branch
     known.clear();
-    vectors.clear();
+    turns.clear();
   }
   std::vector<std::optional<CellFacts>> facts;          // by cell, where they have been asked for
   std::vector<std::vector<llvm::Value*>> accumulators;  // addresses, by accumulator and number

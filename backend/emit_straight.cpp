@@ -82,7 +82,7 @@ Value* StraightCells::operator()(CellId id) {
   const CellFacts& its = facts(id);
   if (its.accumulates) return here_[id] = compute(id);
   std::pair<CellId, std::vector<std::int64_t>> key{id, {}};
-  for (std::uint32_t v : its.variables) key.second.push_back(s_.trips[v]);
+  for (std::uint32_t v : its.variables) key.second.push_back(s_.versions[v]);
   if (auto it = s_.known.find(key); it != s_.known.end()) return it->second;
   Value* value = compute(id);
   return s_.known[std::move(key)] = value;

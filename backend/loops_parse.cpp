@@ -249,10 +249,8 @@ Statement Parser::statement() {
   if (one.eat_word("section")) return with_body(Section{one.any_number(), {}});
   Statement result;
   auto keep = [&](auto node) { result.node = std::move(node); };
-  std::string_view text = one.rest();
   if (one.eat_word("let")) std::visit(keep, let(one));
-  else if (text.starts_with("acc") && text.size() > 3 && text[3] >= '0' && text[3] <= '9')
-    std::visit(keep, assign(one));
+  else if (is_accumulator(Line(one).word())) std::visit(keep, assign(one));
   else result.node = store(one);
   one.expect_end();
   return result;

@@ -39,6 +39,10 @@ bool is_reserved(std::string_view name) {
     if (ir::info(static_cast<ir::CellOp>(k)).spelling == name) return true;
   if (element_type_named(name)) return true;
   if (name.starts_with("inf") || name.starts_with("nan")) return true;
+  return is_accumulator(name);
+}
+
+bool is_accumulator(std::string_view name) {
   auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return name.starts_with("acc") && name.size() > 3 && std::all_of(name.begin() + 3, name.end(), is_digit);
 }

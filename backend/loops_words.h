@@ -16,6 +16,9 @@ std::vector<std::uint32_t> variables_defined(const Kernel& kernel);
 // Words of the text, which are no names: for, f32, max, acc0, …
 bool is_reserved(std::string_view name);
 
+// acc12
+bool is_accumulator(std::string_view name);
+
 // The dims of a section that is said of one operator: those of the box.
 SectionDims box_dims(const Kernel& kernel);
 

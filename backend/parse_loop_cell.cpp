@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "backend/loops_words.h"
+
 namespace tap::backend {
 
 using namespace ir;
@@ -158,10 +160,7 @@ CellId CellParser::call(CellOp op) {
   return apply(op, std::move(args));
 }
 
-bool CellParser::at_accumulator() const {
-  std::string_view word = word_ahead(line_.rest());
-  return word.starts_with("acc") && word.size() > 3 && std::all_of(word.begin() + 3, word.end(), is_digit);
-}
+bool CellParser::at_accumulator() const { return is_accumulator(Line(line_).word()); }
 
 std::uint32_t CellParser::slot() {
   if (!at_accumulator()) line_.fail("an accumulator is missing");

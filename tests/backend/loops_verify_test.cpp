@@ -1,0 +1,224 @@
+// Wrong kernels, each with one thing wrong, and what the verifier says of it.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "backend/loops_text.h"
+#include "backend/loops_verify.h"
+
+namespace tap::backend {
+namespace {
+
+Kernel kernel_of(const std::string& text) {
+  auto parsed = parse_kernel(text);
+  if (const auto* error = std::get_if<ir::TextError>(&parsed)) {
+    ADD_FAILURE() << error->line << ":" << error->column << ": " << error->message << "\n" << text;
+    return {};
+  }
+  return std::get<Kernel>(std::move(parsed));
+}
+
+const std::string right = R"(kernel (x: f32[40], n: i64[40]) -> (y: f32[40], s: f32[]) over (i)
+  cut i by 16 worth 1
+  local p: f32[40] holds [16] at (i0)
+  acc0: f32x16[2]
+  acc1: f32
+  acc2: f32
+  acc3: f32
+  for i0 in lo_i..hi_i step 16
+    unroll u in 0 of 2
+      acc0[u] = 0.0
+      lanes i in i0..hi_i of 16
+        p[i] = x[i]
+        acc0[u] = acc0[u] + p[i]
+        y[i] = x[39 - i] + x[i - 1? else 0.5]
+    acc1 = fold acc0[0] by (acc2; acc3) -> acc2 + acc3
+    s[] = acc1
+  for i in lo_i..hi_i
+    let v = (abs(n[i]))
+    if 39 - v >= 0, (n[i] < 3)
+      y[i] = 100.0 / f32(7 / n[i]) + x[(n[i])?]!
+)";
+
+struct Mutant {
+  const char* from;
+  const char* to;
+  const char* said;  // a part of it
+};
+
+TEST(VerifyLoops, RightOnesPass) { EXPECT_EQ(verify(kernel_of(right)), std::vector<std::string>{}); }
+
+TEST(VerifyLoops, WrongTexts) {
+  const Mutant mutants[] = {
+      {"y[i] = x[39 - i]", "y[i] = x[39 - v]", "v is used out of its scope"},
+      {"    s[] = acc1", "    s[] = f32(i)", "i is used out of its scope"},
+      {"holds [16] at (i0)", "holds [16] at (v)", "v is used out of its scope"},
+      {"lanes i in i0..hi_i of 16", "lanes i0 in i0..hi_i of 16", "i0 is defined where it is in scope"},
+      {"for i0 in lo_i", "for i0 in i0", "i0 is used out of its scope"},
+      {"unroll u in 0 of 2", "unroll u in 0 of 3", "acc0[0..3] of 2"},
+      {"unroll u in 0 of 2", "unroll u in i0 of 2", "is no number when loops are unrolled"},
+      {"unroll u in 0 of 2", "for u in 0..2", "is no number when loops are unrolled"},
+      {"unroll u in 0 of 2", "unroll u in 0 of 0", "unrolled 0 times"},
+      {"of 16\n        p", "of 8\n        p", "acc0 has 16 lanes and is assigned in 8"},
+      {"of 16\n        p", "of 12\n        p", "12 lanes are no power of two"},
+      {"f32x16", "f32x15", "acc0 has 15 lanes, which is no power of two"},
+      {"unroll u in 0 of 2", "lanes u in 0 of 16", "a loop over lanes stands in the lanes of u"},
+      {"        p[i] = x[i]\n", "        for j in 0..2\n          p[i] = x[i]\n", "a serial loop stands in the lanes of i"},
+      {"        p[i] = x[i]\n", "        if i >= 0\n          p[i] = x[i]\n", "a condition stands in the lanes of i"},
+      {"        p[i] = x[i]\n", "        s[] = x[i]\n", "all lanes of i are stored to one cell"},
+      {"        p[i] = x[i]\n", "        acc1 = x[i]\n", "acc1 has 1 lanes and is assigned in 16"},
+      {"        p[i] = x[i]\n", "        unroll q in i of 2\n          p[i] = x[i]\n", "a bound depends on the lanes of i"},
+      {"        p[i] = x[i]\n", "        p[i] = x[i]!\n", "straight code computes a cell that may fail"},
+      {"        p[i] = x[i]\n", "        p[i] = f32(3 / n[i])\n", "straight code computes a cell that may fail"},
+      {"        p[i] = x[i]\n", "        x[i] = p[i]\n", "tensor 0 is stored to, which is no result"},
+      {"        p[i] = x[i]\n", "        p[i] = n[i]\n", "i64 is stored to a tensor of f32"},
+      {"        p[i] = x[i]\n", "        p[i, i] = x[i]\n", "2 coordinates for 1 axes"},
+      {"        p[i] = x[i]\n", "        p[i] = x[i, 0]\n", "2 coordinates for 1 axes"},
+      {"        p[i] = x[i]\n", "        p[i] = x[i] + n[i]\n", "is i64, not f32"},
+      {"        p[i] = x[i]\n", "        p[i] = x[(x[i])?]!\n", "a coordinate is f32"},
+      {"(abs(n[i]))", "(i32(n[i]))", "a variable is i32, not i64"},
+      {"(n[i] < 3)", "(n[i])", "a condition is i64"},
+      {"x[(n[i])?]!", "x[(n[i])?]", "it can be done anywhere, though it may fail"},
+      {"else 0.5", "else 1", "i64 stands for cells of f32"},
+      {"fold acc0[0]", "fold acc1", "a fold of 1 lanes"},
+      {"(acc2; acc3) -> acc2 + acc3", "(acc2; acc2) -> acc2 + acc2", "two things that a fold combines have one name"},
+      {"-> acc2 + acc3", "-> acc2 + acc1", "a fold computes with acc1"},
+      {"    s[] = acc1", "    s[] = acc0[1]", "acc0 has 16 lanes where 1 are computed"},
+      {"for i0 in lo_i..hi_i step 16", "for i0 in lo_i..hi_i step 16 down", "it goes in steps of 16, though it cannot"},
+      {"for i0 in lo_i..hi_i step 16", "for i0 in lo_i..hi_i step 0", "its step is 0"},
+      {"for i0 in lo_i..hi_i step 16", "for i0 in lo_i step 16", "it has no upper bound"},
+      {"for i0 in lo_i..hi_i", "for i0 in lo_i..floor((hi_i) / 0)", "a bound is divided by 0"},
+      {"cut i by 16", "cut i by 0", "the box is cut at multiples of 0"},
+      {"holds [16] at (i0)", "holds [16, 2] at (i0)", "2 extents for 1 axes"},
+      {"holds [16] at (i0)", "holds [16] at (i0, 0)", "an origin with 2 coordinates for 1 axes"},
+      {"  cut", "  section 0 at (i) from (v)\n  cut", "section 0 begins at v, which is not in scope"},
+      {"    s[] = acc1", "    section 3\n      s[] = acc1", "section 3 of 1"},
+      {"      acc0[u] = 0.0", "      acc0[u], acc0[u] = 0.0, 1.0", "acc0 is assigned twice at once"},
+  };
+  for (const Mutant& mutant : mutants) {
+    std::string text = right;
+    std::size_t at = text.find(mutant.from);
+    ASSERT_NE(at, std::string::npos) << mutant.from;
+    text.replace(at, std::string(mutant.from).size(), mutant.to);
+    auto problems = verify(kernel_of(text));
+    bool said = false;
+    for (const std::string& problem : problems) said = said || problem.find(mutant.said) != std::string::npos;
+    EXPECT_TRUE(said) << mutant.to << ": not " << mutant.said << ", but "
+                      << (problems.empty() ? "nothing" : problems[0]);
+  }
+}
+
+// n[…] at a coordinate that is n[…] itself.
+void depend_on_itself(Kernel& kernel) {
+  for (std::uint32_t c = 0; c < kernel.exprs.size(); ++c) {
+    const ir::CellNode& node = kernel.exprs[ir::CellId(c)];
+    if (node.op == ir::CellOp::read && node.type == ElementType::i64)
+      kernel.loads[node.attribute].at[0].data = ir::CellId(c);
+  }
+}
+
+// What no text can say.
+TEST(VerifyLoops, WrongTables) {
+  struct Change {
+    std::function<void(Kernel&)> change;
+    const char* said;
+  };
+  const Change changes[] = {
+      {[](Kernel& k) { k.variables.clear(); }, "0 variables for a box of 1 dims"},
+      {[](Kernel& k) { k.cut = 1; }, "dim 1 of 1 is cut"},
+      {[](Kernel& k) { k.worth = 0; }, "0 parts are worth a call"},
+      {[](Kernel& k) { k.sections.clear(); }, "there is no section 0"},
+      {[](Kernel& k) { k.sections[0].at.push_back(0); }, "1 beginnings for 2 dims"},
+      {[](Kernel& k) { k.sections[0].at[0] = 99; }, "variable 99 of"},
+      {[](Kernel& k) { k.tensors[0].local = k.tensors[4].local; }, "memory of the kernel's own stands among arguments"},
+      {[](Kernel& k) { k.tensors[4].local.reset(); }, "memory of the kernel's own stands among arguments"},
+      {[](Kernel& k) { k.results = 9; }, "5 tensors for 2 operands and 9 results"},
+      {[](Kernel& k) { k.accumulators[0].count = 0; }, "acc0 is an array of none"},
+      {[](Kernel& k) { k.slots[0].accumulator = 9; }, "acc9 of 4"},
+      {[](Kernel& k) { k.slots[0].at.coefficients.resize(99); }, "99 coefficients"},
+      {[](Kernel& k) { k.loads[0].tensor = 9; }, "tensor 9 of 5"},
+      {[](Kernel& k) { k.loads[0].fill = ir::CellId(9999); }, "has no cell"},
+      {[](Kernel& k) { depend_on_itself(k); }, "is needed to compute itself"},
+      {[](Kernel& k) { k.exprs.index(77); }, "index 77 of"},
+      {[](Kernel& k) { k.exprs.read(77, ElementType::f32); }, "read 77 of"},
+      {[](Kernel& k) { k.exprs.argument(77, ElementType::f32); }, "argument 77 of"},
+      {[](Kernel& k) { std::get<For>(k.body[0].node).variable = 99; }, "variable 99 of"},
+      {[](Kernel& k) { std::get<For>(k.body[0].node).lower.clear(); }, "it has no lower bound"},
+      {[](Kernel& k) { std::get<For>(k.body[0].node).count = 3; }, "a serial loop has no count, but 3"},
+  };
+  const Kernel kernel = kernel_of(right);
+  for (const Change& one : changes) {
+    Kernel changed = kernel;
+    one.change(changed);
+    auto problems = verify(changed);
+    bool said = false;
+    for (const std::string& problem : problems) said = said || problem.find(one.said) != std::string::npos;
+    EXPECT_TRUE(said) << "not " << one.said << ", but " << (problems.empty() ? "nothing" : problems[0]);
+  }
+}
+
+TEST(LoopsText, NamesAndConstantsAreExact) {
+  const std::string text = R"(kernel (x: f64[3], h: f16[3]) -> (y: f64[3], b: bool[3]) over (i)
+  for i in lo_i..hi_i
+    let %0 = -x[i] * -(2.0_f64) - -0.0_f64
+    let %1 = if isnan(x[i]) then nan_f64 else -inf_f64
+    y[i], b[i] = %0 + %0 / (%1 - %1) + f64(-inf), (h[i] == 0.1_f16) == (not h[i] < 65504.0_f16 and true)
+)";
+  // 0.1 is no f16, the nearest one is.
+  auto inexact = parse_kernel(text);
+  ASSERT_TRUE(std::holds_alternative<ir::TextError>(inexact));
+  EXPECT_EQ(std::get<ir::TextError>(inexact).line, 5u);
+  std::string exact = text;
+  exact.replace(exact.find("0.1_f16"), 7, "0.125_f16");
+  EXPECT_EQ(verify(kernel_of(exact)), std::vector<std::string>{});
+  EXPECT_EQ(print(kernel_of(exact)), exact);
+}
+
+TEST(LoopsText, NamesOfAllKindsPrint) {
+  Kernel kernel = kernel_of(right);
+  for (std::string& name : kernel.variables) name = "for";
+  for (TensorArgument& tensor : kernel.tensors) tensor.name = "acc0 \"\n";
+  EXPECT_EQ(canonical(kernel), canonical(kernel_of(right)));
+  Kernel named = normal(kernel);
+  EXPECT_TRUE(kernel_of(print(kernel)) == named) << print(kernel);
+  EXPECT_NE(canonical(kernel), print(kernel));
+}
+
+TEST(LoopsText, EverythingIsInTheKey) {
+  const char* changes[][2] = {{"i by 16", "i by 8"},   {"worth 1", "worth 2"},  {"f32[40], n", "f32[41], n"},
+                              {"else 0.5]", "else 0.25]"}, {"of 16\n        p", "of 16\n        p"}, {"]!", "]"},
+                              {"acc3: f32", "acc3: f32[2]"}, {"holds [16]", "holds [17]"}, {"< 3)", "<= 3)"},
+                              {"lanes i in i0..hi_i", "lanes i in i0"}};
+  for (const auto& [from, to] : changes) {
+    std::string text = right;
+    text.replace(text.find(from), std::string(from).size(), to);
+    bool same = std::string(from) == to;
+    EXPECT_EQ(canonical(kernel_of(text)) == canonical(kernel_of(right)), same) << to;
+  }
+}
+
+TEST(LoopsText, WhatDoesNotParse) {
+  const Mutant mutants[] = {{"let v = (abs(n[i]))", "let v = (abs(n[i])", "`)` is missing"},
+                            {"fold acc0[0] by", "fold acc0[0]", "`by` is missing"},
+                            {"p[i] = x[i]", "p[i] = q[i]", "`q` is no tensor"},
+                            {"p[i] = x[i]", "p[i] = frob(x[i])", "`frob` is no function"},
+                            {"p[i] = x[i]", "p[i] = max(x[i])", "`max` takes 2 arguments, not 1"},
+                            {"p[i] = x[i]", "p[i] = %7", "`%7` has no cell yet"},
+                            {"p[i] = x[i]", "p[i] = 1.5_f33", "`f33` is no element type"},
+                            {"p[i] = x[i]", "p[i] = x[i] +", "is no variable"},
+                            {"p[i] = x[i]", "p[i], p[i] = x[i]", "1 cells for 2 places"},
+                            {"acc2: f32", "acc7: f32", "`acc2` should stand here"},
+                            {"        y[i] = x[39", "       y[i] = x[39", "indented otherwise"},
+                            {"kernel (x", "kernel (n", "two tensors are called `n`"}};
+  for (const Mutant& mutant : mutants) {
+    std::string text = right;
+    text.replace(text.find(mutant.from), std::string(mutant.from).size(), mutant.to);
+    auto parsed = parse_kernel(text);
+    ASSERT_TRUE(std::holds_alternative<ir::TextError>(parsed)) << mutant.to;
+    const std::string& message = std::get<ir::TextError>(parsed).message;
+    EXPECT_NE(message.find(mutant.said), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace tap::backend
