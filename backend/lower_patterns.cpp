@@ -14,6 +14,16 @@ AffineExpr Lowering::shifted(AffineExpr e, std::uint32_t v, std::int64_t by) con
   return e;
 }
 
+// Where a parallel dim is empty there is no point at which reads were proved to lie inside.
+std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) const {
+  Guard guard;
+  for (std::size_t d : dims_with(false))
+    guard.conditions.push_back(
+        {variable(kernel_.hi(d)) - variable(kernel_.lo(d)) - number(1), Comparison::at_least_zero});
+  guard.body = std::move(body);
+  return {{std::move(guard)}};
+}
+
 // The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
 // starts later first combines what lies before it.
 void Lowering::scan_body(const Scan& scan) {
@@ -55,7 +65,7 @@ void Lowering::scan_body(const Scan& scan) {
   run.descending = scan.descending;
   run.body.push_back({std::move(admitted)});
   run.body.push_back({store(accumulators(monoid))});
-  kernel_.body = whole_nest(outer, {{assign(identity(monoid))}, {std::move(before)}, {std::move(run)}});
+  kernel_.body = if_any_result(whole_nest(outer, {{assign(identity(monoid))}, {std::move(before)}, {std::move(run)}}));
 }
 
 std::vector<CellId> Lowering::result_cells(const Monoid& monoid) {
@@ -112,7 +122,7 @@ void Lowering::scatter_body(const Scatter& scatter) {
   for (std::size_t d : dims_with(true)) order.push_back(d);
   order.insert(order.end(), inside.begin(), inside.end());
   for (auto& s : whole_nest(order, scatter_point(scatter, monoid))) all.push_back(std::move(s));
-  kernel_.body = std::move(all);
+  kernel_.body = if_any_result(std::move(all));
 }
 
 }  // namespace tap::backend

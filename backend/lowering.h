@@ -42,6 +42,7 @@ class Lowering {
   void reduction_body();
   void scan_body(const Scan& scan);
   void scatter_body(const Scatter& scatter);
+  std::vector<Statement> if_any_result(std::vector<Statement> body) const;
   std::vector<ir::CellId> result_cells(const ir::Monoid& monoid);
   std::vector<Statement> scatter_point(const Scatter& scatter, const ir::Monoid& monoid);
 

@@ -63,11 +63,13 @@ TEST(VerifyLoops, WrongTexts) {
       {"of 16\n        p", "of 12\n        p", "12 lanes are no power of two"},
       {"f32x16", "f32x15", "acc0 has 15 lanes, which is no power of two"},
       {"unroll u in 0 of 2", "lanes u in 0 of 16", "a loop over lanes stands in the lanes of u"},
-      {"        p[i] = x[i]\n", "        for j in 0..2\n          p[i] = x[i]\n", "a serial loop stands in the lanes of i"},
+      {"        p[i] = x[i]\n", "        for j in 0..2\n          p[i] = x[i]\n",
+       "a serial loop stands in the lanes of i"},
       {"        p[i] = x[i]\n", "        if i >= 0\n          p[i] = x[i]\n", "a condition stands in the lanes of i"},
       {"        p[i] = x[i]\n", "        s[] = x[i]\n", "all lanes of i are stored to one cell"},
       {"        p[i] = x[i]\n", "        acc1 = x[i]\n", "acc1 has 1 lanes and is assigned in 16"},
-      {"        p[i] = x[i]\n", "        unroll q in i of 2\n          p[i] = x[i]\n", "a bound depends on the lanes of i"},
+      {"        p[i] = x[i]\n", "        unroll q in i of 2\n          p[i] = x[i]\n",
+       "a bound depends on the lanes of i"},
       {"        p[i] = x[i]\n", "        p[i] = x[i]!\n", "straight code computes a cell that may fail"},
       {"        p[i] = x[i]\n", "        p[i] = f32(3 / n[i])\n", "straight code computes a cell that may fail"},
       {"        p[i] = x[i]\n", "        x[i] = p[i]\n", "tensor 0 is stored to, which is no result"},
@@ -185,9 +187,15 @@ TEST(LoopsText, NamesOfAllKindsPrint) {
 }
 
 TEST(LoopsText, EverythingIsInTheKey) {
-  const char* changes[][2] = {{"i by 16", "i by 8"},   {"worth 1", "worth 2"},  {"f32[40], n", "f32[41], n"},
-                              {"else 0.5]", "else 0.25]"}, {"of 16\n        p", "of 16\n        p"}, {"]!", "]"},
-                              {"acc3: f32", "acc3: f32[2]"}, {"holds [16]", "holds [17]"}, {"< 3)", "<= 3)"},
+  const char* changes[][2] = {{"i by 16", "i by 8"},
+                              {"worth 1", "worth 2"},
+                              {"f32[40], n", "f32[41], n"},
+                              {"else 0.5]", "else 0.25]"},
+                              {"of 16\n        p", "of 16\n        p"},
+                              {"]!", "]"},
+                              {"acc3: f32", "acc3: f32[2]"},
+                              {"holds [16]", "holds [17]"},
+                              {"< 3)", "<= 3)"},
                               {"lanes i in i0..hi_i", "lanes i in i0"}};
   for (const auto& [from, to] : changes) {
     std::string text = right;
