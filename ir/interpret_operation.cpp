@@ -6,22 +6,12 @@
 #include <algorithm>
 
 #include "ir/interpret_bounds.h"
+#include "ir/interpret_cell_operation.h"
 #include "ir/interpret_domain.h"
-#include "ir/interpret_linear.h"
-#include "ir/interpret_reduce.h"
 #include "support/check.h"
 
 namespace tap::ir::oracle {
 namespace {
-
-using Dims = std::vector<std::uint32_t>;
-
-// One write access, ready to be followed.
-struct Writer {
-  Datum* datum;
-  std::vector<Reader::Axis> axes;
-  std::vector<bool> written;  // only with invariant dims: the first point of those writes
-};
 
 std::vector<Reader::Axis> axes_of(const Access& access, const Shape& shape) {
   std::vector<std::int64_t> strides = row_major_strides(shape);
@@ -37,45 +27,11 @@ std::vector<Reader::Axis> axes_of(const Access& access, const Shape& shape) {
   return axes;
 }
 
-class CellOperation {
- public:
-  CellOperation(const OperationInput& input, const std::vector<Datum*>& results);
-  void run();
+bool mentions_any(const Constraint& c, const Dims& dims) {
+  return std::any_of(dims.begin(), dims.end(), [&](std::uint32_t dim) { return mentions(c, dim); });
+}
 
- private:
-  void run_map(const MapBody& body);
-  void run_reduce(const ReduceBody& body);
-  void reduce_each_cell();
-  void reduce_by_scan(const Scan& scan);
-  bool reduce_by_scatter(const Scatter& scatter);
-  enum class Term { added, not_taken, uncertain };
-  Term scatter_term(const Scatter& scatter, const std::vector<BlockId>& blocks,
-                    const std::vector<Constraint>& on_targets);
-  std::vector<BlockId> compile_guards(const Scatter& scatter);
-
-  void evaluate_operands();
-  void write(std::size_t number, const Cell& cell);
-  void write_state(const ComponentState* state);
-  ComponentState* state_at_targets(const Scatter& scatter);
-
-  Dims dims_with_role(DimRole role) const;
-  std::vector<Constraint> constraints_without(const Dims& dims) const;
-  std::vector<Constraint> constraints_on(const Dims& dims, const Dims& but_not) const;
-  std::string where() const;
-
-  const OperationInput& in_;
-  const Operator& op_;
-  Point point_;
-  Dims parallel_, reduced_;
-  CellEvaluator cells_;
-  std::vector<Writer> writers_;
-
-  // Reductions only.
-  std::optional<Combiner> combiner_;
-  BlockId operand_block_;
-  std::vector<Cell> operands_;
-  std::vector<ComponentState> states_;  // of one cell; of a scatter: of every cell of the targets' dims
-};
+}  // namespace
 
 CellOperation::CellOperation(const OperationInput& input, const std::vector<Datum*>& results)
     : in_(input),
@@ -109,10 +65,6 @@ Dims CellOperation::dims_with_role(DimRole role) const {
   for (std::uint32_t d = 0; d < op_.dims.size(); ++d)
     if (op_.dims[d].role == role) dims.push_back(d);
   return dims;
-}
-
-bool mentions_any(const Constraint& c, const Dims& dims) {
-  return std::any_of(dims.begin(), dims.end(), [&](std::uint32_t dim) { return mentions(c, dim); });
 }
 
 // The constraints that mention none of `dims`; those that mention some of `dims` and none of `but_not`.
@@ -188,111 +140,6 @@ void CellOperation::reduce_each_cell() {
   }
 }
 
-// Goes along the dim in the direction in which the ranges grow; each cell combines only what its neighbour had not.
-void CellOperation::reduce_by_scan(const Scan& scan) {
-  Dims others;
-  std::copy_if(parallel_.begin(), parallel_.end(), std::back_inserter(others), [&](auto d) { return d != scan.along; });
-  LoopNest outer(op_, others, constraints_without({scan.along, scan.reduced}));
-  LoopNest along(op_, {scan.along}, constraints_on({scan.along}, {scan.reduced}));
-  LoopNest inner(op_, {scan.reduced}, constraints_on({scan.reduced}, {}));
-  for (bool more = outer.first(point_); more; more = outer.next(point_)) {
-    combiner_->reset(states_.data());
-    Range done{0, 0};
-    Range cells = along.range(point_);
-    for (std::int64_t n = 0; n < cells.size(); ++n) {
-      point_[scan.along] = scan.ascending ? cells.lo + n : cells.hi - 1 - n;
-      Range range = inner.range(point_);
-      if (!range.empty() && done.empty())
-        done = scan.at_the_right ? Range{range.lo, range.lo} : Range{range.hi, range.hi};
-      std::int64_t& k = point_[scan.reduced];
-      for (; !range.empty() && scan.at_the_right && done.hi < range.hi; ++done.hi) {
-        k = done.hi;
-        evaluate_operands();
-        combiner_->append(states_.data(), operands_.data());
-      }
-      for (; !range.empty() && !scan.at_the_right && done.lo > range.lo; --done.lo) {
-        k = done.lo - 1;
-        evaluate_operands();
-        combiner_->prepend(states_.data(), operands_.data());
-      }
-      write_state(states_.data());
-    }
-  }
-}
-
-std::vector<BlockId> CellOperation::compile_guards(const Scatter& scatter) {
-  std::vector<BlockId> blocks;
-  for (CellId condition : scatter.conditions) blocks.push_back(cells_.compile({condition}));
-  for (const Scatter::Target& target : scatter.targets) blocks.push_back(cells_.compile({target.selector}));
-  return blocks;
-}
-
-// One pass over the reduction dims for all cells of the targets' dims. False, before anything is written, if a selector is
-// not exact (it came out of floats), so that a bound must count every cell.
-bool CellOperation::reduce_by_scatter(const Scatter& scatter) {
-  Dims targets, others;
-  for (const Scatter::Target& t : scatter.targets) targets.push_back(t.dim);
-  for (std::uint32_t d : parallel_)
-    if (std::find(targets.begin(), targets.end(), d) == targets.end()) others.push_back(d);
-  Dims neither = targets;
-  neither.insert(neither.end(), reduced_.begin(), reduced_.end());
-  std::vector<Constraint> on_targets = constraints_on(targets, reduced_);
-  std::vector<BlockId> blocks = compile_guards(scatter);
-
-  LoopNest outer(op_, others, constraints_without(neither));
-  LoopNest inner(op_, reduced_, constraints_on(reduced_, {}));
-  LoopNest along(op_, targets, on_targets);
-  std::int64_t cells = 1;
-  for (std::uint32_t d : targets) cells *= op_.dims[d].range.size();
-  if (cells == 0) return true;
-  states_.resize(static_cast<std::size_t>(cells) * combiner_->arity());
-  for (bool more = outer.first(point_); more; more = outer.next(point_)) {
-    for (std::size_t s = 0; s < states_.size(); s += combiner_->arity()) combiner_->reset(&states_[s]);
-    for (std::uint32_t d : targets) point_[d] = op_.dims[d].range.lo;
-    for (bool term = inner.first(point_); term; term = inner.next(point_)) {
-      if (scatter_term(scatter, blocks, on_targets) == Term::uncertain) return false;
-    }
-    for (bool cell = along.first(point_); cell; cell = along.next(point_)) write_state(state_at_targets(scatter));
-  }
-  return true;
-}
-
-CellOperation::Term CellOperation::scatter_term(const Scatter& scatter, const std::vector<BlockId>& blocks,
-                                                const std::vector<Constraint>& on_targets) {
-  cells_.begin_point();
-  std::size_t block = 0;
-  for (CellId condition : scatter.conditions) {
-    cells_.run(blocks[block++]);
-    if (cells_[condition].error > 0) return Term::uncertain;
-    if (cells_[condition].value.i == 0) return Term::not_taken;
-  }
-  for (const Scatter::Target& target : scatter.targets) {
-    cells_.run(blocks[block++]);
-    if (cells_[target.selector].error > 0) return Term::uncertain;
-    point_[target.dim] = 0;
-    std::int64_t distance = 0;
-    bool far = __builtin_sub_overflow(cells_[target.selector].value.i, target.equals(point_), &distance);
-    Range range = op_.dims[target.dim].range;
-    bool hit = !far && distance != least_integer(ElementType::i64) && range.contains(target.sign * distance);
-    point_[target.dim] = hit ? target.sign * distance : range.lo;
-    if (!hit) return Term::not_taken;
-  }
-  for (const Constraint& c : on_targets)
-    if (!c.holds(point_)) return Term::not_taken;
-  evaluate_operands();
-  combiner_->append(state_at_targets(scatter), operands_.data());
-  return Term::added;
-}
-
-ComponentState* CellOperation::state_at_targets(const Scatter& scatter) {
-  std::int64_t at = 0;
-  for (const Scatter::Target& t : scatter.targets) {
-    Range range = op_.dims[t.dim].range;
-    at = at * range.size() + (point_[t.dim] - range.lo);
-  }
-  return &states_[static_cast<std::size_t>(at) * combiner_->arity()];
-}
-
 void CellOperation::write_state(const ComponentState* state) {
   for (std::size_t k = 0; k < writers_.size(); ++k) write(k, combiner_->result(state, k));
 }
@@ -318,8 +165,6 @@ void CellOperation::write(std::size_t number, const Cell& cell) {
   }
   if (in_.options.with_bounds) writer.datum->bound.store_f64(position, error_when_written(type, cell));
 }
-
-}  // namespace
 
 namespace {
 

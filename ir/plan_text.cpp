@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <type_traits>
 
 #include "ir/parse_line.h"
 #include "ir/text_names.h"
@@ -13,53 +11,6 @@
 
 namespace tap::ir {
 namespace {
-
-constexpr std::uint32_t max_axis = 1 << 20;
-
-std::string names(const std::vector<std::string>& list) {
-  std::vector<std::string> written;
-  for (const std::string& name : list) written.push_back(plan_name(name));
-  return joined(written);
-}
-
-std::string text(const PlannedChoice& choice) {
-  return fmt::format("choose {} {}", plan_name(choice.operation), choice.alternative);
-}
-std::string text(const PlannedSplit& split) {
-  std::string dim = axis_of_dim(split.dim) ? "on " + split.dim : "dim " + plan_name(split.dim);
-  std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim, to_string(split.blocks),
-                                words::text_of(words::placements, split.placement));
-  bool bare = split.mesh.empty() && split.axis && is_identifier(split.axis->name);
-  if (bare) out += " " + to_string(*split.axis);
-  else if (split.axis) out += fmt::format(" {}.{}", written_name(split.mesh), to_string(*split.axis));
-  if (split.tree) out += fmt::format(" tree {}", *split.tree);
-  return out;
-}
-std::string text(const PlannedFusion& fusion) {
-  std::string out = "fuse " + names(fusion.operations);
-  return fusion.dims.empty() ? out : out + " over " + names(fusion.dims);
-}
-std::string text(const PlannedUnroll& unroll) {
-  return fmt::format("unroll {} {}", plan_name(unroll.operation), unroll.steps);
-}
-
-// What a name without quotes is made of: H, H.m, u/v2, Y@1, H#7, #2. A `//` is a comment.
-std::size_t plain_length(std::string_view text) {
-  std::size_t n = text.starts_with('#') ? 1 : 0;
-  auto letters = [&] {
-    std::size_t begin = n;
-    while (n < text.size() && (is_identifier(text.substr(n, 1)) || (text[n] >= '0' && text[n] <= '9'))) ++n;
-    return n - begin;
-  };
-  if (n == 0 && !is_identifier(text.substr(0, 1))) return 0;
-  if (letters() == 0) return 0;
-  constexpr std::string_view between = "./@#";
-  while (n < text.size() && between.find(text[n]) != between.npos) {
-    ++n;
-    if (letters() == 0) return n - 1;
-  }
-  return n;
-}
 
 struct PlanFailure : TextFailure {
   std::string help;
@@ -154,7 +105,7 @@ class PlanReader {
       while (plain_length(line.rest()) > 0 && !at_word(line, "over"))
         for (std::string& more : names(line, PlanPart::operation)) fusion.operations.push_back(std::move(more));
       if (line.eat_word("over")) fusion.dims = names(line, PlanPart::dim);
-      refuse(line, column, fmt::format("`,` is missing before `{}`", next), "write `" + text(fusion) + "`");
+      refuse(line, column, fmt::format("`,` is missing before `{}`", next), "write `" + decision_text(fusion) + "`");
     }
     if (line.eat_word("over")) fusion.dims = names(line, PlanPart::dim);
     return fusion;
@@ -169,7 +120,7 @@ class PlanReader {
     std::size_t column = line.column();
     bool by = line.eat_word("by");
     unroll.steps = part(line, PlanPart::number, [&] { return line.bounded_integer(1, 1 << 20); });
-    if (by) refuse(line, column, "the number of steps stands without `by`", "write `" + text(unroll) + "`");
+    if (by) refuse(line, column, "the number of steps stands without `by`", "write `" + decision_text(unroll) + "`");
     return unroll;
   }
 
@@ -192,7 +143,7 @@ class PlanReader {
     if (!on || !at_word(line, "axis")) return name(line, PlanPart::dim);
     std::string found = part(line, PlanPart::dim, [&] {
       line.eat_word("axis");
-      return fmt::format("axis {}", line.bounded_integer(0, max_axis));
+      return fmt::format("axis {}", line.bounded_integer(0, max_planned_axis));
     });
     return result_.parts.back().back().name = found;
   }
@@ -274,33 +225,6 @@ class PlanReader {
 };
 
 }  // namespace
-
-bool is_plain_name(std::string_view name) { return !name.empty() && name != "_" && plain_length(name) == name.size(); }
-
-std::string plan_name(const std::string& name) { return is_plain_name(name) ? name : quoted(name); }
-
-std::string no_place(std::string_view word) {
-  return fmt::format(
-      "`{}` is no place for blocks; they go over threads, sequential, anywhere, or an axis of a mesh, as in "
-      "pod.data",
-      word);
-}
-
-std::optional<std::uint32_t> axis_of_dim(std::string_view dim) {
-  constexpr std::string_view prefix = "axis ";
-  if (!dim.starts_with(prefix)) return std::nullopt;
-  dim.remove_prefix(prefix.size());
-  std::uint32_t axis = 0;
-  auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), axis);
-  if (error != std::errc() || fmt::format("{}", axis) != dim || axis > max_axis) return std::nullopt;
-  return axis;
-}
-
-std::string print(const Plan& plan) {
-  std::string out = "plan 1\n";
-  for (const Decision& d : plan.decisions) out += std::visit([](const auto& p) { return text(p); }, d) + "\n";
-  return out;
-}
 
 std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text) {
   try {

@@ -34,6 +34,14 @@ std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text);
 // `on axis 0` names a dim by the axis of the value that it walks: its name is then `axis 0`. Nothing for other names.
 std::optional<std::uint32_t> axis_of_dim(std::string_view dim);
 
+// One decision as its line: fuse a, b over i
+std::string decision_text(const Decision& decision);
+
+inline constexpr std::uint32_t max_planned_axis = 1 << 20;
+
+// How much at the begin of a text is a name that needs no quotes: H, H.m, u/v2, Y@1, H#7, #2. A `//` is a comment.
+std::size_t plain_length(std::string_view text);
+
 // "`nowhere` is no place for blocks; they go over …"
 std::string no_place(std::string_view word);
 

@@ -18,13 +18,15 @@ ALLOWED = {
     "runtime": {"support", "runtime"},
     "backend": {"support", "ir", "runtime", "backend"},
     "compiler/frontend": {"support", "ir", "compiler/frontend"},
-    "compiler/driver": {"support", "ir", "passes", "check", "runtime", "backend", "compiler/frontend", "compiler/driver"},
+    "compiler/driver": {"support", "ir", "passes", "check", "runtime", "backend", "compiler/frontend",
+                        "compiler/driver"},
 }
 
 # A library's headers, and the only files that may include them: (prefixes, pattern, in words).
 LIBRARIES = [
     (("llvm/", "llvm-c/", "lld/"), r"backend/[^/]*\.cpp", "backend/*.cpp"),
-    (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)", "compiler/frontend/parse* and antlr*"),
+    (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)",
+     "compiler/frontend/parse* and antlr*"),
     (("boost/graph/", "boost/property_map/"), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
     (("boost/multiprecision/",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
     (("isl/",), r"compiler/frontend/legality[^/]*\.(cpp|h)", "compiler/frontend/legality*"),

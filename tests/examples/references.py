@@ -64,7 +64,8 @@ def transformer(random, f32):
     layers, n, model, heads, d, wide_ = 3, 4, 6, 2, 3, 5
     inputs = dict(X=f32(n, model), Wq=f32(layers, heads, model, d), Wk=f32(layers, heads, model, d),
                   Wv=f32(layers, heads, model, d), Wo=f32(layers, heads, d, model), Wg=f32(layers, model, wide_),
-                  Wu=f32(layers, model, wide_), Wd=f32(layers, wide_, model), norm1=f32(layers, model), norm2=f32(layers, model))
+                  Wu=f32(layers, model, wide_), Wd=f32(layers, wide_, model), norm1=f32(layers, model),
+                  norm2=f32(layers, model))
     a = {name: v.astype(np.float64) for name, v in inputs.items()}
     norm = lambda x, g: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * g
     s = a["X"]
@@ -157,7 +158,8 @@ def nearest(random, f32):
     Q, P, label = f32(4, 3), f32(9, 3), random.randint(0, 100, 9)
     q, p = wide(Q, P)
     d = ((q[:, None] - p[None]) ** 2).sum(-1)
-    yield Example("nearest.tap", dict(Q=Q, P=P, label=label), dict(found=label[d.argmin(1)], distance=np.sqrt(d.min(1))))
+    yield Example("nearest.tap", dict(Q=Q, P=P, label=label),
+                  dict(found=label[d.argmin(1)], distance=np.sqrt(d.min(1))))
 
 
 def fft(random, f32):
@@ -196,5 +198,6 @@ def smooth(random, f32):
     yield Example("smooth.tap", dict(X=X), dict(Y=x), dict(n=5, m=3))
 
 
-BUILDERS = [linear, mlp, attention, transformer, convnet, jacobi, heat, life, cg, mttkrp, kmeans, nearest, fft, recurrence,
+BUILDERS = [linear, mlp, attention, transformer, convnet, jacobi, heat, life, cg, mttkrp, kmeans, nearest, fft,
+            recurrence,
             logistic, smooth]

@@ -303,8 +303,8 @@ TEST_P(BadLaws, AreRefutedWithValues) {
 MonoidBuilder& adder_of_bits(MonoidBuilder& m, ElementType type, std::int64_t by) {
   auto two = [&](CellOp op, Cell a, Cell b) { return apply(op, type, {a, b}); };
   m.identity({m.i(0, type)});
-  m.combine({two(CellOp::bitxor_, m.a(0), m.b(0)) +
-             two(CellOp::shl, two(CellOp::bitand_, m.a(0), m.b(0)), m.i(by, type))});
+  m.combine(
+      {two(CellOp::bitxor_, m.a(0), m.b(0)) + two(CellOp::shl, two(CellOp::bitand_, m.a(0), m.b(0)), m.i(by, type))});
   return m;
 }
 

@@ -51,17 +51,15 @@ TEST(Sharing, BranchesThatAreNotTaken) {
       (std::vector<double>{static_cast<std::int32_t>(5 * (std::int64_t{1} << links)), 1, 1, 2}));
 }
 
+// `link` with a for each A.
+std::string with_operand(std::string link, const std::string& a) {
+  for (std::size_t at; (at = link.find('A')) != std::string::npos;) link.replace(at, 1, a);
+  return link;
+}
+
 TEST(Sharing, AndAndOr) {
   for (const char* link : {"A and A", "A or A", "A and not A", "(A and x[i] > 1) or (A and x[i] < -1)"}) {
-    std::string cells = "if (" +
-                        chain("x[i] != 0",
-                              [&](auto& a) {
-                                std::string text = link;
-                                for (std::size_t at; (at = text.find('A')) != std::string::npos;)
-                                  text.replace(at, 1, a);
-                                return text;
-                              }) +
-                        ") then 1 else 0";
+    std::string cells = "if (" + chain("x[i] != 0", [&](auto& a) { return with_operand(link, a); }) + ") then 1 else 0";
     bool never = std::string(link) == "A and not A";
     EXPECT_EQ(run_cell(cells), (never ? std::vector<double>{0, 0, 0, 0} : std::vector<double>{1, 0, 1, 1})) << link;
   }
@@ -70,15 +68,8 @@ TEST(Sharing, AndAndOr) {
 TEST(Sharing, GuardsOfReads) {
   for (const char* link :
        {"A and A", "A and (i < 9 and A)", "(A and i > 0) or (A and i < 9)", "if A then i > 0 and A else not (not A)"}) {
-    std::string cells = "if (" +
-                        chain("i > 0",
-                              [&](auto& a) {
-                                std::string text = link;
-                                for (std::size_t at; (at = text.find('A')) != std::string::npos;)
-                                  text.replace(at, 1, a);
-                                return text;
-                              }) +
-                        ") then x[i - 1] else 7";
+    std::string cells =
+        "if (" + chain("i > 0", [&](auto& a) { return with_operand(link, a); }) + ") then x[i - 1] else 7";
     EXPECT_EQ(run_cell(cells), (std::vector<double>{7, 5, 0, -3})) << link;
   }
 }

@@ -112,7 +112,8 @@ def run_command(command, case, folder, tapc):
         words.append(str(tapc) if word == "tapc" and not words else word)
     environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "TMPDIR": str(folder), "HOME": str(folder)}
     close = (lambda: os.close(0)) if case.stdin == "closed" else None
-    return subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT, preexec_fn=close)
+    return subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=TIME_LIMIT, preexec_fn=close)
 
 
 def apply_fixes(text, fixes):
@@ -159,7 +160,8 @@ def run_case(case, tapc, update):
             if not matches(case.expected(), printed):
                 case.write_expected(printed)
         elif not matches(case.expected(), printed):
-            return "wanted:\n" + "\n".join("    " + l for l in case.expected()) + "\n  printed:\n" + "\n".join("    " + l for l in printed)
+            wanted, got = ("\n".join("    " + l for l in lines) for lines in (case.expected(), printed))
+            return "wanted:\n" + wanted + "\n  printed:\n" + got
         return check_fixes(case, folder, tapc) if case.fix else None
 
 

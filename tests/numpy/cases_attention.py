@@ -68,7 +68,8 @@ def layers(table, dtype, loose):
     for lead, n, m in [((), 3, 4), ((2,), 2, 3)]:
         x, z = draw(dtype, *lead, n, 4) * dtype(0.5), draw(dtype, *lead, m, 4) * dtype(0.5)
         wq, wk, wv, wo = draw(dtype, 2, 4, 3), draw(dtype, 2, 4, 3), draw(dtype, 2, 4, 2), draw(dtype, 2, 2, 5)
-        for op, inputs, other, see in [("multi_head_attention", [x, z], z, None), ("multi_head_attention_causal", [x], x, causal(n, n))]:
+        for op, inputs, other, see in [("multi_head_attention", [x, z], z, None),
+                                       ("multi_head_attention_causal", [x], x, causal(n, n))]:
             want = 0
             for h in range(2):
                 q, k, v = wide(x) @ wide(wq[h]), wide(other) @ wide(wk[h]), wide(other) @ wide(wv[h])
@@ -84,4 +85,5 @@ def rotations(table, dtype):
         turn = np.exp(1j * np.arange(n)[:, None] * base**(-np.arange(half) / half))
         y = (wide(x)[..., :half] + 1j * wide(x)[..., half:]) * turn
         want = np.concatenate([y.real, y.imag], axis=-1)
-        table.add("rotary", f"{base}", [x], want.astype(dtype), rtol={np.float64: 1e-9, np.float32: 1e-5, np.float16: 5e-3}[dtype])
+        table.add("rotary", f"{base}", [x], want.astype(dtype),
+                  rtol={np.float64: 1e-9, np.float32: 1e-5, np.float16: 5e-3}[dtype])

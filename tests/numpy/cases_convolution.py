@@ -58,7 +58,8 @@ def conv_transposed(x, w, stride, pad, extra, dilation=1, groups=1):
     for i in itertools.product(*[range(n) for n in x.shape[2:]]):
         for u in itertools.product(*[range(k) for k in w.shape[2:]]):
             at = tuple(s * a + d * b for a, b, s, d in zip(i, u, stride, dilation))
-            whole[(slice(None), slice(None)) + at] += x[(slice(None), slice(None)) + i] @ w[(slice(None), slice(None)) + u]
+            whole[(slice(None), slice(None)) + at] += x[(slice(None), slice(None)) + i] @ w[(slice(None), slice(None))
+                                                                                            + u]
     return whole[(Ellipsis,) + tuple(slice(p, p + n) for n, p in zip(sizes, pad))]
 
 
@@ -95,12 +96,14 @@ def convolutions(table, dtype):
             table.add(f"conv{space}d", text, [x, w], conv(x, w, **options).astype(dtype))
             for groups in (2, 4):
                 w = draw(dtype, groups * 2, 4 // groups, *window)
-                table.add(f"conv{space}d_grouped", f"{groups}, {text}", [x, w], conv_grouped(x, w, groups, **options).astype(dtype))
+                table.add(f"conv{space}d_grouped", f"{groups}, {text}", [x, w],
+                          conv_grouped(x, w, groups, **options).astype(dtype))
             w = draw(dtype, 4, *window)
             want = conv_grouped(x, w[:, None], 4, **options)
             table.add(f"depthwise_conv{space}d", text, [x, w], want.astype(dtype))
     # No samples, no channels in, no channels out, a window as large as the image.
-    for a, b in [((0, 2, 4, 4), (3, 2, 3, 3)), ((1, 0, 4, 4), (2, 0, 3, 3)), ((1, 2, 4, 4), (0, 2, 3, 3)), ((1, 1, 3, 3), (1, 1, 3, 3)),
+    for a, b in [((0, 2, 4, 4), (3, 2, 3, 3)), ((1, 0, 4, 4), (2, 0, 3, 3)), ((1, 2, 4, 4), (0, 2, 3, 3)),
+                 ((1, 1, 3, 3), (1, 1, 3, 3)),
                  ((1, 1, 2, 2), (1, 1, 3, 3))]:
         x, w = draw(dtype, *a), draw(dtype, *b)
         table.add("conv2d", "", [x, w], conv(x, w).astype(dtype))
@@ -120,7 +123,8 @@ def by_axis(table, dtype):
         options["extra"], options["pad"] = (1, 0, 2)[:space], (0, 1, 1)[:space]
         text = ", ".join(f"{name}_{axis} = {n}" for name, values in options.items() for axis, n in zip(axes, values))
         w = draw(dtype, 4, 3, *window)
-        table.add(f"conv{space}d_transposed", f"groups = 2, {text}", [x, w], conv_transposed(x, w, groups=2, **options).astype(dtype))
+        table.add(f"conv{space}d_transposed", f"groups = 2, {text}", [x, w],
+                  conv_transposed(x, w, groups=2, **options).astype(dtype))
 
 
 def transposed(table, dtype):
@@ -134,7 +138,8 @@ def transposed(table, dtype):
         for stride, dilation, groups in [(1, 2, 1), (2, 3, 1), (3, 2, 2), (1, 1, 4)]:
             x, w = draw(dtype, 1, 4, *size), draw(dtype, 4, 2, *window)
             text = f"stride = {stride}, pad = 1, dilation = {dilation}, groups = {groups}"
-            table.add(f"conv{space}d_transposed", text, [x, w], conv_transposed(x, w, stride, 1, 0, dilation, groups).astype(dtype))
+            table.add(f"conv{space}d_transposed", text, [x, w],
+                      conv_transposed(x, w, stride, 1, 0, dilation, groups).astype(dtype))
         phases(table, draw(dtype, 2, 3, *[k + 1 for k in window]), draw(dtype, 1, 2, *size), space)
 
 
@@ -167,14 +172,16 @@ def max_pools(table, dtype):
         for window, stride, pad in POOLS:
             x = draw(dtype, 2, 2, *size)
             parts = [p for _, p in views(padded(x, space, pad, bottom), space, [window] * space, stride, 1)]
-            table.add(f"max_pool{space}d", f"window = {window}, stride = {stride}, pad = {pad}", [x], np.max(parts, axis=0))
+            table.add(f"max_pool{space}d", f"window = {window}, stride = {stride}, pad = {pad}", [x],
+                      np.max(parts, axis=0))
 
 
 def pools_by_axis(table, dtype, average):
     for space, axes in [(2, "hw"), (3, "dhw")]:
         window, stride, pad = (3, 2, 1)[:space], (1, 2, 1)[:space], (1, 0, 0)[:space]
         text = "window = 1, " + ", ".join(f"{name}_{axis} = {n}" for name, values in
-                                          [("window", window), ("stride", stride), ("pad", pad)] for axis, n in zip(axes, values))
+                                          [("window", window), ("stride", stride), ("pad", pad)] for axis,
+                                          n in zip(axes, values))
         x = draw(dtype, 2, 1, *(5, 4, 3)[:space])
         bottom = 0 if average else -np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
         parts = [p for _, p in views(padded(x, space, pad, bottom), space, window, stride, 1)]

@@ -73,7 +73,8 @@ def by_channel(table):
             axes = (0,) + tuple(range(2, rank))
             want = standardise(wide(x), axes, 1e-5) * g + b
             table.add("batch_norm", "", [x, gamma, beta],
-                      (want.astype(dtype), wide(x).mean(axis=axes).astype(dtype), wide(x).var(axis=axes).astype(dtype)), **loose)
+                      (want.astype(dtype), wide(x).mean(axis=axes).astype(dtype), wide(x).var(axis=axes).astype(dtype)),
+                      **loose)
             want = (wide(x) - channels(mean, rank)) / np.sqrt(channels(var, rank) + 0.25) * g + b
             table.add("batch_norm_inference", "0.25", [x, mean, var, gamma, beta], want.astype(dtype), **loose)
             for groups in (1, 2, shape[1]):

@@ -33,7 +33,8 @@ FAMILIES = {
     "mean": lambda x, axes, keep: (np.sum(wide(x), axis=axes, keepdims=keep)
                                    / np.float64(np.prod([x.shape[a] for a in axes], dtype=float))).astype(x.dtype),
     "logsumexp": lambda x, axes, keep: log_sum_exp(wide(x), axes, keep).astype(x.dtype),
-    "variance": lambda x, axes, keep: (np.sum((wide(x) - np.mean(wide(x), axis=axes, keepdims=True))**2, axis=axes, keepdims=keep)
+    "variance": lambda x, axes,
+            keep: (np.sum((wide(x) - np.mean(wide(x), axis=axes, keepdims=True))**2, axis=axes, keepdims=keep)
                                        / np.float64(np.prod([x.shape[a] for a in axes], dtype=float))).astype(x.dtype),
 }
 
@@ -129,7 +130,8 @@ def logsumexps(table):
                     want = np.logaddexp.reduce(wide(x), axis=axis, keepdims=keep)
                     table.add(op, f"{axis}", [x], want.astype(dtype))
             table.add("logsumexp_one_pass", "", [x], np.logaddexp.reduce(wide(x), axis=-1).astype(dtype))
-    for values, want in [([1000.0, 1000.0, -np.inf], 1000 + np.log(2)), ([-np.inf, -np.inf], -np.inf), ([np.inf, 0.0], np.inf)]:
+    for values, want in [([1000.0, 1000.0, -np.inf], 1000 + np.log(2)), ([-np.inf, -np.inf], -np.inf),
+                         ([np.inf, 0.0], np.inf)]:
         table.add("logsumexp_axis", "-1", [np.array(values)], np.float64(want))
         table.add("logsumexp_axis_keep", "-1", [np.array(values)], np.array([want]))
 
@@ -143,8 +145,10 @@ def variances(table):
             table.add("variance_axis_keep", f"{axis}, ddof = 1", [x], np.expand_dims(want, axis).astype(dtype))
         table.add("variance_leading", "2, ddof = 1", [x], np.var(wide(x), axis=(0, 1), ddof=1).astype(dtype))
         table.add("variance_trailing", "2, ddof = 1", [x], np.var(wide(x), axis=(1, 2), ddof=1).astype(dtype))
-        table.add("variance_leading_keep", "1, 1, ddof = 1", [x], np.var(wide(x), axis=(0, 1), ddof=1, keepdims=True).astype(dtype))
-        table.add("variance_trailing_keep", "1, ddof = 1", [x], np.var(wide(x), axis=-1, ddof=1, keepdims=True).astype(dtype))
+        table.add("variance_leading_keep", "1, 1, ddof = 1", [x],
+                  np.var(wide(x), axis=(0, 1), ddof=1, keepdims=True).astype(dtype))
+        table.add("variance_trailing_keep", "1, ddof = 1", [x],
+                  np.var(wide(x), axis=-1, ddof=1, keepdims=True).astype(dtype))
         for ddof in (0, 1):
             table.add("variance_two_pass", f"ddof = {ddof}", [x], np.var(wide(x), axis=-1, ddof=ddof).astype(dtype))
         table.add("variance_all", "ddof = 1", [x], np.asarray(np.var(wide(x), ddof=1)).astype(dtype))
@@ -184,4 +188,5 @@ def recurrences(table):
             for t in range(shape[0]):
                 h = wide(a[t]) * h + wide(b[t])
                 want[t] = h
-            table.add("linear_recurrence", "", [a, b, start], want.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
+            table.add("linear_recurrence", "", [a, b, start], want.astype(dtype),
+                      rtol=1e-5 if dtype == np.float32 else 0)

@@ -45,7 +45,8 @@ def shapes(table):
                 table.add("expand", f"{count - len(shape) - 1}", [x], np.expand_dims(x, count))
                 y = np.expand_dims(x, count)
                 table.add("squeeze", f"{count - len(shape) - 1}", [y], x)
-        for old, new in [((4, 3), (2, 6)), ((12,), (3, 2, 2)), ((2, 3, 2), (12,)), ((1, 1), (1,)), ((0, 3), (3, 0)), ((6,), (6,))]:
+        for old, new in [((4, 3), (2, 6)), ((12,), (3, 2, 2)), ((2, 3, 2), (12,)), ((1, 1), (1,)), ((0, 3), (3, 0)),
+                         ((6,), (6,))]:
             x = draw(dtype, *old)
             table.add("reshape", ", ".join(map(str, new)), [x], x.reshape(new))
         for shape, m in [((6,), 2), ((2, 6), 3), ((0, 4), 4), ((3, 0), 2), ((5,), 1)]:
@@ -75,7 +76,8 @@ def along_axis(table):
         for shape in [(3, 3), (2, 4), (4, 2), (2, 3, 3), (0, 2)]:
             x = draw(dtype, *shape)
             for shift in (0, 1, -1):
-                table.add("lower_triangle", f"{shift}", [x], np.where(np.tri(*shape[-2:], shift, dtype=bool), x, dtype(0)))
+                table.add("lower_triangle", f"{shift}", [x],
+                          np.where(np.tri(*shape[-2:], shift, dtype=bool), x, dtype(0)))
                 upper = ~np.tri(*shape[-2:], shift - 1, dtype=bool)
                 table.add("upper_triangle", f"{shift}", [x], np.where(upper, x, dtype(0)))
     for n in (0, 1, 5):

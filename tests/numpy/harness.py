@@ -66,7 +66,8 @@ class Table:
         for bf16 in (False, True):
             if bf16 and not self.has_twin(inputs, expected, params):
                 return
-            case = Case(op, f"<{params}>" if params else "", inputs, expected, number=len(self.cases), bf16=bf16, **options)
+            case = Case(op, f"<{params}>" if params else "", inputs, expected, number=len(self.cases), bf16=bf16,
+                        **options)
             self.cases.append(case)
 
     @staticmethod
@@ -86,7 +87,8 @@ def program_of(cases):
         results += [f"Y{c.number}_{k}: {type_text(outside(c, a))}" for k, a in enumerate(c.expected)]
         names = [f"{'B' if narrow(a) else 'Y'}{c.number}_{k}" for k, a in enumerate(c.expected)]
         left = names[0] if len(names) == 1 else f"({', '.join(names)})"
-        arguments = ", ".join(f"bf16(A{c.number}_{k})" if narrow(a) else f"A{c.number}_{k}" for k, a in enumerate(c.inputs))
+        arguments = ", ".join(f"bf16(A{c.number}_{k})" if narrow(a) else f"A{c.number}_{k}" for k,
+                              a in enumerate(c.inputs))
         body.append(f"    {left} = {c.op}{c.params}({arguments})")
         body += [f"    Y{c.number}_{k} = f32({name})" for k, name in enumerate(names) if name[0] == "B"]
     return "use std\nprogram cases({}) -> ({}) {{\n{}\n}}\n".format(
@@ -144,7 +146,8 @@ def mismatch(case, got, engine):
             want = round_to_bf16(want)
         rtol, atol = TOLERANCE[engine][name]
         least = case.rtol * (8 if is_bf16 else 1)  # bf16 has 3 bits less
-        if not np.allclose(have.astype(np.float64), want.astype(np.float64), rtol=max(rtol, least), atol=atol, equal_nan=True):
+        if not np.allclose(have.astype(np.float64), want.astype(np.float64), rtol=max(rtol, least), atol=atol,
+                           equal_nan=True):
             return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"[:1500]
     return None
 

@@ -65,7 +65,8 @@ class ChoicesTest(TapcTest):
         wanted = self.results("ABC", "--engine", "interp", "--passes=none")
         self.assertEqual(self.results("ABC"), wanted)
         self.assertIn("Y.t0", self.printed("opt", "p.tap"))
-        for lines in ["choose Y 0\n", "choose Y 1\nsplit Y.t0 dim j into 4\n", "choose Y 0\nsplit Y dim j into 3\n", "split Y dim k into 3\nsplit Y.t0 dim k into 2\n"]:
+        for lines in ["choose Y 0\n", "choose Y 1\nsplit Y.t0 dim j into 4\n", "choose Y 0\nsplit Y dim j into 3\n",
+                      "split Y dim k into 3\nsplit Y.t0 dim k into 2\n"]:
             self.given(CHAIN, lines)
             with self.subTest(lines=lines):
                 self.assertEqual(self.results("ABC", "--plan", "p.plan"), wanted)

@@ -34,7 +34,8 @@ class CodePagesTest(unittest.TestCase):
             return subprocess.run([TAPC, "check", "a.tap"], cwd=folder, capture_output=True, text=True, timeout=30)
 
     def test_pages(self):
-        pages = [p for p in sorted(PAGES.glob("T*.md")) if p.stem not in ELIDED and len(blocks(p)) > 1 and all(map(is_program, blocks(p)))]
+        pages = [p for p in sorted(PAGES.glob("T*.md")) if p.stem not in ELIDED and len(blocks(p)) > 1
+                 and all(map(is_program, blocks(p)))]
         self.assertGreater(len(pages), 50)
         for page in pages:
             code = page.stem

@@ -11,7 +11,9 @@ OPEN = "program p(X: f32[d.., n], W: f32[n]) -> (Y: f32[d..]) { Y[i..] = sum[k] 
 
 class Options(TapcTest):
     def commands(self):
-        listed = self.tapc("--help").stdout.decode().split("SUBCOMMANDS:" if b"SUBCOMMANDS:" in self.tapc("--help").stdout else "Subcommands:")[1]
+        listed = self.tapc("--help").stdout.decode().split("SUBCOMMANDS:"
+                                                           if b"SUBCOMMANDS:" in self.tapc("--help").stdout
+                                                           else "Subcommands:")[1]
         names = re.findall(r"(?m)^  (\w+)", listed)
         self.assertGreaterEqual(len(names), 10)
         return names
@@ -37,7 +39,8 @@ class Options(TapcTest):
         script = self.tapc("completion", "bash").stdout.decode()
         line = " ".join(f"'{word}'" for word in ("tapc", *words))
         script += f'\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; _tapc; printf "%s\\n" "${{COMPREPLY[@]}}"\n'
-        done = subprocess.run(["bash", "--norc", "-c", script], cwd=self.folder, capture_output=True, text=True, timeout=20)
+        done = subprocess.run(["bash", "--norc", "-c", script], cwd=self.folder, capture_output=True, text=True,
+                              timeout=20)
         self.assertEqual(done.stderr, "")
         return set(done.stdout.split())
 
@@ -80,32 +83,39 @@ class Shapes(TapcTest):
     def test_shapes_that_do_not_fit(self):
         for command in ("check", "inspect", "verify", "opt"):
             with self.subTest(command):
-                self.expect(3, r"error\[T1102\]: the input `X` is declared as f32\[4, 8\], and `X=f64\[4,8\]` says f64", command, "p.tap", "-i", "X=f64[4,8]")
-                self.expect(3, r"error\[T1104\]: `V`.* is not an input", command, "p.tap", "-i", "X=f32[4,8]", "-i", "V=f32[8]")
-                self.expect(3, r"error\[T1103\]: input `W` has shape \[7\], so `n` would be 7; it is 8", command, "p.tap", "-i", "X=f32[4,8]", "-i", "W=f32[7]")
+                self.expect(3, r"error\[T1102\]: the input `X` is declared as f32\[4, 8\], and `X=f64\[4,8\]` says f64",
+                            command, "p.tap", "-i", "X=f64[4,8]")
+                self.expect(3, r"error\[T1104\]: `V`.* is not an input", command, "p.tap", "-i", "X=f32[4,8]", "-i",
+                            "V=f32[8]")
+                self.expect(3, r"error\[T1103\]: input `W` has shape \[7\], so `n` would be 7; it is 8", command,
+                            "p.tap", "-i", "X=f32[4,8]", "-i", "W=f32[7]")
                 self.expect(2, r"error\[T1107\]", command, "p.tap", "-i", "X=f32[4,8")
         self.expect(2, r"error\[T1107\].*`=` and a value are wanted", "run", "p.tap", "-i", "X=f32[4,8]")
 
     def test_files_without_an_at_sign(self):
         for value in ("x.npy", "all.npz:X", "all.safetensors"):
-            self.expect(2, rf"(?s)a file is named after an `@`.*help: write X=@{value}", "run", "p.tap", "-i", f"X={value}")
+            self.expect(2, rf"(?s)a file is named after an `@`.*help: write X=@{value}", "run", "p.tap", "-i",
+                        f"X={value}")
 
     def test_types_of_files(self):
         np.save(self.folder / "x.npy", np.zeros((2, 3)))
         self.expect(3, r"(?s)p\.tap:1:\d+: error\[T1102\]: the input `X` is declared as f32 \[2, 3\], and `x\.npy` holds f64 \[2, 3\].*"
-                       r"help: types are not converted silently; in NumPy: x\.astype\('float32'\)", "run", "p.tap", "-i", "X=@x.npy", "-i", "W=ones")
+                       r"help: types are not converted silently; in NumPy: x\.astype\('float32'\)", "run", "p.tap",
+                    "-i", "X=@x.npy", "-i", "W=ones")
         for code in (b"|f4", b"|i8"):
             np.save(self.folder / "y.npy", np.zeros((2, 3), code[1:].decode()))
             data = (self.folder / "y.npy").read_bytes()
             self.write("y.npy", data.replace(b"<" + code[1:], code))
-            self.expect(3, rf"error\[T1102\]: .*`\{code.decode()}`, which says no order of their bytes", "run", "p.tap", "-i", "X=@y.npy", "-i", "W=ones")
+            self.expect(3, rf"error\[T1102\]: .*`\{code.decode()}`, which says no order of their bytes", "run", "p.tap",
+                        "-i", "X=@y.npy", "-i", "W=ones")
 
     def test_numbers_beyond_a_type(self):
         for type, number in (("f32", "1e39"), ("f32", "-3.5e38"), ("f16", "70000"), ("bf16", "3.4e38")):
             self.write("q.tap", f"program p(X: {type}[1]) -> (Y: {type}[1]) {{ Y[i] = X[i] }}\n")
             for value in (f"[{number}]", f"const:{number}"):
                 with self.subTest(type=type, value=value):
-                    self.expect(2, r"error\[T1107\]: .*beyond the greatest of its values", "run", "q.tap", "-i", "X=" + value)
+                    self.expect(2, r"error\[T1107\]: .*beyond the greatest of its values", "run", "q.tap", "-i",
+                                "X=" + value)
         self.write("q.tap", "program p(X: f32[2]) -> (Y: f32[2]) { Y[i] = X[i] }\n")
         result = self.expect(0, "^$", "run", "q.tap", "-i", "X=[inf, 3.4028234e38]", "-o", "Y=@y.npy")
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.float32([np.inf, 3.4028234e38]))
@@ -130,21 +140,25 @@ class Files(TapcTest):
         self.assertIn(b"transfer", (self.folder / "p.ir").read_bytes())
         for command in ("fmt", "ops --file"):
             self.expect(2, r"(?s)error\[T0114\]: `p\.ir` is the text of a stage.*`tapc opt`", *command.split(), "p.ir")
-        self.expect(2, r"error\[T1001\]: `p\.ir` is the text of a stage, in which --dim has been decided", "run", "p.ir", "--dim", "n=3", *inputs)
+        self.expect(2, r"error\[T1001\]: `p\.ir` is the text of a stage, in which --dim has been decided", "run",
+                    "p.ir", "--dim", "n=3", *inputs)
         self.write("p.ir", (self.folder / "p.ir").read_text().replace("graph 0 p", "graph zero p"))
         self.expect(1, r"p\.ir:\d+:7: error\[T0114\]", "run", "p.ir", *inputs)
 
     def test_block_stages_and_dumps(self):
         self.write("p.tap", "mesh pod = [data: 2]\nprogram p(X: f32[4]) -> (Y: f32[4]) { H[i] = sum[k] X[k] * X[i]\n Y[i] = H[3 - i] + sum[k] H[k] }\n")
         self.write("p.plan", "plan 1\nsplit H dim i into 2 over pod.data\nsplit Y dim i into 2 over pod.data\n")
-        shown = self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "block", "--dump-after=all", "--dump-dir=d").stdout.decode()
+        shown = self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "block", "--dump-after=all",
+                          "--dump-dir=d").stdout.decode()
         self.assertRegex(shown, r"(?m)^  device 1: H\[2\.\.4\]@1 = H\(")
         self.assertRegex(shown, r"(?m)^  move ")
         dumped = {path.name[3:-4]: path for path in sorted((self.folder / "d").iterdir())}
         self.assertLessEqual({"inline_calls", "apply_splits", "realise", "expand"}, set(dumped))
         self.assertEqual(dumped["expand"].read_text(), shown)
-        self.assertEqual(dumped["realise"].read_bytes(), self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded").stdout)
-        self.expect(2, r"(?s)there is no pass `realize`.*did you mean `realise`", "run", "p.tap", "--dump-after=realize", "-i", "X=iota")
+        self.assertEqual(dumped["realise"].read_bytes(),
+                         self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded").stdout)
+        self.expect(2, r"(?s)there is no pass `realize`.*did you mean `realise`", "run", "p.tap",
+                    "--dump-after=realize", "-i", "X=iota")
 
     def test_loops_of_native_kernels(self):
         if "native" not in self.tapc("run", "--help").stdout.decode():
@@ -174,7 +188,8 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
                 operation = line
                 rows[operation] = []
         self.assertIn(["k", "0..6", "reduction", "can be cut, into partials that sum combines"], rows["H"])
-        self.assertIn(["i", "0..6", "parallel", "can be cut, into scans of the blocks and what one carries to the next"], rows["S"])
+        self.assertIn(["i", "0..6", "parallel",
+                       "can be cut, into scans of the blocks and what one carries to the next"], rows["S"])
         self.assertIn("V/w", rows)
         # What is listed as one that can be cut can be, by that name.
         tried = 0
@@ -187,12 +202,14 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
                 tried += 1
         self.assertGreaterEqual(tried, 7)
         # `inspect --plan` shows the graph that the plan speaks of, as `opt --plan` does.
-        self.assertEqual(self.tapc("inspect", "p.tap", "--plan", "p.plan").stdout, self.tapc("opt", "p.tap", "--plan", "p.plan").stdout)
+        self.assertEqual(self.tapc("inspect", "p.tap", "--plan", "p.plan").stdout,
+                         self.tapc("opt", "p.tap", "--plan", "p.plan").stdout)
         self.expect(2, "T1001", "inspect", "p.tap", "--splits", "--format", "dot")
 
     def test_which_program(self):
         self.write("p.tap", PROGRAM.replace("main", "first") + PROGRAM.replace("main", "second"))
-        self.expect(2, r"(?s)there is no program `NOPE`.*its programs are first, second", "run", "p.tap", "--program", "NOPE", "-i", "X=iota")
+        self.expect(2, r"(?s)there is no program `NOPE`.*its programs are first, second", "run", "p.tap", "--program",
+                    "NOPE", "-i", "X=iota")
         self.expect(2, r"the file has several programs: first, second", "run", "p.tap", "-i", "X=iota")
         self.write("q.tap", DOUBLE)
         self.expect(2, r"(?s)there is no program `NOPE`.*it declares no program", "run", "q.tap", "--program", "NOPE")
@@ -200,7 +217,8 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
     def test_ops_of_a_file_without_operators(self):
         self.write("m.tap", "monoid least(a: f32) { identity inf; combine (x, y) = min(x.a, y.a) }\nprogram p(X: f32[2]) -> (Y: f32[2]) { Y = X }\n")
         result = self.tapc("ops", "--file", "m.tap")
-        self.assertEqual(result.stdout.decode(), "`m.tap` declares no operators; its monoids are least; its programs are p\n", result.told)
+        self.assertEqual(result.stdout.decode(),
+                         "`m.tap` declares no operators; its monoids are least; its programs are p\n", result.told)
 
     def test_where_a_program_failed(self):
         self.write("g.tap", """op look(t: f32[n], at: i64[m]) -> (y: f32[m]) {
@@ -212,8 +230,10 @@ program p(T: f32[5], K: i64[3]) -> (Y: f32[3], Z: i64[3]) {
 }
 """)
         for engine in ("interp", "native"):
-            self.expect(6, r"g\.tap:5:\d+: error\[T1301\]: index 9 is out of range", "run", "g.tap", "-i", "T=iota", "-i", "K=[0, 9, 1]", "--engine", engine)
-            self.expect(6, r"g\.tap:6:5: error\[T1301\]: division by zero in `Z` at i=1", "run", "g.tap", "-i", "T=iota", "-i", "K=[0, 2, 1]", "--engine", engine)
+            self.expect(6, r"g\.tap:5:\d+: error\[T1301\]: index 9 is out of range", "run", "g.tap", "-i", "T=iota",
+                        "-i", "K=[0, 9, 1]", "--engine", engine)
+            self.expect(6, r"g\.tap:6:5: error\[T1301\]: division by zero in `Z` at i=1", "run", "g.tap", "-i",
+                        "T=iota", "-i", "K=[0, 2, 1]", "--engine", engine)
 
     def test_one_step(self):
         self.write("p.tap", "program p(X: f32[4]) -> (Y: f32[4]) { Y[i] = X[i] * 1 }\n")

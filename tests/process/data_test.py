@@ -31,7 +31,8 @@ class Data(TapcTest):
         self.write("a.tap", COPY)
         x = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45, 3.4e38], "f4")
         for engine in ("interp", "native"):
-            self.expect(0, r"^$", "run", "a.tap", "--engine", engine, "-i", "X=@" + self.save("x.npy", x), "-o", "Y=@y.npy")
+            self.expect(0, r"^$", "run", "a.tap", "--engine", engine, "-i", "X=@" + self.save("x.npy", x), "-o",
+                        "Y=@y.npy")
             y = self.load("y.npy")
             np.testing.assert_array_equal(y, x)
             self.assertTrue(np.signbit(y[3]))
@@ -41,8 +42,10 @@ class Data(TapcTest):
         self.save("x.npy", np.zeros(4, "f4"))
         good = (self.folder / "x.npy").read_bytes()
         np.save(self.folder / "o.npy", np.array([None]), allow_pickle=True)
-        for name, code, data in (("cut", "T1101", good[:-1]), ("long", "T1101", good + b"x"), ("magic", "T1101", b"X" + good[1:]),
-                                 ("head", "T1101", good[:40]), ("empty", "T1101", b""), ("pickle", "T1102", (self.folder / "o.npy").read_bytes())):
+        for name, code, data in (("cut", "T1101", good[:-1]), ("long", "T1101", good + b"x"),
+                                 ("magic", "T1101", b"X" + good[1:]),
+                                 ("head", "T1101", good[:40]), ("empty", "T1101", b""),
+                                 ("pickle", "T1102", (self.folder / "o.npy").read_bytes())):
             with self.subTest(name):
                 self.write("bad.npy", data)
                 self.expect(3, rf"error\[{code}\]: .*`bad\.npy`", "run", "a.tap", "-i", "X=@bad.npy", "-o", "Y=@y.npy")
@@ -50,11 +53,13 @@ class Data(TapcTest):
 
     def test_e07_expected_of_another_shape(self):
         self.write("a.tap", COPY)
-        self.expect(3, r"error\[T1103\]: the result `Y` is declared as f32 \[4\]", "run", "a.tap", "-i", "X=f32[4]=iota", "--expect", "Y=f32[3]=iota")
+        self.expect(3, r"error\[T1103\]: the result `Y` is declared as f32 \[4\]", "run", "a.tap", "-i",
+                    "X=f32[4]=iota", "--expect", "Y=f32[3]=iota")
 
     def test_e07_data_that_do_not_fit_dims_without_defaults(self):
         self.write("a.tap", COPY)
-        self.expect(3, r"error\[T1103\].*has 2 dims", "run", "a.tap", "-i", "X=@" + self.save("x.npy", np.zeros((2, 3), "f4")))
+        self.expect(3, r"error\[T1103\].*has 2 dims", "run", "a.tap", "-i",
+                    "X=@" + self.save("x.npy", np.zeros((2, 3), "f4")))
         self.write("b.tap", "program main(X: f32[n], Z: f32[n]) -> (Y: f32[n]) { Y[i] = X[i] + Z[i] }\n")
         self.expect(3, r"error\[T1103\].*`n`", "run", "b.tap", "-i", "X=@" + self.save("x.npy", np.zeros(4, "f4")),
                     "-i", "Z=@" + self.save("z.npy", np.zeros(5, "f4")))
@@ -68,23 +73,27 @@ class Data(TapcTest):
         self.write("a.tap", "program main(X: f32[n], Z: f32[n]) -> (Y: f32[n]) { Y[i] = X[i] - Z[i] }\n")
         np.savez(self.folder / "one.npz", other=np.float32([5, 6]))
         np.savez(self.folder / "two.npz", X=np.float32([1, 2]), Z=np.float32([3, 4]))
-        for x, z, wanted in (("one.npz", "two.npz", [2, 2]), ("two.npz", "two.npz", [-2, -2]), ("two.npz:Z", "one.npz", [-2, -2])):
+        for x, z, wanted in (("one.npz", "two.npz", [2, 2]), ("two.npz", "two.npz", [-2, -2]),
+                             ("two.npz:Z", "one.npz", [-2, -2])):
             self.expect(0, r"^$", "run", "a.tap", "-i", "X=@" + x, "-i", "Z=@" + z, "--expect", f"Y={wanted}")
         self.expect(0, r"^$", "run", "a.tap", "-i", "@two.npz", "-o", "@y.safetensors")
         self.expect(0, r"^$", "run", "a.tap", "-i", "X=@y.safetensors", "-i", "Z=zeros", "--expect", "Y=[-2, -2]")
         np.savez(self.folder / "none.npz", A=np.float32([1]), B=np.float32([3]))
-        self.expect(3, r"error\[T1104\]: `none.npz` has 2 entries and none is called `X`", "run", "a.tap", "-i", "X=@none.npz", "-i", "Z=zeros")
+        self.expect(3, r"error\[T1104\]: `none.npz` has 2 entries and none is called `X`", "run", "a.tap", "-i",
+                    "X=@none.npz", "-i", "Z=zeros")
 
     def test_results_have_their_own_names(self):
         self.write("a.tap", "program main(X: f32[3]) -> (Y: f32[3], Z: f32[3], W: f32[3]) { Y = X\n H[i] = 2 * X[i]\n Z = H\n W = H }\n")
-        self.expect(0, r"^$", "run", "a.tap", "-i", "X=iota", "--expect", "Y=[0, 1, 2]", "--expect", "Z=[0, 2, 4]", "-o", "@all.npz", "-o", "W=@w.npy")
+        self.expect(0, r"^$", "run", "a.tap", "-i", "X=iota", "--expect", "Y=[0, 1, 2]", "--expect", "Z=[0, 2, 4]",
+                    "-o", "@all.npz", "-o", "W=@w.npy")
         self.assertEqual(sorted(np.load(self.folder / "all.npz").files), ["W", "Y", "Z"])
         np.testing.assert_array_equal(self.load("w.npy"), [0, 2, 4])
 
     def test_nothing_is_published_when_a_check_fails(self):
         self.write("a.tap", COPY)
         self.write("k.npy", b"precious")
-        self.expect(5, r"error\[T1302\]", "run", "a.tap", "-i", "X=f32[4]=iota", "-o", "Y=@k.npy", "-o", "@new.npz", "--expect", "Y=[9, 9, 9, 9]")
+        self.expect(5, r"error\[T1302\]", "run", "a.tap", "-i", "X=f32[4]=iota", "-o", "Y=@k.npy", "-o", "@new.npz",
+                    "--expect", "Y=[9, 9, 9, 9]")
         self.assertEqual((self.folder / "k.npy").read_bytes(), b"precious")
         self.assertFalse((self.folder / "new.npz").exists())
         self.expect(0, r"^$", "run", "a.tap", "-i", "X=f32[4]=iota", "-o", "Y=@k.npy", "--expect", "Y=[0, 1, 2, 3]")
@@ -99,7 +108,8 @@ class Data(TapcTest):
         self.write("a.tap", "program main(X: f32[n]) -> (Y: f32[]) { Y = iterate 60 (v = 0) { w[] = v[] + sum[i] X[i]; w } }\n"
                    .replace("(v = 0)", "(v = Z)").replace("X: f32[n]", "X: f32[n], Z: f32[]"))
         self.save("x.npy", np.ones(1 << 20, "f4"))
-        process = subprocess.Popen([TAPC, "run", "a.tap", "--engine", "interp", "-i", "X=@x.npy", "-i", "Z=0", "-o", "Y=@y.npy"], cwd=self.folder,
+        process = subprocess.Popen([TAPC, "run", "a.tap", "--engine", "interp", "-i", "X=@x.npy", "-i", "Z=0", "-o",
+                                    "Y=@y.npy"], cwd=self.folder,
                                    stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(0.3)
         os.truncate(self.folder / "x.npy", 1000)
@@ -131,19 +141,25 @@ class Data(TapcTest):
                 self.assertEqual(result.returncode, 3, result.told)
 
     def test_an_outside_kernel(self):
-        compiled = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", self.folder / "smooth.so", ROOT / "examples/smooth.c"])
+        compiled = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", self.folder / "smooth.so",
+                                   ROOT / "examples/smooth.c"])
         self.assertEqual(compiled.returncode, 0)
         x = np.random.RandomState(3).randn(7, 5).astype("f4")
         blur = lambda a: (np.vstack([0 * a[:1], a[:-1]]) + a + np.vstack([a[1:], 0 * a[:1]])) / 3
         for engine in ("interp", "native"):
-            self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine", engine, "--kernels", "smooth.so",
+            self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine",
+                        engine, "--kernels", "smooth.so",
                         "-i", "X=@" + self.save("x.npy", x), "-o", "Y=@y.npy")
             np.testing.assert_allclose(self.load("y.npy"), blur(blur(x)), rtol=1e-5, atol=1e-6)
-            self.write("p.plan", "plan 1\nsplit Z dim i into 3 over threads\nsplit Y dim i into [0, 2, 7] over sequential\n")
-            self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine", engine, "--kernels", "smooth.so",
+            self.write("p.plan",
+                       "plan 1\nsplit Z dim i into 3 over threads\nsplit Y dim i into [0, 2, 7] over sequential\n")
+            self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine",
+                        engine, "--kernels", "smooth.so",
                         "-i", "X=@x.npy", "--plan", "p.plan", "--expect", "Y=@y.npy", "--atol", "0", "--rtol", "0")
-        self.expect(2, r"error\[T1001\].*smooth_rows(.|\n)*--kernels", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "-i", "X=rand:1")
-        self.expect(3, r"error\[T1203\]", "run", ROOT / "examples/smooth.tap", "--kernels", "missing.so", "-i", "X=rand:1")
+        self.expect(2, r"error\[T1001\].*smooth_rows(.|\n)*--kernels", "run", ROOT / "examples/smooth.tap", "--dim",
+                    "n=7", "--dim", "m=5", "-i", "X=rand:1")
+        self.expect(3, r"error\[T1203\]", "run", ROOT / "examples/smooth.tap", "--kernels", "missing.so", "-i",
+                    "X=rand:1")
 
     def test_g7_only_functions_of_the_library_are_kernels(self):
         self.write("k.c", "int variable; static void hidden(void) {} void own(void *a, void *b, void *c) { hidden(); }\n")

@@ -18,8 +18,10 @@ class Environment(TapcTest):
     def test_g01_wrong_command_lines_write_nothing(self):
         self.write("a.tap", SUM)
         self.write("y.npy", "old")
-        for extra in (["--shards=abc"], ["-n", "-1"], ["--threads", "abc"], ["--threads", "0"], ["--threads", "99999999999999999999"],
-                      ["--rtol", "-1"], ["--engine", "gpu"], ["--dim"], ["--dim", "n"], ["--dim", "n=1.5"], ["second.tap"], ["-o"]):
+        for extra in (["--shards=abc"], ["-n", "-1"], ["--threads", "abc"], ["--threads", "0"],
+                      ["--threads", "99999999999999999999"],
+                      ["--rtol", "-1"], ["--engine", "gpu"], ["--dim"], ["--dim", "n"], ["--dim", "n=1.5"],
+                      ["second.tap"], ["-o"]):
             with self.subTest(extra):
                 result = self.expect(2, r"error\[T\d{4}\]", "run", "a.tap", "-i", "X=iota", "-o", "Y=@y.npy", *extra)
                 self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.tap", "y.npy"])
@@ -40,7 +42,8 @@ class Environment(TapcTest):
             with self.subTest(place[:20]):
                 result = self.run_sum("-o", "Y=@y.npy", "-o", "Z=@" + place)
                 self.assertEqual(result.returncode, 4, result.told)
-                self.assertRegex(result.told, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)")
+                self.assertRegex(result.told,
+                                 r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)")
                 self.assertEqual((self.folder / "y.npy").read_text(), "old")
                 self.assertNoTemporaries()
 
@@ -51,8 +54,11 @@ class Environment(TapcTest):
 
     def test_g02_no_room_for_the_third_of_five(self):
         """A limit on the size of files stands for a full disk or a quota: write() fails in the middle of one output."""
-        self.write("many.tap", "program main(X: f32[n]) -> (" + ", ".join(f"Y{k}: f32[{'2 * n' if k == 2 else '4'}]" for k in range(5)) + ") {\n"
-                   + "".join(f"  Y{k}[i] = {'X[0] for i in 0..2 * n' if k == 2 else 'X[i] for i in 0..4'}\n" for k in range(5)) + "}\n")
+        self.write("many.tap",
+                   "program main(X: f32[n]) -> ("
+                   + ", ".join(f"Y{k}: f32[{'2 * n' if k == 2 else '4'}]" for k in range(5)) + ") {\n"
+                   + "".join(f"  Y{k}[i] = {'X[0] for i in 0..2 * n' if k == 2 else 'X[i] for i in 0..4'}\n"
+                             for k in range(5)) + "}\n")
         names = [f"y{k}.npy" for k in range(5)]
         outputs = [word for k in range(5) for word in ("-o", f"Y{k}=@y{k}.npy")]
         for old in (None, "old"):
@@ -81,7 +87,8 @@ class Environment(TapcTest):
             with self.subTest(name):
                 options = {key: None for key, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)) if number in which}
                 self.write("a.tap", SUM)
-                result = self.tapc("run", "a.tap", "-i", "X=iota", "-o", "Y=@y.npy", before=lambda: [os.close(d) for d in which], **options)
+                result = self.tapc("run", "a.tap", "-i", "X=iota", "-o", "Y=@y.npy",
+                                   before=lambda: [os.close(d) for d in which], **options)
                 self.assertEqual(result.returncode, 0, result.told)
                 self.assertTrue((self.folder / "y.npy").read_bytes().startswith(b"\x93NUMPY"))
                 (self.folder / "y.npy").unlink()
@@ -139,7 +146,8 @@ class Environment(TapcTest):
         self.write("bad.tap", "op f(x: f32[n]) -> (y: f32[n]) { y[i] = z[i] }\n")
         self.assertNotIn("\x1b", self.tapc("check", "bad.tap").told)
         self.assertIn("\x1b", self.tapc("check", "--color=always", "bad.tap").told)
-        for environment, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+        for environment, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+                                    ({"TERM": "dumb"}, False)):
             master, slave = os.openpty()
             self.tapc("check", "bad.tap", stderr=slave, environment=environment)
             self.assertEqual(b"\x1b" in os.read(master, 10000), wanted, environment)
@@ -151,7 +159,8 @@ class Environment(TapcTest):
         self.write("y.npy", "old")
         for number in (signal.SIGINT, signal.SIGTERM):
             for delay in (0.01, 0.03, 0.1, 0.3):
-                process = subprocess.Popen([TAPC, "run", "slow.tap", "--engine", "interp", "-i", "X=rand:1", "-o", "Y=@y.npy"], cwd=self.folder,
+                process = subprocess.Popen([TAPC, "run", "slow.tap", "--engine", "interp", "-i", "X=rand:1", "-o",
+                                            "Y=@y.npy"], cwd=self.folder,
                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 time.sleep(delay)
                 process.send_signal(number)
@@ -176,7 +185,8 @@ class Environment(TapcTest):
         self.assertRegex(told, r"^tapc: internal error in .*: bus error; reproducer written to ")
 
     def test_g08_the_same_message_every_time(self):
-        self.write("bad.tap", "".join(f"op f{k}(x: f32[n]) -> (y: f32[n]) {{ y[i] = z{k}[i + 1] }}\n" for k in range(9)))
+        self.write("bad.tap",
+                   "".join(f"op f{k}(x: f32[n]) -> (y: f32[n]) {{ y[i] = z{k}[i + 1] }}\n" for k in range(9)))
         told = {self.tapc("check", "bad.tap").told for _ in range(5)}
         self.assertEqual(len(told), 1)
 

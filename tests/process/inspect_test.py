@@ -27,8 +27,10 @@ class Inspect(TapcTest):
 
     def test_the_validator_finds_violations(self):
         graph = json.loads(self.inspect(ROOT / "examples/mlp.tap", "json"))
-        for break_it in (lambda g: g.pop("main"), lambda g: g.update(version=2), lambda g: g.update(extra=1), lambda g: g.update(main=-1),
-                         lambda g: g["operators"][0].pop("dims"), lambda g: g["operators"][0]["body"].update(kind="magic"),
+        for break_it in (lambda g: g.pop("main"), lambda g: g.update(version=2), lambda g: g.update(extra=1),
+                         lambda g: g.update(main=-1),
+                         lambda g: g["operators"][0].pop("dims"),
+                         lambda g: g["operators"][0]["body"].update(kind="magic"),
                          lambda g: g["graphs"][0]["values"][0]["type"].update(shape=["4"])):
             broken = json.loads(json.dumps(graph))
             break_it(broken)
@@ -38,7 +40,8 @@ class Inspect(TapcTest):
         for example in EXAMPLES:
             program = json.loads(self.inspect(example, "json"))
             for graph in program["graphs"]:
-                used = graph["inputs"] + graph["outputs"] + [v for o in graph["operations"] for v in o["operands"] + o["results"]]
+                used = graph["inputs"] + graph["outputs"] + [v for o in graph["operations"] for v in o["operands"]
+                                                             + o["results"]]
                 self.assertLess(max(used), len(graph["values"]))
             for op in program["operators"]:
                 for access in op["reads"] + op["writes"]:
@@ -57,7 +60,8 @@ class Inspect(TapcTest):
 
     def test_svg_boxes_do_not_overlap(self):
         svg = ElementTree.fromstring(self.inspect(ROOT / "examples/convnet.tap", "svg"))
-        boxes = [[float(r.get(k)) for k in ("x", "y", "width", "height")] for r in svg.iter("{http://www.w3.org/2000/svg}rect") if r.get("x")]
+        boxes = [[float(r.get(k)) for k in ("x", "y", "width", "height")]
+                 for r in svg.iter("{http://www.w3.org/2000/svg}rect") if r.get("x")]
         self.assertGreater(len(boxes), 5)
         for i, (x, y, w, h) in enumerate(boxes):
             for x2, y2, w2, h2 in boxes[:i]:
@@ -66,13 +70,15 @@ class Inspect(TapcTest):
     @unittest.skipUnless(shutil.which("dot"), "Graphviz reads it")
     def test_graphviz_reads_dot(self):
         for example in EXAMPLES:
-            subprocess.run(["dot", "-Tcanon"], input=self.inspect(example, "dot").encode(), check=True, capture_output=True)
+            subprocess.run(["dot", "-Tcanon"], input=self.inspect(example, "dot").encode(), check=True,
+                           capture_output=True)
 
     def test_a_file_is_written_whole(self):
         self.inspect(ROOT / "examples/mlp.tap", "svg", "-o", "out.svg")
         ElementTree.parse(self.folder / "out.svg")
         self.write("out.json", "old")
-        self.expect(1, r"T0203", "inspect", self.write("bad.tap", "program p(X: f32[4]) -> (Y: f32[4]) { Y = Z }\n"), "--format", "json", "-o", "out.json")
+        self.expect(1, r"T0203", "inspect", self.write("bad.tap", "program p(X: f32[4]) -> (Y: f32[4]) { Y = Z }\n"),
+                    "--format", "json", "-o", "out.json")
         self.assertEqual((self.folder / "out.json").read_text(), "old")
 
 

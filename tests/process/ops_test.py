@@ -45,7 +45,8 @@ class Ops(TapcTest):
         self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The greatest value", shown)
         self.assertIn("  identity     (T.min, i64.max)\n  combine      (a, b) = if b.v > a.v or", shown)
         self.assertRegex(shown, r"(?m)^  associative  proved$")
-        self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(), "commutative  no: blocks are combined in their order")
+        self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(),
+                         "commutative  no: blocks are combined in their order")
         self.expect(2, r"there is no operator or monoid `argmx`.*\nhelp: did you mean `argmax`", "ops", "argmx")
 
     def own(self, code, pattern, *arguments):

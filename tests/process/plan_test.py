@@ -104,7 +104,8 @@ class FusionTest(TapcTest):
     def test_a_line_about_what_an_earlier_line_fused(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         self.write("p.plan", 'plan 1\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
-        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: no operation is called `Y\.s`", "verify", "p.tap", "--plan", "p.plan")
+        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: no operation is called `Y\.s`", "verify", "p.tap",
+                             "--plan", "p.plan")
         self.assertIn("this line makes `Y.s` a part of a group", result.told)
 
 
@@ -122,12 +123,14 @@ class PlanTest(TapcTest):
                 self.write("p.plan", "plan 1\n" + plan)
                 for engine in ("interp", "native"):
                     for threads in ("1", "3"):
-                        self.assertEqual(self.results("--plan", "p.plan", "--engine", engine, "--threads", threads), wanted)
+                        self.assertEqual(self.results("--plan", "p.plan", "--engine", engine, "--threads", threads),
+                                         wanted)
 
     def test_splits_of_the_program_itself(self):
         self.write("p.tap", PROGRAM)
         wanted = self.results()
-        self.write("p.tap", PROGRAM.replace("    S[i]", "    split H on axis 0 into 2 over data\n    split H on k into 2\n    S[i]"))
+        self.write("p.tap", PROGRAM.replace("    S[i]",
+                                            "    split H on axis 0 into 2 over data\n    split H on k into 2\n    S[i]"))
         self.assertEqual(self.results(), wanted)
         self.assertEqual(self.results("--engine", "interp"), wanted)
 
@@ -153,7 +156,8 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 }
 """)
         self.expect(0, "^$", "verify", "p.tap")
-        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split", "opt", "p.tap", "--remarks")
+        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split",
+                    "opt", "p.tap", "--remarks")
 
     def test_mistakes(self):
         self.write("p.tap", PROGRAM)
@@ -161,21 +165,28 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                            ("split Q dim i into 2", "no operation is called `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
                            ("split H dim i into 0", "a range is cut into at least one block"),
-                           ("split H dim o into 2 over axis pod.model:(-1)2", r"`model:\(-1\)2` is not a part of `model`"),
-                           ("split H dim o into 2 over axis pod.model:(2)2", r"`model:\(2\)2` is not a part of `model`"),
-                           ("split H dim o into 2 over axis pod.model:(9223372036854775807)2", "is not a part of `model`"),
-                           ("split H dim k into 2 over sequential\nsplit H dim k into 2", "`k` of `H` cannot be cut: it is walked block after block already"),
-                           ("split H dim i into 3 over axis pod.data", "3 blocks for the axis `data`, which has 2 places")]:
+                           ("split H dim o into 2 over axis pod.model:(-1)2",
+                            r"`model:\(-1\)2` is not a part of `model`"),
+                           ("split H dim o into 2 over axis pod.model:(2)2",
+                            r"`model:\(2\)2` is not a part of `model`"),
+                           ("split H dim o into 2 over axis pod.model:(9223372036854775807)2",
+                            "is not a part of `model`"),
+                           ("split H dim k into 2 over sequential\nsplit H dim k into 2",
+                            "`k` of `H` cannot be cut: it is walked block after block already"),
+                           ("split H dim i into 3 over axis pod.data",
+                            "3 blocks for the axis `data`, which has 2 places")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
-                self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i", "W=iota", "--plan", "p.plan")
+                self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i",
+                            "W=iota", "--plan", "p.plan")
 
     def test_mistakes_are_shown_where_they_are_written(self):
         self.write("p.tap", PROGRAM.replace("Y[i, o] = H", "Z[i, o] = H[i, o] * 2\n    Y[i, o] = Z[i, o] + H"))
         # What is underlined, and what helps.
         for line, marked, told, helped in [
                 ("split Hh dim i into 2", "Hh", "no operation is called `Hh`", "did you mean `H`"),
-                ("split X dim i into 2", "X", "`X` is an input, which no operation writes", "the operations are `H`, `Y`, `S`"),
+                ("split X dim i into 2", "X", "`X` is an input, which no operation writes",
+                 "the operations are `H`, `Y`, `S`"),
                 ("split Z dim i into 2", "Z", "no operation is called `Z`", r"p\.tap:4:5"),
                 ("split H dim oo into 2", "oo", "`H` has no dim `oo`", "did you mean `o`"),
                 ("split Y dim i into [0, 9] // all", "[0, 9]", r"the blocks \[0, 9\] do not tile i", "0..7"),
@@ -183,11 +194,13 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 ("split H dim i into 2 over pid.data", "pid.data", "there is no mesh `pid`", "did you mean `pod`"),
                 ("split H dim i into 2 over pod.dta", "pod.dta", "has no axis `dta`", "did you mean `data`"),
                 ("split H on axis 2 into 2", "axis 2", "`H` has no dim `axis 2`", "it has `i`, `o`, `k`"),
-                ("split H dim i into 2 over gpus", "gpus", "`gpus` is no place for blocks", "the axes are `pod.data`, `pod.model`"),
+                ("split H dim i into 2 over gpus", "gpus", "`gpus` is no place for blocks",
+                 "the axes are `pod.data`, `pod.model`"),
                 ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is no place for blocks", "as in pod.data")]:
             with self.subTest(line):
                 self.write("p.plan", "\ufeffplan 1\nsplit S dim i into 2\n" + line + "\n")
-                result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{told}", "verify", "p.tap", "--plan", "p.plan")
+                result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{told}", "verify", "p.tap", "--plan",
+                                     "p.plan")
                 rows = result.told.splitlines()
                 carets = re.search(r"\^+", rows[3])
                 self.assertEqual(rows[2][carets.start():carets.end()], marked, result.told)
@@ -196,11 +209,13 @@ program p(X: f64[4]) -> (Y: f64[8]) {
     def test_an_axis_of_two_meshes_needs_its_mesh(self):
         self.write("p.tap", "mesh other = [data: 2]\n" + PROGRAM)
         self.write("p.plan", "plan 1\nsplit H dim i into 2 over data\n")
-        self.expect(1, "several meshes have an axis `data`(?s:.*)help: write one of `other.data`, `pod.data`", "verify", "p.tap", "--plan", "p.plan")
+        self.expect(1, "several meshes have an axis `data`(?s:.*)help: write one of `other.data`, `pod.data`", "verify",
+                    "p.tap", "--plan", "p.plan")
 
     def test_every_mistake_is_told(self):
         self.write("p.tap", PROGRAM)
-        self.write("p.plan", "plan 1\nsplit Q dim i into 2\nsplit H dim q into 2\nsplit S dim i into 2\nsplit R dim i into 2\n")
+        self.write("p.plan",
+                   "plan 1\nsplit Q dim i into 2\nsplit H dim q into 2\nsplit S dim i into 2\nsplit R dim i into 2\n")
         result = self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan")
         self.assertEqual([row.split(":")[1] for row in result.told.splitlines() if "error[" in row], ["2", "3", "5"])
 
@@ -221,7 +236,8 @@ program p(X: f64[8]) -> (Y: f64[8], A: f64[], B: i64[]) {
 """)
         listed = self.tapc("opt", "u.tap").stdout.decode()
         self.assertIn("Z.m", listed)
-        for line in ("split Y/w dim i into 2 over threads", "split Z.m dim k into 2", 'split "Z.m" dim k into 2', "split B dim #0 into 2"):
+        for line in ("split Y/w dim i into 2 over threads", "split Z.m dim k into 2", 'split "Z.m" dim k into 2',
+                     "split B dim #0 into 2"):
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
                 self.expect(0, "^$", "verify", "u.tap", "--plan", "p.plan")

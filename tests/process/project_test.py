@@ -10,12 +10,14 @@ class Project(TapcTest):
     def test_new_works_out_of_the_box(self):
         result = self.tapc("new", "hello")
         self.assertEqual(result.returncode, 0, result.told)
-        self.assertEqual(sorted(p.name for p in (self.folder / "hello").iterdir()), [".gitignore", "README.md", "main.tap"])
+        self.assertEqual(sorted(p.name for p in (self.folder / "hello").iterdir()),
+                         [".gitignore", "README.md", "main.tap"])
         commands = re.findall(r"^    tapc (.*?)(?:  +.*)?$", (self.folder / "hello/README.md").read_text(), re.M)
         self.assertGreaterEqual(len(commands), 5)
         for command in commands:
             with self.subTest(command):
-                done = subprocess.run([TAPC, *shlex.split(command)], cwd=self.folder / "hello", capture_output=True, stdin=subprocess.DEVNULL)
+                done = subprocess.run([TAPC, *shlex.split(command)], cwd=self.folder / "hello", capture_output=True,
+                                      stdin=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 0, done.stderr.decode())
 
     def test_new_never_overwrites(self):
@@ -37,7 +39,8 @@ class Project(TapcTest):
 
     def complete(self, *words):
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tapc; printf "%s\\n" "${COMPREPLY[@]}"')
-        done = subprocess.run(["bash", "-c", script, TAPC, "tapc", *words], cwd=self.folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(["bash", "-c", script, TAPC, "tapc", *words], cwd=self.folder, capture_output=True,
+                              text=True, check=True)
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 

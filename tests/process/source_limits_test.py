@@ -15,7 +15,8 @@ class SourceLimits(TapcTest):
         return "op f(x: f32[n]) -> (y: f32[n]) { y[i] = " + text + " }\n" + "program p(X: f32[4]) -> (Y: f32[4]) { Y = f(X) }\n"
 
     def test_a08_line_of_10_megabytes(self):
-        result = self.check(1, r"a\.tap:1:\d+: error\[T0203\]", self.expression("x[i] " + "+ x[i]" + " " * 10_000_000 + "+ z[i]"))
+        result = self.check(1, r"a\.tap:1:\d+: error\[T0203\]",
+                            self.expression("x[i] " + "+ x[i]" + " " * 10_000_000 + "+ z[i]"))
         self.assertLess(len(result.told), 2000)
 
     def test_a08_token_of_a_megabyte(self):
@@ -32,7 +33,8 @@ class SourceLimits(TapcTest):
 
     def test_a08_other_nesting(self):
         deep = 100_000
-        for text in ("not " * deep + "true", "if true then 1 else " * deep + "1", "let a = 1 in " * deep + "a", "f(" * deep + "x" + ")" * deep,
+        for text in ("not " * deep + "true", "if true then 1 else " * deep + "1", "let a = 1 in " * deep + "a",
+                     "f(" * deep + "x" + ")" * deep,
                      "x[" * deep + "i" + "]" * deep, "sum[k] " * deep + "x[k]"):
             with self.subTest(text[:12]):
                 self.check(1, r"error\[T0105\]", self.expression(text))
@@ -45,25 +47,31 @@ class SourceLimits(TapcTest):
         def chain(first, link, last):
             lets = ", ".join(f"a{k} = " + link.replace("A", f"a{k - 1}") for k in range(1, 41))
             return f"let a0 = {first}, {lets} in {last.replace('A', 'a40')}"
-        forms = [chain("x[i]", "if A > 3 then A * 0.5 else A + 2", "A"), chain("x[i] > 3", "A and not (A and x[i] > 9)", "if A then 1 else 0"),
-                 chain("i > 0", "(A and i > 0) or (A and i < 9)", "if A then x[i - 1] else 0"), chain("i", "A + A - i", "x[A]"),
+        forms = [chain("x[i]", "if A > 3 then A * 0.5 else A + 2", "A"),
+                 chain("x[i] > 3", "A and not (A and x[i] > 9)", "if A then 1 else 0"),
+                 chain("i > 0", "(A and i > 0) or (A and i < 9)", "if A then x[i - 1] else 0"),
+                 chain("i", "A + A - i", "x[A]"),
                  chain("i", "if A > 1 then t[A, A] else A", "x[A]"), "leaky_relu<0.5>(" * 40 + "x[i]" + ")" * 40,
-                 chain("x[i]", "x[i - 1 else A] + x[i + 1 else A]", "A"), chain("x[i]", "x[t[i, 1] - 1 else A] - x[t[0, i] else A] * 0.5", "A"),
+                 chain("x[i]", "x[i - 1 else A] + x[i + 1 else A]", "A"),
+                 chain("x[i]", "x[t[i, 1] - 1 else A] - x[t[0, i] else A] * 0.5", "A"),
                  chain("i", "(if i > 1 then A / i else 1) + (if i < 2 then 7 / (A + 9) else 2)", "f32(A)"),
-                 chain("x[t[i, 0]] > 3", "(i > 0 and A) == (i < 2 and (x[i + 1 else 0] > 9 or A))", "if A then 1 else 0"),
+                 chain("x[t[i, 0]] > 3", "(i > 0 and A) == (i < 2 and (x[i + 1 else 0] > 9 or A))",
+                       "if A then 1 else 0"),
                  chain("i", "if (if i > 1 then t[A, A] > 0 else true) then t[A, A] else A", "x[A]"),
                  chain("x[i]", "if (if i > 0 then x[i - 1] + A else 1) > 0 then (if i > 0 then x[i - 1] - A else A) else 3", "A")]
         for form in forms:
             text = f"use std\nprogram p(x: f32[4], t: i64[4, 4]) -> (y: f32[4]) {{ y[i] = {form} }}\n"
             for engine in ("native", "interp"):
                 with self.subTest(form[:60], engine=engine):
-                    self.expect(0, r"^$", "run", self.write("a.tap", text), "--engine", engine, "-i", "x=[3, 4, -5, 10]",
+                    self.expect(0, r"^$", "run", self.write("a.tap", text), "--engine", engine, "-i",
+                                "x=[3, 4, -5, 10]",
                                 "-i", "t=[[0,1,2,3],[3,2,1,0],[0,0,1,1],[2,2,3,3]]", memory=EIGHT, timeout=20)
 
     def test_a08_calls_that_double(self):
         """Twenty operators, each of which calls the one before it twice: 2^20 operations if they were written out."""
         def doubling(levels):
-            operators = "".join(f"op g{k}(x: f32[n]) -> (y: f32[n]) {{ y = g{k - 1}(g{k - 1}(x)) }}\n" for k in range(1, levels + 1))
+            operators = "".join(f"op g{k}(x: f32[n]) -> (y: f32[n]) {{ y = g{k - 1}(g{k - 1}(x)) }}\n"
+                                for k in range(1, levels + 1))
             program = f"program p(X: f32[4]) -> (Y: f32[4]) {{ Y = g{levels}(X) }}\n"
             return "op g0(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] * 0.5 + 1 }\n" + operators + program
         told = r"a\.tap:20:\d+: error\[T0105\]: `g19` consists of 524288 operations .*500000"
@@ -134,7 +142,8 @@ class SourceLimits(TapcTest):
         seed = 20
         draw = random.Random(seed)
         for k in range(100):
-            data = bytes(draw.choice(b"()[]{}<>,;:=+-*/.@#\"'/\\ \n\0\x80\xffopxyi0123456789") for _ in range(draw.randrange(1, 300)))
+            data = bytes(draw.choice(b"()[]{}<>,;:=+-*/.@#\"'/\\ \n\0\x80\xffopxyi0123456789")
+                         for _ in range(draw.randrange(1, 300)))
             result = self.tapc("check", self.write("a.tap", data), memory=EIGHT)
             self.assertEqual(result.returncode, 1, f"seed {seed}, case {k}: {data!r} {result.told}")
 

@@ -45,7 +45,8 @@ class TapcTest(unittest.TestCase):
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        result = subprocess.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, preexec_fn=prepare, **options)
+        result = subprocess.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, preexec_fn=prepare,
+                                **options)
         told = (result.stderr or b"").decode(errors="replace")
         self.assertGreaterEqual(result.returncode, 0, f"died of signal {-result.returncode}: {told}")
         self.assertNotEqual(result.returncode, 70, told)
@@ -65,4 +66,5 @@ class TapcTest(unittest.TestCase):
 
 
 GIB = 1 << 30
-__all__ = ["DOUBLE", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "os", "resource", "signal", "subprocess", "sys", "unittest"]
+__all__ = ["DOUBLE", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "os", "resource", "signal",
+           "subprocess", "sys", "unittest"]

@@ -36,7 +36,8 @@ class VerifyTest(TapcTest):
     def test_examples(self):
         for example in EXAMPLES:
             several = example.stem in {"attention"}
-            result = self.tapc("verify", example, "--time-passes", *(["--program", "fused"] if several else []), timeout=60)
+            result = self.tapc("verify", example, "--time-passes", *(["--program", "fused"] if several else []),
+                               timeout=60)
             out = result.stdout.decode()
             self.assertEqual(result.returncode, 0, example.name + ": " + out + result.told)
             self.assertNotIn("refused", out)
@@ -52,7 +53,8 @@ class VerifyTest(TapcTest):
         return sorted(self.folder.glob("p.*.ir"))
 
     def check(self, source, certificate, stages):
-        return subprocess.run([CHECKER, source, certificate, *stages], cwd=self.folder, capture_output=True, text=True, timeout=20)
+        return subprocess.run([CHECKER, source, certificate, *stages], cwd=self.folder, capture_output=True, text=True,
+                              timeout=20)
 
     def test_certificate_on_disk(self):
         source, *stages = self.stages()
@@ -88,7 +90,8 @@ class VerifyTest(TapcTest):
         """Numbers of values, operations, dims and hashes changed: refused, all of them."""
         source, *stages = self.stages()
         text = (self.folder / "p.cert").read_text()
-        kinds = {"value": r"(    value \d+ is )(\d+)", "operation": r"(    operation \d+ \w+ )(\d+)", "dim": r"( dim )(\d+)",
+        kinds = {"value": r"(    value \d+ is )(\d+)", "operation": r"(    operation \d+ \w+ )(\d+)",
+                 "dim": r"( dim )(\d+)",
                  "block": r"( by )(\d+)\n", "partial": r"(combination \d+ of )(\d+)"}
         generator = random.Random(9)
         for kind, pattern in kinds.items():
@@ -124,7 +127,8 @@ class VerifyTest(TapcTest):
             "a block is lost": (r"into \[0, 3, (8)\]", other, "blocks-partition"),
             "a block is there twice": (r"into \[0, (3), 8\]", lambda n: "8" if generator.random() < 0.5 else "0", ""),
             "bounds are off by one": (r"(?:read|write) \d at \[(?:\w+, )*(\w+)", lambda name: name + " + 1", ""),
-            "a map is transposed": (r"(?:read|write) \d at \[(?:k_block, )?(\w+, \w+)\]", lambda pair: ", ".join(reversed(pair.split(", "))), ""),
+            "a map is transposed": (r"(?:read|write) \d at \[(?:k_block, )?(\w+, \w+)\]",
+                                    lambda pair: ", ".join(reversed(pair.split(", "))), ""),
             "an identity is another": (r"(?s)monoid 0 sum.*?constant f32 (0)", other, ""),
             "a constant is another": (r"cell 3 = constant f32 (2)", other, ""),
             "operands are exchanged": (r"do \d \((0, 1)\)", lambda pair: "1, 0", ""),
@@ -133,7 +137,8 @@ class VerifyTest(TapcTest):
             # Only where it matters: operators of earlier stages are kept, though nobody uses them.
             owner = lambda at: ([""] + re.findall(r"(?m)^(operator \d+|monoid \d+|graph \d+)", text[:at.start(1)]))[-1]
             used = {"operator " + number for number in re.findall(r"(?m)^  do (\d+)", text)}
-            places = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator") or owner(at) in used]
+            places = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator")
+                      or owner(at) in used]
             self.assertTrue(places, kind)
             for _ in range(20):
                 at = generator.choice(places)
@@ -155,7 +160,8 @@ class VerifyTest(TapcTest):
     Z = iterate 4 (v = V) { w[i] = v[i] * t; w } with t
 }
 """.replace(" * t; w } with t", " * 2; w }"))
-        for line, told in [("split S dim i into 0", "at least one block"), ("split S dim i into -1", "at least one block"),
+        for line, told in [("split S dim i into 0", "at least one block"),
+                           ("split S dim i into -1", "at least one block"),
                            ("split S dim i into 1099511627776", "1 to 1048576 are possible"),
                            ("split S dim i into 99999999999999999999", "does not lie in"),
                            ("split S dim i into [0, 9]", r"do not tile i, which runs over 0\.\.8"),

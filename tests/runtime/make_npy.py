@@ -12,7 +12,8 @@ import zipfile
 import numpy as np
 from numpy.lib import format as npy
 
-NAMES = {"f8": "f64", "f4": "f32", "f2": "f16", "i8": "i64", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "b1": "bool"}
+NAMES = {"f8": "f64", "f4": "f32", "f2": "f16", "i8": "i64", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8",
+         "b1": "bool"}
 
 
 def line(file, entry, array):

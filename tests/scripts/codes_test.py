@@ -15,7 +15,8 @@ def expectations():
     """The text of all tests that expect a code of tapc."""
     texts = []
     for path in sorted((ROOT / "tests").rglob("*")):
-        if path.suffix in {".cpp", ".h", ".py", ".tap", ".txt", ".expected", ".cmd"} and path.name not in NOT_EXPECTATIONS:
+        if path.suffix in {".cpp", ".h", ".py", ".tap", ".txt", ".expected",
+                           ".cmd"} and path.name not in NOT_EXPECTATIONS:
             texts.append(path.read_text(encoding="utf-8", errors="replace"))
     return "\n".join(texts)
 
@@ -36,7 +37,8 @@ class CodesTest(unittest.TestCase):
 
     def test_the_list_is_complete(self):
         text = (PAGES / "README.md").read_text(encoding="utf-8")
-        missing = [code for _, code, severity, title in CODES if f"- [{code}]({code}.md) ({severity}): {title}\n" not in text]
+        missing = [code for _, code, severity,
+                   title in CODES if f"- [{code}]({code}.md) ({severity}): {title}\n" not in text]
         self.assertEqual(missing, [])
 
     def test_every_code_is_expected_by_a_test(self):

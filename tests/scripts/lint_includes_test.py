@@ -39,9 +39,12 @@ class LintTest(unittest.TestCase):
         self.assertIn("6 files, 1 operator names, 0 violations", out)
 
     def test_wrong_direction(self):
-        self.refused({"support/a.cpp": '#include "ir/b.h"\n', "ir/b.h": "#pragma once\n"}, "support/a.cpp:1: support/ may not include ir/")
-        self.refused({"check/a.cpp": '#include "passes/b.h"\n', "passes/b.h": "#pragma once\n"}, "check/ may not include passes/")
-        self.refused({"check/a.cpp": '#include "ir/interpret.h"\n', "ir/interpret.h": "#pragma once\n"}, "checker may not use")
+        self.refused({"support/a.cpp": '#include "ir/b.h"\n', "ir/b.h": "#pragma once\n"},
+                     "support/a.cpp:1: support/ may not include ir/")
+        self.refused({"check/a.cpp": '#include "passes/b.h"\n', "passes/b.h": "#pragma once\n"},
+                     "check/ may not include passes/")
+        self.refused({"check/a.cpp": '#include "ir/interpret.h"\n', "ir/interpret.h": "#pragma once\n"},
+                     "checker may not use")
         self.refused({"check/a.cpp": "Box b = p.bounds(box);\n"}, "check/a.cpp:1: the checker may not use `.bounds(`")
         self.refused({"check/a.cpp": "int x;\n" * 5000}, "check/: 5000 lines of code")
         self.refused({"compiler/frontend/a.cpp": '#include "runtime/b.h"\n', "runtime/b.h": "#pragma once\n"},
@@ -50,7 +53,8 @@ class LintTest(unittest.TestCase):
     def test_libraries_stay_home(self):
         for header, home in (("llvm/IR/Module.h", "backend/x.h"), ("antlr4-runtime.h", "compiler/frontend/resolve.cpp"),
                              ("boost/graph/adjacency_list.hpp", "ir/box.cpp"), ("isl/set.h", "passes/split.cpp"),
-                             ("z3++.h", "compiler/frontend/legality.cpp"), ("mpi.h", "runtime/npy.cpp"), ("CLI/CLI.hpp", "ir/box.cpp")):
+                             ("z3++.h", "compiler/frontend/legality.cpp"), ("mpi.h", "runtime/npy.cpp"),
+                             ("CLI/CLI.hpp", "ir/box.cpp")):
             self.refused({home: f"#pragma once\n#include <{header}>\n"}, f"{home}:2: <{header}> belongs in")
 
     def test_missing_file_and_pragma(self):
@@ -59,7 +63,8 @@ class LintTest(unittest.TestCase):
     def test_operator_names(self):
         library = "/// doc\nop relu(x: T[d..]) -> (y: T[d..]) {}\nextern op smooth(x: f32[n]) -> (y: f32[n]) {}\n"
         for folder in ("ir", "passes", "check", "backend"):
-            self.refused({"lib/std.tap": library, f"{folder}/a.cpp": 'if (op.name == "relu") {}\n'}, f'{folder}/a.cpp:1: "relu" is an operator')
+            self.refused({"lib/std.tap": library, f"{folder}/a.cpp": 'if (op.name == "relu") {}\n'},
+                         f'{folder}/a.cpp:1: "relu" is an operator')
         self.refused({"lib/std.tap": library, "ir/a.cpp": 'auto s = "smooth";\n'}, '"smooth" is an operator')
 
 
