@@ -90,7 +90,10 @@ ExprId AstBuilder::call(TapParser::NamedContext* c) {
 ExprId AstBuilder::cell_read(TapParser::NamedContext* c) {
   if (c->path.size() > 1)
     fail(join(span(c->path.front()), span(c->path.back())),
-         "cells belong to a tensor of this body, which has a plain name");
+         "cells belong to a tensor of this body, which has a plain name",
+         text(c->path.back()) == "shape"
+             ? fmt::format("a dim is its size: with `{}: f32[n, m]` the shape is [n, m]", text(c->path.front()))
+             : std::string());
   ast::Index result{name(c->path[0]), exprs(c->subs), std::nullopt};
   if (c->fill) result.fill = expr(c->fill);
   std::size_t depth = std::max(depth_of(result.indices), result.fill ? depth_of(*result.fill) : 0);

@@ -51,7 +51,7 @@ class Bytes final : public antlr4::CharStream {
   std::size_t at_ = 0;
 };
 
-// The value of a hexadecimal number or one with `_`, where that is what the user meant.
+// The value of a hexadecimal number, or one with `_` or a suffix, where that is what the user meant.
 std::string plain_number(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) {
     std::uint64_t value = 0;
@@ -62,6 +62,8 @@ std::string plain_number(std::string_view text) {
     }
     return text.size() > 2 ? std::to_string(value) : std::string();
   }
+  constexpr std::string_view suffixes = "fFlLuU";  // of C: 0.5f
+  if (text.size() > 1 && suffixes.find(text.back()) != text.npos) text.remove_suffix(1);
   std::string digits;
   for (char c : text) {
     if (c == '_') continue;
@@ -149,7 +151,19 @@ class LexicalProblems {
     if (c == '!') help = "the opposite of a condition is `not a`";
     if (c == '^') help = "a power is `pow(a, b)`; bits of integers: `bitxor(a, b)`";
     if (c == '\'') help = "strings are written in double quotes";
-    report(Code::syntax, t, fmt::format("`{}` has no meaning in Tap", excerpt(text)), std::move(help));
+    Diagnostic d(Code::syntax, Span{list_.file, t.begin, t.end},
+                 fmt::format("`{}` has no meaning in Tap", excerpt(text)));
+    d.help(std::move(help));
+    if (text == "&&" || text == "||") d.fix(d.span, apart(t, text == "&&" ? "and" : "or"));
+    if (text == "!") d.fix(d.span, "not ");
+    diagnostics_.report(std::move(d));
+  }
+
+  // A word in a mark's place, with a space on each side.
+  std::string apart(const Token& t, std::string word) const {
+    if (t.begin > 0 && list_.text[t.begin - 1] != ' ') word.insert(0, " ");
+    if (t.end < list_.text.size() && list_.text[t.end] != ' ') word += ' ';
+    return word;
   }
 
   const TokenList& list_;
@@ -182,9 +196,12 @@ void check_dots(TokenList& list, Diagnostics& diagnostics) {
 }
 
 // What the parser reads in place of a faulty token; nothing where it is left out.
-std::optional<TokenKind> instead_of(TokenKind faulty) {
+std::optional<TokenKind> instead_of(TokenKind faulty, std::string_view text) {
   if (faulty == TokenKind::bad_number) return TokenKind::integer;
   if (faulty == TokenKind::open_string) return TokenKind::string;
+  if (text == "&&" || text == "&") return TokenKind::and_;
+  if (text == "||" || text == "|") return TokenKind::or_;
+  if (text == "^") return TokenKind::times;
   return std::nullopt;
 }
 
@@ -232,7 +249,7 @@ void lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diag
     if (!problems.check(t)) {
       list.faults.push_back(static_cast<std::uint32_t>(list.tokens.size()));
       if (t.kind == TokenKind::open_comment) bytes.seek(part.end);
-      auto kind = instead_of(t.kind);
+      auto kind = instead_of(t.kind, list.text_of(t));
       if (!kind) continue;
       t.kind = *kind;
     }

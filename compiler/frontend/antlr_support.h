@@ -88,6 +88,9 @@ class LimitedParser final : public TapParser {
   std::vector<antlr4::ParserRuleContext*> chain_;  // the rules that are being parsed, outermost first
 };
 
+// Stops at the first token that does not fit, with a SyntaxError.
+std::shared_ptr<antlr4::ANTLRErrorStrategy> strict_errors(const TokenList& list);
+
 // The magnitude of the least i64: as a literal it is legal only behind a minus.
 inline constexpr std::uint64_t two_to_63 = std::uint64_t{1} << 63;
 

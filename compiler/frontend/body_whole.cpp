@@ -209,7 +209,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   if (!definition) {
     const ast::Name& name = call.callee.back();
     Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(callee));
-    offer_definition(session_, env_, Sort::op, name, d);
+    if (!offer_plain_call(session_, env_, call, span, d)) offer_definition(session_, env_, Sort::op, name, d);
     session_.fail(std::move(d));
   }
   Signature signature = signature_of(*definition);

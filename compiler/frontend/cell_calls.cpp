@@ -56,11 +56,15 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
   bool to_bool = f.result == ir::CellResult::boolean;
   bool keeps_floats = f.arguments == ir::CellArguments::floats && !to_bool;
   Span span = env[id].span;
-  if (static_cast<int>(call.args.size()) != f.arity)
-    session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(f.spelling) + " takes " + std::to_string(f.arity) +
-                                 (f.arity == 1 ? " argument" : " arguments") + "; got " +
-                                 std::to_string(call.args.size())));
+  if (static_cast<int>(call.args.size()) != f.arity) {
+    Diagnostic d(Code::wrong_argument_count, span,
+                 quoted(f.spelling) + " takes " + counted(static_cast<std::size_t>(f.arity), "argument") + "; got " +
+                     std::to_string(call.args.size()));
+    if (call.args.size() == 1 && is_builtin_reduction(f.spelling))
+      d.help("over an index it is a reduction, which names it: " +
+             quoted(std::string(f.spelling) + "[…] " + source_of(session_, env[call.args[0].value].span)));
+    session_.fail(std::move(d));
+  }
   if (to_bool) expected.reset();
   std::vector<Span> spans;
   for (const auto& arg : call.args) spans.push_back(env[arg.value].span);
@@ -99,8 +103,9 @@ Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::
                  quoted(f.spelling) + " takes " + (of_integers ? "integers" : std::string(wanted(f.arguments))) +
                      "; got " + std::string(name_of(type)));
     if (is_integer(type) && !of_integers) {
-      d.help("convert it: " + quoted("f32(" + source + ")"));
-      if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], "f32(" + source + ")");
+      std::string mend = type_text(offered_) + "(" + source + ")";
+      d.help("convert it: " + quoted(mend));
+      if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], mend);
     }
     session_.fail(std::move(d));
   }
@@ -156,7 +161,7 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   }
   if (!definition) {
     Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
-    offer_definition(session_, env, Sort::op, name, d);
+    if (!offer_plain_call(session_, env, call, span, d)) offer_definition(session_, env, Sort::op, name, d);
     session_.fail(std::move(d));
   }
   const auto* op = definition->as<ast::OpDecl>();

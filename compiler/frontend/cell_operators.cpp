@@ -88,14 +88,17 @@ void CellElaborator::refuse_float_with_integer(const Env& env, ast::ExprId liter
   Diagnostic d(Code::needs_cast, op,
                "both sides need one type; got the float " + quoted(number) + " and " + type_text(t.type));
   d.label(env[typed].span, "this is " + type_text(t.type));
-  offer_conversion(session_, env, typed, t.type, ElementType::f32, d);
+  offer_conversion(session_, env, typed, t.type, offered_, d);
   session_.fail(std::move(d));
 }
 
 CellElaborator::Pair CellElaborator::both(const Env& env, ast::ExprId left, ast::ExprId right, Frame& frame,
                                           std::optional<ElementType> expected, Span op) {
   Cell l = elaborate(env, left, frame, std::nullopt);
+  ElementType offered = offered_;
+  if (!l.is_literal()) offer_float(l.type);
   Cell r = elaborate(env, right, frame, std::nullopt);
+  offered_ = offered;
   if (l.is_literal() && r.is_literal()) {
     if (!expected) {
       if (l.kind == Cell::Kind::float_literal) return {l, l};

@@ -64,9 +64,13 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
     }
     if (data) {
       Cell cell = typed(env, axis.expr, frame, ElementType::i64);
-      if (!is_integer(cell.type))
-        session_.fail(Diagnostic(Code::type_mismatch, env[axis.expr].span,
-                                 "a coordinate is an integer; got " + type_text(cell.type)));
+      if (!is_integer(cell.type)) {
+        Span span = env[axis.expr].span;
+        std::string mend = "i64(" + std::string(session_.sources.text(span)) + ")";
+        session_.fail(Diagnostic(Code::type_mismatch, span, "a coordinate is an integer; got " + type_text(cell.type))
+                          .help("convert it: " + quoted(mend))
+                          .fix(span, mend));
+      }
       coordinate = frame.cells.cast(cell.id, ElementType::i64);
       any = true;
     }

@@ -47,8 +47,8 @@ Cell CellElaborator::typed(const Env& env, ast::ExprId id, Frame& frame, std::op
   std::string source = source_of(session_, span);
   session_.fail(
       Diagnostic(Code::needs_cast, span, "the type of " + quoted(source) + " does not follow from its context")
-          .help("say which: " + quoted("f32(" + source + ")"))
-          .fix(span, "f32(" + source + ")"));
+          .help("say which: " + quoted(type_text(offered_) + "(" + source + ")"))
+          .fix(span, type_text(offered_) + "(" + source + ")"));
 }
 
 CellId CellElaborator::of_type(const Env& env, ast::ExprId id, Frame& frame, ElementType type, Span why,

@@ -45,6 +45,10 @@ class CellElaborator {
   Cell convert(const Cell& value, ElementType to, Frame& frame);
 
   void in_fold(std::string index) { fold_index_ = std::move(index); }
+  // The float that conversions are offered to, where nothing nearer says: the type of the cell that is written.
+  void offer_float(std::optional<ElementType> type) {
+    if (type && is_float(*type)) offered_ = *type;
+  }
 
  private:
   struct Guard {
@@ -148,6 +152,7 @@ class CellElaborator {
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
   std::vector<const ast::Declaration*> inlining_;
   int depth_ = 0;
+  ElementType offered_ = ElementType::f32;
 };
 
 template <class Memo, class Key, class Elaborate>

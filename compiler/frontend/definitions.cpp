@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/declared_names.h"
+#include "compiler/frontend/reduction_reach.h"
 #include "support/check.h"
 #include "support/read_file.h"
 
@@ -74,6 +75,7 @@ ModuleScope* Definitions::load(FileId file) {
   by_path_.emplace_back(path.lexically_normal().string(), nullptr);
   modules_.push_back(std::make_unique<ast::Module>(std::move(*module)));
   const ast::Module& tree = *modules_.back();
+  warn_of_far_reductions(sources_, tree, diagnostics_);
   for (const auto& declaration : tree.declarations) {
     check_declared_names(tree, declaration, diagnostics_);
     declare(scope, tree, declaration);

@@ -56,6 +56,7 @@ void EquationBuilder::build() {
   }
   space_.walk(env_, equation_.right);
   space_.solve();
+  cells_.offer_float(declared_type(0));
 
   const auto* reduce = std::get_if<ast::Reduce>(&env_[equation_.right].node);
   if (equation_.tuple && equation_.left.size() > 1 && reduce) return reduce_tuple(*reduce);

@@ -31,8 +31,10 @@ struct WriteOutside {
   ir::Point point;
   ir::Point cell;
 };
+// In a body of iterates, of the first trip that leaves it out: the counters that writers depend on, by level.
 struct NeverWritten {
   ir::Point cell;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> trip = {};
 };
 using Violation = std::variant<ReadOutside, WrittenTwice, WriteOutside, NeverWritten>;
 

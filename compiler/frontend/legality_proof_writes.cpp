@@ -259,7 +259,14 @@ std::optional<Violation> find_never_written(const IntegerSets& sets, const Shape
   }
   std::optional<ir::Point> cell = missing.project_out(0, counters.size()).lexmin();
   if (!cell) return std::nullopt;
-  return NeverWritten{*cell};
+  NeverWritten result{*cell};
+  if (counters.empty()) return result;
+  System there{whole.dims, {}};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    there.equal(AffineExpr::variable(whole.dims, counters.size() + axis), (*cell)[axis]);
+  ir::Point first = *missing.intersect(sets.of(there)).lexmin();
+  for (std::size_t c = 0; c < counters.size(); ++c) result.trip.emplace_back(counters[c].first, first[c]);
+  return result;
 }
 
 }  // namespace

@@ -161,9 +161,27 @@ std::optional<std::string> range_beside(const Session& session, const WriterAt& 
   for (std::size_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == ir::DimRole::parallel) ++parallel, dim = d;
   if (shape.size() != 1 || parallel != 1 || op.dims[dim].range != ir::Range{0, shape[0]}) return std::nullopt;
+  const ir::AffineExpr& row = op.writes[writer.write].projection.start.rows[0];
+  if (!op.constraints.empty() || !(row == ir::AffineExpr::variable(op.dims.size(), dim))) return std::nullopt;
   std::int64_t lo = cell[0] == 0, hi = shape[0] - (cell[0] == shape[0] - 1);
   if (lo + hi == 0 || lo >= hi || (lo == 0 && hi == shape[0])) return std::nullopt;
   return "for " + op.dims[dim].name + " in " + std::to_string(lo) + ".." + std::to_string(hi);
+}
+
+// t=1: the counters of the trip in which a cell is left out, as the writers name them.
+std::string trip_text(const Session& session, const std::vector<WriterAt>& writers, const NeverWritten& violation) {
+  std::string text;
+  for (auto [level, value] : violation.trip) {
+    std::string name;
+    for (const WriterAt& writer : writers) {
+      const ir::Operator& op = session.program[writer.op];
+      for (std::size_t d = 0; d < op.dims.size(); ++d)
+        if (op.dims[d].role == ir::DimRole::counter && op.dims[d].level == level && name.empty())
+          name = own_dim_name(op, writer.names, d);
+    }
+    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  }
+  return text;
 }
 
 void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
@@ -188,8 +206,9 @@ void report_writes(Session& session, const std::string& name, Span declared, con
                  declared.valid()  ? declared
                  : writers.empty() ? declared
                                    : writers.back().span,
-                 "element " + quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) +
-                     " is " + to_string(shape));
+                 (v->trip.empty() ? "" : "at " + trip_text(session, writers, *v) + " ") + "element " +
+                     quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) + " is " +
+                     to_string(shape));
     for (const auto& writer : writers)
       if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
     session.fail(std::move(d).help("every cell is written exactly once; write the others with another equation"));

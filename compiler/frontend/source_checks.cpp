@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/division_comments.h"
 #include "compiler/frontend/tokens.h"
 
 namespace tap {
@@ -46,27 +47,6 @@ Span bytes(FileId file, std::size_t begin, std::size_t length) {
 TokenKind closer_of(TokenKind opener) {
   if (opener == TokenKind::lbracket) return TokenKind::rbracket;
   return opener == TokenKind::lbrace ? TokenKind::rbrace : TokenKind::rparen;
-}
-
-// y[i] = x[i] // 2 }: a comment behind an operand, of what could be a divisor, that holds the bracket which is missing.
-const Comment* taken_for_division(const TokenList& list, std::uint32_t opener, char closer) {
-  for (const Comment& comment : list.comments) {
-    if (comment.kind != CommentKind::line || comment.begin < list.tokens[opener].end) continue;
-    std::string_view text = list.text.substr(comment.begin + 2, comment.end - comment.begin - 2);
-    std::size_t close = text.find(closer);
-    if (close == std::string_view::npos) continue;
-    std::string_view divisor = text.substr(0, close);
-    while (divisor.starts_with(' ')) divisor.remove_prefix(1);
-    while (divisor.ends_with(' ')) divisor.remove_suffix(1);
-    bool one_word = !divisor.empty() && divisor.find_first_of(" \t") == std::string_view::npos;
-    if (!one_word && !divisor.starts_with('(')) continue;
-    auto next = std::find_if(list.tokens.begin(), list.tokens.end(),
-                             [&](const Token& token) { return token.begin >= comment.begin; });
-    if (next == list.tokens.begin() || !ends_operand(std::prev(next)->kind)) continue;
-    std::uint32_t before = std::prev(next)->end;
-    if (list.text.substr(before, comment.begin - before).find('\n') == std::string_view::npos) return &comment;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -125,8 +105,7 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
     }
     if (const Comment* comment = taken_for_division(list, opener, wanted[1])) {
       d.label({list.file, comment->begin, comment->end}, fmt::format("this comment holds a {}", wanted));
-      d.help("`//` begins a comment; division of integers, which floors, is `/`");
-      d.fix({list.file, comment->begin, comment->begin + 2}, "/");
+      offer_division(list, *comment, d);
     }
     diagnostics.report(std::move(d));
     good = false;

@@ -3,53 +3,25 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/habit_place.h"
+#include "compiler/frontend/numpy_names.h"
 
 namespace tap {
 namespace {
 
 using K = TokenKind;
 
-class Habits {
+class Habits : HabitPlace {
  public:
-  Habits(const TokenList& list, std::size_t at, Diagnostic& d) : list_(list), at_(at), d_(d) {}
+  using HabitPlace::HabitPlace;
 
   bool found() {
-    return comment() || power() || update() || choice() || loop() || range() || fill() || steps() ||
-           name_of_reduction() || slice() || inclusive_range() || named_argument() || product() || cell_of_call() ||
-           shift();
+    return comment() || power() || update() || choice() || habit_of_ranges(list_, at_, d_) || fill() || steps() ||
+           name_of_reduction() || named_argument() || product() || cell_of_call() || shift() || differs() ||
+           choice_behind() || results_without_names();
   }
-
-  bool found_in_statement() { return word() || reduction() || bare_operand(); }
 
  private:
-  K before(std::size_t n = 1) const { return at_ >= n ? list_.kind(at_ - n) : K::end; }
-  bool touches_previous() const { return at_ > 0 && list_.tokens[at_ - 1].end == list_.tokens[at_].begin; }
-  bool ends_operand(K k) const {
-    return k == K::name || k == K::rbracket || k == K::rparen || k == K::integer || k == K::float_;
-  }
-  std::string text(std::size_t first, std::size_t last) const {
-    Span all = join(list_.span(first), list_.span(last));
-    return std::string(list_.text.substr(all.begin, all.end - all.begin));
-  }
-  bool tell(Span span, std::string message, std::string help) {
-    d_.span = span;
-    d_.message = std::move(message);
-    d_.help(std::move(help));
-    return true;
-  }
-
-  // The first token of the operand that ends at `last`: a name, a number, or brackets with the name before them.
-  std::size_t operand_begin(std::size_t last) const {
-    if (!closes(list_.kind(last)) || list_.partner[last] == TokenList::none) return last;
-    std::size_t open = list_.partner[last];
-    return open > 0 && list_.kind(open - 1) == K::name ? open - 1 : open;
-  }
-  std::size_t operand_end(std::size_t first) const {
-    std::size_t next = list_.kind(first) == K::name ? first + 1 : first;
-    bool brackets = opens(list_.kind(next)) && list_.partner[next] != TokenList::none;
-    return brackets ? list_.partner[next] : first;
-  }
-
   bool comment() {
     if (list_.kind(at_) != K::hash) return false;
     tell(list_.span(at_), "`#` begins no comment in Tap", "a comment is written `// …`");
@@ -82,29 +54,6 @@ class Habits {
   bool choice() {
     if (list_.kind(at_) != K::question || !ends_operand(before())) return false;
     return tell(list_.span(at_), "`?` chooses nothing in Tap", "a choice is written `if c then a else b`");
-  }
-
-  bool loop() {
-    if (list_.kind(at_) != K::for_ ||
-        !(at_ == 0 || list_.tokens[at_].first_on_line || before() == K::lbrace || before() == K::semicolon))
-      return false;
-    return tell(list_.span(at_), "a `for` stands behind its equation, not around it",
-                "write `y[i] = x[i] for i in 0..8`; without the `for`, i runs over all of `y`");
-  }
-
-  // for i in range(8)
-  bool range() {
-    if (at_ < 3 || before() != K::rparen || list_.partner[at_ - 1] == TokenList::none) return false;
-    std::size_t open = list_.partner[at_ - 1];
-    if (open == 0 || list_.text_of(open - 1) != "range" || open + 1 == at_ - 1) return false;
-    Span call = join(list_.span(open - 1), list_.span(at_ - 1));
-    std::size_t comma = open + 1;
-    while (comma < at_ - 1 && list_.kind(comma) != K::comma) ++comma;
-    bool both = comma < at_ - 1;
-    std::string written = (both ? text(open + 1, comma - 1) : "0") + ".." + text(both ? comma + 1 : open + 1, at_ - 2);
-    tell(call, fmt::format("a range is not written `{}`", text(open - 1, at_ - 1)), fmt::format("write `{}`", written));
-    d_.fix(call, written);
-    return true;
   }
 
   bool fill() {
@@ -151,53 +100,37 @@ class Habits {
     return false;
   }
 
-  // x[i:i + w], x[:, j]
-  bool slice() {
-    if (list_.kind(at_) != K::colon) return false;
-    std::size_t open = at_;
-    for (int depth = 0; open > 0 && depth >= 0 && list_.kind(open) != K::lbrace;) {
-      --open;
-      depth += closes(list_.kind(open)) ? 1 : opens(list_.kind(open)) ? -1 : 0;
-    }
-    if (list_.kind(open) != K::lbracket || open == 0 || list_.kind(open - 1) != K::name) return false;
-    std::string name(list_.text_of(open - 1));
-    bool whole = (before() == K::lbracket || before() == K::comma) &&
-                 (list_.kind(at_ + 1) == K::comma || list_.kind(at_ + 1) == K::rbracket);
-    if (whole)
-      return tell(list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
-                  "for all of an axis write an index variable, which stands on the left, too: `y[j] = x[j, i]`");
-    return tell(
-        list_.span(at_), "`:` slices nothing in Tap; what stands in brackets is an index",
-        fmt::format("an index variable runs over the axis or a part of it: `y[j] = {}[i + j] for j in 0..4`", name));
-  }
-
-  // 0..=i
-  bool inclusive_range() {
-    if (list_.kind(at_) != K::assign || (before() != K::range && before() != K::pack) || !touches_previous())
-      return false;
-    std::size_t last = operand_end(at_ + 1);
-    std::string bound = text(at_ + 1, last);
-    tell(join(list_.span(at_ - 1), list_.span(at_)), "a range ends before its upper bound, and `..=` is none",
-         fmt::format("write `..{} + 1`", bound));
-    d_.fix(join(list_.span(at_ - 1), list_.span(last)), fmt::format("..{} + 1", bound));
-    return true;
-  }
-
   // conv2d(x, k, pad=1)
   bool named_argument() {
     if (list_.kind(at_) != K::assign || before() != K::name || before(2) != K::comma) return false;
-    std::size_t open = at_;
-    for (int depth = 0; open > 0 && depth >= 0 && list_.kind(open) != K::lbrace;) {
-      --open;
-      depth += closes(list_.kind(open)) ? 1 : opens(list_.kind(open)) ? -1 : 0;
-    }
+    std::size_t open = open_before();
     if (list_.kind(open) != K::lparen || open == 0 || list_.kind(open - 1) != K::name) return false;
     tell(join(list_.span(at_ - 1), list_.span(at_)),
          "arguments are given by their position; what has a name is a parameter and stands in `<…>`", "");
+    std::string_view callee = list_.text_of(open - 1);
+    bool reduces = is_builtin_reduction(callee) || !instead_of_numpy(callee).empty();
     if (std::size_t close = list_.partner[open]; close != TokenList::none) {
       std::string call = with_parameters(open, close);
+      if (reduces) return over_axis(open, close);
       d_.help(fmt::format("write `{}`", call)).fix(join(list_.span(open - 1), list_.span(close)), call);
     }
+    return true;
+  }
+
+  // sum(x, axis=1): over one axis, as std has it; or nothing that compiles
+  bool over_axis(std::size_t open, std::size_t close) {
+    std::string name(list_.text_of(open - 1));
+    std::string operand = text(open + 1, operand_end(open + 1));
+    bool one_axis = list_.text_of(at_ - 1) == "axis" && operand_end(at_ + 1) + 1 == close &&
+                    operand_end(open + 1) + 2 == at_ - 1;
+    bool negative = list_.text_of(at_ - 1) == "axis" && list_.kind(at_ + 1) == K::minus && at_ + 3 == close;
+    if (!one_axis && !negative) {
+      d_.help(fmt::format("write the equation, `y[i] = sum[k] x[i, k]`, or `{}_axis<…>({})` of std", name, operand));
+      return true;
+    }
+    std::string mend = fmt::format("{}_axis<{}>({})", name, text(at_ + 1, close - 1), operand);
+    d_.help(fmt::format("write `{}` of std, or the equation, `y[i] = sum[k] x[i, k]`", mend));
+    d_.fix(join(list_.span(open - 1), list_.span(close)), mend);
     return true;
   }
 
@@ -228,12 +161,61 @@ class Habits {
 
   // softmax(x)[i]
   bool cell_of_call() {
-    if (list_.kind(at_) != K::lbracket || before() != K::rparen || !touches_previous()) return false;
+    if (list_.kind(at_) != K::lbracket || !touches_previous()) return false;
+    if (before() == K::rbracket) {  // x[i][j]
+      std::size_t name = operand_begin(at_ - 1);
+      return list_.kind(name) == K::name && one_pair_of_brackets(name, at_);
+    }
+    if (before() != K::rparen) return false;
     std::size_t first = operand_begin(at_ - 1);
     if (first == at_ - 1 || list_.kind(first) != K::name) return false;
     return tell(
         list_.span(at_), fmt::format("a cell is read of a name, not of `{}`", text(first, at_ - 1)),
         fmt::format("bind it first, `h = {}`, and read `h{}`", text(first, at_ - 1), text(at_, operand_end(at_))));
+  }
+
+  // x <> 0
+  bool differs() {
+    if (list_.kind(at_) != K::greater || before() != K::less || !touches_previous()) return false;
+    Span sign = join(list_.span(at_ - 1), list_.span(at_));
+    tell(sign, "`<>` has no meaning in Tap", "that two values differ is written `!=`");
+    d_.fix(sign, "!=");
+    return true;
+  }
+
+  // a if c else b
+  bool choice_behind() {
+    if (list_.kind(at_) != K::else_) return false;
+    std::size_t test = at_;
+    while (test > 0 && list_.kind(test) != K::if_ && list_.kind(test) != K::assign) --test;
+    if (test == 0 || list_.kind(test) != K::if_ || !ends_operand(list_.kind(test - 1))) return false;
+    auto separates = [&](std::size_t i) {
+      K k = list_.kind(i);
+      return k == K::assign || k == K::comma || k == K::semicolon || k == K::end || k == K::then || k == K::else_ ||
+             (opens(k) && list_.partner[i] > at_) || (closes(k) && list_.partner[i] < test);
+    };
+    std::size_t first = test - 1, last = at_ + 1;
+    while (first > 0 && !separates(first - 1)) --first;
+    if (separates(last)) return false;
+    while (!separates(last + 1) && !list_.tokens[last + 1].first_on_line) ++last;
+    std::string choice =
+        fmt::format("if {} then {} else {}", text(test + 1, at_ - 1), text(first, test - 1), text(at_ + 1, last));
+    tell(list_.span(test), "the condition of a choice comes first", fmt::format("write `{}`", choice));
+    d_.fix(join(list_.span(first), list_.span(last)), choice);
+    return true;
+  }
+
+  // -> f32[8] { … }, -> y: f32[8] { … }
+  bool results_without_names() {
+    if (before() != K::arrow || list_.kind(at_) != K::name) return false;
+    bool named = list_.kind(at_ + 1) == K::colon;
+    std::size_t type = named ? at_ + 2 : at_, last = operand_end(type);
+    if (list_.kind(last) != K::rbracket) return false;
+    std::string result = fmt::format("({}{})", named ? "" : "y: ", text(at_, last));
+    tell(join(list_.span(at_), list_.span(last)), "results have names and stand in parentheses",
+         fmt::format("write `-> {}`", result));
+    d_.fix(d_.span, result);
+    return true;
   }
 
   // x << 1
@@ -248,74 +230,12 @@ class Habits {
     d_.fix(join(list_.span(first), list_.span(last)), mend);
     return true;
   }
-
-  // abs x[i] and sum(i) x[i], where the operand begins what seems to be the next statement
-  bool bare_operand() {
-    if (at_ == 0 || list_.tokens[at_].first_on_line) return false;
-    if (before() == K::name && builtin_function(list_.text_of(at_ - 1))) {
-      std::string name(list_.text_of(at_ - 1)), operand = text(at_, operand_end(at_));
-      tell(list_.span(at_ - 1), fmt::format("the argument of `{}` stands in parentheses", name),
-           fmt::format("write `{}({})`", name, operand));
-      d_.fix(join(list_.span(at_ - 1), list_.span(operand_end(at_))), fmt::format("{}({})", name, operand));
-      return true;
-    }
-    if (before() != K::rparen || list_.partner[at_ - 1] == TokenList::none) return false;
-    std::size_t open = list_.partner[at_ - 1];
-    if (open == 0 || !is_builtin_reduction(list_.text_of(open - 1)) || open + 1 == at_ - 1) return false;
-    std::string mend = fmt::format("{}[{}]", list_.text_of(open - 1), text(open + 1, at_ - 2));
-    tell(join(list_.span(open - 1), list_.span(at_ - 1)), "the variables of a reduction stand in brackets",
-         fmt::format("write `{} {}`", mend, text(at_, operand_end(at_))));
-    d_.fix(join(list_.span(open - 1), list_.span(at_ - 1)), mend);
-    return true;
-  }
-
-  bool word() {
-    std::string_view text = list_.text_of(at_);
-    if (text == "return")
-      return tell(list_.span(at_), "`return` has no meaning in Tap: a result is what is written under its name",
-                  "write `y = …`, or `y[i] = …` for its cells, where `y` is the result");
-    if (text == "where")
-      return tell(list_.span(at_), "`where` stands in the head of an operator, not in its body",
-                  "a range is written `y[i] = x[i] for i in 0..8`, a condition on cells `if i < 8 then x[i] else 0`");
-    return false;
-  }
-
-  // y[] = mean[i] x[i]
-  bool reduction() {
-    if (before() != K::rbracket || list_.tokens[at_].first_on_line || list_.partner[at_ - 1] == TokenList::none)
-      return false;
-    std::size_t open = list_.partner[at_ - 1];
-    if (open == 0 || list_.kind(open - 1) != K::name) return false;
-    std::string head = text(open - 1, at_ - 1), name(list_.text_of(open - 1));
-    Span span = list_.span(open - 1);
-    if (std::string mend = instead_of_reduction(name, text(open, at_ - 1)); !mend.empty())
-      return tell(span, fmt::format("there is no built-in reduction `{}`", name), mend);
-    return tell(list_.span(at_), fmt::format("found a second value behind `{}`", head),
-                fmt::format("built-in reductions are sum, prod, max, min, any and all; the operand of another one "
-                            "stands in parentheses, as in `{} (…)`",
-                            head));
-  }
-
-  const TokenList& list_;
-  std::size_t at_;
-  Diagnostic& d_;
 };
 
 }  // namespace
 
-std::string instead_of_reduction(std::string_view name, std::string_view over) {
-  if (name != "mean" && name != "average" && name != "avg") return {};
-  return fmt::format(
-      "a mean is a sum by the number of its terms: `(sum{} …) / f32(n)`, or an operator such as `mean_all(x)` of std",
-      over);
-}
-
 bool habit_of_another_language(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   return Habits(list, problem.token, d).found();
-}
-
-bool habit_in_a_statement(const TokenList& list, std::size_t first, Diagnostic& d) {
-  return Habits(list, first, d).found_in_statement();
 }
 
 }  // namespace tap

@@ -65,6 +65,10 @@ std::string description(const Entity& entity) { return std::visit(Describe{}, en
 
 Diagnostic undefined(const Env& env, const std::string& name, Span span) {
   Diagnostic d(Code::unknown_name, span, quoted(name) + " is not defined");
+  if (name == "True" || name == "False") {
+    std::string word = name == "True" ? "true" : "false";
+    return std::move(d.help("write " + quoted(word)).fix(span, word));
+  }
   offer_near(d, name, span, names_in(env));
   return d;
 }
@@ -148,6 +152,37 @@ std::optional<std::string> with_parameters(const Session& session, const Env& en
 }
 
 }  // namespace
+
+namespace {
+
+// x.reshape(2, 6) as reshape<2, 6>(x): the tensor is the first argument, and what is behind the others are parameters.
+std::string as_function(const Session& session, const Env& env, const Signature& signature, const ast::Call& call) {
+  std::string parameters, arguments = call.callee[0].text;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    bool parameter = i + 1 >= signature.inputs.size() && is_constant(env, call.args[i].value);
+    std::string& list = parameter ? parameters : arguments;
+    list += (list.empty() ? "" : ", ") + std::string(session.sources.text(env[call.args[i].value].span));
+  }
+  return call.callee.back().text + (parameters.empty() ? "" : "<" + parameters + ">") + "(" + arguments + ")";
+}
+
+}  // namespace
+
+bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, Span span, Diagnostic& d) {
+  if (call.callee.size() != 2 || call.has_params) return false;
+  const ast::Name &owner = call.callee[0], &name = call.callee[1];
+  if (builtin_function(name.text) && !env.find(owner.text)) {
+    d.help(quoted(name.text) + " is built in: write it without " + quoted(owner.text + "."));
+    d.fix({owner.span.file, owner.span.begin, name.span.begin}, "");
+    return true;
+  }
+  if (!env.find_as<TensorEntity>(owner.text)) return false;
+  const Definition* definition = session.definitions.find(*env.scope, Sort::op, name);
+  if (!definition) return false;
+  std::string mend = as_function(session, env, signature_of(*definition), call);
+  d.help("an operator stands before its tensors: " + quoted(mend)).fix(span, mend);
+  return true;
+}
 
 void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
                       Span span, Diagnostic& d) {
