@@ -18,7 +18,7 @@
 //     for i0 in lo_i..hi_i step 4
 //       unroll i in i0 of 4                   // i0, …, i0 + 3
 //         lanes j in lo_j..hi_j of 16         // j, j+1, …; lanes from hi_j on do nothing
-//           acc0[i - i0] = …
+//           acc0[i] = …                     // of four
 //
 // Variables: of an operator with n dims, 2d and 2d+1 are the box's lo and hi of dim d, 2n+d is dim d itself; a kernel of
 // several operators (a group) defines more. An affine expression may have fewer coefficients than there are variables.
@@ -62,7 +62,8 @@ struct Load {
   bool operator==(const Load&) const = default;
 };
 
-// A register, or an array of them: indexed by what is a number once loops are unrolled. With lanes, each is a vector.
+// A register, or an array of them. With lanes, each is a vector. Which one of an array is meant is a number once loops are
+// unrolled: in a slot, the variable of an unrolled loop stands for how often the loop has gone round.
 struct Accumulator {
   ElementType type = ElementType::f32;
   std::uint32_t count = 1;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <set>
-#include <utility>
 
 #include "backend/cell_places.h"
 #include "backend/loops_verify_parts.h"
@@ -157,33 +156,21 @@ bool Statements::cells(const std::vector<CellId>& roots, std::uint32_t lanes, bo
   return true;
 }
 
-// Which one of an array it is must be a number once loops are unrolled, and that which their turns give: emission knows
-// turns, not values. Variables of unrolled loops are replaced by where these begin, from inside to outside.
+// Which one of an array it is must be a number once loops are unrolled: it says how often these have gone round.
 void Statements::slot(std::uint32_t number) {
   if (!out_.expect(number < kernel_.slots.size(), "slot {} of {}", number, kernel_.slots.size())) return;
   const Slot& slot = kernel_.slots[number];
-  const AffineExpr& turns = slot.at;
-  std::int64_t least = turns.offset, greatest = turns.offset;
-  AffineExpr rest = turns;
-  rest.coefficients.resize(kernel_.variables.size());
-  bool plain = true;
-  for (auto loop = unrolled_.rbegin(); loop != unrolled_.rend(); ++loop) {
-    std::uint32_t v = (*loop)->variable;
-    std::int64_t c = std::exchange(rest.coefficients[v], 0);
-    plain = plain && c == (v < turns.coefficients.size() ? turns.coefficients[v] : 0);
-    if (c == 0) continue;
-    (c < 0 ? least : greatest) += c * (static_cast<std::int64_t>((*loop)->count) - 1);
-    if ((*loop)->lower.size() != 1 || (*loop)->lower[0].divisor != 1) {
-      plain = false;
-      continue;
-    }
-    AffineExpr begin = (*loop)->lower[0].expr;
-    begin.coefficients.resize(kernel_.variables.size());
-    rest = rest + scale(begin, c);
+  std::int64_t least = slot.at.offset, greatest = slot.at.offset;
+  std::size_t found = 0, wanted = 0;
+  for (std::int64_t c : slot.at.coefficients) wanted += c != 0;
+  for (const For* loop : unrolled_) {
+    std::int64_t c = loop->variable < slot.at.coefficients.size() ? slot.at.coefficients[loop->variable] : 0;
+    found += c != 0;
+    (c < 0 ? least : greatest) += c * (static_cast<std::int64_t>(loop->count) - 1);
   }
-  plain = plain && rest.is_constant() && rest.offset == turns.offset;
   std::uint32_t count = kernel_.accumulators[slot.accumulator].count;
-  if (out_.expect(plain, "which one of acc{} is meant is no number when loops are unrolled", slot.accumulator))
+  if (out_.expect(found == wanted, "which one of acc{} is meant is no number when loops are unrolled",
+                  slot.accumulator))
     out_.expect(least >= 0 && greatest < count, "acc{}[{}..{}] of {}", slot.accumulator, least, greatest + 1, count);
 }
 

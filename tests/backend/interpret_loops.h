@@ -28,7 +28,11 @@ struct LoopFailure {
 class LoopInterpreter {
  public:
   LoopInterpreter(const Kernel& kernel, const Call& call)
-      : kernel_(kernel), call_(call), scratch_(scratch_bytes(kernel)), values_(kernel.variables.size()) {
+      : kernel_(kernel),
+        call_(call),
+        scratch_(scratch_bytes(kernel)),
+        values_(kernel.variables.size()),
+        turns_(kernel.variables.size()) {
     for (std::size_t v = 0; v < 2 * kernel.dims; ++v) values_[v] = call.box[v];
     if (kernel.cut) {
       std::int64_t begin = call.box[kernel.lo(*kernel.cut)];
@@ -102,8 +106,9 @@ class LoopInterpreter {
   Number& slot(std::uint32_t number, std::uint32_t lane) {
     const Slot& slot = kernel_.slots[number];
     const Accumulator& its = kernel_.accumulators[slot.accumulator];
-    std::size_t at = static_cast<std::size_t>(affine(slot.at)) * its.lanes + (its.lanes == 1 ? 0 : lane);
-    return accumulators_[slot.accumulator].at(at);
+    std::int64_t at = slot.at.offset;  // its variables say how often unrolled loops have gone round
+    for (std::size_t v = 0; v < slot.at.coefficients.size(); ++v) at += slot.at.coefficients[v] * turns_[v];
+    return accumulators_[slot.accumulator].at(static_cast<std::size_t>(at) * its.lanes + (its.lanes == 1 ? 0 : lane));
   }
 
   // Cells, at the values that the variables have.
@@ -207,7 +212,8 @@ class LoopInterpreter {
       turn(lower);
       lanes_.reset();
     } else if (loop.kind == LoopKind::unrolled) {
-      for (std::int64_t k = 0; k < loop.count; ++k) turn(lower + k);
+      for (std::int64_t& k = turns_[loop.variable]; k < loop.count; ++k) turn(lower + k);
+      turns_[loop.variable] = 0;
     } else if (loop.descending) {
       for (std::int64_t value = *upper - 1; value >= lower; --value) turn(value);
     } else {
@@ -283,6 +289,7 @@ class LoopInterpreter {
   const Call& call_;
   std::vector<std::byte> scratch_;
   std::vector<std::optional<std::int64_t>> values_;  // of variables in scope
+  std::vector<std::int64_t> turns_;                  // of unrolled loops
   std::vector<std::vector<Number>> accumulators_;    // by number, then lane
   std::optional<LoopLanes> lanes_;
   std::uint32_t lane_ = 0, section_ = 0;

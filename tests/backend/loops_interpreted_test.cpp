@@ -240,16 +240,16 @@ TEST(LoopLanes, TilesOfRegisters) {
     for j0 in lo_j..hi_j step 32
       unroll r in i0 of 5
         unroll u in 0 of 2
-          acc0[2*r - 2*i0 + u] = 0.0
+          acc0[2*r + u] = 0.0
       for k in lo_k..hi_k
         unroll i in i0 of 5
           unroll v in 0 of 2
             lanes j in 16*v + j0..hi_j of 16
-              acc0[2*i - 2*i0 + v] = acc0[2*i - 2*i0 + v] + a[i, k] * b[k, j]
+              acc0[2*i + v] = acc0[2*i + v] + a[i, k] * b[k, j]
       unroll i in i0 of 5
         unroll v in 0 of 2
           lanes j in 16*v + j0..hi_j of 16
-            c[i, j] = acc0[2*i - 2*i0 + v]
+            c[i, j] = acc0[2*i + v]
   for i in lo_i + 5*i1..hi_i
     for j0 in lo_j..hi_j step 16
       acc0[0] = 0.0

@@ -56,7 +56,6 @@ TEST(VerifyLoops, WrongTexts) {
       {"lanes i in i0..hi_i of 16", "lanes i0 in i0..hi_i of 16", "i0 is defined where it is in scope"},
       {"for i0 in lo_i", "for i0 in i0", "i0 is used out of its scope"},
       {"unroll u in 0 of 2", "unroll u in 0 of 3", "acc0[0..3] of 2"},
-      {"unroll u in 0 of 2", "unroll u in i0 of 2", "is no number when loops are unrolled"},
       {"unroll u in 0 of 2", "for u in 0..2", "is no number when loops are unrolled"},
       {"unroll u in 0 of 2", "unroll u in 0 of 0", "unrolled 0 times"},
       {"of 16\n        p", "of 8\n        p", "acc0 has 16 lanes and is assigned in 8"},
