@@ -1,4 +1,4 @@
-// What an Executable holds between compiling and running.
+// A program lowered to kernels, and what runs its groups.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "backend/executable.h"
 #include "backend/jit.h"
-#include "backend/thread_pool.h"
+#include "backend/schedule.h"
 #include "ir/streamed_reduction.h"
 
 namespace tap::backend {
@@ -21,20 +21,12 @@ struct CompiledGroup {
 
 struct CompiledProgram {
   ir::BlockProgram blocks;
-  std::vector<Kernel> kernels;
-  std::vector<std::optional<std::size_t>> kernel_of;  // by OperatorId: equal operators share one
-  std::vector<KernelFunction> functions;              // by kernel
+  KernelTable kernels;                    // equal operators share one
+  std::vector<KernelFunction> functions;  // by kernel
   std::map<ir::OperatorId, CompiledGroup> groups;
   std::map<ir::OperatorId, StreamedKernels> streamed;  // reductions whose points come in steps of a group
 };
-CompiledProgram compile(ir::BlockProgram program, Jit& jit);
-
-struct RunResult {
-  std::vector<Tensor> outputs;
-  std::size_t inner_bytes = 0;  // the most that values inside of groups had at a time, of all threads
-};
-// Runs the main graph.
-RunResult run(const CompiledProgram& compiled, const std::vector<Tensor>& inputs, const ExecuteOptions& options,
-              ThreadPool& pool);
+// Lowers every distinct operator; the functions are left out.
+CompiledProgram lower(ir::BlockProgram program);
 
 }  // namespace tap::backend

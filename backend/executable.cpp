@@ -1,93 +1,52 @@
-// Compiling: each distinct operator that the block graphs apply becomes a kernel.
 #include "backend/executable.h"
 
 #include <algorithm>
 
 #include "backend/compiled_program.h"
-#include "backend/group_tiles.h"
-#include "backend/lowered.h"
+#include "backend/host_groups.h"
+#include "ir/interpret.h"
+#include "runtime/executor.h"
+#include "support/check.h"
 
 namespace tap::backend {
 
 using namespace ir;
 
-namespace {
-
-// Numbers the distinct operators; equal structures share a kernel.
-class Kernels {
- public:
-  explicit Kernels(CompiledProgram& compiled) : compiled_(compiled) {}
-
-  std::size_t of(const Operator& op) {
-    std::size_t hash = structural_hash(op);
-    auto [begin, end] = seen_.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-      if (equal_structure(*it->second.first, op)) return it->second.second;
-    seen_.emplace(hash, std::pair(&op, compiled_.kernels.size()));
-    compiled_.kernels.push_back(lowered(compiled_.blocks.program, op));
-    return compiled_.kernels.size() - 1;
-  }
-
- private:
-  CompiledProgram& compiled_;
-  std::unordered_multimap<std::size_t, std::pair<const Operator*, std::size_t>> seen_;
-};
-
-void add_group(CompiledProgram& compiled, Kernels& kernels, OperatorId id) {
-  const Program& program = compiled.blocks.program;
-  const Operator& group = program[id];
-  if (!compiled.groups.try_emplace(id, CompiledGroup{tile_points(program, group)}).second) return;
-  for (const GroupAnchor& a : group.region()->anchors) {
-    if (group.dims[a.dim].role != DimRole::reduction) continue;
-    OperatorId inner = program[group.region()->graph].operations[a.operation].op;
-    auto [it, fresh] = compiled.streamed.try_emplace(inner);
-    if (!fresh) continue;
-    StreamedKernels& its = it->second;
-    its.operators = streamed(program, program[inner]);
-    its.partial = kernels.of(its.operators.partial);
-    its.combine = kernels.of(its.operators.combine);
-    its.finish = kernels.of(its.operators.finish);
-  }
-}
-
-void lower_operators(CompiledProgram& compiled) {
-  const Program& program = compiled.blocks.program;
-  compiled.kernel_of.resize(program.operators.size());
-  Kernels kernels(compiled);
-  for (const Graph& graph : program.graphs)
-    for (const Operation& operation : graph.operations) {
-      const Operator& op = program[operation.op];
-      auto& kernel = compiled.kernel_of[operation.op.index()];
-      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op);
-      if (op.region() && op.region()->kind == RegionKind::group) add_group(compiled, kernels, operation.op);
-    }
-}
-
-CompiledProgram lower(BlockProgram program) {
-  CompiledProgram compiled;
-  compiled.blocks = std::move(program);
-  lower_operators(compiled);
-  return compiled;
-}
-}  // namespace
-
-CompiledProgram compile(BlockProgram program, Jit& jit) {
-  CompiledProgram compiled = lower(std::move(program));
-  compiled.functions = jit.compile(compiled.kernels);
-  return compiled;
-}
-
 struct Executable::Impl {
-  ExecuteOptions options;
   Jit jit;
-  ThreadPool pool;
   CompiledProgram compiled;
+  Schedule schedule;
+  std::vector<std::int64_t> tables;
+  std::vector<OutsideFunction> outside;
+  std::unique_ptr<HostGroups> groups;
+  executor::Executor executor;
   std::size_t inner_bytes = 0;
-  Impl(BlockProgram program, const ExecuteOptions& o)
-      : options(o),
-        jit({.cache = o.cache}),
-        pool(std::max<std::size_t>(o.threads, 1)),
-        compiled(compile(std::move(program), jit)) {}
+
+  Impl(BlockProgram program, const ExecuteOptions& options)
+      : jit({.cache = options.cache}), compiled(lower(std::move(program))) {
+    compiled.functions = jit.compile(compiled.kernels.kernels);
+    ScheduleOptions how;
+    how.parts = options.parts;
+    how.group_tiles = options.threads > 1 ? 4 * options.threads : 1;
+    schedule = backend::schedule(compiled.blocks, compiled.kernels, how);
+    tables = encode(schedule);
+    for (const std::string& symbol : schedule.outside)
+      outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
+    groups = std::make_unique<HostGroups>(compiled, schedule);
+    executor::Code code{tables.data(), compiled.functions.data(), outside.data(), HostGroups::run, groups.get()};
+    if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
+      throw std::bad_alloc();
+  }
+  ~Impl() { executor.stop(); }
+
+  void check(const std::vector<Tensor>& inputs) const {
+    TAP_CHECK(inputs.size() == schedule.inputs.size(), "a graph is given another number of inputs than it has");
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const TensorType& type = schedule.inputs[k].type;
+      TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
+                "an input is not of the graph's type");
+    }
+  }
 };
 
 Executable::Executable(BlockProgram program, const ExecuteOptions& options)
@@ -96,23 +55,34 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 
 std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
-  RunResult result = backend::run(impl_->compiled, inputs, impl_->options, impl_->pool);
-  impl_->inner_bytes = result.inner_bytes;
-  return std::move(result.outputs);
+  impl_->check(inputs);
+  std::vector<Tensor> outputs;
+  for (const ProgramTensor& output : impl_->schedule.outputs)
+    outputs.emplace_back(output.type.element, output.type.shape);
+  std::vector<executor::TensorView> in, out;
+  // Kernels only read what is an input.
+  for (const Tensor& input : inputs) in.push_back({const_cast<std::byte*>(input.data()), nullptr});
+  for (Tensor& output : outputs) out.push_back({output.mutable_data(), nullptr});
+  executor::Message message, result;
+  executor::Status status = impl_->executor.run(in.data(), out.data(), message, &result);
+  impl_->inner_bytes = impl_->groups->take_most_bytes();
+  if (status == executor::Status::no_memory || impl_->groups->out_of_memory()) throw std::bad_alloc();
+  if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
+  return outputs;
 }
 
 std::size_t Executable::inner_bytes() const { return impl_->inner_bytes; }
 
-std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.size(); }
+std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
 
 std::string Executable::print_kernels() const {
   std::string out;
-  for (const Kernel& kernel : impl_->compiled.kernels) out += print(kernel);
+  for (const Kernel& kernel : impl_->compiled.kernels.kernels) out += print(kernel);
   return out;
 }
 
-std::vector<Kernel> kernels_of(BlockProgram program) { return lower(std::move(program)).kernels; }
+std::string Executable::print_schedule() const { return print(impl_->schedule); }
 
 }  // namespace tap::backend

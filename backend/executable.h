@@ -1,4 +1,4 @@
-// A program compiled for this machine: the block graph of each of its graphs, and one native kernel per distinct operator.
+// A program compiled for this machine: its schedule, and one native kernel per distinct operator.
 #pragma once
 
 #include <functional>
@@ -8,16 +8,17 @@
 #include "backend/kernel_cache.h"
 #include "backend/loops.h"
 #include "ir/block_graph.h"
+#include "runtime/kernel_abi.h"
 #include "support/tensor.h"
 
 namespace tap::backend {
 
 struct ExecuteOptions {
   std::size_t threads = 1;
-  std::size_t blocks = 0;  // into how many an application is shared out that stands alone; 0: as many as threads
-  std::shared_ptr<KernelCache> cache;  // of compiled kernels; may be none
-  // Outside kernels by symbol, as in ir::InterpretOptions.
-  std::function<bool(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
+  std::int64_t parts = 0;  // into how many a kernel's box is cut, as far as it can be; 0: as many as are worth it
+  std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be none
+  // Outside kernels by symbol; null for one that is not there.
+  std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
 
 class Executable {
@@ -33,6 +34,7 @@ class Executable {
   std::size_t cached_count() const;   // of those, how many the cache had
   std::size_t inner_bytes() const;    // in the last run, the most that values inside of groups had at a time
   std::string print_kernels() const;  // their loops
+  std::string print_schedule() const;
 
  private:
   struct Impl;

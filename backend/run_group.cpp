@@ -1,6 +1,7 @@
 #include "backend/run_group.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 
@@ -163,7 +164,7 @@ class Tile {
     for (ValueId v : operation.operands) operands.push_back(at(v));
     if (auto it = streams_.find(o); it != streams_.end()) return stream(o, it->second, box, operands);
     for (ValueId v : operation.results) results.push_back(at(v));
-    if (!op(o).region()) return call(o, op(o), *compiled_.kernel_of[operation.op.index()], box, operands, results);
+    if (!op(o).region()) return call(o, op(o), *compiled_.kernels.of[operation.op.index()], box, operands, results);
     GroupArguments inner{operation.op, std::move(operands), std::move(results)};
     for (const Box& tile : group_tiles(op(o), box, compiled_.groups.at(operation.op).points, 1))
       if (auto failure = run_tile(compiled_, inner, tile, counters_, memory_)) return failure;
@@ -176,8 +177,9 @@ class Tile {
     for (const auto* list : {&operands, &results})
       for (const View& view : *list) call.add(view);
     call.box = box_argument(its, box, counters_);
-    call.end_tile = tile_count(compiled_.kernels[kernel], box);
-    call.run(compiled_.functions[kernel], thread_scratch(scratch_bytes(compiled_.kernels[kernel])));
+    const Kernel& loops = compiled_.kernels.kernels[kernel];
+    call.end_tile = tile_count(loops, box);
+    call.run(compiled_.functions[kernel], thread_scratch(scratch_bytes(loops)));
     if (call.why == 0) return std::nullopt;
     return GroupFailure{group_.region()->graph, OperationId(o), static_cast<KernelFailure>(call.why), call.error};
   }

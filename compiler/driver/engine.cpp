@@ -74,11 +74,8 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache) {
   Phase phase("compiling native code");
-  auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
-    kernels.call(op, operands, results);
-    return true;
-  };
-  return {passes::expand(program), {.threads = options.threads, .cache = std::move(cache), .kernel = call}};
+  auto function = [&](const std::string& symbol) { return kernels.function(symbol); };
+  return {passes::expand(program), {.threads = options.threads, .cache = std::move(cache), .kernel = function}};
 }
 #endif
 

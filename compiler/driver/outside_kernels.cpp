@@ -13,13 +13,6 @@
 namespace tap::driver {
 namespace {
 
-struct Region {  // tap_region of the kernel's C declaration
-  void* data;
-  const std::int64_t* extents;
-  const std::int64_t* strides;
-};
-using Kernel = void (*)(const std::int64_t* box, const std::int64_t* extents, const Region* regions);
-
 // The function of that name that the library itself defines. dlsym also finds those of the libraries that it needs.
 void* own_function(void* handle, const std::string& symbol) {
   void* address = ::dlsym(handle, symbol.c_str());
@@ -119,9 +112,13 @@ OutsideKernels::~OutsideKernels() {
   for (void* handle : handles_) ::dlclose(handle);
 }
 
+OutsideFunction OutsideKernels::function(const std::string& symbol) const {
+  return reinterpret_cast<OutsideFunction>(functions_.at(symbol));
+}
+
 void OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& operands,
                           std::vector<Tensor>& results) const {
-  auto kernel = reinterpret_cast<Kernel>(functions_.at(op.kernel()->symbol));
+  OutsideFunction kernel = function(op.kernel()->symbol);
   ir::Box box = op.box();
   Gathered regions;
   for (const ir::Access& read : op.reads) {
@@ -135,7 +132,7 @@ void OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& ope
   for (const ir::Access& write : op.writes)
     regions.add(Tensor(op.results[write.tensor].element, write.projection.bounds(box).shape()));
 
-  std::vector<Region> arguments;
+  std::vector<OutsideRegion> arguments;
   for (std::size_t i = 0; i < regions.tensors.size(); ++i)
     arguments.push_back({regions.tensors[i].mutable_data(), regions.shapes[i].data(), regions.strides[i].data()});
   std::vector<std::int64_t> ranges, extents;

@@ -2,8 +2,8 @@
 //
 //   void smooth_rows(const int64_t* box, const int64_t* extents, const tap_region* regions);
 //
-// The box is the whole index space, so it is one call per operation. Each region is the hull of what the points of the
-// box read or write; cells of a read outside of its tensor are there and hold the fill.
+// One call per application, on its box; the extents are those of the whole index space. Each region is the hull of what the
+// points of the box read or write; cells of a read outside of its tensor are there and hold the fill.
 //
 // A source file names kernels, and source files are not trusted: only functions that a given library itself defines can be
 // called, not what it happens to be linked with (`kernel "abort"`).
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "runtime/kernel_abi.h"
 #include "support/tensor.h"
 
 namespace tap::driver {
@@ -28,7 +29,9 @@ class OutsideKernels {
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
 
+  // On the whole index space.
   void call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
+  OutsideFunction function(const std::string& symbol) const;
 
  private:
   void load(const std::string& path);

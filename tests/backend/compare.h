@@ -1,4 +1,4 @@
-// Native code against the oracle, bit by bit, under several numbers of threads and blocks.
+// Native code against the oracle, bit by bit, under several numbers of threads and parts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,17 +45,18 @@ inline void expect_same_bits(const std::vector<Tensor>& native, const std::vecto
 }
 
 inline void expect_native_is_oracle(const Program& program, GraphId graph, const std::vector<Tensor>& inputs,
-                                    const InterpretOptions& oracle_options = {}) {
+                                    const InterpretOptions& oracle_options = {}, OutsideFunction kernel = nullptr) {
   auto expected = interpret(program, graph, inputs, oracle_options).outputs;
   struct Way {
-    std::size_t threads, blocks;
+    std::size_t threads;
+    std::int64_t parts;
   };
   for (Way way : {Way{1, 1}, Way{2, 3}, Way{8, 8}, Way{1, 4}}) {
     ExecuteOptions options;
     options.threads = way.threads;
-    options.blocks = way.blocks;
-    options.kernel = oracle_options.kernel;
-    auto where = std::to_string(way.threads) + " threads, " + std::to_string(way.blocks) + " blocks";
+    options.parts = way.parts;
+    if (kernel) options.kernel = [&](const std::string&) { return kernel; };
+    auto where = std::to_string(way.threads) + " threads, " + std::to_string(way.parts) + " parts";
     expect_same_bits(execute(program, graph, inputs, options), expected, where);
   }
 }

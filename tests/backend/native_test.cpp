@@ -173,6 +173,11 @@ TEST(Native, IterateWithCounterAndCapture) {
   expect_native_is_oracle(program, main, {whole_numbers(i64, {5}), whole_numbers(i64, {5}, 4)});
 }
 
+void twice(const std::int64_t*, const std::int64_t*, const OutsideRegion* regions) {
+  for (std::int64_t c = 0; c < regions[0].extents[0]; ++c)
+    static_cast<float*>(regions[1].data)[c] = 2 * static_cast<const float*>(regions[0].data)[c];
+}
+
 TEST(Native, OutsideKernel) {
   Program program;
   BuildGraph g{program, {}};
@@ -190,7 +195,7 @@ TEST(Native, OutsideKernel) {
     for (std::int64_t c = 0; c < in[0].size(); ++c) out[0].store_f64(c, 2 * in[0].load_f64(c));
     return o.kernel()->symbol == "twice";
   };
-  expect_native_is_oracle(program, main, {whole_numbers(f32, {4})}, options);
+  expect_native_is_oracle(program, main, {whole_numbers(f32, {4})}, options, twice);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "backend/patterns.h"
+#include "ir/streamed_reduction.h"
 #include "tests/backend/compare.h"
 #include "tests/backend/random_operator.h"
 #include "tests/passes/random_plan.h"
@@ -46,6 +47,36 @@ void add_operators(Program& program, Choices& choose, std::vector<Tensor>& input
   program.main = g.finish(outputs);
 }
 
+// The cells that the operator writes: an operator alone may leave some out, and what is there then is anything.
+std::vector<bool> written(const Operator& op) {
+  const Projection& write = op.writes[0].projection;
+  const Shape& shape = op.results[0].shape;
+  std::vector<std::int64_t> strides = row_major_strides(shape);
+  std::vector<bool> cells(static_cast<std::size_t>(element_count(shape)), false);
+  Box box = without_reduction(op, op.box());
+  auto point = first_point(box);
+  for (bool more = point.has_value(); more; more = next_point(box, *point)) {
+    bool inside = std::all_of(op.constraints.begin(), op.constraints.end(), [&](const Constraint& c) {
+      for (std::size_t d = 0; d < op.dims.size(); ++d)
+        if (op.dims[d].role == DimRole::reduction && c.expr.coefficients[d] != 0) return true;
+      return c.holds(*point);
+    });
+    if (!inside) continue;
+    std::int64_t at = 0;
+    Box cell = write.image(*point);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) at += cell.dims[axis].lo * strides[axis];
+    cells[static_cast<std::size_t>(at)] = true;
+  }
+  return cells;
+}
+
+bool same_where_written(const Tensor& a, const Tensor& b, const std::vector<bool>& cells) {
+  const std::size_t size = size_of(a.type());
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    if (cells[c] && std::memcmp(a.data() + c * size, b.data() + c * size, size) != 0) return false;
+  return true;
+}
+
 TEST(Random, OperatorsUnderRandomSplits) {
   Seen seen;
   bool ok = rc::check("native is the oracle", [&] {
@@ -54,13 +85,15 @@ TEST(Random, OperatorsUnderRandomSplits) {
     std::vector<Tensor> inputs;
     add_operators(program, choose, inputs, seen);
     auto expected = interpret(program, program.main, inputs).outputs;
+    std::vector<std::vector<bool>> cells;
+    for (const Operation& operation : program[program.main].operations) cells.push_back(written(program[operation.op]));
     ExecuteOptions options;
     options.threads = 2;
     program.meshes = random_meshes();
     Executable native = executable(program, random_splits(choose, program), options);
     auto got = native.run(inputs);
     for (std::size_t k = 0; k < got.size(); ++k) {
-      bool same = std::memcmp(got[k].data(), expected[k].data(), got[k].byte_size()) == 0;
+      bool same = same_where_written(got[k], expected[k], cells[k]);
       if (!same) RC_LOG() << native.print_kernels();
       RC_ASSERT(same);
     }

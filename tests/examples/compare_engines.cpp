@@ -102,8 +102,9 @@ int run(const Arguments& arguments) {
     return true;
   };
   std::printf("%s\n", arguments.file.c_str());
+  auto function = [&](const std::string& symbol) { return kernels.function(symbol); };
   auto native =
-      timed("native", [&] { return backend::Executable(passes::expand(program), {.kernel = call}).run(inputs); });
+      timed("native", [&] { return backend::Executable(passes::expand(program), {.kernel = function}).run(inputs); });
   auto oracle = timed("interpreter", [&] {
     return ir::interpret(program, program.main, inputs, {.with_bounds = true, .kernel = call});
   });

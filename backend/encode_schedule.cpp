@@ -1,0 +1,223 @@
+// A schedule as words. Lists that are equal, strides above all, are stored once.
+#include <cstring>
+#include <map>
+
+#include "backend/schedule.h"
+#include "runtime/kernel_abi.h"
+#include "runtime/schedule_tables.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+namespace {
+
+using Words = std::vector<std::int64_t>;
+
+template <class T>
+Words words_of(const T& record) {
+  static_assert(sizeof(T) % sizeof(std::int64_t) == 0);
+  Words words(sizeof(T) / sizeof(std::int64_t));
+  std::memcpy(words.data(), &record, sizeof(T));
+  return words;
+}
+template <class T>
+Words words_of(const std::vector<T>& records) {
+  Words words;
+  for (const T& record : records) {
+    Words one = words_of(record);
+    words.insert(words.end(), one.begin(), one.end());
+  }
+  return words;
+}
+
+Words bounds(const ir::Box& box) {
+  Words words;
+  for (ir::Range r : box.dims) words.insert(words.end(), {r.lo, r.hi});
+  return words;
+}
+
+tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
+  return {kind, task.tiles, static_cast<std::int64_t>(task.order)};
+}
+
+std::int64_t integer(std::size_t n) { return static_cast<std::int64_t>(n); }
+
+std::int64_t bits_of(const ir::Scalar& value) {
+  Tensor one(value.type, {});
+  if (is_float(value.type)) one.store_f64(0, value.f);
+  else one.store_i64(0, value.i);
+  std::int64_t bits = 0;
+  std::memcpy(&bits, one.data(), one.byte_size());
+  return bits;
+}
+
+class Encoder {
+ public:
+  explicit Encoder(const Schedule& schedule) : schedule_(schedule) {}
+
+  Words run() {
+    words_.resize(sizeof(tables::Head) / sizeof(std::int64_t));
+    tables::Head head{};
+    head.magic = tables::magic;
+    head.version = tables::version;
+    head.arena_bytes = schedule_.arena_bytes;
+    head.scratch_bytes = (schedule_.scratch_bytes + 63) / 64 * 64;
+    head.kernels = integer(schedule_.kernels);
+    head.inputs = tensors(schedule_.inputs);
+    head.outputs = tensors(schedule_.outputs);
+    std::vector<tables::Buffer> buffers;
+    for (const Buffer& b : schedule_.buffers) buffers.push_back({static_cast<std::int64_t>(b.place), b.at, b.bytes()});
+    head.buffers = all(buffers);
+    head.operations = operations();
+    std::vector<tables::Text> outside;
+    for (const std::string& symbol : schedule_.outside) outside.push_back(text(symbol));
+    head.outside = all(outside);
+    std::vector<tables::Sequence> sequences;
+    for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
+    head.sequences = all(sequences);
+    head.depth = depth(schedule_.sequences[0]);
+    head.host_calls = host_calls_;
+    head.most_arguments = most_arguments_;
+    head.words = integer(words_.size());
+    std::memcpy(words_.data(), &head, sizeof head);
+    return std::move(words_);
+  }
+
+ private:
+  std::int64_t put(const Words& list) {
+    auto [it, fresh] = known_.try_emplace(list, integer(words_.size()));
+    if (fresh) words_.insert(words_.end(), list.begin(), list.end());
+    return it->second;
+  }
+  tables::List numbers(const Words& list) { return {put(list), integer(list.size())}; }
+  template <class T>
+  tables::List all(const std::vector<T>& records) {
+    return {put(words_of(records)), integer(records.size())};
+  }
+  tables::Text text(const std::string& s) {
+    Words words((s.size() + 7) / 8);
+    if (!s.empty()) std::memcpy(words.data(), s.data(), s.size());
+    return {put(words), integer(s.size())};
+  }
+
+  tables::List tensors(const std::vector<ProgramTensor>& list) {
+    std::vector<tables::Tensor> result;
+    for (const ProgramTensor& t : list)
+      result.push_back({text(t.name), static_cast<std::int64_t>(t.type.element), integer(size_of(t.type.element)),
+                        numbers(t.type.shape), t.constant});
+    return all(result);
+  }
+  tables::List operations() {
+    std::vector<tables::Operation> result;
+    for (const OperationText& o : schedule_.operations) {
+      std::vector<tables::Dim> dims;
+      for (const auto& dim : o.dims) dims.push_back({text(dim.name), dim.hidden});
+      std::vector<tables::Operand> operands;
+      for (const auto& [name, shape] : o.operands) operands.push_back({text(name), numbers(shape)});
+      result.push_back({text(o.name), text(o.result), all(dims), all(operands)});
+    }
+    return all(result);
+  }
+
+  tables::List batches(const Sequence& sequence) {
+    std::vector<tables::Batch> result;
+    for (const Batch& batch : sequence) {
+      Words places;
+      std::int64_t tiles = 0;
+      for (const ScheduledTask& task : batch) {
+        tiles = checked::add(tiles, task.tiles);
+        places.push_back(put(std::visit([&](const auto& what) { return encode(task, what); }, task.what)));
+      }
+      result.push_back({numbers(places), tiles});
+    }
+    return all(result);
+  }
+
+  const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
+  std::int64_t element_bytes(BufferId id) const { return integer(size_of(at(id).element)); }
+
+  // Where a cell of the value is, by the buffer's own box.
+  tables::Argument cell(BufferId id, const ir::Point& point) const {
+    Words strides = row_major_strides(at(id).box.shape());
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < point.size(); ++d)
+      offset = checked::add(offset, checked::mul(point[d] - at(id).box.dims[d].lo, strides[d]));
+    return {integer(id.index()), checked::mul(offset, element_bytes(id))};
+  }
+  tables::Argument origin(BufferId id) const { return cell(id, ir::Point(at(id).box.rank(), 0)); }
+  tables::List arguments(const std::vector<BufferId>& ids) {
+    std::vector<tables::Argument> result;
+    for (BufferId id : ids) result.push_back(origin(id));
+    most_arguments_ = std::max(most_arguments_, integer(ids.size()));
+    return all(result);
+  }
+  Words byte_strides(BufferId id) const {
+    Words strides = row_major_strides(at(id).box.shape());
+    for (std::int64_t& s : strides) s *= element_bytes(id);
+    return strides;
+  }
+
+  Words encode(const ScheduledTask& task, const KernelCall& call) {
+    TAP_CHECK(call.box.rank() <= max_index_dims, "a kernel has more dims than the executor takes");
+    Words strides;
+    for (BufferId id : call.buffers)
+      for (std::int64_t s : row_major_strides(at(id).box.shape())) strides.push_back(s);
+    std::vector<tables::Counter> counters;
+    for (const Counter& c : call.counters) counters.push_back({c.dim, c.level});
+    return words_of(tables::KernelCall{head(tables::kernel_call, task), integer(call.kernel), call.tiles,
+                                       integer(call.operations), numbers(bounds(call.box)), arguments(call.buffers),
+                                       put(strides), all(counters)});
+  }
+  Words encode(const ScheduledTask& task, const GroupCall& call) {
+    return words_of(tables::HostCall{head(tables::host_call, task), host_calls_++, integer(call.operations),
+                                     arguments(call.buffers)});
+  }
+  Words encode(const ScheduledTask& task, const CopyBox& copy) {
+    ir::Point first;
+    for (ir::Range r : copy.box.dims) first.push_back(r.lo);
+    TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor copies");
+    return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from, first), cell(copy.to, first),
+                                 element_bytes(copy.from), numbers(copy.box.shape()), put(byte_strides(copy.from)),
+                                 put(byte_strides(copy.to))});
+  }
+  Words encode(const ScheduledTask& task, const Fill& fill) {
+    return words_of(tables::Fill{head(tables::fill_buffer, task), integer(fill.buffer.index()),
+                                 element_bytes(fill.buffer), at(fill.buffer).box.size(), bits_of(fill.value)});
+  }
+  Words encode(const ScheduledTask& task, const OutsideCall& call) {
+    std::vector<tables::Region> regions;
+    for (BufferId id : call.regions) {
+      Shape shape = at(id).box.shape();
+      regions.push_back({integer(id.index()), put(shape), put(row_major_strides(shape))});
+    }
+    most_arguments_ = std::max(most_arguments_, integer(regions.size()));
+    return words_of(tables::OutsideCall{head(tables::outside_call, task), integer(call.outside),
+                                        numbers(bounds(call.box)), put(call.extents), all(regions)});
+  }
+  Words encode(const ScheduledTask& task, const Iteration& loop) {
+    std::vector<tables::State> states;
+    for (auto [now, next] : loop.states) states.push_back({integer(now.index()), integer(next.index())});
+    return words_of(tables::Iteration{head(tables::iteration, task), loop.steps.lo, loop.steps.hi, integer(loop.body),
+                                      all(states)});
+  }
+
+  std::int64_t depth(const Sequence& sequence) const {
+    std::int64_t deepest = 0;
+    for (const Batch& batch : sequence)
+      for (const ScheduledTask& task : batch)
+        if (auto* loop = std::get_if<Iteration>(&task.what))
+          deepest = std::max(deepest, 1 + depth(schedule_.sequences[loop->body]));
+    return deepest;
+  }
+
+  const Schedule& schedule_;
+  Words words_;
+  std::map<Words, std::int64_t> known_;
+  std::int64_t most_arguments_ = 0, host_calls_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> encode(const Schedule& schedule) { return Encoder(schedule).run(); }
+
+}  // namespace tap::backend

@@ -1,0 +1,296 @@
+#include "runtime/executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/executor_copy.h"
+#include "runtime/executor_tasks.h"
+
+namespace tap::executor {
+
+using namespace tables;
+
+namespace {
+
+constexpr int64_t line = 64;  // bytes; what memory is aligned to
+
+int64_t whole_lines(int64_t bytes) { return (bytes + line - 1) / line * line; }
+
+char* allocate(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - line) return nullptr;
+  return static_cast<char*>(aligned_alloc(line, static_cast<size_t>(whole_lines(bytes < 1 ? 1 : bytes))));
+}
+
+void free_call(Call* call) {
+  if (!call) return;
+  free(call->arena);
+  free(call->addresses);
+  free(call->counters);
+  free(call->own);
+  free(call->staged);
+  free(call);
+}
+
+template <class T>
+T* zeros(int64_t count) {
+  return static_cast<T*>(calloc(static_cast<size_t>(count < 1 ? 1 : count), sizeof(T)));
+}
+
+}  // namespace
+
+Status Executor::start(const Code& code, int64_t threads) {
+  code_ = code;
+  return pool_.start(threads) ? Status::done : Status::no_memory;
+}
+
+void Executor::stop() {
+  pool_.stop();
+  while (free_calls_) {
+    Call* call = free_calls_;
+    free_calls_ = call->next;
+    free_call(call);
+  }
+}
+
+Call* Executor::new_call() const {
+  const Head& head = Reader(code_.tables).head();
+  auto* call = zeros<Call>(1);
+  if (!call) return nullptr;
+  call->arena = allocate(head.arena_bytes);
+  call->addresses = zeros<void*>(head.buffers.count);
+  call->counters = zeros<int64_t>(head.depth);
+  int64_t room = whole_lines(head.most_arguments * static_cast<int64_t>(sizeof(OutsideRegion)));
+  call->own_bytes = room + whole_lines(head.scratch_bytes);
+  call->own = allocate(call->own_bytes * pool_.threads());
+  call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
+  if (call->arena && call->addresses && call->counters && call->own && call->staged) return call;
+  free_call(call);
+  return nullptr;
+}
+
+Call* Executor::take_call() {
+  pthread_mutex_lock(&mutex_);
+  Call* call = free_calls_;
+  if (call) free_calls_ = call->next;
+  pthread_mutex_unlock(&mutex_);
+  return call ? call : new_call();
+}
+
+void Executor::give_back(Call* call) {
+  const Head& head = Reader(code_.tables).head();
+  for (int64_t k = 0; k < head.inputs.count + head.outputs.count; ++k) {
+    free(call->staged[k]);
+    call->staged[k] = nullptr;
+  }
+  pthread_mutex_lock(&mutex_);
+  call->next = free_calls_;
+  free_calls_ = call;
+  pthread_mutex_unlock(&mutex_);
+}
+
+namespace {
+
+// Copies between the caller's tensor and a row-major one.
+void copy_whole(const Reader& tables, const Tensor& tensor, const TensorView& view, char* row_major, bool to_view) {
+  const int64_t* extents = tables.words(tensor.extents.at);
+  int64_t rank = tensor.extents.count, ours[max_index_dims], theirs[max_index_dims];
+  for (int64_t axis = rank - 1, stride = tensor.element_bytes; axis >= 0; --axis) {
+    ours[axis] = stride;
+    theirs[axis] = view.strides[axis] * tensor.element_bytes;
+    stride *= extents[axis];
+  }
+  Strided plain{row_major, ours}, other{static_cast<char*>(view.data), theirs};
+  copy_tiles(to_view ? plain : other, to_view ? other : plain, extents, rank, tensor.element_bytes, 1, 0, 1);
+}
+
+bool usable_as_it_is(const Reader& tables, const Tensor& tensor, const TensorView& view) {
+  if (reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(tensor.element_bytes) != 0) return false;
+  return !view.strides || is_row_major(tables.words(tensor.extents.at), view.strides, tensor.extents.count, 1);
+}
+
+int64_t bytes_of(const Reader& tables, const Tensor& tensor) {
+  int64_t bytes = tensor.element_bytes;
+  for (int64_t axis = 0; axis < tensor.extents.count; ++axis) bytes *= tables.words(tensor.extents.at)[axis];
+  return bytes;
+}
+
+}  // namespace
+
+// Kernels want rows without gaps: a tensor of other strides is copied.
+Status Executor::place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const {
+  Reader tables(code_.tables);
+  const Head& head = tables.head();
+  auto place = [&](const Tensor& tensor, const TensorView& view, char*& staged, bool copy) -> char* {
+    if (usable_as_it_is(tables, tensor, view)) return static_cast<char*>(view.data);
+    staged = allocate(bytes_of(tables, tensor));
+    if (staged && copy) {
+      if (view.strides) copy_whole(tables, tensor, view, staged, false);
+      else memcpy(staged, view.data, static_cast<size_t>(bytes_of(tables, tensor)));
+    }
+    return staged;
+  };
+  const auto* buffers = tables.all<Buffer>(head.buffers);
+  for (int64_t b = 0; b < head.buffers.count; ++b) {
+    const Buffer& buffer = buffers[b];
+    if (buffer.place == in_arena) {
+      call.addresses[b] = call.arena + buffer.at;
+      continue;
+    }
+    bool in = buffer.place == is_input;
+    const Tensor& tensor = tables.all<Tensor>(in ? head.inputs : head.outputs)[buffer.at];
+    char*& staged = call.staged[in ? buffer.at : head.inputs.count + buffer.at];
+    call.addresses[b] = place(tensor, (in ? inputs : outputs)[buffer.at], staged, in);
+    if (!call.addresses[b] && buffer.bytes > 0) return Status::no_memory;
+  }
+  return Status::done;
+}
+
+void Executor::deliver(Call& call, const TensorView* outputs) const {
+  Reader tables(code_.tables);
+  const Head& head = tables.head();
+  for (int64_t k = 0; k < head.outputs.count; ++k) {
+    const Tensor& tensor = tables.all<Tensor>(head.outputs)[k];
+    char* staged = call.staged[head.inputs.count + k];
+    if (!staged) continue;
+    if (outputs[k].strides) copy_whole(tables, tensor, outputs[k], staged, true);
+    else memcpy(outputs[k].data, staged, static_cast<size_t>(bytes_of(tables, tensor)));
+  }
+}
+
+Status Executor::run(const TensorView* inputs, const TensorView* outputs, Message& message, Message* result) {
+  const Head& head = Reader(code_.tables).head();
+  for (int64_t k = 0; k < head.outside.count; ++k) {
+    if (code_.outside && code_.outside[k]) continue;
+    const Text& symbol = Reader(code_.tables).all<Text>(head.outside)[k];
+    message.add("the outside kernel `").add(Reader(code_.tables).text(symbol), static_cast<size_t>(symbol.bytes));
+    message.add("` is not available");
+    return Status::missing_kernel;
+  }
+  Call* call = take_call();
+  if (!call) {
+    message.add("memory does not suffice: the program needs ").add(head.arena_bytes).add(" bytes");
+    return Status::no_memory;
+  }
+  call->message = &message;
+  call->result = result;
+  Status status = place_tensors(*call, inputs, outputs);
+  if (status == Status::no_memory) message.add("memory does not suffice for a copy of a tensor that has gaps");
+  else status = run_sequence(*call, 0, 0);
+  if (status == Status::done) deliver(*call, outputs);
+  give_back(call);
+  return status;
+}
+
+Status Executor::run_sequence(Call& call, int64_t sequence, int64_t depth) {
+  Reader tables(code_.tables);
+  const List& batches = tables.all<Sequence>(tables.head().sequences)[sequence].batches;
+  for (int64_t b = 0; b < batches.count; ++b) {
+    const Batch& batch = tables.all<Batch>(batches)[b];
+    const Task& first = *tables.at<Task>(*tables.words(batch.tasks.at));
+    Status status = first.kind == iteration ? run_iteration(call, static_cast<const Iteration&>(first), depth)
+                                            : run_batch(call, batch, depth);
+    if (status != Status::done) return status;
+  }
+  return Status::done;
+}
+
+Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth) {
+  Reader tables(code_.tables);
+  const auto* states = tables.all<State>(task.states);
+  for (int64_t step = task.first; step < task.end; ++step) {
+    call.counters[depth] = step;
+    Status status = run_sequence(call, task.body, depth + 1);
+    if (status != Status::done) return status;
+    for (int64_t s = 0; s < task.states.count; ++s) {
+      void* now = call.addresses[states[s].now];
+      call.addresses[states[s].now] = call.addresses[states[s].next];
+      call.addresses[states[s].next] = now;
+    }
+  }
+  return Status::done;
+}
+
+// A batch while threads take its tiles, in portions, numbered through all tasks.
+struct BatchRun {
+  const Executor& executor;
+  const Call& call;
+  const Batch& batch;
+  int64_t depth;
+  int64_t portion;
+  int64_t next = 0;                  // the first tile that nobody has taken
+  int64_t failed_order = INT64_MAX;  // the least of the tasks that failed
+
+  void fail(int64_t order) {
+    int64_t least = __atomic_load_n(&failed_order, __ATOMIC_RELAXED);
+    while (order < least &&
+           !__atomic_compare_exchange_n(&failed_order, &least, order, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+  }
+
+  void work(int64_t thread) {
+    Reader tables(executor.code_.tables);
+    const int64_t* tasks = tables.words(batch.tasks.at);
+    KernelError error;
+    int64_t t = 0, before = 0;  // a task, and the tiles of those before it
+    while (true) {
+      int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
+      if (begin >= batch.tiles) return;
+      int64_t end = begin + portion < batch.tiles ? begin + portion : batch.tiles;
+      while (begin < end) {
+        const Task* task = tables.at<Task>(tasks[t]);
+        for (; begin >= before + task->tiles; task = tables.at<Task>(tasks[++t])) before += task->tiles;
+        int64_t stop = end < before + task->tiles ? end : before + task->tiles;
+        if (run_tiles(executor.code_, call, *task, depth, thread, begin - before, stop - before, &error) != 0)
+          fail(task->order);
+        begin = stop;
+      }
+    }
+  }
+};
+
+void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch)->work(thread); }
+
+Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
+  int64_t portions = 8 * pool_.threads();
+  BatchRun run{*this, call, batch, depth, pool_.threads() == 1 ? batch.tiles : (batch.tiles + portions - 1) / portions};
+  if (batch.tiles > 1) pool_.run(share, &run);
+  else run.work(0);
+  return run.failed_order == INT64_MAX ? Status::done : report(call, batch, depth, run.failed_order);
+}
+
+// Of several failures of one operation the first in the order of its index space is told, whatever the tiles and threads: its
+// tasks run again, each tile alone.
+Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t order) {
+  Reader tables(code_.tables);
+  KernelError least, error;
+  int32_t why = 0;
+  const Operation* operation = nullptr;
+  auto earlier = [&](int64_t dims) {
+    if (error.section != least.section) return error.section < least.section;
+    for (int64_t d = 0; d < dims; ++d)
+      if (error.point[d] != least.point[d]) return error.point[d] < least.point[d];
+    return false;
+  };
+  for (int64_t t = 0; t < batch.tasks.count; ++t) {
+    const Task& task = *tables.at<Task>(tables.words(batch.tasks.at)[t]);
+    if (task.order != order) continue;
+    int64_t operations = task.kind == kernel_call ? static_cast<const KernelCall&>(task).operations
+                                                  : static_cast<const HostCall&>(task).operations;
+    for (int64_t tile = 0; tile < task.tiles; ++tile) {
+      memset(&error, 0, sizeof error);
+      int32_t found = run_tiles(code_, call, task, depth, 0, tile, tile + 1, &error);
+      if (found == 0) continue;
+      const Operation& its = tables.all<Operation>(tables.head().operations)[operations + error.section];
+      if (why != 0 && !earlier(its.dims.count)) continue;
+      why = found;
+      least = error;
+      operation = &its;
+    }
+  }
+  if (operation) {
+    describe(*call.message, tables, *operation, static_cast<KernelFailure>(why), least);
+    if (call.result) call.result->add(tables.text(operation->result), static_cast<size_t>(operation->result.bytes));
+  }
+  return Status::failed;
+}
+
+}  // namespace tap::executor

@@ -1,0 +1,80 @@
+// Runs a schedule (schedule_tables.h) on the kernels it was made with. `tapc run` and compiled libraries use the same code,
+// which needs only C's library and threads.
+//
+//   Executor executor;
+//   executor.start({tables, kernels}, threads);
+//   executor.run(inputs, outputs, message);      // from any number of threads at a time
+//   executor.stop();
+#pragma once
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "runtime/executor_message.h"
+#include "runtime/executor_pool.h"
+#include "runtime/kernel_abi.h"
+#include "runtime/schedule_tables.h"
+
+namespace tap::executor {
+
+// Tiles of what only the process can do that compiled the program. `arguments`: as a kernel's buffers. `counters`: the steps
+// of the iterates that run, the innermost last.
+using HostFunction = int32_t (*)(void* context, int64_t number, void* const* arguments, const int64_t* counters,
+                                 int64_t depth, int64_t first_tile, int64_t end_tile, KernelError* error);
+
+struct Code {
+  const int64_t* tables = nullptr;
+  const KernelFunction* kernels = nullptr;
+  const OutsideFunction* outside = nullptr;  // by number; one that is missing is null
+  HostFunction host = nullptr;
+  void* host_context = nullptr;
+};
+
+struct TensorView {
+  void* data = nullptr;
+  const int64_t* strides = nullptr;  // in elements; null: row-major
+};
+
+enum class Status : int32_t {
+  done = 0,
+  failed = 1,  // the program failed, as a division by zero does; the message says where
+  no_memory = 2,
+  missing_kernel = 3,  // an outside kernel that was not given
+  wrong_argument = 4,  // of who called a compiled library
+};
+
+struct Call;
+struct BatchRun;
+
+class Executor {
+ public:
+  // The code outlives the executor.
+  Status start(const Code& code, int64_t threads);
+  void stop();
+
+  // Inputs and outputs as in the tables; outputs overlap nothing else. `result`, if given, is set to the name of the value
+  // whose operation failed.
+  Status run(const TensorView* inputs, const TensorView* outputs, Message& message, Message* result = nullptr);
+  const Code& code() const { return code_; }
+  int64_t threads() const { return pool_.threads(); }
+
+ private:
+  Call* take_call();
+  void give_back(Call* call);
+  Call* new_call() const;
+  Status place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const;
+  void deliver(Call& call, const TensorView* outputs) const;
+  Status run_sequence(Call& call, int64_t sequence, int64_t depth);
+  Status run_iteration(Call& call, const tables::Iteration& task, int64_t depth);
+  Status run_batch(Call& call, const tables::Batch& batch, int64_t depth);
+  Status report(Call& call, const tables::Batch& batch, int64_t depth, int64_t order);
+  static void share(void* batch, int64_t thread);
+
+  friend struct BatchRun;
+  Code code_;
+  Pool pool_;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  Call* free_calls_ = nullptr;  // kept for the next run
+};
+
+}  // namespace tap::executor

@@ -1,0 +1,36 @@
+// A text that grows, without the C++ library; and what is said of a kernel that stopped.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/kernel_abi.h"
+#include "runtime/schedule_tables.h"
+
+namespace tap::executor {
+
+// Where memory is lacking, what has been said so far stands.
+class Message {
+ public:
+  Message() = default;
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  ~Message();
+
+  Message& add(const char* text);
+  Message& add(const char* text, size_t bytes);
+  Message& add(int64_t number);
+  void clear() { size_ = 0; }
+  const char* text() const { return size_ == 0 ? "" : text_; }  // terminated
+  size_t size() const { return size_; }
+
+ private:
+  char* text_ = nullptr;
+  size_t size_ = 0, room_ = 0;
+};
+
+// division by zero in `y` at i=1, j=8
+void describe(Message& message, const tables::Reader& tables, const tables::Operation& operation, KernelFailure why,
+              const KernelError& error);
+
+}  // namespace tap::executor

@@ -1,0 +1,45 @@
+// A few threads that do one thing together. Idle threads spin briefly, then wait: the next batch usually follows at once, but
+// a pool that spins for ever takes the machine from everyone else. Only C's library: compiled libraries carry it.
+#pragma once
+
+#include <pthread.h>
+#include <stdint.h>
+
+namespace tap::executor {
+
+class Pool {
+ public:
+  // The caller of run() is one of the threads. Where the system gives fewer, there are fewer.
+  bool start(int64_t threads);
+  void stop();
+  int64_t threads() const { return started_ + 1; }
+
+  // Calls work(data, thread) on every thread that comes in time, and on the caller's, which is number 0; returns when all
+  // have returned. The work shares itself out among those who came: of callers from several threads at a time one gets the
+  // pool's help, and the others work alone.
+  using Work = void (*)(void* data, int64_t thread);
+  void run(Work work, void* data);
+
+ private:
+  struct Worker {
+    Pool* pool;
+    int64_t number;
+    pthread_t thread;
+  };
+  static void* begin(void* worker);
+  void serve(int64_t number);
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t busy_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER;
+  Worker* workers_ = nullptr;
+  int64_t started_ = 0;
+  // Under the mutex; the generation is also read without it.
+  int64_t generation_ = 0;
+  int64_t waiting_ = 0, active_ = 0;
+  Work work_ = nullptr;  // null between runs
+  void* data_ = nullptr;
+  bool stopping_ = false;
+};
+
+}  // namespace tap::executor

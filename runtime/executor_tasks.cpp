@@ -1,0 +1,95 @@
+#include "runtime/executor_tasks.h"
+
+#include <string.h>
+
+#include "runtime/executor_copy.h"
+
+namespace tap::executor {
+
+using namespace tables;
+
+namespace {
+
+struct Tiles {
+  int64_t first, end;
+};
+
+// Room for arguments, of a thread's own; scratch is what follows.
+void* room_of(const Call& call, int64_t thread) { return call.own + thread * call.own_bytes; }
+
+char* address(const Call& call, const Argument& argument) {
+  return static_cast<char*>(call.addresses[argument.buffer]) + argument.offset;
+}
+
+void** arguments_of(const Reader& tables, const Call& call, const List& list, int64_t thread) {
+  auto** room = static_cast<void**>(room_of(call, thread));
+  const auto* arguments = tables.all<Argument>(list);
+  for (int64_t k = 0; k < list.count; ++k) room[k] = address(call, arguments[k]);
+  return room;
+}
+
+int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, int64_t depth, int64_t thread,
+                   Tiles tiles, KernelError* error) {
+  Reader tables(code.tables);
+  int64_t box[2 * max_index_dims];
+  memcpy(box, tables.words(task.box.at), static_cast<size_t>(task.box.count) * sizeof(int64_t));
+  const auto* counters = tables.all<Counter>(task.counters);
+  for (int64_t c = 0; c < task.counters.count; ++c) {
+    int64_t step = call.counters[depth - 1 - counters[c].level];
+    box[2 * counters[c].dim] = step;
+    box[2 * counters[c].dim + 1] = step + 1;
+  }
+  void** arguments = arguments_of(tables, call, task.arguments, thread);
+  char* scratch = call.own + (thread + 1) * call.own_bytes - tables.head().scratch_bytes;
+  auto begin = [&task](int64_t part) {
+    return task.kernel_tiles / task.tiles * part + task.kernel_tiles % task.tiles * part / task.tiles;
+  };
+  return code.kernels[task.kernel](box, arguments, tables.words(task.strides), scratch, begin(tiles.first),
+                                   begin(tiles.end), error);
+}
+
+int32_t run_host(const Code& code, const Call& call, const HostCall& task, int64_t depth, int64_t thread, Tiles tiles,
+                 KernelError* error) {
+  void** arguments = arguments_of(Reader(code.tables), call, task.arguments, thread);
+  return code.host(code.host_context, task.number, arguments, call.counters, depth, tiles.first, tiles.end, error);
+}
+
+void run_copy(const Code& code, const Call& call, const Copy& task, Tiles tiles) {
+  Reader tables(code.tables);
+  copy_tiles({address(call, task.from), tables.words(task.from_strides)},
+             {address(call, task.to), tables.words(task.to_strides)}, tables.words(task.extents.at), task.extents.count,
+             task.element_bytes, task.tiles, tiles.first, tiles.end);
+}
+
+void run_fill(const Call& call, const Fill& task) {
+  char* to = static_cast<char*>(call.addresses[task.buffer]);
+  for (int64_t k = 0; k < task.count; ++k)
+    memcpy(to + k * task.element_bytes, &task.value, static_cast<size_t>(task.element_bytes));
+}
+
+void run_outside(const Code& code, const Call& call, const OutsideCall& task, int64_t thread) {
+  Reader tables(code.tables);
+  auto* regions = static_cast<OutsideRegion*>(room_of(call, thread));
+  const auto* from = tables.all<Region>(task.regions);
+  for (int64_t r = 0; r < task.regions.count; ++r)
+    regions[r] = {call.addresses[from[r].buffer], tables.words(from[r].extents), tables.words(from[r].strides)};
+  code.outside[task.number](tables.words(task.box.at), tables.words(task.extents), regions);
+}
+
+}  // namespace
+
+int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t depth, int64_t thread, int64_t first,
+                  int64_t end, KernelError* error) {
+  switch (static_cast<TaskKind>(task.kind)) {
+    case kernel_call:
+      return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, {first, end}, error);
+    case host_call: return run_host(code, call, static_cast<const HostCall&>(task), depth, thread, {first, end}, error);
+    case copy_box: run_copy(code, call, static_cast<const Copy&>(task), {first, end}); return 0;
+    case fill_buffer: run_fill(call, static_cast<const Fill&>(task)); return 0;
+    case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread); return 0;
+    case iteration: break;  // a batch of its own (executor.cpp)
+  }
+  return 0;
+}
+
+}  // namespace tap::executor

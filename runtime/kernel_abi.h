@@ -1,0 +1,44 @@
+// What compiled kernels, outside kernels and those who call them agree on. Only C's headers: a compiled library carries it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace tap {
+
+inline constexpr size_t max_index_dims = 64;
+
+enum class KernelFailure : int32_t {
+  none = 0,
+  division_by_zero = 1,
+  remainder_by_zero = 2,
+  index_out_of_range = 3,
+  negative_shift = 4
+};
+
+// Where and why a kernel stopped.
+struct KernelError {
+  int64_t point[max_index_dims];  // of the operator's index space
+  int64_t tensor;                 // index_out_of_range: of which operand, on which axis
+  int64_t axis;
+  int64_t value;    // the index, or the amount of the shift
+  int64_t section;  // of a group's kernel: which of its operations; 0 of others
+};
+
+// box: lo, hi per index dim. buffers: operands, then results, each the address of the tensor's cell 0. strides: of all
+// tensors, per axis, in elements; that of the last axis is 1. scratch: as many bytes as the kernel wants, on a cache line, of
+// nobody else during the call. The call computes the tiles from first to end of the box: parts that share no work, whatever
+// the number of threads. Returns a KernelFailure; the error is written only if that is not `none`.
+using KernelFunction = int32_t (*)(const int64_t* box, void* const* buffers, const int64_t* strides, void* scratch,
+                                   int64_t first_tile, int64_t end_tile, KernelError* error);
+
+// An outside kernel (docs/outside_kernels.md): the box of an application (lo, hi per index dim), the extents of the whole
+// index space, and per access the region that the box touches: the address of its first cell, extents, strides in elements.
+struct OutsideRegion {
+  void* data;
+  const int64_t* extents;
+  const int64_t* strides;
+};
+using OutsideFunction = void (*)(const int64_t* box, const int64_t* extents, const OutsideRegion* regions);
+
+}  // namespace tap

@@ -1,0 +1,165 @@
+// A schedule as plain words: what the executor runs. One block of 64-bit words that may lie anywhere, without addresses in
+// it; lists and texts are found by their place, counted in words from the beginning. backend/encode_schedule.cpp writes it,
+// executor.cpp runs it; a compiled library carries it as constant data.
+//
+// A program is a sequence of batches; the tasks of a batch share nothing, so threads may take them in any order, and the
+// tiles of a task likewise. Memory is one arena, in which buffers that do not live at the same time overlap.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace tap::tables {
+
+inline constexpr int64_t magic = 0x31305343484c5054;  // "TPLHCS01"
+inline constexpr int64_t version = 1;
+
+struct List {
+  int64_t at;  // the first, in words from the beginning
+  int64_t count;
+};
+struct Text {
+  int64_t at;  // in words from the beginning; not terminated
+  int64_t bytes;
+};
+
+enum Place : int64_t { in_arena, is_input, is_output };
+
+// Memory of a box of a value, row-major.
+struct Buffer {
+  int64_t place;
+  int64_t at;  // in the arena, in bytes; or the number of the input or output
+  int64_t bytes;
+};
+
+// What the caller gives or takes.
+struct Tensor {
+  Text name;
+  int64_t element;  // ElementType (support/element_type.h)
+  int64_t element_bytes;
+  List extents;
+  int64_t constant;  // 1: a `const` input, given once
+};
+
+// Names of an operation and of what it works on, for messages.
+struct Dim {
+  Text name;
+  int64_t hidden;  // 1: the number of a block, which the user did not write
+};
+struct Operand {
+  Text name;
+  List extents;
+};
+struct Operation {
+  Text name;
+  Text result;    // the value that it writes
+  List dims;      // Dim
+  List operands;  // Operand
+};
+
+enum TaskKind : int64_t { kernel_call, host_call, copy_box, fill_buffer, outside_call, iteration };
+
+// Every task begins with these.
+struct Task {
+  int64_t kind;
+  int64_t tiles;  // parts that threads may take, in any order
+  int64_t order;  // of failures in one batch that of the least order is told
+};
+// Where a tensor's cell 0 is, or would be.
+struct Argument {
+  int64_t buffer;
+  int64_t offset;  // in bytes, from the beginning of the buffer; may be negative
+};
+struct Counter {
+  int64_t dim;
+  int64_t level;  // 0 is the innermost iterate
+};
+struct KernelCall : Task {
+  int64_t kernel;
+  int64_t kernel_tiles;  // of the box, shared out evenly among the parts of the task
+  int64_t operations;    // the number of the first Operation in the table: that of section 0
+  List box;              // lo, hi per dim
+  List arguments;        // Argument
+  int64_t strides;       // of all arguments, one after another
+  List counters;         // dims of the box that have the step that runs
+};
+// What only the process that compiled the program can do; never in a file.
+struct HostCall : Task {
+  int64_t number;
+  int64_t operations;
+  List arguments;
+};
+struct Copy : Task {
+  Argument from, to;  // the first cell of the box
+  int64_t element_bytes;
+  List extents;
+  int64_t from_strides, to_strides;  // in bytes
+};
+struct Fill : Task {
+  int64_t buffer;
+  int64_t element_bytes;
+  int64_t count;
+  int64_t value;  // its bits
+};
+struct OutsideCall : Task {
+  int64_t number;
+  List box;
+  int64_t extents;
+  List regions;  // Region
+};
+struct Region {
+  int64_t buffer;
+  int64_t extents, strides;
+};
+// After each step, the buffers of `now` and of `next` are exchanged.
+struct State {
+  int64_t now, next;
+};
+struct Iteration : Task {
+  int64_t first, end;  // the steps
+  int64_t body;        // a sequence
+  List states;
+};
+
+struct Batch {
+  List tasks;  // each the place of a Task
+  int64_t tiles;
+};
+struct Sequence {
+  List batches;
+};
+
+struct Head {
+  int64_t magic, version;
+  int64_t words;  // of all
+  int64_t arena_bytes;
+  int64_t scratch_bytes;  // the most that a kernel wants
+  int64_t most_arguments;
+  int64_t depth;  // of iterates inside of each other
+  int64_t host_calls;
+  List buffers, sequences, inputs, outputs, operations;
+  List outside;  // Text: symbols of the outside kernels
+  int64_t kernels;
+};
+
+// A view of the words.
+class Reader {
+ public:
+  explicit Reader(const int64_t* words) : words_(words) {}
+  const Head& head() const { return *at<Head>(0); }
+  const int64_t* words(int64_t place) const { return words_ + place; }
+  template <class T>
+  const T* at(int64_t place) const {
+    return reinterpret_cast<const T*>(words_ + place);
+  }
+  template <class T>
+  const T* all(const List& list) const {
+    return at<T>(list.at);
+  }
+  const char* text(const Text& text) const { return reinterpret_cast<const char*>(words_ + text.at); }
+
+ private:
+  const int64_t* words_;
+};
+
+}  // namespace tap::tables
