@@ -32,7 +32,7 @@ struct KernelError {
 using KernelFunction = int32_t (*)(const int64_t* box, void* const* buffers, const int64_t* strides, void* scratch,
                                    int64_t first_tile, int64_t end_tile, KernelError* error);
 
-// An outside kernel (docs/outside_kernels.md): the box of an application (lo, hi per index dim), the extents of the whole
+// An outside kernel (grammar/README.md): the box of an application (lo, hi per index dim), the extents of the whole
 // index space, and per access the region that the box touches: the address of its first cell, extents, strides in elements.
 struct OutsideRegion {
   void* data;

@@ -13,6 +13,7 @@ packages=(
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3 python3-numpy
   clang-22 lld-22 libclang-rt-22-dev
+  qemu-user g++-aarch64-linux-gnu pkg-config binutils
   # tools
   clang-format graphviz
 )

@@ -6,6 +6,7 @@ namespace tap::driver {
 Action declare_bench(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_cmp(CLI::App& app);
+Action declare_compile(CLI::App& app);
 Action declare_completion(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_fmt(CLI::App& app);
@@ -22,6 +23,7 @@ constexpr Command table[] = {
     {"check", "Prove that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
 #ifdef TAP_HAVE_BACKEND
+    {"compile", "Make a shared library of a program, with a C header and a manifest", declare_compile},
     {"bench", "Tell how long a program takes, to run and to compile", declare_bench},
 #endif
     {"cmp", "Tell how two files of tensors differ", declare_cmp},

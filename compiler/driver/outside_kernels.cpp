@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "runtime/failure.h"
 #include "support/diagnostic.h"
 #include "support/exit_code.h"
 
@@ -28,8 +29,8 @@ void* own_function(void* handle, const std::string& symbol) {
   return function ? address : nullptr;
 }
 
-Failure no_kernel(const ir::Operator& op, const std::vector<std::string>& libraries) {
-  std::string message = fmt::format("the outside kernel `{}` of `{}` is not available", op.kernel()->symbol, op.name);
+Failure no_kernel(const std::string& what, const std::vector<std::string>& libraries) {
+  std::string message = fmt::format("the outside kernel {} is not available", what);
   if (libraries.empty())
     return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, message)
                                                .help("give the shared library that defines it: --kernels FILE.so")};
@@ -100,12 +101,22 @@ void OutsideKernels::find(const ir::Program& program, ir::GraphId graph, const s
       for (const ir::Alternative& alternative : region->alternatives) find(program, alternative.graph, libraries);
     }
     if (!op.kernel() || functions_.contains(op.kernel()->symbol)) continue;
-    void* function = nullptr;
-    for (void* handle : handles_)
-      if (!function) function = own_function(handle, op.kernel()->symbol);
-    if (!function) throw no_kernel(op, libraries);
-    functions_.emplace(op.kernel()->symbol, function);
+    find(op.kernel()->symbol, fmt::format("`{}` of `{}`", op.kernel()->symbol, op.name), libraries);
   }
+}
+
+void OutsideKernels::find(const std::string& symbol, const std::string& what,
+                          const std::vector<std::string>& libraries) {
+  void* function = nullptr;
+  for (void* handle : handles_)
+    if (!function) function = own_function(handle, symbol);
+  if (!function) throw no_kernel(what, libraries);
+  functions_.emplace(symbol, function);
+}
+
+OutsideKernels::OutsideKernels(const std::vector<std::string>& symbols, const std::vector<std::string>& libraries) {
+  for (const std::string& path : libraries) load(path);
+  for (const std::string& symbol : symbols) find(symbol, tap::quoted(symbol), libraries);
 }
 
 OutsideKernels::~OutsideKernels() {

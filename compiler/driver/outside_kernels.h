@@ -25,6 +25,8 @@ class OutsideKernels {
   // Finds the kernels that the program's main graph can reach. Throws Failure if a library cannot be loaded, or none has
   // one of the kernels.
   OutsideKernels(const ir::Program& program, const std::vector<std::string>& libraries);
+  // Those of a compiled program.
+  OutsideKernels(const std::vector<std::string>& symbols, const std::vector<std::string>& libraries);
   ~OutsideKernels();
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
@@ -35,6 +37,7 @@ class OutsideKernels {
 
  private:
   void load(const std::string& path);
+  void find(const std::string& symbol, const std::string& what, const std::vector<std::string>& libraries);
   void find(const ir::Program& program, ir::GraphId graph, const std::vector<std::string>& libraries);
 
   std::vector<void*> handles_;

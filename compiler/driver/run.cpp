@@ -7,6 +7,7 @@
 #include "compiler/driver/command.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/run_manifest.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/tolerance_option.h"
 #include "runtime/output_spec.h"
@@ -72,21 +73,32 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
   }
 }
 
+LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine) {
+  auto runnable = std::make_shared<Runnable>(std::move(made));
+  const ir::Program& program = runnable->compiled.program;
+  const ir::Graph& graph = program[program.main];
+  LoadedProgram result;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
+  result.run = [&session, &engine, runnable] {
+    return evaluate(session, runnable->compiled.program, runnable->inputs, engine);
+  };
+  return result;
+}
+
 int run(Session& session, const RunOptions& options) {
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
-  Runnable runnable = make_runnable(session, options.what, files);
-  const ir::Program& program = runnable.compiled.program;
-  const ir::Graph& graph = program[program.main];
-
-  std::vector<DeclaredOutput> declared;
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    declared.push_back({runnable.compiled.results[i], graph[graph.outputs[i]].type.element});
+  std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
+  LoadedProgram program = loaded
+                              ? std::move(*loaded)
+                              : compiled_program(session, make_runnable(session, options.what, files), options.engine);
+  const std::vector<DeclaredOutput>& declared = program.outputs;
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
-  std::vector<Tensor> tensors = evaluate(session, program, runnable.inputs, options.engine);
+  std::vector<Tensor> tensors = program.run();
   files.require_intact();
   std::vector<NamedTensor> results;
   for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});

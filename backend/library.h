@@ -1,0 +1,54 @@
+// A program as a shared library: its kernels, its schedule and what runs it, behind the functions that the generated header
+// declares. Nothing outside of this process is called, and nothing is left on the disk: the linker is part of us, and what it
+// reads and writes are files in memory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/compiled_program.h"
+
+namespace tap::backend {
+
+// A processor to make code for.
+struct Target {
+  std::string name;    // native, x86-64-v3, …
+  std::string triple;  // as LLVM writes it
+  std::string cpu;
+  std::string features;   // +avx2,+fma,…
+  bool linkable = false;  // the runtime that tapc carries is for it
+  bool operator==(const Target&) const = default;
+};
+std::vector<std::string> target_names();
+// Null for a name that is none.
+std::optional<Target> target_named(std::string_view name);
+// What code for the target may use and this processor lacks: avx512f, …
+std::vector<std::string> missing_features(const std::vector<std::string>& wanted);
+// Of those that matter to whoever loads the code: what `missing_features` is asked for.
+std::vector<std::string> features_of(const Target& target);
+
+// The exported functions are PREFIX_prepare and so on; all else is numbered and hidden.
+struct Library {
+  std::string prefix;
+  const std::vector<Kernel>* kernels = nullptr;
+  std::vector<std::int64_t> tables;
+};
+struct LibraryCode {
+  std::string object;          // of the program alone, without the runtime
+  std::string llvm, assembly;  // empty unless asked for
+};
+struct CodeOptions {
+  bool llvm = false, assembly = false;
+};
+LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options = {});
+
+// Linked with the runtime. Throws Failure, exit 4, with what the linker said. Pre: the target is linkable.
+std::string link_shared(const std::string& object);
+std::string link_relocatable(const std::string& object);
+
+// In hexadecimal digits.
+std::string sha256(std::string_view bytes);
+
+}  // namespace tap::backend

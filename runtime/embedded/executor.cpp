@@ -1,0 +1,8 @@
+// All that a compiled library carries of the runtime, as one source: compiled by itself into an object that `tapc compile`
+// links in, and installed for targets that tapc cannot link for.
+#include "runtime/executor.cpp"
+#include "runtime/executor_copy.cpp"
+#include "runtime/executor_message.cpp"
+#include "runtime/executor_pool.cpp"
+#include "runtime/executor_tasks.cpp"
+#include "runtime/library.cpp"

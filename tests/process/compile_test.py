@@ -1,0 +1,276 @@
+#!/usr/bin/python3
+"""tapc compile: libraries for C and Python, their manifests, and what must not harm them (G02, G03, G10, G11)."""
+import ctypes
+import importlib.util
+import json
+import shutil
+import threading
+
+import numpy as np
+
+from tapc import *
+from tapc import TAPC
+
+MLP = """use std
+dim batch = 6, hidden = 8
+program mlp(X: f32[batch, 5], const W1: f32[5, hidden], const b1: f32[hidden], const W2: f32[hidden, 3]) -> (Y: f32[batch, 3]) {
+    H = relu(linear(X, W1, b1))
+    Y = matmul(H, W2)
+}
+"""
+DIVIDE = "program divide(a: i64[4], b: i64[4]) -> (q: i64[4]) { q[i] = a[i] / b[i] }\n"
+STEPS = """program steps(u: f64[40]) -> (U: f64[40], total: f64[]) {
+    U = iterate t in 0..7 (v = u) { w[i] = 0.25 * v[i - 1 else 0] + v[i] / 2 + 0.25 * v[i + 1 else 0] + f64(t) for i in 0..40
+        w }
+    total[] = sum[i] U[i]
+}
+"""
+MAIN = r"""
+#include <stdio.h>
+#include <pthread.h>
+#include "mlp.h"
+static float x[2][5][6], w1[5][8], b1[8], w2[8][3], y[2][6][3];
+static mlp_context *context;
+static void *one(void *n) {
+  long k = (long)n;
+  int64_t across[] = {1, 6};  /* x is stored the other way round */
+  tapestry_tensor in = {x[k], across}, out = {y[k], 0};
+  for (int i = 0; i < 50; ++i)
+    if (mlp_run(context, &in, &out) != TAPESTRY_DONE) return (void *)1;
+  return 0;
+}
+int main(void) {
+  for (int k = 0; k < 2; ++k) for (int i = 0; i < 6; ++i) for (int j = 0; j < 5; ++j) x[k][j][i] = (float)(i - 2 * j + k);
+  for (int i = 0; i < 5; ++i) for (int j = 0; j < 8; ++j) w1[i][j] = (float)((i * j) % 3 - 1);
+  for (int j = 0; j < 8; ++j) b1[j] = (float)j;
+  for (int i = 0; i < 8; ++i) for (int j = 0; j < 3; ++j) w2[i][j] = (float)(i - j);
+  tapestry_tensor constants[] = {{w1, 0}, {b1, 0}, {w2, 0}};
+  tapestry_options options = {2, 0};
+  if (mlp_abi_version() != 1 || mlp_prepare(&context, constants, &options) != TAPESTRY_DONE) return 2;
+  for (int i = 0; i < 5; ++i) for (int j = 0; j < 8; ++j) w1[i][j] = -99;  /* the context has its own */
+  pthread_t threads[2];
+  for (long k = 0; k < 2; ++k) pthread_create(&threads[k], 0, one, (void *)k);
+  for (int k = 0; k < 2; ++k) { void *bad; pthread_join(threads[k], &bad); if (bad) return 3; }
+  tapestry_tensor overlapping = {y[0], 0}, out = {y[0], 0};
+  char text[200];
+  if (mlp_run(context, &overlapping, &out) != TAPESTRY_WRONG_ARGUMENT) return 4;
+  mlp_message(context, text, sizeof text);
+  fprintf(stderr, "%s\n", text);
+  mlp_release(context);
+  for (int k = 0; k < 2; ++k) for (int i = 0; i < 6; ++i) for (int j = 0; j < 3; ++j) printf("%g ", y[k][i][j]);
+  return 0;
+}
+"""
+
+
+def mlp(k):
+    x = np.array([[i - 2 * j + k for j in range(5)] for i in range(6)], np.float32)
+    w1 = np.array([[(i * j) % 3 - 1 for j in range(8)] for i in range(5)], np.float32)
+    w2 = np.array([[i - j for j in range(3)] for i in range(8)], np.float32)
+    return x, w1, np.arange(8, dtype=np.float32), w2
+
+
+def mlp_wanted(x, w1, b1, w2):
+    return np.maximum(x @ w1 + b1, 0) @ w2
+
+
+class Compile(TapcTest):
+    def compile(self, text, *arguments, name="p"):
+        self.write(name + ".tap", text)
+        return self.expect(0, "^$", "compile", name + ".tap", "-o", name + ".so", *arguments)
+
+    def module(self, name):
+        spec = importlib.util.spec_from_file_location(name, self.folder / (name + "_program.py"))
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def test_a_program_in_c(self):
+        self.compile(MLP, name="mlp")
+        self.write("main.c", MAIN)
+        subprocess.run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.c", "./mlp.so", "-pthread", "-o", "main"],
+                       cwd=self.folder, check=True)
+        result = subprocess.run(["./main"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("`Y` and `X` overlap in memory", result.stderr.replace("`X` and `Y`", "`Y` and `X`"))
+        wanted = np.concatenate([mlp_wanted(*mlp(k)).ravel() for k in range(2)])
+        np.testing.assert_array_equal(np.array(result.stdout.split(), np.float32), wanted)
+
+    def test_a_header_for_cpp(self):
+        self.compile(MLP, name="mlp")
+        self.write("main.cpp", '#include "mlp.h"\n#include "mlp.h"\nint main() { return mlp_abi_version() - 1; }\n')
+        subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.cpp", "./mlp.so", "-o", "main"], cwd=self.folder, check=True)
+        self.assertEqual(subprocess.run(["./main"], cwd=self.folder).returncode, 0)
+
+    def test_python_and_numpy(self):
+        self.compile(MLP, "--emit=py", name="mlp")
+        module = self.module("mlp")
+        x, w1, b1, w2 = mlp(3)
+        with module.Program(w1, b1, W2=w2, threads=2) as program:
+            wanted = mlp_wanted(x, w1, b1, w2)
+            np.testing.assert_array_equal(program(x), wanted)
+            np.testing.assert_array_equal(program(X=np.asfortranarray(x)), wanted)
+            out = np.zeros((6, 6), np.float32)
+            self.assertIs(program(x, out=out[:, ::2]).base, out)
+            np.testing.assert_array_equal(out[:, ::2], wanted)
+            np.testing.assert_array_equal(out[:, 1::2], np.zeros((6, 3)))
+            for wrong, error in (((x[:5],), ValueError), ((x.astype(np.float64),), TypeError), ((), TypeError), ((x, x), TypeError)):
+                with self.assertRaises(error):
+                    program(*wrong)
+            results = [None] * 4
+
+            def work(n):
+                results[n] = all(np.array_equal(program(x), wanted) for _ in range(20))
+            threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            self.assertEqual(results, [True] * 4)
+
+    def test_iterates_and_results_of_no_axes(self):
+        self.compile(STEPS, "--emit=py", name="steps")
+        u = np.random.default_rng(1).integers(-4, 5, 40).astype(np.float64)
+        v = u
+        for t in range(7):
+            w = np.concatenate([[0], v, [0]])
+            v = 0.25 * w[:-2] + v / 2 + 0.25 * w[2:] + t
+        found, total = self.module("steps").Program()(u)
+        np.testing.assert_array_equal(found, v)
+        self.assertEqual(total.shape, ())
+        self.assertAlmostEqual(float(total), v.sum())
+
+    def test_a_failure_is_told_as_tapc_run_tells_it(self):
+        self.compile(DIVIDE, "--emit=py", name="divide")
+        module = self.module("divide")
+        with self.assertRaises(module.Error) as caught:
+            module.Program()(np.arange(4), np.array([1, 2, 0, 0]))
+        self.assertEqual(str(caught.exception), "division by zero in `q` at i=2")
+        self.assertEqual(caught.exception.status, 1)
+
+    def test_the_same_bytes_every_time(self):
+        outputs = ("py", "loops", "schedule", "llvm", "asm", "obj", "cmake", "pc")
+        self.compile(MLP, "--emit=" + ",".join(outputs), name="mlp")
+        first = {p.name: p.read_bytes() for p in self.folder.iterdir()}
+        self.assertEqual(sorted(first), ["mlp-config.cmake", "mlp.h", "mlp.json", "mlp.ll", "mlp.loops", "mlp.o", "mlp.pc", "mlp.s",
+                                         "mlp.schedule", "mlp.so", "mlp.tap", "mlp_program.py"])
+        self.compile(MLP, "--emit=" + ",".join(outputs), name="mlp")
+        self.assertEqual({p.name: p.read_bytes() for p in self.folder.iterdir()}, first)
+        for name, text in first.items():
+            self.assertNotIn(str(ROOT).encode(), text, name)
+
+    def test_what_a_library_exports_and_needs(self):
+        self.compile(MLP, name="mlp")
+        listed = subprocess.run(["nm", "-D", "--defined-only", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        words = ("abi_version", "message", "prepare", "prepare_dlpack", "release", "run", "run_dlpack")
+        self.assertEqual(sorted(line.split()[2] for line in listed.splitlines()), ["mlp_" + w for w in words])
+        needed = subprocess.run(["readelf", "-d", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        self.assertEqual([l.split("[")[1].rstrip("]") for l in needed.splitlines() if "NEEDED" in l], ["libc.so.6"])
+
+    def test_the_manifest_follows_its_schema(self):
+        self.compile(MLP, name="mlp")
+        manifest = json.loads((self.folder / "mlp.json").read_text())
+        schema = json.loads((ROOT / "docs/schema/manifest.schema.json").read_text())
+        self.assertEqual(sorted(manifest), sorted(schema["required"]))
+        self.assertEqual(sorted(manifest), sorted(schema["properties"]))
+        self.assertEqual([t["name"] for t in manifest["inputs"]], ["X", "W1", "b1", "W2"])
+        self.assertEqual([t["constant"] for t in manifest["inputs"]], [False, True, True, True])
+        import hashlib
+        self.assertEqual(manifest["library"]["sha256"], hashlib.sha256((self.folder / "mlp.so").read_bytes()).hexdigest())
+
+    def test_run_takes_a_manifest(self):
+        self.compile(MLP, name="mlp")
+        inputs = [word for name in ("X", "W1", "b1", "W2") for word in ("-i", name + "=rand:1")]
+        plain = self.tapc("run", "mlp.tap", *inputs)
+        for threads in ("1", "3"):
+            self.assertEqual(self.tapc("run", "mlp.json", *inputs, "--threads", threads).stdout, plain.stdout)
+        self.expect(3, "`W1` is missing|W1: f32", "run", "mlp.json", "-i", "X=rand:1")
+        self.compile(DIVIDE, name="divide")
+        self.expect(6, "division by zero in `q` at i=0", "run", "divide.json", "-i", "a=iota", "-i", "b=zeros")
+
+    def test_g11_libraries_that_do_not_fit(self):
+        self.compile(DIVIDE, name="divide")
+        good = json.loads((self.folder / "divide.json").read_text())
+
+        def edited(pattern, change, code=3):
+            manifest = json.loads(json.dumps(good))
+            change(manifest)
+            self.write("edited.json", json.dumps(manifest))
+            self.expect(code, pattern, "run", "edited.json", "-i", "a=iota", "-i", "b=ones")
+
+        edited("ABI is version 7, and this tapc knows version 1", lambda m: m.update(abi=7))
+        edited("compiled for native and this processor lacks avx1024f", lambda m: m["target"]["features"].append("avx1024f"))
+        edited("SHA-256", lambda m: m["library"].update(sha256="0" * 64))
+        edited("no function `other_abi_version`", lambda m: m.update(prefix="other"))
+        edited("no name of a file in the manifest's folder", lambda m: m["library"].update(file="../divide.so"))
+        edited("No such file", lambda m: m["library"].update(file="missing.so"))
+        edited("is of version 9", lambda m: m.update(version=9))
+        edited("has no `outputs`", lambda m: m.pop("outputs"))
+        edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]], code=6)
+        self.write("text.so", "not a library")
+        edited("not an ELF file", lambda m: m["library"].update(file="text.so"))
+        self.write("broken.json", '{"format": ')
+        self.expect(3, "no manifest", "run", "broken.json")
+
+    def test_g10_names_become_nothing_that_is_run(self):
+        text = "program malloc(a: f32[2]) -> (memcpy: f32[2]) { memcpy[i] = a[i] + 1 }\n"
+        self.compile(text, "--emit=py,cmake,pc", name="free")
+        self.assertEqual(self.tapc("run", "free.json", "-i", "a=[1, 2]").stdout, b"memcpy: f32[2] =\n[2.0, 3.0]\n")
+        for name in ("; rm -rf x", "$(x)", "`x`", "-x", "", "a b", "_x", "1a", "tap_library", "\u00e9", "a" * 300):
+            with self.subTest(name):
+                if name:
+                    self.expect(2, r"error\[T1001\]", "compile", "free.tap", "-o", "new.so", "--name=" + name)
+                self.assertFalse((self.folder / "new.so").exists())
+        odd = "$(touch x); `y`.so"
+        self.expect(0, "^$", "compile", "free.tap", "-o", odd)
+        self.assertTrue((self.folder / odd).exists())
+        self.assertFalse((self.folder / "x").exists())
+        self.expect(2, "CMake and pkg-config", "compile", "free.tap", "-o", odd, "--emit=cmake")
+
+    def test_g02_g03_outputs_are_all_old_or_all_new(self):
+        self.compile(DIVIDE, "--emit=py,loops,schedule", name="divide")
+        before = {p.name: p.read_bytes() for p in self.folder.iterdir()}
+        self.write("divide.tap", DIVIDE.replace("/", "*"))
+        before["divide.tap"] = (self.folder / "divide.tap").read_bytes()
+        result = self.tapc("compile", "divide.tap", "-o", "divide.so", "--emit=py,loops,schedule",
+                           before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)))
+        self.assertEqual(result.returncode, 4, result.told)
+        self.assertEqual({p.name: p.read_bytes() for p in self.folder.iterdir()}, before)
+        self.write("file", "x")
+        for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
+            self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
+        self.expect(2, "names no file", "compile", "divide.tap", "-o", "folder/")
+        self.assertNoTemporaries()
+
+    def test_g04_an_error_that_only_syncing_tells(self):
+        self.compile(DIVIDE, name="divide")
+        before = {p.name: p.read_bytes() for p in self.folder.iterdir()}
+        self.write("fail.c", "#include <errno.h>\nint fsync(int fd) { (void)fd; errno = EIO; return -1; }\nint fdatasync(int fd) { return fsync(fd); }\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", "fail.c", "-o", "fail.so"], cwd=self.folder, check=True)
+        self.write("divide.tap", DIVIDE.replace("/", "*"))
+        self.expect(4, r"error\[T1201\]: .*Input/output error", "compile", "divide.tap", "-o", "divide.so",
+                    environment={"LD_PRELOAD": str(self.folder / "fail.so")})
+        for name in ("divide.so", "divide.h", "divide.json"):
+            self.assertEqual((self.folder / name).read_bytes(), before[name])
+        self.assertNoTemporaries()
+
+    def test_g12_no_tool_is_needed(self):
+        self.write("p.tap", DIVIDE)
+        self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", environment={"PATH": "/nowhere"})
+
+    def test_targets(self):
+        self.compile(MLP, "--target=x86-64-v3", "--emit=asm", name="mlp")
+        self.assertNotIn("zmm", (self.folder / "mlp.s").read_text())
+        self.expect(2, "ask for the object", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64")
+        self.expect(0, "^$", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64", "--emit=obj")
+        self.assertEqual((self.folder / "arm.o").read_bytes()[18:20], b"\xb7\x00")  # EM_AARCH64
+        self.assertFalse((self.folder / "arm.so").exists())
+
+    def test_fused_operations_are_refused(self):
+        self.write("p.tap", "program p(X: f32[6]) -> (Y: f32[6]) { a[i] = X[i] * 2  Y[i] = a[i] + a[i - 1 else 0] }\n")
+        self.write("p.plan", "fuse a, Y over i\n")
+        self.expect(1, "fuse", "compile", "p.tap", "-o", "p.so", "--plan", "p.plan")
+
+
+if __name__ == "__main__":
+    unittest.main()

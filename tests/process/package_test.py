@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""What is installed works in other people's projects: CMake's find_package, pkg-config, a Python module."""
+import shutil
+import sysconfig
+
+from tapc import *
+from tapc import TAPC
+
+EXAMPLE = ROOT / "examples/embed"
+
+
+class Package(TapcTest):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.folder / "installed"
+        self.call("cmake", "--install", str(TAPC.parents[1]), "--prefix", str(self.prefix))
+        self.installed = self.prefix / "bin/tapc"
+
+    def call(self, *words, **options):
+        result = subprocess.run(words, cwd=options.pop("cwd", self.folder), capture_output=True, text=True, timeout=250, **options)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_a_project_of_cmake(self):
+        build = self.folder / "build"
+        self.call("cmake", "-S", str(EXAMPLE), "-B", str(build), f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.call("cmake", "--build", str(build))
+        self.assertEqual(self.call(str(build / "main")), "2 4 6 8 10 12, together 42\n")
+
+    def test_a_program_found_by_its_own_files(self):
+        library = self.folder / "there"
+        library.mkdir()
+        self.call(str(self.installed), "compile", str(EXAMPLE / "scale.tap"), "-o", str(library / "scale.so"), "--dim", "n=3", "--emit=cmake,pc")
+        self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES C)\ninclude(there/scale-config.cmake)\n"
+                   f"add_executable(main {EXAMPLE}/main.c)\ntarget_link_libraries(main PRIVATE tapestry::scale)\n")
+        self.call("cmake", "-S", ".", "-B", "b")
+        self.call("cmake", "--build", "b")
+        self.assertEqual(self.call(str(self.folder / "b/main")), "2 4 6 8 10 12, together 42\n")
+        if not shutil.which("pkg-config"):
+            return self.assertIn("Libs: ${folder}/scale.so", (library / "scale.pc").read_text())
+        flags = self.call("pkg-config", "--cflags", "--libs", "scale", env={**os.environ, "PKG_CONFIG_PATH": str(library)}).split()
+        self.call("cc", str(EXAMPLE / "main.c"), *flags, "-o", "by_hand")
+        self.assertEqual(self.call("./by_hand"), "2 4 6 8 10 12, together 42\n")
+
+    def test_a_python_module(self):
+        self.call(str(self.installed), "compile", str(EXAMPLE / "scale.tap"), "-o", "scale.so", "--emit=py")
+        shutil.copy(EXAMPLE / "main.py", self.folder)
+        self.assertEqual(self.call("/usr/bin/python3", "main.py"), "[[2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 2.0, 2.0]] 16.0\n")
+
+    def test_an_object_with_the_installed_runtime(self):
+        """As for a processor that tapc does not link for, here with the one that can run."""
+        self.call(str(self.installed), "compile", str(EXAMPLE / "scale.tap"), "-o", "scale.so", "--dim", "n=3", "--emit=obj")
+        self.call("cc", str(EXAMPLE / "main.c"), "-I.", "scale.o", "-o", "main", "-pthread")
+        self.assertEqual(self.call("./main"), "2 4 6 8 10 12, together 42\n")
+
+    def test_aarch64_under_qemu(self):
+        compiler, emulator = shutil.which("aarch64-linux-gnu-g++"), shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+        self.assertTrue(compiler and emulator, "scripts/install-deps.sh installs both")
+        self.call(str(self.installed), "compile", str(EXAMPLE / "scale.tap"), "-o", "scale.so", "--dim", "n=3", "--emit=obj", "--target=aarch64")
+        runtime = self.prefix / "share/tapestry"
+        self.call(compiler, "-x", "c++", "-fpermissive", "-w", str(EXAMPLE / "main.c"), "-x", "none", "-I.", "-std=c++20", "-O2", "-fno-exceptions",
+                  "-fno-rtti", f"-I{runtime}", str(runtime / "runtime/embedded/executor.cpp"), "scale.o", "-static", "-pthread", "-o", "main")
+        self.assertEqual(self.call(emulator, "./main"), "2 4 6 8 10 12, together 42\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
