@@ -27,6 +27,6 @@ struct CompiledProgram {
   std::map<ir::OperatorId, StreamedKernels> streamed;  // reductions whose points come in steps of a group
 };
 // Lowers every distinct operator; the functions are left out.
-CompiledProgram lower(ir::BlockProgram program);
+CompiledProgram lower(ir::BlockProgram program, bool exact_arithmetic = false);
 
 }  // namespace tap::backend

@@ -2,6 +2,7 @@
 // or read outside of its tensor, and without one otherwise, so that plain loops stay free of control flow. What several
 // branches need comes before them (cell_places.h).
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
 
 #include "backend/emit_lazy.h"
 #include "support/check.h"
@@ -122,6 +123,11 @@ Value* LazyCells::compute(CellId id) {
     case CellOp::logical_or: return logical(node);
     case CellOp::cast: return emit_cast(b, (*this)(node.args[0]), s_.kernel.exprs[node.args[0]].type, node.type);
     default: break;
+  }
+  if (auto fused = fused_product(s_.kernel, node)) {
+    const CellNode& product = s_.kernel.exprs[fused->product];
+    std::vector<Value*> args{(*this)(product.args[0]), (*this)(product.args[1]), (*this)(fused->accumulator)};
+    return b.CreateIntrinsic(llvm::Intrinsic::fma, {args[0]->getType()}, args);
   }
   std::vector<Value*> args;
   for (CellId arg : node.args) args.push_back((*this)(arg));

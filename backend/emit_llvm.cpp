@@ -76,7 +76,8 @@ void EmitState::store(std::uint32_t tensor, const std::vector<Value*>& at, Value
 }
 
 std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNode& sum) {
-  if (sum.op != ir::CellOp::add || (sum.type != ElementType::f32 && sum.type != ElementType::f64)) return {};
+  if (kernel.exact_arithmetic || sum.op != ir::CellOp::add) return {};
+  if (sum.type != ElementType::f32 && sum.type != ElementType::f64) return {};
   for (std::size_t side : {0, 1}) {
     ir::CellId accumulator = sum.args[side], product = sum.args[1 - side];
     if (kernel.exprs[accumulator].op == ir::CellOp::argument && kernel.exprs[product].op == ir::CellOp::mul)

@@ -261,8 +261,8 @@ void StraightCells::store(const Store::Target& target, Value* value) {
   Place place = place_of(target.tensor, target.at, {});
   llvm::Align align(size_of(type));
   llvm::Instruction* stored = nullptr;
-  if (!place.step) {
-    TAP_CHECK(lanes_of(value) == 1, "lanes are stored to one cell");
+  if (!place.step) {  // a result that does not depend on the lanes has one value
+    if (lanes_of(value) > 1) value = b.CreateExtractElement(value, std::uint64_t{0});
     stored = b.CreateAlignedStore(to_memory(b, value, type), place.address, align);
   } else {
     Value* raw = to_memory(b, splat(value, s_.lanes->count), type);

@@ -23,7 +23,7 @@ struct Executable::Impl {
   std::size_t inner_bytes = 0;
 
   Impl(BlockProgram program, const ExecuteOptions& options)
-      : jit({.cache = options.cache}), compiled(lower(std::move(program))) {
+      : jit({.cache = options.cache}), compiled(lower(std::move(program), options.exact_arithmetic)) {
     compiled.functions = jit.compile(compiled.kernels.kernels);
     ScheduleOptions how;
     how.parts = options.parts;

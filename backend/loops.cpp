@@ -11,7 +11,8 @@ bool Guard::operator==(const Guard& o) const { return conditions == o.conditions
 bool Section::operator==(const Section& o) const { return section == o.section && body == o.body; }
 bool Statement::operator==(const Statement& o) const { return node == o.node; }
 bool Kernel::operator==(const Kernel& o) const {
-  return tensors == o.tensors && operands == o.operands && results == o.results && dims == o.dims && cut == o.cut &&
+  return tensors == o.tensors && operands == o.operands && results == o.results && dims == o.dims &&
+         exact_arithmetic == o.exact_arithmetic && cut == o.cut &&
          grain == o.grain && worth == o.worth && variables == o.variables && accumulators == o.accumulators &&
          slots == o.slots && exprs == o.exprs && loads == o.loads && sections == o.sections && body == o.body;
 }

@@ -72,7 +72,7 @@ struct Accumulator {
 };
 struct Slot {
   std::uint32_t accumulator = 0;
-  ir::AffineExpr at;
+  ir::AffineExpr at;  // of how often unrolled loops have gone round, from 0
   bool operator==(const Slot&) const = default;
 };
 
@@ -164,6 +164,7 @@ struct Kernel {
   std::size_t operands = 0;
   std::size_t results = 0;
   std::size_t dims = 0;  // of the box
+  bool exact_arithmetic = false;  // else acc + a*b rounds once
   // Calls may cut the box along this dim, at multiples of `grain` from its beginning: no two parts share work or results.
   std::optional<std::size_t> cut;
   std::int64_t grain = 1;
@@ -182,8 +183,12 @@ struct Kernel {
   bool operator==(const Kernel&) const;
 };
 
+struct LowerOptions {
+  bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
+  bool any_box = false;           // is called for any part of its box, as groups do
+};
 // Pre: the operator is a map or a reduction. Names play no part in what is computed.
-Kernel lower(const ir::Program& program, const ir::Operator& op);
+Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});
 
 // Into how many parts calls may cut the box: 1 if it cannot be cut.
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);

@@ -208,6 +208,7 @@ Kernel Normal::run() {
   new_.operands = old_.operands;
   new_.results = old_.results;
   new_.dims = old_.dims;
+  new_.exact_arithmetic = old_.exact_arithmetic;
   new_.cut = old_.cut;
   if (old_.cut) new_.grain = old_.grain;
   if (old_.cut) new_.worth = old_.worth;

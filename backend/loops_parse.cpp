@@ -187,6 +187,9 @@ bool Parser::declaration() {
     kernel_.grain = one.integer();
     one.expect_word("worth");
     kernel_.worth = one.integer();
+  } else if (one.eat_word("exact")) {
+    one.expect_word("arithmetic");
+    kernel_.exact_arithmetic = true;
   } else if (one.eat_word("unused")) {
     one.take(one.rest().size());
   } else if (one.eat_word("local")) {

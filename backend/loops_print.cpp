@@ -242,6 +242,7 @@ void Printer::header() {
   if (kernel_.cut)
     line(fmt::format("cut {} by {} worth {}", kernel_.variables[kernel_.at(*kernel_.cut)], kernel_.grain,
                      kernel_.worth));
+  if (kernel_.exact_arithmetic) line("exact arithmetic");
   std::vector<std::uint32_t> defined = variables_defined(kernel_), unused;
   for (std::uint32_t v = static_cast<std::uint32_t>(3 * kernel_.dims); v < kernel_.variables.size(); ++v)
     if (std::find(defined.begin(), defined.end(), v) == defined.end()) unused.push_back(v);

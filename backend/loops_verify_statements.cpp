@@ -275,12 +275,7 @@ void Statements::statement(const Store& store) {
     Used needed;
     need(target.tensor, needed);
     for (std::uint32_t v : needed.variables) out_.expect(scope_[v], "{} is used out of its scope", name(v));
-    bool varies = false;
-    for (const AffineExpr& e : target.at) {
-      affine(e);
-      varies = varies || depends_on_lanes(e);
-    }
-    out_.expect(!lanes_ || varies, "all lanes of {} are stored to one cell", lanes_ ? name(lanes_->variable) : "");
+    for (const AffineExpr& e : target.at) affine(e);
   }
   if (!cells(values, lanes_ ? lanes_->count : 1, lanes_ || !unrolled_.empty())) return;
   for (const Store::Target& target : store.targets) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/cell_places.h"
 #include "backend/lowering.h"
 #include "support/check.h"
 
@@ -11,78 +12,48 @@ namespace tap::backend {
 
 using namespace ir;
 
-Kernel Lowering::run() {
-  TAP_CHECK(op_.map() || op_.reduce(), "only maps and reductions become loops");
-  declare_tensors();
-  declare_variables();
-  declare_cut();
-  declare_loads();
-  if (op_.map()) {
-    map_body();
-  } else if (auto scan = find_scan(op_)) {
-    scan_body(*scan);
-  } else if (auto scatter = find_scatter(program_, op_)) {
-    scatter_body(*scatter);
-  } else {
-    reduction_body();
-  }
-  return std::move(kernel_);
-}
-
-void Lowering::declare_tensors() {
-  for (const auto& t : op_.operands) kernel_.tensors.push_back({"t" + std::to_string(kernel_.tensors.size()), t});
-  kernel_.operands = op_.operands.size();
-  kernel_.results = op_.results.size();
-  for (const auto& t : op_.results) kernel_.tensors.push_back({"t" + std::to_string(kernel_.tensors.size()), t});
-}
-
-void Lowering::declare_variables() {
-  kernel_.dims = op_.dims.size();
-  for (const auto& dim : op_.dims) {
-    kernel_.variables.push_back("lo." + dim.name);
-    kernel_.variables.push_back("hi." + dim.name);
-  }
-  for (const auto& dim : op_.dims) kernel_.variables.push_back(dim.name);
-  kernel_.sections.emplace_back();
-  for (std::size_t d = 0; d < op_.dims.size(); ++d) {
-    kernel_.sections[0].lo.push_back(kernel_.lo(d));
-    kernel_.sections[0].at.push_back(kernel_.at(d));
-  }
-}
-
-// The largest dim along which parts share nothing, of equal ones the outermost; and how much is worth a call.
-void Lowering::declare_cut() {
-  constexpr double worth = 1 << 14;  // points
-  double points = 1;
-  for (const IndexDim& dim : op_.dims) points *= static_cast<double>(std::max<std::int64_t>(dim.range.size(), 1));
-  for (std::size_t d : free_dims(program_, op_))
-    if (!kernel_.cut || op_.dims[d].range.size() > op_.dims[*kernel_.cut].range.size()) kernel_.cut = d;
-  if (!kernel_.cut) return;
-  double each = points / static_cast<double>(std::max<std::int64_t>(op_.dims[*kernel_.cut].range.size(), 1));
-  kernel_.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
-}
-
 AffineExpr Lowering::over_variables(const AffineExpr& over_dims) const {
   AffineExpr e = number(over_dims.offset);
-  for (std::size_t d = 0; d < op_.dims.size(); ++d) e.coefficients[kernel_.at(d)] = over_dims.coefficients[d];
+  for (std::size_t d = 0; d < op_.dims.size(); ++d) e.coefficients[frame_.at[d]] = over_dims.coefficients[d];
   return e;
+}
+
+// Either may have been made when there were fewer variables.
+AffineExpr Lowering::plus(AffineExpr a, AffineExpr b, std::int64_t factor) const {
+  a.coefficients.resize(kernel_.variables.size());
+  b.coefficients.resize(kernel_.variables.size());
+  return a + scale(b, factor);
+}
+
+std::uint32_t Lowering::new_variable(std::string name) {
+  kernel_.variables.push_back(std::move(name));
+  return static_cast<std::uint32_t>(kernel_.variables.size() - 1);
 }
 
 void Lowering::declare_loads() {
   cells_.resize(op_.exprs.size());
-  for (const Access& access : op_.reads) kernel_.loads.push_back(load_of(access));
+  for (const Access& access : op_.reads) {
+    loads_.push_back(static_cast<std::uint32_t>(kernel_.loads.size()));
+    kernel_.loads.push_back(load_of(access));
+  }
   // Coordinates and fills are cells that may read themselves, so they come when every load has its number.
   for (std::size_t r = 0; r < op_.reads.size(); ++r) {
     const Access& access = op_.reads[r];
-    for (std::size_t axis = 0; axis < access.coordinates.size(); ++axis)
-      if (access.coordinates[axis]) kernel_.loads[r].at[axis].data = cell(*access.coordinates[axis]);
-    if (access.fill) kernel_.loads[r].fill = cell(*access.fill);
+    for (std::size_t axis = 0; axis < access.coordinates.size(); ++axis) {
+      if (!access.coordinates[axis]) continue;
+      CellId data = cell(*access.coordinates[axis]);
+      kernel_.loads[loads_[r]].at[axis].data = data;
+    }
+    if (access.fill) {
+      CellId fill = cell(*access.fill);
+      kernel_.loads[loads_[r]].fill = fill;
+    }
   }
 }
 
 Load Lowering::load_of(const Access& access) {
   Load load;
-  load.tensor = access.tensor;
+  load.tensor = frame_.operands[access.tensor];
   const Shape& shape = op_.operands[access.tensor].shape;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     bool from_data = axis < access.coordinates.size() && access.coordinates[axis];
@@ -101,7 +72,8 @@ CellId Lowering::cell(CellId id) {
   if (cells_[id.index()]) return *cells_[id.index()];
   CellNode node = op_.exprs[id];
   for (CellId& arg : node.args) arg = cell(arg);
-  if (node.op == CellOp::index) node.attribute = kernel_.at(node.attribute);
+  if (node.op == CellOp::index) node.attribute = frame_.at[node.attribute];
+  if (node.op == CellOp::read) node.attribute = loads_[node.attribute];
   return *(cells_[id.index()] = kernel_.exprs.add(std::move(node)));
 }
 
@@ -142,9 +114,9 @@ std::vector<std::size_t> Lowering::dims_with(bool reduction) const {
 // The loop over `dim` inside of loops over the dims of `outside`: constraints that speak of these dims only bound it.
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;
-  result.variable = kernel_.at(dim);
-  result.lower.push_back({variable(kernel_.lo(dim)), 1});
-  result.upper.push_back({variable(kernel_.hi(dim)), 1});
+  result.variable = frame_.at[dim];
+  result.lower.push_back({variable(frame_.lo[dim]), 1});
+  result.upper.push_back({variable(frame_.hi[dim]), 1});
   for (const Constraint& constraint : op_.constraints) {
     const auto& coefficients = constraint.expr.coefficients;
     std::int64_t c = coefficients[dim];
@@ -152,7 +124,7 @@ For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
     for (std::size_t d = 0; d < op_.dims.size(); ++d) known = known && (d == dim || coefficients[d] == 0 || outside[d]);
     if (!known) continue;
     AffineExpr rest = over_variables(constraint.expr);
-    rest.coefficients[kernel_.at(dim)] = 0;
+    rest.coefficients[frame_.at[dim]] = 0;
     // c*d + rest >= 0 is d >= -rest/c for c > 0, and d <= rest/-c for c < 0; an equality is both.
     AffineExpr scaled = c > 0 ? scale(rest, -1) : rest;
     std::int64_t divisor = std::abs(c);
@@ -178,14 +150,18 @@ std::vector<Statement> Lowering::nest(const std::vector<std::size_t>& order, std
   return inner;
 }
 
-// A nest outside of everything else; constraints without any dim guard all of it.
+// A nest outside of everything else.
 std::vector<Statement> Lowering::whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const {
-  auto result = nest(order, std::vector<bool>(op_.dims.size(), false), std::move(inner));
+  return guarded(nest(order, std::vector<bool>(op_.dims.size(), false), std::move(inner)));
+}
+
+// Constraints without any dim guard all of it.
+std::vector<Statement> Lowering::guarded(std::vector<Statement> body) const {
   Guard guard;
   for (const Constraint& c : op_.constraints)
     if (c.expr.is_constant()) guard.conditions.push_back({over_variables(c.expr), c.comparison});
-  if (guard.conditions.empty()) return result;
-  guard.body = std::move(result);
+  if (guard.conditions.empty()) return body;
+  guard.body = std::move(body);
   return {{std::move(guard)}};
 }
 
@@ -193,7 +169,7 @@ Store Lowering::store(const std::vector<CellId>& values) const {
   Store result;
   for (std::size_t w = 0; w < op_.writes.size(); ++w) {
     Store::Target target;
-    target.tensor = static_cast<std::uint32_t>(kernel_.operands + op_.writes[w].tensor);
+    target.tensor = frame_.results[op_.writes[w].tensor];
     for (const AffineExpr& row : op_.writes[w].projection.start.rows) target.at.push_back(over_variables(row));
     target.value = values[w];
     result.targets.push_back(std::move(target));
@@ -201,50 +177,141 @@ Store Lowering::store(const std::vector<CellId>& values) const {
   return result;
 }
 
-void Lowering::map_body() {
+std::vector<CellId> Lowering::result_values() {
   std::vector<CellId> values;
   for (CellId id : op_.map()->values) values.push_back(cell(id));
-  kernel_.body = whole_nest(dims_with(false), {{store(values)}});
+  return values;
 }
 
-std::vector<CellId> Lowering::accumulators(const Monoid& monoid) {
-  std::vector<CellId> result;
-  kernel_.accumulators.clear();
-  kernel_.slots.clear();
+std::vector<Statement> Lowering::map_body() { return whole_nest(dims_with(false), {{store(result_values())}}); }
+
+Lowering::State Lowering::new_state(const Monoid& monoid, std::uint32_t count, std::uint32_t lanes) {
+  State state;
   for (const auto& component : monoid.components) {
-    result.push_back(kernel_.exprs.argument(static_cast<std::uint32_t>(result.size()), component.type));
+    state.slots.push_back(static_cast<std::uint32_t>(kernel_.slots.size()));
+    state.values.push_back(kernel_.exprs.argument(state.slots.back(), component.type));
     kernel_.slots.push_back({static_cast<std::uint32_t>(kernel_.accumulators.size()), {}});
-    kernel_.accumulators.push_back({component.type});
+    kernel_.accumulators.push_back({component.type, count, lanes});
+  }
+  return state;
+}
+
+Lowering::State Lowering::at(const Monoid& monoid, const State& state, const AffineExpr& number) {
+  State result;
+  for (std::size_t c = 0; c < state.slots.size(); ++c) {
+    result.slots.push_back(static_cast<std::uint32_t>(kernel_.slots.size()));
+    result.values.push_back(kernel_.exprs.argument(result.slots.back(), monoid.components[c].type));
+    kernel_.slots.push_back({kernel_.slots[state.slots[c]].accumulator, number});
   }
   return result;
 }
 
-Assign assign(std::vector<CellId> values) {
-  Assign result;
-  for (std::uint32_t k = 0; k < values.size(); ++k) result.slots.push_back(k);
-  result.values = std::move(values);
-  return result;
+Assign assign(std::vector<std::uint32_t> slots, std::vector<CellId> values) {
+  return {std::move(slots), std::move(values)};
 }
 
-Statement Lowering::accumulate(const Monoid& monoid, bool descending) {
-  auto earlier = accumulators(monoid);
+Statement Lowering::accumulate(const Monoid& monoid, const State& state, bool descending) {
+  auto earlier = state.values;
   std::vector<CellId> later;
   for (CellId id : op_.reduce()->operands) later.push_back(cell(id));
   if (descending) std::swap(earlier, later);
-  return {assign(combination(monoid, earlier, later))};
+  return {assign(state.slots, combination(monoid, earlier, later))};
 }
 
-void Lowering::reduction_body() {
+std::vector<Statement> Lowering::reduction_body() {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;
-  Statement step = accumulate(monoid, false);
-  std::vector<Statement> inner{{assign(identity(monoid))}};
-  for (auto& s : nest(dims_with(true), outside, {step})) inner.push_back(std::move(s));
-  inner.push_back({store(accumulators(monoid))});
-  kernel_.body = whole_nest(dims_with(false), std::move(inner));
+  State state = new_state(monoid, 1, 1);
+  std::vector<Statement> inner{{assign(state.slots, identity(monoid))}};
+  for (auto& s : nest(dims_with(true), outside, {accumulate(monoid, state)})) inner.push_back(std::move(s));
+  inner.push_back({store(state.values)});
+  return whole_nest(dims_with(false), std::move(inner));
 }
 
-Kernel lower(const Program& program, const Operator& op) { return Lowering(program, op).run(); }
+bool Lowering::are_harmless(const std::vector<CellId>& roots) const {
+  CellPlaces places(kernel_, roots);
+  return std::all_of(roots.begin(), roots.end(), [&](CellId id) { return places.harmless(id); });
+}
+
+std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic) {
+  TAP_CHECK(op_.map() || op_.reduce(), "only maps and reductions become loops");
+  declare_loads();
+  if (op_.reduce()) {
+    if (auto scan = find_scan(op_)) return scan_body(*scan);
+    if (auto scatter = find_scatter(program_, op_)) return scatter_body(*scatter);
+  }
+  std::vector<CellId> roots;
+  for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
+  if (are_harmless(roots))
+    if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic)) {
+      cut_by(*tile);
+      if (op_.reduce() && !tile->along_reduction)
+        if (auto packing = choose_packing(program_, op_, *tile, extents, Machine{}))
+          return packed(*tile, *packing, extents);
+      return tiles(*tile, extents);
+    }
+  return op_.map() ? map_body() : reduction_body();
+}
+
+// Parts of the box that calls share out are of whole tiles.
+void Lowering::cut_by(const RegisterTile& tile) {
+  if (!kernel_.cut) return;
+  std::uint32_t at = kernel_.at(*kernel_.cut);
+  if (at == frame_.at[tile.dim]) kernel_.grain = tile.lanes * tile.vectors;
+  if (tile.rows && at == frame_.at[*tile.rows]) kernel_.grain = tile.row_count;
+  kernel_.worth = (kernel_.worth + kernel_.grain - 1) / kernel_.grain;
+}
+
+namespace {
+
+Frame declare(Kernel& kernel, const Operator& op) {
+  Frame frame;
+  for (const auto* list : {&op.operands, &op.results})
+    for (const TensorType& t : *list) {
+      (list == &op.operands ? frame.operands : frame.results).push_back(static_cast<std::uint32_t>(kernel.tensors.size()));
+      kernel.tensors.push_back({"t" + std::to_string(kernel.tensors.size()), t});
+    }
+  kernel.operands = op.operands.size();
+  kernel.results = op.results.size();
+  kernel.dims = op.dims.size();
+  for (const auto& dim : op.dims) {
+    kernel.variables.push_back("lo." + dim.name);
+    kernel.variables.push_back("hi." + dim.name);
+  }
+  for (const auto& dim : op.dims) kernel.variables.push_back(dim.name);
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    frame.lo.push_back(kernel.lo(d));
+    frame.hi.push_back(kernel.hi(d));
+    frame.at.push_back(kernel.at(d));
+  }
+  kernel.sections.push_back({frame.lo, frame.at});
+  return frame;
+}
+
+// The largest dim along which parts share nothing, of equal ones the outermost, and how much is worth a call.
+void declare_cut(Kernel& kernel, const Program& program, const Operator& op, const Extents& extents) {
+  constexpr double worth = 1 << 14;  // points
+  double points = 1;
+  for (std::int64_t size : extents.sizes) points *= static_cast<double>(std::max<std::int64_t>(size, 1));
+  for (std::size_t d : free_dims(program, op))
+    if (!kernel.cut || extents.sizes[d] > extents.sizes[*kernel.cut]) kernel.cut = d;
+  if (!kernel.cut) return;
+  double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.cut], 1));
+  kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
+}
+
+}  // namespace
+
+Kernel lower(const Program& program, const Operator& op, const LowerOptions& options) {
+  Kernel kernel;
+  kernel.exact_arithmetic = options.exact_arithmetic;
+  Frame frame = declare(kernel, op);
+  Extents extents = extents_of(op);
+  if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
+  declare_cut(kernel, program, op, extents);
+  kernel.body = Lowering(program, op, kernel, std::move(frame)).run(extents, options.exact_arithmetic);
+  return kernel;
+}
 
 }  // namespace tap::backend

@@ -19,14 +19,14 @@ std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) cons
   Guard guard;
   for (std::size_t d : dims_with(false))
     guard.conditions.push_back(
-        {variable(kernel_.hi(d)) - variable(kernel_.lo(d)) - number(1), Comparison::at_least_zero});
+        {plus(plus(variable(frame_.hi[d]), variable(frame_.lo[d]), -1), number(-1)), Comparison::at_least_zero});
   guard.body = std::move(body);
   return {{std::move(guard)}};
 }
 
 // The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
 // starts later first combines what lies before it.
-void Lowering::scan_body(const Scan& scan) {
+std::vector<Statement> Lowering::scan_body(const Scan& scan) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<std::size_t> outer, inner_reductions;
   std::vector<bool> outside(op_.dims.size(), false);
@@ -37,7 +37,8 @@ void Lowering::scan_body(const Scan& scan) {
   for (std::size_t d : dims_with(true))
     if (d != scan.reduced) inner_reductions.push_back(d);
   outside[scan.reduced] = true;
-  Statement step = accumulate(monoid, scan.descending);
+  State state = new_state(monoid, 1, 1);
+  Statement step = accumulate(monoid, state, scan.descending);
   std::vector<Statement> reduce = nest(inner_reductions, outside, {step});
 
   outside[scan.reduced] = false;
@@ -45,7 +46,7 @@ void Lowering::scan_body(const Scan& scan) {
   admitted.descending = scan.descending;
   admitted.body = reduce;
   auto& moving = scan.descending ? admitted.lower : admitted.upper;
-  const std::uint32_t i = kernel_.at(scan.dim);
+  const std::uint32_t i = frame_.at[scan.dim];
   auto follows =
       std::find_if(moving.begin(), moving.end(), [&](const Bound& b) { return b.expr.coefficients[i] != 0; });
   TAP_CHECK(follows != moving.end(), "a scan's bound follows its dim");
@@ -54,7 +55,7 @@ void Lowering::scan_body(const Scan& scan) {
   // Before the first step: the loop as of the step before, whose index is lo-1 (descending: hi).
   For before = admitted;
   AffineExpr first = shifted(bound, i, scan.descending ? 0 : -1);
-  std::uint32_t start = scan.descending ? kernel_.hi(scan.dim) : kernel_.lo(scan.dim);
+  std::uint32_t start = scan.descending ? frame_.hi[scan.dim] : frame_.lo[scan.dim];
   std::swap(first.coefficients[i], first.coefficients[start]);
   (scan.descending ? before.lower : before.upper)[static_cast<std::size_t>(follows - moving.begin())].expr = first;
 
@@ -64,8 +65,9 @@ void Lowering::scan_body(const Scan& scan) {
   For run = loop(scan.dim, std::vector<bool>(op_.dims.size(), false));
   run.descending = scan.descending;
   run.body.push_back({std::move(admitted)});
-  run.body.push_back({store(accumulators(monoid))});
-  kernel_.body = if_any_result(whole_nest(outer, {{assign(identity(monoid))}, {std::move(before)}, {std::move(run)}}));
+  run.body.push_back({store(state.values)});
+  return if_any_result(
+      whole_nest(outer, {{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}));
 }
 
 std::vector<CellId> Lowering::result_cells(const Monoid& monoid) {
@@ -94,13 +96,13 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
   }
   for (std::size_t t = scatter.targets.size(); t-- > 0;) {
     std::size_t dim = scatter.targets[t].dim;
-    AffineExpr v = variable(kernel_.at(dim));
+    AffineExpr v = variable(frame_.at[dim]);
     Guard guard;
-    guard.conditions.push_back({v - variable(kernel_.lo(dim)), Comparison::at_least_zero});
-    guard.conditions.push_back({variable(kernel_.hi(dim)) - v - number(1), Comparison::at_least_zero});
+    guard.conditions.push_back({v - variable(frame_.lo[dim]), Comparison::at_least_zero});
+    guard.conditions.push_back({variable(frame_.hi[dim]) - v - number(1), Comparison::at_least_zero});
     guard.body = std::move(inner);
     inner.clear();
-    inner.push_back({Let{kernel_.at(dim), cell(scatter.targets[t].value)}});
+    inner.push_back({Let{frame_.at[dim], cell(scatter.targets[t].value)}});
     inner.push_back({std::move(guard)});
   }
   return inner;
@@ -108,7 +110,7 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
 
 // All cells start as the identity; then one pass over the reduction combines each point into the cell it names. Dims that
 // the target depends on go outside of the reduction, the others inside.
-void Lowering::scatter_body(const Scatter& scatter) {
+std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<Statement> all = whole_nest(dims_with(false), {{store(identity(monoid))}});
   std::vector<std::size_t> order, inside;
@@ -122,7 +124,7 @@ void Lowering::scatter_body(const Scatter& scatter) {
   for (std::size_t d : dims_with(true)) order.push_back(d);
   order.insert(order.end(), inside.begin(), inside.end());
   for (auto& s : whole_nest(order, scatter_point(scatter, monoid))) all.push_back(std::move(s));
-  kernel_.body = if_any_result(std::move(all));
+  return if_any_result(std::move(all));
 }
 
 }  // namespace tap::backend

@@ -14,21 +14,28 @@ namespace {
 // Numbers the distinct operators; equal structures share a kernel.
 class Kernels {
  public:
-  explicit Kernels(CompiledProgram& compiled) : compiled_(compiled) {}
+  Kernels(CompiledProgram& compiled, bool exact_arithmetic) : compiled_(compiled), exact_(exact_arithmetic) {}
 
-  std::size_t of(const Operator& op) {
+  std::size_t of(const Operator& op, bool any_box) {
     std::size_t hash = structural_hash(op);
     auto [begin, end] = seen_.equal_range(hash);
     for (auto it = begin; it != end; ++it)
-      if (equal_structure(*it->second.first, op)) return it->second.second;
-    seen_.emplace(hash, std::pair(&op, compiled_.kernels.kernels.size()));
-    compiled_.kernels.kernels.push_back(lowered(compiled_.blocks.program, op));
-    return compiled_.kernels.kernels.size() - 1;
+      if (it->second.any_box == any_box && equal_structure(*it->second.op, op)) return it->second.kernel;
+    auto& all = compiled_.kernels.kernels;
+    seen_.emplace(hash, Seen{&op, any_box, all.size()});
+    all.push_back(lowered(compiled_.blocks.program, op, {.exact_arithmetic = exact_, .any_box = any_box}));
+    return all.size() - 1;
   }
 
  private:
+  struct Seen {
+    const Operator* op;
+    bool any_box;
+    std::size_t kernel;
+  };
   CompiledProgram& compiled_;
-  std::unordered_multimap<std::size_t, std::pair<const Operator*, std::size_t>> seen_;
+  bool exact_;
+  std::unordered_multimap<std::size_t, Seen> seen_;
 };
 
 void add_group(CompiledProgram& compiled, Kernels& kernels, OperatorId id) {
@@ -42,25 +49,35 @@ void add_group(CompiledProgram& compiled, Kernels& kernels, OperatorId id) {
     if (!fresh) continue;
     StreamedKernels& its = it->second;
     its.operators = streamed(program, program[inner]);
-    its.partial = kernels.of(its.operators.partial);
-    its.combine = kernels.of(its.operators.combine);
-    its.finish = kernels.of(its.operators.finish);
+    its.partial = kernels.of(its.operators.partial, true);
+    its.combine = kernels.of(its.operators.combine, true);
+    its.finish = kernels.of(its.operators.finish, true);
   }
+}
+
+// Operators of which groups apply parts: what they have inside.
+std::vector<bool> operators_in_groups(const Program& program) {
+  std::vector<bool> found(program.operators.size(), false);
+  for (const Operator& op : program.operators)
+    if (op.region() && op.region()->kind == RegionKind::group)
+      for (const Operation& operation : program[op.region()->graph].operations) found[operation.op.index()] = true;
+  return found;
 }
 
 }  // namespace
 
-CompiledProgram lower(BlockProgram blocks) {
+CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic) {
   CompiledProgram compiled;
   compiled.blocks = std::move(blocks);
   const Program& program = compiled.blocks.program;
   compiled.kernels.of.resize(program.operators.size());
-  Kernels kernels(compiled);
+  const std::vector<bool> in_groups = operators_in_groups(program);
+  Kernels kernels(compiled, exact_arithmetic);
   for (const Graph& graph : program.graphs)
     for (const Operation& operation : graph.operations) {
       const Operator& op = program[operation.op];
       auto& kernel = compiled.kernels.of[operation.op.index()];
-      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op);
+      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op, in_groups[operation.op.index()]);
       if (op.region() && op.region()->kind == RegionKind::group) add_group(compiled, kernels, operation.op);
     }
   return compiled;

@@ -5,8 +5,8 @@
 
 namespace tap::backend {
 
-Kernel lowered(const ir::Program& program, const ir::Operator& op) {
-  Kernel kernel = lower(program, op);
+Kernel lowered(const ir::Program& program, const ir::Operator& op, const LowerOptions& options) {
+  Kernel kernel = lower(program, op, options);
   require_verified(kernel, "lowering");
   return normal(kernel);
 }

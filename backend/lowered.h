@@ -6,6 +6,6 @@
 namespace tap::backend {
 
 // Pre: as of lower().
-Kernel lowered(const ir::Program& program, const ir::Operator& op);
+Kernel lowered(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});
 
 }  // namespace tap::backend

@@ -1,58 +1,145 @@
-// The work of lower(): shared by lower.cpp (maps and plain reductions) and lower_patterns.cpp (scans and scatters).
+// The work of lower(): the loops of one operator inside of a kernel. Shared by lower.cpp (cells, accesses, plain loops),
+// lower_tiles.cpp (register tiles: unrolled rows by lanes) and lower_patterns.cpp (scans and scatters).
 #pragma once
 
+#include <functional>
+
 #include "backend/loops.h"
+#include "backend/packing.h"
 #include "backend/patterns.h"
+#include "backend/register_tile.h"
 
 namespace tap::backend {
 
+// Where in the kernel an operator's dims and tensors are.
+struct Frame {
+  std::vector<std::uint32_t> lo, hi, at;         // variables, by dim
+  std::vector<std::uint32_t> operands, results;  // tensors
+};
+
 class Lowering {
  public:
-  Lowering(const ir::Program& program, const ir::Operator& op) : program_(program), op_(op) {}
-  Kernel run();
+  Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame)
+      : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)) {}
+  // `extents`: by dim, how large the box is.
+  std::vector<Statement> run(const Extents& extents, bool exact_arithmetic);
 
  private:
-  void declare_tensors();
-  void declare_variables();
-  void declare_cut();
   void declare_loads();
   Load load_of(const ir::Access& access);
 
   ir::AffineExpr over_variables(const ir::AffineExpr& over_dims) const;
   ir::AffineExpr variable(std::uint32_t v) const { return ir::AffineExpr::variable(kernel_.variables.size(), v); }
   ir::AffineExpr number(std::int64_t n) const { return ir::AffineExpr::constant(kernel_.variables.size(), n); }
+  ir::AffineExpr plus(ir::AffineExpr a, ir::AffineExpr b, std::int64_t factor = 1) const;  // a + factor * b
   ir::AffineExpr shifted(ir::AffineExpr e, std::uint32_t v, std::int64_t by) const;
+  std::uint32_t new_variable(std::string name);
 
   ir::CellId cell(ir::CellId id);
   ir::CellId monoid_cell(const ir::Monoid& monoid, ir::CellId id, const std::vector<ir::CellId>& arguments);
   std::vector<ir::CellId> identity(const ir::Monoid& monoid);
   std::vector<ir::CellId> combination(const ir::Monoid& monoid, const std::vector<ir::CellId>& a,
                                       const std::vector<ir::CellId>& b);
+  std::vector<ir::CellId> result_values();  // of a map
+  bool are_harmless(const std::vector<ir::CellId>& roots) const;
 
   std::vector<std::size_t> dims_with(bool reduction) const;
   For loop(std::size_t dim, const std::vector<bool>& outside) const;
   std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
                               std::vector<Statement> inner) const;
   std::vector<Statement> whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
+  std::vector<Statement> guarded(std::vector<Statement> body) const;
   Store store(const std::vector<ir::CellId>& values) const;
-  std::vector<ir::CellId> accumulators(const ir::Monoid& monoid);
-  Statement accumulate(const ir::Monoid& monoid, bool descending);
 
-  void map_body();
-  void reduction_body();
-  void scan_body(const Scan& scan);
-  void scatter_body(const Scatter& scatter);
+  // One register for each component of the monoid, or an array of them.
+  struct State {
+    std::vector<std::uint32_t> slots;
+    std::vector<ir::CellId> values;
+  };
+  State new_state(const ir::Monoid& monoid, std::uint32_t count, std::uint32_t lanes);
+  State at(const ir::Monoid& monoid, const State& state, const ir::AffineExpr& number);  // of the array, another one
+  Statement accumulate(const ir::Monoid& monoid, const State& state, bool descending = false);
+
+  std::vector<Statement> map_body();
+  std::vector<Statement> reduction_body();
+  std::vector<Statement> scan_body(const Scan& scan);
+  std::vector<Statement> scatter_body(const Scatter& scatter);
   std::vector<Statement> if_any_result(std::vector<Statement> body) const;
   std::vector<ir::CellId> result_cells(const ir::Monoid& monoid);
   std::vector<Statement> scatter_point(const Scatter& scatter, const ir::Monoid& monoid);
 
+  // Register tiles.
+  struct Part {                     // of a dim's range, in steps
+    std::vector<Statement> before;  // definitions
+    For loop;                       // over the first of each step
+    std::uint32_t count = 1;        // rows or vectors in a step
+    bool whole = true;              // no lane is beyond the end
+  };
+  std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);
+  std::vector<Statement> tiles(const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
+  std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
+                                std::vector<Statement> inner) const;
+  std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
+  std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
+  void cut_by(const RegisterTile& tile);
+
+  // Packed operands.
+  struct Block {  // one of a dim's blocks
+    For loop;
+    std::vector<Statement> before;  // definitions, inside of the loop
+    std::uint32_t from = 0, end = 0;
+  };
+  struct Panels {  // of a block: what registers hold at a time
+    std::vector<Statement> before;
+    std::uint32_t number = 0, first = 0;  // which one, and where it begins
+    std::uint32_t whole = 0, all = 0;     // how many
+    Define begins;
+  };
+  struct PackedDim {
+    std::size_t dim;
+    const Block* block;
+    const Panels* panels;
+    std::int64_t block_size, step;
+  };
+  struct Pack {  // a copy of one operand's block
+    std::uint32_t read = 0, tensor = 0;
+    std::vector<std::size_t> reductions;
+    std::vector<ir::AffineExpr> at;  // where in it a point's cell is
+  };
+  std::uint32_t define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds, bool greatest);
+  Block block_of(std::size_t dim, std::int64_t size);
+  Panels panels_of(std::size_t dim, const Block& block, std::int64_t step);
+  For over(const Panels& panels, ir::AffineExpr from, ir::AffineExpr to, std::vector<Statement> body) const;
+  Pack pack_of(std::uint32_t read, const PackedDim& along, const std::optional<Block>& chunk, const Packing& packing,
+               const Extents& extents);
+  For reduction_loop(std::size_t dim, const std::optional<Block>& chunk, const Packing& packing) const;
+  std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
+                              const Packing& packing, const RegisterTile& tile);
+  void read_from(const Pack& pack);
+  std::vector<Statement> begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
+                                    const std::optional<Block>& chunk, std::size_t chunked);
+  std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                     const std::optional<Block>& chunk, const Packing& packing);
+  std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
+                                     bool has_rest) const;
+  std::vector<Statement> row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
+                                   const Extents& extents,
+                                   const std::function<std::vector<Statement>(std::uint32_t)>& one) const;
+  std::vector<Statement> packed(const RegisterTile& tile, const Packing& packing, const Extents& extents);
+  ir::AffineExpr tile_number(const RegisterTile& tile) const;
+
   const ir::Program& program_;
   const ir::Operator& op_;
-  Kernel kernel_;
+  Kernel& kernel_;
+  Frame frame_;
+  std::vector<std::uint32_t> loads_;   // of the kernel, by read
+  std::uint32_t vector_variable_ = 0;  // which of the vectors side by side
+  State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
 };
 
-// One assignment of all accumulators.
-Assign assign(std::vector<ir::CellId> values);
+// One assignment to all of these slots.
+Assign assign(std::vector<std::uint32_t> slots, std::vector<ir::CellId> values);
 
 }  // namespace tap::backend

@@ -67,7 +67,9 @@ Figures measure(Session& session, const BenchOptions& options) {
   Figures figures;
   auto compiled = [&](double& seconds, const std::shared_ptr<backend::KernelCache>& cache) {
     Stopwatch watch;
-    backend::Executable executable = compile_native(program, options.engine, kernels, cache);
+    EngineOptions engine = options.engine;
+    engine.strict_fp = options.what.source.strict_fp;
+    backend::Executable executable = compile_native(program, engine, kernels, cache);
     seconds = watch.seconds();
     return executable;
   };

@@ -190,7 +190,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.graph_hash = ir::hash_of(program.compiled.program);
   facts.plan = ir::print(program.plan);
   Phase phase("generating code");
-  backend::CompiledProgram lowered = backend::lower(passes::expand(program.compiled.program));
+  backend::CompiledProgram lowered = backend::lower(passes::expand(program.compiled.program), command.passes.strict_fp);
   backend::ScheduleOptions how;
   how.output_names = &program.compiled.results;
   backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);

@@ -75,7 +75,11 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
                                    std::shared_ptr<backend::KernelCache> cache) {
   Phase phase("compiling native code");
   auto function = [&](const std::string& symbol) { return kernels.function(symbol); };
-  return {passes::expand(program), {.threads = options.threads, .cache = std::move(cache), .kernel = function}};
+  return {passes::expand(program),
+          {.threads = options.threads,
+           .exact_arithmetic = options.strict_fp,
+           .cache = std::move(cache),
+           .kernel = function}};
 }
 #endif
 

@@ -33,6 +33,7 @@ void tell_warnings(const Session& session, backend::KernelCache* cache);
 struct EngineOptions {
   std::string engine = "native";
   std::size_t threads = 1;
+  bool strict_fp = false;  // floats are combined as they are written
   KernelCacheOptions cache;
   std::vector<std::string> kernels;  // shared libraries with outside kernels
 };

@@ -73,6 +73,12 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
   }
 }
 
+EngineOptions engine_of(const RunOptions& options) {
+  EngineOptions engine = options.engine;
+  engine.strict_fp = options.what.source.strict_fp;
+  return engine;
+}
+
 LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine) {
   auto runnable = std::make_shared<Runnable>(std::move(made));
   const ir::Program& program = runnable->compiled.program;
@@ -80,7 +86,7 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
-  result.run = [&session, &engine, runnable] {
+  result.run = [&session, engine, runnable] {
     return evaluate(session, runnable->compiled.program, runnable->inputs, engine);
   };
   return result;
@@ -92,7 +98,7 @@ int run(Session& session, const RunOptions& options) {
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
   LoadedProgram program = loaded
                               ? std::move(*loaded)
-                              : compiled_program(session, make_runnable(session, options.what, files), options.engine);
+                              : compiled_program(session, make_runnable(session, options.what, files), engine_of(options));
   const std::vector<DeclaredOutput>& declared = program.outputs;
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);

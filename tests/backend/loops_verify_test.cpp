@@ -65,7 +65,6 @@ TEST(VerifyLoops, WrongTexts) {
       {"        p[i] = x[i]\n", "        for j in 0..2\n          p[i] = x[i]\n",
        "a serial loop stands in the lanes of i"},
       {"        p[i] = x[i]\n", "        if i >= 0\n          p[i] = x[i]\n", "a condition stands in the lanes of i"},
-      {"        p[i] = x[i]\n", "        s[] = x[i]\n", "all lanes of i are stored to one cell"},
       {"        p[i] = x[i]\n", "        acc1 = x[i]\n", "acc1 has 1 lanes and is assigned in 16"},
       {"        p[i] = x[i]\n", "        unroll q in i of 2\n          p[i] = x[i]\n",
        "a bound depends on the lanes of i"},

@@ -1,0 +1,122 @@
+#include "backend/packing.h"
+
+#include <algorithm>
+
+#include "backend/patterns.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+class Chooser {
+ public:
+  Chooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
+          const Machine& machine)
+      : program_(program), op_(op), tile_(tile), extents_(extents), machine_(machine) {}
+
+  std::optional<Packing> run() {
+    if (!tile_.rows || !op_.reduce()) return {};
+    choose_blocks();
+    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+      if (op_.exprs[id].op != CellOp::read) continue;
+      std::uint32_t read = op_.exprs[id].attribute;
+      bool lanes = depends_on(op_, id, tile_.dim), rows = depends_on(op_, id, *tile_.rows);
+      if (lanes == rows || !is_separable(op_.reads[read])) continue;
+      auto& list = lanes ? packing_.lane_reads : packing_.row_reads;
+      if (std::count(list.begin(), list.end(), read) > 0) continue;
+      if (pays(op_.reads[read], lanes)) list.push_back(read);
+    }
+    if (packing_.lane_reads.empty() && packing_.row_reads.empty()) return {};
+    return packing_;
+  }
+
+ private:
+  std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
+  static bool uses(const Access& access, std::size_t dim) {
+    return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
+                       [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+  }
+
+  // Each axis follows at most one dim of those that are packed, so every cell is copied once.
+  bool is_separable(const Access& access) const {
+    for (const auto& c : access.coordinates)
+      if (c) return false;
+    for (const AffineExpr& row : access.projection.start.rows) {
+      std::size_t followed = 0;
+      for (std::size_t d = 0; d < op_.dims.size(); ++d) followed += row.coefficients[d] != 0 && size(d) > 1;
+      if (followed > 1) return false;
+    }
+    return true;
+  }
+
+  // A copy pays if it is used several times, and what it is made from is far away or in the wrong order.
+  bool pays(const Access& access, bool lanes) const {
+    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
+    double uses_of_it = lanes ? static_cast<double>(size(*tile_.rows)) / tile_.row_count
+                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
+    double others = 1, bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (uses(access, d)) bytes *= static_cast<double>(size(d));
+      else if (d != tile_.dim && d != *tile_.rows && op_.dims[d].role == DimRole::parallel) others *= static_cast<double>(size(d));
+    }
+    if (lanes) uses_of_it *= others;
+    const auto& rows = access.projection.start.rows;
+    bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
+    if (!dense) return uses_of_it * tile_.row_count >= 4;
+    return uses_of_it >= 4 && bytes > static_cast<double>(machine_.l2_bytes) / 2;
+  }
+
+  bool stores_what_it_combines() const {
+    const Monoid& monoid = program_[op_.reduce()->monoid];
+    for (std::size_t c = 0; c < monoid.components.size(); ++c)
+      if (op_.results[op_.writes[c].tensor].element != monoid.components[c].type ||
+          !op_.writes[c].invariant_dims.empty())
+        return false;
+    return true;
+  }
+
+  void choose_blocks() {
+    constexpr std::int64_t depth = 384;  // points of the reduction in one block
+    std::int64_t inner = 1, all = 1;
+    std::optional<std::size_t> first;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (op_.dims[d].role != DimRole::reduction) continue;
+      if (first) inner *= size(d);
+      else first = d;
+      all *= size(d);
+    }
+    bool free = first && stores_what_it_combines();
+    for (const Constraint& c : op_.constraints) free = free && c.expr.coefficients[*first] == 0;
+    for (const Blocking& b : op_.blockings) free = free && b.dim != *first && b.block_dim != *first;
+    std::int64_t points = all;
+    if (free && all > depth + depth / 2) {
+      std::int64_t blocks = (all + depth - 1) / depth;
+      packing_.chunked = first;
+      packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
+      points = packing_.chunk * inner;
+    }
+    std::int64_t bytes = static_cast<std::int64_t>(vector_bytes / tile_.lanes) * std::max<std::int64_t>(points, 1);
+    auto block = [&](std::int64_t memory, std::int64_t step) { return std::max<std::int64_t>(memory / bytes / step, 1) * step; };
+    packing_.row_block = block(machine_.l2_bytes / 4, tile_.row_count);
+    packing_.lane_block = block(machine_.l3_bytes / 4, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
+  }
+
+  static constexpr std::int64_t vector_bytes = 64;
+  const Program& program_;
+  const Operator& op_;
+  const RegisterTile& tile_;
+  const Extents& extents_;
+  const Machine& machine_;
+  Packing packing_;
+};
+
+}  // namespace
+
+std::optional<Packing> choose_packing(const Program& program, const Operator& op, const RegisterTile& tile,
+                                      const Extents& extents, const Machine& machine) {
+  return Chooser(program, op, tile, extents, machine).run();
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,29 @@
+// Which operands of a reduction in register tiles are copied to memory of the kernel's own first, in the order in which the
+// innermost loops take them, and in which blocks. Copies are never larger than what they are made from: where windows
+// overlap, nothing is copied.
+//
+//   y[i, j] = sum[k] a[i, k] * b[k, j]
+//
+//     for j in blocks of nc, k in blocks of kc      b's block is packed: panels of 32 columns, k by k
+//       for i in blocks of mc                       a's block is packed: panels of 14 rows, k by k
+//         for panels of b, panels of a              one register tile
+#pragma once
+
+#include "backend/machine.h"
+#include "backend/register_tile.h"
+
+namespace tap::backend {
+
+struct Packing {
+  std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not on the rows
+  std::vector<std::uint32_t> row_reads;   // the other way round
+  std::optional<std::size_t> chunked;     // the outermost reduction dim, which is done in blocks of …
+  std::int64_t chunk = 0;
+  std::int64_t row_block = 0, lane_block = 0;
+  bool operator==(const Packing&) const = default;
+};
+// Empty if what is read stays near the core anyway. Pre: the tile is for this operator, not along a reduction.
+std::optional<Packing> choose_packing(const ir::Program& program, const ir::Operator& op, const RegisterTile& tile,
+                                      const Extents& extents, const Machine& machine);
+
+}  // namespace tap::backend

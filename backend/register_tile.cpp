@@ -1,0 +1,271 @@
+#include "backend/register_tile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backend/patterns.h"
+#include "ir/block_graph.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+constexpr std::uint32_t vector_bytes = 64;  // of a vector as lanes are counted, whatever the machine's registers
+constexpr std::uint32_t most_rows = 16;
+constexpr std::uint32_t most_vectors = 8;
+
+bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
+  constexpr std::int64_t looked_at = 4096;
+  const Blocking* only = nullptr;
+  for (const Blocking& b : op.blockings) {
+    if (b.dim != dim) continue;
+    if (only) return false;
+    only = &b;
+  }
+  if (!only) return true;
+  Range numbers = op.dims[only->block_dim].range;
+  if (numbers.size() > looked_at) return false;
+  for (std::int64_t n = numbers.lo; n < numbers.hi; ++n)
+    if (only->blocks.block(op.dims[dim].range, n).size() != only->blocks.block(op.dims[dim].range, numbers.lo).size())
+      return false;
+  return true;
+}
+
+// What one point needs, by what it depends on.
+class Work {
+ public:
+  Work(const Program& program, const Operator& op) : op_(op) {
+    std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
+    needed_ = reachable_from(op.exprs, roots);
+    if (op.reduce()) monoid_ = &program[op.reduce()->monoid];
+  }
+
+  const Monoid* monoid() const { return monoid_; }
+  // The widest type that is computed with.
+  std::uint32_t bytes() const {
+    std::size_t widest = 1;
+    auto see = [&](ElementType type) { widest = std::max(widest, size_of(compute_type(type))); };
+    for (CellId id : needed_) {
+      CellOp what = op_.exprs[id].op;
+      if (what != CellOp::index && what != CellOp::constant && !is_bool(op_.exprs[id].type)) see(op_.exprs[id].type);
+    }
+    for (const TensorType& type : op_.results) see(type.element);
+    if (monoid_)
+      for (const MonoidComponent& c : monoid_->components) see(c.type);
+    return static_cast<std::uint32_t>(widest);
+  }
+
+  struct Tile {
+    std::size_t dim;
+    std::optional<std::size_t> rows;
+    std::uint32_t lanes, row_count, vectors;
+  };
+  // Instructions for one point of what remains when the tile is done at a time.
+  double instructions(const Tile& tile) const {
+    double all = 0;
+    for (CellId id : needed_) all += copies(id, tile) * cost(id, tile);
+    if (monoid_) all += tile.row_count * tile.vectors * combination();
+    return all;
+  }
+  // Loads of lanes that rows share stay in registers.
+  std::uint32_t registers(const Tile& tile) const {
+    std::uint32_t all = 0;
+    if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
+    for (CellId id : needed_)
+      if (op_.exprs[id].op == CellOp::read && depends_on(op_, id, tile.dim) &&
+          !(tile.rows && depends_on(op_, id, *tile.rows)))
+        all += tile.vectors;
+    return all;
+  }
+  double combination() const {
+    double all = 0;
+    if (!monoid_) return 0;
+    for (CellId id : reachable_from(monoid_->exprs, monoid_->combine)) all += weight(monoid_->exprs[id]);
+    return all;
+  }
+  // Storing a vector along the dim.
+  double stores(std::size_t dim, std::uint32_t lanes) const {
+    double all = 0;
+    for (const Access& write : op_.writes) {
+      double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : 1;
+      all += each;
+    }
+    return all;
+  }
+  double reads() const {
+    double all = 0;
+    for (CellId id : needed_) all += op_.exprs[id].op == CellOp::read;
+    return all;
+  }
+
+ private:
+  enum class Along { same, dense, strided };
+  static Along kind(const std::vector<AffineExpr>& rows, std::size_t dim) {
+    Along result = Along::same;
+    for (std::size_t axis = 0; axis < rows.size(); ++axis) {
+      if (rows[axis].coefficients[dim] == 0) continue;
+      bool dense = axis + 1 == rows.size() && rows[axis].coefficients[dim] == 1 && result == Along::same;
+      result = dense ? Along::dense : Along::strided;
+    }
+    return result;
+  }
+  static double weight(const CellNode& node) {
+    if (info(node.op).kind == CellKind::leaf) return 0;
+    if (info(node.op).kind == CellKind::function) return 12;
+    if (node.op == CellOp::div || node.op == CellOp::mod) return 6;
+    return 1;
+  }
+  double copies(CellId id, const Tile& tile) const {
+    double result = depends_on(op_, id, tile.dim) ? tile.vectors : 1;
+    if (tile.rows && depends_on(op_, id, *tile.rows)) result *= tile.row_count;
+    return result;
+  }
+  double cost(CellId id, const Tile& tile) const {
+    const CellNode& node = op_.exprs[id];
+    if (node.op != CellOp::read) return weight(node);
+    const Access& access = op_.reads[node.attribute];
+    for (const auto& c : access.coordinates)
+      if (c && depends_on(op_, *c, tile.dim)) return 1.5 * tile.lanes;
+    switch (kind(access.projection.start.rows, tile.dim)) {
+      case Along::same: return 1;
+      case Along::dense: return access.fill ? 4 : 1;
+      case Along::strided: return 1.5 * tile.lanes;
+    }
+    return 1;
+  }
+
+  const Operator& op_;
+  std::vector<CellId> needed_;
+  const Monoid* monoid_ = nullptr;
+};
+
+bool is_constrained(const Operator& op, std::size_t dim) {
+  return std::any_of(op.constraints.begin(), op.constraints.end(),
+                     [&](const Constraint& c) { return c.expr.coefficients[dim] != 0; });
+}
+
+bool holds(Law law) { return law == Law::proved || law == Law::assumed; }
+
+class Chooser {
+ public:
+  Chooser(const Program& program, const Operator& op, const Extents& extents)
+      : op_(op), extents_(extents), work_(program, op) {}
+
+  std::optional<RegisterTile> run(bool reassociate) {
+    std::uint32_t natural = vector_bytes / work_.bytes();
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (extents_.sizes[d] < 2) continue;
+      std::uint32_t lanes = natural;
+      while (lanes > 2 && lanes / 2 >= extents_.sizes[d]) lanes /= 2;
+      bool parallel = op_.dims[d].role == DimRole::parallel && !is_constrained(op_, d);
+      bool along = op_.dims[d].role == DimRole::reduction && reassociate && may_reorder() && !is_block_dim(op_, static_cast<std::uint32_t>(d));
+      if (parallel || along) try_dim(d, lanes, along);
+    }
+    if (best_cost_ >= scalar_cost()) return {};
+    return best_;
+  }
+
+ private:
+  bool may_reorder() const {
+    return work_.monoid() && holds(work_.monoid()->laws.commutative) && holds(work_.monoid()->laws.associative);
+  }
+  double size(std::size_t d) const { return static_cast<double>(extents_.sizes[d]); }
+  // Points of all dims but these.
+  double others(std::size_t dim, std::optional<std::size_t> rows) const {
+    double points = 1;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (d != dim && d != rows) points *= size(d);
+    return points;
+  }
+  double results() const {
+    double points = 1;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (op_.dims[d].role != DimRole::reduction) points *= size(d);
+    return points;
+  }
+  double scalar_cost() const {
+    Work::Tile one{0, {}, 1, 1, 1};
+    double step = std::max((work_.instructions(one) + 1) / 2, latency());
+    return others(op_.dims.size(), {}) * step + results() * work_.stores(0, 1) / 2;
+  }
+  // Of a chain of combinations, each of which waits for the one before.
+  double latency() const { return work_.monoid() ? 4 * std::max(1.0, work_.combination() / 2) : 0; }
+  double time(const Work::Tile& tile) const { return std::max(work_.instructions(tile) / 2 + 0.5, latency()); }
+
+  void try_dim(std::size_t dim, std::uint32_t lanes, bool along) {
+    std::uint32_t most = op_.map() ? 1 : most_vectors;
+    for (std::uint32_t vectors = 1; vectors <= most; ++vectors) {
+      if (vectors > 1 && static_cast<std::int64_t>(vectors * lanes) > extents_.sizes[dim]) break;
+      consider({dim, lanes, vectors, along, {}, 1});
+      if (op_.map()) continue;
+      for (std::size_t d = 0; d < op_.dims.size(); ++d)
+        if (d != dim && op_.dims[d].role == DimRole::parallel && !is_constrained(op_, d) && extents_.sizes[d] > 1)
+          for (std::uint32_t rows = 2; rows <= most_rows && rows <= extents_.sizes[d]; ++rows)
+            consider({dim, lanes, vectors, along, d, rows});
+    }
+  }
+
+  // The parts of a dim as lower_tiles.cpp cuts it: (how many, of which size).
+  using Parts = std::vector<std::pair<double, std::uint32_t>>;
+  Parts row_parts(const RegisterTile& tile) const {
+    if (!tile.rows) return {{1, 1}};
+    std::int64_t whole = extents_.sizes[*tile.rows] / tile.row_count, rest = extents_.sizes[*tile.rows] % tile.row_count;
+    Parts parts{{static_cast<double>(whole), tile.row_count}};
+    if (rest > 0) parts.push_back({1, static_cast<std::uint32_t>(rest)});
+    return parts;
+  }
+  Parts lane_parts(const RegisterTile& tile) const {
+    std::int64_t step = tile.lanes * tile.vectors, size = extents_.sizes[tile.dim];
+    Parts parts{{static_cast<double>(size / step), tile.vectors}};
+    if (size % step > 0) parts.push_back({std::ceil(static_cast<double>(size % step) / tile.lanes), 1});
+    return parts;
+  }
+
+  void consider(const RegisterTile& tile) {
+    Work::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
+    constexpr std::uint32_t registers = 30;
+    if (work_.registers(whole) > registers && tile.row_count * tile.vectors > 1) return;
+    double cost = 0;
+    for (auto [row_steps, rows] : row_parts(tile))
+      for (auto [lane_steps, vectors] : lane_parts(tile))
+        cost += row_steps * lane_steps * time({tile.dim, tile.rows, tile.lanes, rows, vectors});
+    cost *= others(tile.dim, tile.rows);
+    if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
+    else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes) / 2;
+    if (cost >= best_cost_) return;
+    best_cost_ = cost;
+    best_ = tile;
+  }
+
+  const Operator& op_;
+  const Extents& extents_;
+  Work work_;
+  std::optional<RegisterTile> best_;
+  double best_cost_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+Extents extents_of(const Operator& op) {
+  Box first = op.box();
+  for (const Blocking& b : op.blockings) first.dims[b.block_dim].hi = std::min(first.dims[b.block_dim].hi, first.dims[b.block_dim].lo + 1);
+  first = narrowed(op, first);
+  Extents extents;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+    extents.sizes.push_back(first.dims[d].size());
+    extents.exact.push_back(all_blocks_are_equal(op, d));
+  }
+  return extents;
+}
+
+std::optional<RegisterTile> choose_tile(const Program& program, const Operator& op, const Extents& extents,
+                                        bool reassociate) {
+  if (op.dims.empty()) return {};
+  if (std::any_of(extents.sizes.begin(), extents.sizes.end(), [](std::int64_t size) { return size == 0; })) return {};
+  return Chooser(program, op, extents).run(reassociate);
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,38 @@
+// How an operator's innermost loops use registers: a vector along one dim, and several of them, and of rows along another
+// dim, at a time, so that what is loaded once is used often. Chosen from projections and sizes.
+//
+//   y[i, j] = sum[k] a[i, k] * b[k, j]      lanes along j, since y and b are dense in j; rows along i, which b does not need
+//   s[i] = sum[k] a[i, k]                   lanes along k: each sums every 64th cell, and in the end they are combined
+#pragma once
+
+#include <optional>
+
+#include "ir/graph.h"
+
+namespace tap::backend {
+
+// By dim, how large a box is, or about how large. Calls may cut it (Kernel::cut).
+struct Extents {
+  std::vector<std::int64_t> sizes;
+  std::vector<bool> exact;  // every box is that large
+  std::int64_t most(const ir::Operator& op, std::size_t dim) const {
+    return exact[dim] ? sizes[dim] : op.dims[dim].range.size();
+  }
+};
+Extents extents_of(const ir::Operator& op);
+
+struct RegisterTile {
+  std::size_t dim = 0;  // of the lanes
+  std::uint32_t lanes = 1;
+  std::uint32_t vectors = 1;        // side by side along `dim`
+  bool along_reduction = false;     // lanes are partial results
+  std::optional<std::size_t> rows;  // another dim, of which `row_count` are done at a time
+  std::uint32_t row_count = 1;
+  bool operator==(const RegisterTile&) const = default;
+};
+// Empty if there is nothing to be had from vectors. Pre: the cells are harmless (cell_places.h). Unless `reassociate`, each
+// result is combined in the order of the source.
+std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
+                                        bool reassociate);
+
+}  // namespace tap::backend
