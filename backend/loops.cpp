@@ -12,9 +12,9 @@ bool Section::operator==(const Section& o) const { return section == o.section &
 bool Statement::operator==(const Statement& o) const { return node == o.node; }
 bool Kernel::operator==(const Kernel& o) const {
   return tensors == o.tensors && operands == o.operands && results == o.results && dims == o.dims &&
-         exact_arithmetic == o.exact_arithmetic && cut == o.cut &&
-         grain == o.grain && worth == o.worth && variables == o.variables && accumulators == o.accumulators &&
-         slots == o.slots && exprs == o.exprs && loads == o.loads && sections == o.sections && body == o.body;
+         exact_arithmetic == o.exact_arithmetic && cut == o.cut && grain == o.grain && worth == o.worth &&
+         variables == o.variables && accumulators == o.accumulators && slots == o.slots && exprs == o.exprs &&
+         loads == o.loads && sections == o.sections && body == o.body;
 }
 
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box) {

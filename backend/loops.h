@@ -163,7 +163,7 @@ struct Kernel {
   std::vector<TensorArgument> tensors;  // operands, results, then memory of its own
   std::size_t operands = 0;
   std::size_t results = 0;
-  std::size_t dims = 0;  // of the box
+  std::size_t dims = 0;           // of the box
   bool exact_arithmetic = false;  // else acc + a*b rounds once
   // Calls may cut the box along this dim, at multiples of `grain` from its beginning: no two parts share work or results.
   std::optional<std::size_t> cut;

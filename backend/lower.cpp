@@ -269,7 +269,8 @@ Frame declare(Kernel& kernel, const Operator& op) {
   Frame frame;
   for (const auto* list : {&op.operands, &op.results})
     for (const TensorType& t : *list) {
-      (list == &op.operands ? frame.operands : frame.results).push_back(static_cast<std::uint32_t>(kernel.tensors.size()));
+      (list == &op.operands ? frame.operands : frame.results)
+          .push_back(static_cast<std::uint32_t>(kernel.tensors.size()));
       kernel.tensors.push_back({"t" + std::to_string(kernel.tensors.size()), t});
     }
   kernel.operands = op.operands.size();

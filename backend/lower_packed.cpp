@@ -152,7 +152,8 @@ void Lowering::read_from(const Pack& pack) {
 
 // What is in the result so far, after the first block of the reduction.
 std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                            const State& state, const std::optional<Block>& chunk, std::size_t chunked) {
+                                            const State& state, const std::optional<Block>& chunk,
+                                            std::size_t chunked) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   auto identities = across(tile, &rows, &lanes, {{assign(state.slots, identity(monoid))}});
   if (!chunk) return identities;
@@ -183,7 +184,8 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
 }
 
 // Whole panels, then the one that is left.
-std::vector<Statement> Lowering::panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
+std::vector<Statement> Lowering::panel_parts(const Panels& panels,
+                                             const std::function<std::vector<Statement>(bool)>& body,
                                              bool has_rest) const {
   std::vector<Statement> result{{over(panels, number(0), variable(panels.whole), body(false))}};
   if (has_rest) result.push_back({over(panels, variable(panels.whole), variable(panels.all), body(true))});
@@ -191,14 +193,15 @@ std::vector<Statement> Lowering::panel_parts(const Panels& panels, const std::fu
 }
 
 std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing& packing, const Extents& extents) {
-  vector_variable_ = new_variable("v");
+  if (tile.vectors > 1) vector_variable_ = new_variable("v");
   tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
   const std::int64_t step = static_cast<std::int64_t>(tile.lanes) * tile.vectors;
   Block columns = block_of(tile.dim, packing.lane_block), rows = block_of(*tile.rows, packing.row_block);
   std::optional<Block> chunk;
   if (packing.chunked) chunk = block_of(*packing.chunked, packing.chunk);
   Panels column_panels = panels_of(tile.dim, columns, step), row_panels = panels_of(*tile.rows, rows, tile.row_count);
-  PackedDim along_lanes{tile.dim, &columns, &column_panels, std::min(packing.lane_block, extents.most(op_, tile.dim)), step};
+  PackedDim along_lanes{tile.dim, &columns, &column_panels, std::min(packing.lane_block, extents.most(op_, tile.dim)),
+                        step};
   PackedDim along_rows{*tile.rows, &rows, &row_panels, std::min(packing.row_block, extents.most(op_, *tile.rows)),
                        tile.row_count};
   std::vector<Statement> fill_lanes, fill_rows;
@@ -241,7 +244,8 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     if (d == tile.dim || d == *tile.rows) continue;
     bool followed = packing.lane_reads.empty();
     for (std::uint32_t read : packing.lane_reads)
-      for (const AffineExpr& row : op_.reads[read].projection.start.rows) followed = followed || row.coefficients[d] != 0;
+      for (const AffineExpr& row : op_.reads[read].projection.start.rows)
+        followed = followed || row.coefficients[d] != 0;
     (followed ? outside : inside).push_back(d);
   }
   std::vector<bool> known(op_.dims.size(), false);
@@ -272,7 +276,8 @@ std::vector<Statement> Lowering::row_parts(const RegisterTile& tile, const Panel
     std::vector<Statement> all;
     AffineExpr left = plus(variable(block.end), variable(panels.first), -1);
     for (std::uint32_t count = 1; count < tile.row_count; ++count)
-      all.push_back({Guard{{{plus(left, number(-static_cast<std::int64_t>(count))), Comparison::equal_zero}}, {}, one(count)}});
+      all.push_back(
+          {Guard{{{plus(left, number(-static_cast<std::int64_t>(count))), Comparison::equal_zero}}, {}, one(count)}});
     return all;
   };
   return panel_parts(panels, body, !exact || size % tile.row_count != 0);

@@ -91,18 +91,20 @@ std::vector<Statement> Lowering::across(const RegisterTile& tile, const Part* ro
     vector.variable = frame_.at[tile.dim];
     vector.count = tile.lanes;
     AffineExpr first = variable(lanes->loop.variable);
-    vector.lower = {bound(plus(first, variable(vector_variable_), tile.lanes))};
+    vector.lower = {bound(tile.vectors > 1 ? plus(first, variable(vector_variable_), tile.lanes) : first)};
     if (!lanes->whole) vector.upper = lanes->loop.upper;
     vector.body = std::move(inner);
     inner = {{std::move(vector)}};
   }
-  For vectors;
-  vectors.kind = LoopKind::unrolled;
-  vectors.variable = vector_variable_;
-  vectors.count = lanes ? lanes->count : tile.vectors;
-  vectors.lower = {bound(number(0))};
-  vectors.body = std::move(inner);
-  inner = {{std::move(vectors)}};
+  if (tile.vectors > 1) {
+    For vectors;
+    vectors.kind = LoopKind::unrolled;
+    vectors.variable = vector_variable_;
+    vectors.count = lanes ? lanes->count : tile.vectors;
+    vectors.lower = {bound(number(0))};
+    vectors.body = std::move(inner);
+    inner = {{std::move(vectors)}};
+  }
   if (!rows) return inner;
   For all;
   all.kind = LoopKind::unrolled;
@@ -188,7 +190,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
 
 // Which of the array of accumulators: row by row, its vectors side by side.
 AffineExpr Lowering::tile_number(const RegisterTile& tile) const {
-  AffineExpr at = variable(vector_variable_);
+  AffineExpr at = tile.vectors > 1 ? variable(vector_variable_) : number(0);
   if (tile.rows) at = plus(at, variable(frame_.at[*tile.rows]), tile.vectors);
   return at;
 }
@@ -199,9 +201,8 @@ std::vector<Statement> Lowering::one_tile(const RegisterTile& tile, const Part* 
 }
 
 std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& extents) {
-  vector_variable_ = new_variable("v");
-  if (op_.reduce())
-    tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
+  if (tile.vectors > 1) vector_variable_ = new_variable("v");
+  if (op_.reduce()) tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
   std::vector<std::size_t> outer;
   for (std::size_t d : dims_with(false))
     if (d != tile.dim && d != tile.rows) outer.push_back(d);

@@ -59,7 +59,8 @@ class Chooser {
     double others = 1, bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (uses(access, d)) bytes *= static_cast<double>(size(d));
-      else if (d != tile_.dim && d != *tile_.rows && op_.dims[d].role == DimRole::parallel) others *= static_cast<double>(size(d));
+      else if (d != tile_.dim && d != *tile_.rows && op_.dims[d].role == DimRole::parallel)
+        others *= static_cast<double>(size(d));
     }
     if (lanes) uses_of_it *= others;
     const auto& rows = access.projection.start.rows;
@@ -98,7 +99,9 @@ class Chooser {
       points = packing_.chunk * inner;
     }
     std::int64_t bytes = static_cast<std::int64_t>(vector_bytes / tile_.lanes) * std::max<std::int64_t>(points, 1);
-    auto block = [&](std::int64_t memory, std::int64_t step) { return std::max<std::int64_t>(memory / bytes / step, 1) * step; };
+    auto block = [&](std::int64_t memory, std::int64_t step) {
+      return std::max<std::int64_t>(memory / bytes / step, 1) * step;
+    };
     packing_.row_block = block(machine_.l2_bytes / 4, tile_.row_count);
     packing_.lane_block = block(machine_.l3_bytes / 4, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
   }

@@ -161,7 +161,8 @@ class Chooser {
       std::uint32_t lanes = natural;
       while (lanes > 2 && lanes / 2 >= extents_.sizes[d]) lanes /= 2;
       bool parallel = op_.dims[d].role == DimRole::parallel && !is_constrained(op_, d);
-      bool along = op_.dims[d].role == DimRole::reduction && reassociate && may_reorder() && !is_block_dim(op_, static_cast<std::uint32_t>(d));
+      bool along = op_.dims[d].role == DimRole::reduction && reassociate && may_reorder() &&
+                   !is_block_dim(op_, static_cast<std::uint32_t>(d));
       if (parallel || along) try_dim(d, lanes, along);
     }
     if (best_cost_ >= scalar_cost()) return {};
@@ -212,7 +213,8 @@ class Chooser {
   using Parts = std::vector<std::pair<double, std::uint32_t>>;
   Parts row_parts(const RegisterTile& tile) const {
     if (!tile.rows) return {{1, 1}};
-    std::int64_t whole = extents_.sizes[*tile.rows] / tile.row_count, rest = extents_.sizes[*tile.rows] % tile.row_count;
+    std::int64_t whole = extents_.sizes[*tile.rows] / tile.row_count,
+                 rest = extents_.sizes[*tile.rows] % tile.row_count;
     Parts parts{{static_cast<double>(whole), tile.row_count}};
     if (rest > 0) parts.push_back({1, static_cast<std::uint32_t>(rest)});
     return parts;
@@ -251,7 +253,8 @@ class Chooser {
 
 Extents extents_of(const Operator& op) {
   Box first = op.box();
-  for (const Blocking& b : op.blockings) first.dims[b.block_dim].hi = std::min(first.dims[b.block_dim].hi, first.dims[b.block_dim].lo + 1);
+  for (const Blocking& b : op.blockings)
+    first.dims[b.block_dim].hi = std::min(first.dims[b.block_dim].hi, first.dims[b.block_dim].lo + 1);
   first = narrowed(op, first);
   Extents extents;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {

@@ -69,8 +69,8 @@ class OperatorVerifier {
                   dim.name, block.name);
       // The cells of an inner block would lie in several places: one in each block of the walk.
       bool walked = op_.blockings[k].dim == b.dim && role_of(op_.blockings[k].block_dim) == DimRole::reduction;
-      out_.expect(!walked || block.role == DimRole::reduction, "{} is walked block after block, and then cut apart by {}",
-                  dim.name, block.name);
+      out_.expect(!walked || block.role == DimRole::reduction,
+                  "{} is walked block after block, and then cut apart by {}", dim.name, block.name);
     }
     // A block dim may be cut itself, but before it cuts: else the blocks that it numbers would be found too late.
     for (std::size_t k = number; k < op_.blockings.size(); ++k)

@@ -24,7 +24,7 @@ ALLOWED = {
 
 # A library's headers, and the only files that may include them: (prefixes, pattern, in words).
 LIBRARIES = [
-    (("llvm/", "llvm-c/", "lld/"), r"backend/[^/]*\.cpp", "backend/*.cpp"),
+    (("llvm/", "llvm-c/", "lld/"), r"backend/([^/]*\.cpp|maths/[^/]*\.(cpp|h))", "backend/*.cpp and backend/maths/*"),
     (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)",
      "compiler/frontend/parse* and antlr*"),
     (("boost/graph/", "boost/property_map/"), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),

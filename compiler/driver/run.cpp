@@ -96,9 +96,9 @@ int run(Session& session, const RunOptions& options) {
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
-  LoadedProgram program = loaded
-                              ? std::move(*loaded)
-                              : compiled_program(session, make_runnable(session, options.what, files), engine_of(options));
+  LoadedProgram program =
+      loaded ? std::move(*loaded)
+             : compiled_program(session, make_runnable(session, options.what, files), engine_of(options));
   const std::vector<DeclaredOutput>& declared = program.outputs;
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);

@@ -107,7 +107,9 @@ ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir
 }  // namespace
 
 void add_runnable_options(CLI::App& app, RunnableOptions& options) {
-  app.add_option("FILE", options.file, "The source file, the text of a stage, or (of `run`) a compiled program's manifest")->required();
+  app.add_option("FILE", options.file,
+                 "The source file, the text of a stage, or (of `run`) a compiled program's manifest")
+      ->required();
   app.add_option("-i,--input", options.inputs,
                  "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
       ->allow_extra_args(false);

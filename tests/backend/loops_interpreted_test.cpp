@@ -138,8 +138,9 @@ void expect_same_at_all_sizes(const std::vector<std::string>& texts, std::int64_
   for (std::size_t k = 0; k < texts.size(); ++k)
     for (std::int64_t size = 0; size <= 33; ++size)
       for (std::int64_t begin : {least, least + 5, least + 40 - size})
-        if (begin + size <= least + 40)
+        if (begin + size <= least + 40) {
           ASSERT_NO_FATAL_FAILURE(expect_same(compiled.kernels[k], compiled.functions[k], {begin, begin + size}, size));
+        }
 }
 
 struct LaneType {
@@ -364,7 +365,7 @@ TEST(LoopInterpreter, RandomOperators) {
       }
       std::int64_t tiles = tile_count(kernels[k], operators[k].box());
       ASSERT_NO_FATAL_FAILURE(expect_same(kernels[k], functions[k], box, choose(11), 0, tiles));
-      if (tiles > 1) ASSERT_NO_FATAL_FAILURE(expect_same(kernels[k], functions[k], box, choose(11), 1, 2));
+      if (tiles > 1) { ASSERT_NO_FATAL_FAILURE(expect_same(kernels[k], functions[k], box, choose(11), 1, 2)); }
     }
   }
 }
