@@ -83,9 +83,10 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
 
 namespace {
 
-// For a point p of the group's dims, lo(p) … hi(p) - 1.
+// For a point p of the group's dims, lo(p) … hi(p) - 1; of these only what is known to be there for any point.
 struct Span {
   AffineExpr lo, hi;
+  ir::Range known = {};
   bool operator==(const Span&) const = default;
 };
 using Region = std::vector<Span>;
@@ -117,7 +118,8 @@ class Demand {
       expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "no group is inside");
       for (const Region& dims : wanted)
         for (const ir::Access& read : op.reads)
-          add(asked_[operation.operands[read.tensor].index()], image(read, dims, op.operands[read.tensor].shape));
+          add(asked_[operation.operands[read.tensor].index()],
+              image(read, dims, op.operands[read.tensor].shape, space_of(op).box));
     }
     for (std::size_t k = 0; k < inner_.inputs.size(); ++k)
       for (const Region& region : asked_[inner_.inputs[k].index()]) covered(k, region);
@@ -125,7 +127,7 @@ class Demand {
   }
 
  private:
-  Span constant(ir::Range r) const { return {number(box_.size(), r.lo), number(box_.size(), r.hi)}; }
+  Span constant(ir::Range r) const { return {number(box_.size(), r.lo), number(box_.size(), r.hi), r}; }
   // What is empty asks for nothing.
   void add(std::vector<Region>& list, Region region) const {
     bool known = std::find(list.begin(), list.end(), region) != list.end();
@@ -201,23 +203,26 @@ class Demand {
     }
     return {lo, hi};
   }
-  // Outside of the tensor there is nothing.
-  Region image(const ir::Access& access, const Region& dims, const Shape& shape) const {
+  // Outside of the tensor there is nothing, nor where no point of `space` goes.
+  Region image(const ir::Access& access, const Region& dims, const Shape& shape, const Ranges& space) const {
     Region region;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      bool by_data = !access.coordinates.empty() && access.coordinates[axis];
-      Span span = along(access.projection.start.rows[axis], access.projection.shape[axis], dims);
-      region.push_back(by_data ? constant({0, shape[axis]}) : clipped(std::move(span), {0, shape[axis]}));
+      region.push_back(constant({0, shape[axis]}));
+      if (!access.coordinates.empty() && access.coordinates[axis]) continue;
+      const AffineExpr& row = access.projection.start.rows[axis];
+      std::int64_t most = checked::add(greatest(row, space), access.projection.shape[axis]);
+      region.back() = clipped(along(row, access.projection.shape[axis], dims), {0, shape[axis]});
+      region.back().known = {std::max<std::int64_t>(least(row, space), 0), std::min(most, shape[axis])};
     }
     return region;
   }
 
   // What the group writes at a point is what the operation writes on the dims that the point gives it.
   Region writes(std::size_t operation, const ir::Operator& op, const ir::Access& write, std::size_t result) const {
-    Region dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape);
+    Region dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape, space_of(op).box);
     for (const ir::Access& outer : op_.writes) {
       if (outer.tensor != result) continue;
-      Region mine = image(outer, point_, op_.results[result].shape);
+      Region mine = image(outer, point_, op_.results[result].shape, box_);
       for (std::size_t axis = 0; axis < cells.size(); ++axis)
         expect(Obligation::group, within(mine[axis], cells[axis]),
                "result {} is not written whole at a point, on axis {}", result, axis);
@@ -230,13 +235,13 @@ class Demand {
 
   // Outside of the tensor nothing is read: there the fill stands.
   void covered(std::size_t operand, const Region& asked) const {
-    const Shape& shape = op_.operands[operand].shape;
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
       if (read.tensor != operand) return false;
-      Region mine = image(read, point_, shape);
-      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        if (!before(mine[axis].lo, asked[axis].lo) && greatest(mine[axis].lo, box_) > 0) return false;
-        if (!before(asked[axis].hi, mine[axis].hi) && least(mine[axis].hi, box_) < shape[axis]) return false;
+      Region mine = image(read, point_, op_.operands[operand].shape, box_);
+      for (std::size_t axis = 0; axis < mine.size(); ++axis) {
+        const auto& [lo, hi, known] = asked[axis];
+        if (!before(mine[axis].lo, lo) && greatest(mine[axis].lo, box_) > known.lo) return false;
+        if (!before(hi, mine[axis].hi) && least(mine[axis].hi, box_) < known.hi) return false;
       }
       return true;
     });
@@ -247,10 +252,9 @@ class Demand {
   void partition(std::size_t result) const {
     const Shape& shape = op_.results[result].shape;
     if (std::count(shape.begin(), shape.end(), 0) > 0) return;
-    std::size_t writes = 0;
+    auto writes = std::ranges::count(op_.writes, result, &ir::Access::tensor);
     for (const ir::Access& write : op_.writes) {
       if (write.tensor != result) continue;
-      ++writes;
       std::vector<bool> used(box_.size(), false);
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const AffineExpr& row = write.projection.start.rows[axis];
@@ -260,8 +264,7 @@ class Demand {
             if ((row.coefficients[d] == reach || row.coefficients[d] == -reach) && !used[d])
               used[d] = true, reach = checked::mul(reach, box_[d].hi - box_[d].lo);
         bool exact = reach == shape[axis] && least(row, box_) == 0 && greatest(row, box_) + extent == reach;
-        expect(Obligation::writes_exact, exact,
-               "the regions that the group writes of result {} do not partition axis {}", result, axis);
+        expect(Obligation::writes_exact, exact, "its parts of result {} do not partition axis {}", result, axis);
       }
       for (std::size_t d = 0; d < box_.size(); ++d) {
         bool free = used[d] || box_[d].hi - box_[d].lo == 1 || op_.dims[d].role != ir::DimRole::parallel;
