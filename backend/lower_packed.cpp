@@ -161,7 +161,7 @@ std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part
   Guard first{{{done, Comparison::equal_zero}}, {}, std::move(identities)};
   Guard later{{{plus(done, number(-1)), Comparison::at_least_zero}},
               {},
-              across(tile, &rows, &lanes, {{assign(state.slots, result_cells(monoid))}})};
+              across(tile, &rows, &lanes, {{assign(state.slots, result_cells(monoid, true))}})};
   return {{std::move(first)}, {std::move(later)}};
 }
 

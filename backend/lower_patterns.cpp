@@ -70,12 +70,12 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
       whole_nest(outer, {{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}));
 }
 
-std::vector<CellId> Lowering::result_cells(const Monoid& monoid) {
+std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {
   std::vector<CellId> result;
   for (const Store::Target& target : store(std::vector<CellId>(op_.writes.size(), CellId{0})).targets) {
     Load load;
     load.tensor = target.tensor;
-    load.anywhere = false;
+    load.anywhere = inside;
     for (const AffineExpr& at : target.at) load.at.push_back({at, {}, false});
     kernel_.loads.push_back(load);
     result.push_back(kernel_.exprs.read(static_cast<std::uint32_t>(kernel_.loads.size() - 1),
@@ -88,7 +88,7 @@ std::vector<CellId> Lowering::result_cells(const Monoid& monoid) {
 std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Monoid& monoid) {
   std::vector<CellId> later;
   for (CellId id : scatter.operands) later.push_back(cell(id));
-  std::vector<Statement> inner{{store(combination(monoid, result_cells(monoid), later))}};
+  std::vector<Statement> inner{{store(combination(monoid, result_cells(monoid, false), later))}};
   for (std::size_t c = scatter.conditions.size(); c-- > 0;) {
     Guard guard{{}, cell(scatter.conditions[c]), std::move(inner)};
     inner.clear();

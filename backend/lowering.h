@@ -65,7 +65,7 @@ class Lowering {
   std::vector<Statement> scan_body(const Scan& scan);
   std::vector<Statement> scatter_body(const Scatter& scatter);
   std::vector<Statement> if_any_result(std::vector<Statement> body) const;
-  std::vector<ir::CellId> result_cells(const ir::Monoid& monoid);
+  std::vector<ir::CellId> result_cells(const ir::Monoid& monoid, bool inside);  // inside: at every point of the box
   std::vector<Statement> scatter_point(const Scatter& scatter, const ir::Monoid& monoid);
 
   // Register tiles.

@@ -27,6 +27,20 @@ TEST(Native, MatrixProduct) {
   expect_native_is_oracle(program, op, {whole_numbers(f32, {5, 17}), whole_numbers(f32, {17, 9}, 3)});
 }
 
+// Larger than half of a core's cache: both operands are packed, the reduction is done in blocks, and nothing divides.
+TEST(Native, PackedProduct) {
+  Program program;
+  Build b("c");
+  const std::int64_t m = 170, n = 171, depth = 803;
+  auto i = b.parallel("i", m), j = b.parallel("j", n), k = b.reduction("k", depth);
+  auto x = b.operand(f32, {m, depth}), y = b.operand(f32, {depth, n});
+  b.result(f32, {m, n}, {b[i], b[j]});
+  auto product = b.apply(CellOp::mul, {b.read(x, {b[i], b[k]}), b.read(y, {b[k], b[j]})});
+  auto op = b.reduce(add_monoid(program, "sum", f32), {product});
+  EXPECT_NE(print(lower(program, op)).find("local"), std::string::npos);
+  expect_native_is_oracle(program, op, {whole_numbers(f32, {m, depth}), whole_numbers(f32, {depth, n}, 3)});
+}
+
 TEST(Native, EmptyDomainsAndReductions) {
   for (Shape shape : {Shape{0, 4}, Shape{3, 0}, Shape{0, 0}}) {
     Program program;
