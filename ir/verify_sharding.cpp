@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/sharded_boxes.h"
 #include "ir/verify_parts.h"
 #include "support/checked.h"
 
@@ -12,6 +13,10 @@ void verify_devices(Violations& out, const Mesh& mesh, std::int64_t count) {
   if (!out.expect(static_cast<std::int64_t>(mesh.devices.size()) == count, "{} devices for {} places",
                   mesh.devices.size(), count))
     return;
+  if (is_maximal(mesh)) {  // any one device
+    out.expect(mesh.devices[0] >= 0, "the device {}", mesh.devices[0]);
+    return;
+  }
   std::vector<std::int64_t> sorted = mesh.devices;
   std::sort(sorted.begin(), sorted.end());
   for (std::int64_t d = 0; d < count; ++d)

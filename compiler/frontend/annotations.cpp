@@ -45,8 +45,11 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
       session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
                               "the mesh " + quoted(mesh.name) + " has " + counted(devices, "device") + "; got " +
                                   std::to_string(count) + " ids"));
+    // Without axes it is one device, which may be any.
+    const bool maximal = mesh.axes.empty() && count == 1 && decl.devices->front() < max_devices;
     std::vector<bool> seen(decl.devices->size(), false);
     for (std::int64_t id : *decl.devices) {
+      if (maximal) break;
       bool inside = id >= 0 && id < count;
       if (!inside || seen[static_cast<std::size_t>(id)])
         session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
