@@ -1,0 +1,300 @@
+// Loops are in the simplest form that LLVM's loop passes know. Unrolled loops and lanes are straight code, in which what has
+// been computed already is taken again.
+#include "backend/emit_statements.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "backend/emit_lazy.h"
+#include "backend/emit_straight.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using llvm::Value;
+
+namespace {
+
+class StatementEmitter {
+ public:
+  explicit StatementEmitter(EmitState& state) : kernel_(state.kernel), b_(state.b), s_(state) {}
+  void emit(const std::vector<Statement>& body);
+
+ private:
+  void emit(const For& loop);
+  void emit_serial(const For& loop);
+  void emit_unrolled(const For& loop);
+  void emit_lanes(const For& loop);
+  void emit_straight(const std::vector<Statement>& body);
+  void emit(const Guard& guard);
+  void emit(const Define& define);
+  void emit(const Let& let);
+  void emit(const Assign& assign);
+  void emit(const Store& store);
+  void emit(const FoldLanes& fold);
+  void emit(const Section& section);
+  void forget_loads_of(const Store& store);
+  std::pair<EmitState::Turn*, bool> turn(const For& loop, std::uint32_t trip);
+  Value* lane_mask(Value* first, Value* upper, std::uint32_t lanes);
+  bool is_straight(const std::vector<std::uint32_t>& slots) const;
+  std::uint32_t lanes_of_slot(std::uint32_t slot) const;
+  Value* bound(const Bound& bound, bool lower);
+  Value* tightest(const std::vector<Bound>& bounds, bool lower);
+  Value* holds(const ir::Constraint& constraint);
+
+  const Kernel& kernel_;
+  llvm::IRBuilderBase& b_;
+  EmitState& s_;
+};
+
+void StatementEmitter::emit(const std::vector<Statement>& body) {
+  for (const Statement& statement : body) std::visit([&](const auto& node) { emit(node); }, statement.node);
+  // What a block defines ends with it.
+  for (const Statement& statement : body) {
+    if (const auto* define = std::get_if<Define>(&statement.node)) s_.variables[define->variable] = nullptr;
+    if (const auto* let = std::get_if<Let>(&statement.node)) s_.variables[let->variable] = nullptr;
+  }
+}
+
+Value* StatementEmitter::bound(const Bound& bound, bool lower) {
+  Value* value = s_.affine(bound.expr);
+  if (bound.divisor == 1) return value;
+  Value* divisor = b_.getInt64(bound.divisor);
+  Value* quotient = b_.CreateSDiv(value, divisor);
+  Value* rest = b_.CreateSRem(value, divisor);
+  Value* off = lower ? b_.CreateICmpSGT(rest, b_.getInt64(0)) : b_.CreateICmpSLT(rest, b_.getInt64(0));
+  Value* by = b_.CreateZExt(off, b_.getInt64Ty());
+  return lower ? b_.CreateAdd(quotient, by) : b_.CreateSub(quotient, by);
+}
+
+Value* StatementEmitter::tightest(const std::vector<Bound>& bounds, bool lower) {
+  Value* result = nullptr;
+  for (const Bound& one : bounds) {
+    Value* value = bound(one, lower);
+    result = result ? b_.CreateBinaryIntrinsic(lower ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, result, value)
+                    : value;
+  }
+  return result;
+}
+
+void StatementEmitter::emit(const For& loop) {
+  switch (loop.kind) {
+    case LoopKind::serial: return emit_serial(loop);
+    case LoopKind::unrolled: return emit_unrolled(loop);
+    case LoopKind::lanes: return emit_lanes(loop);
+  }
+}
+
+void StatementEmitter::emit_serial(const For& loop) {
+  s_.forget();
+  Value* lower = tightest(loop.lower, true);
+  Value* upper = tightest(loop.upper, false);
+  llvm::BasicBlock* body = s_.new_block("loop");
+  llvm::BasicBlock* done = s_.new_block("done");
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  Value* first = loop.descending ? b_.CreateSub(upper, b_.getInt64(1)) : lower;
+  b_.CreateCondBr(b_.CreateICmpSLT(lower, upper), body, done);
+  b_.SetInsertPoint(body);
+  auto* variable = b_.CreatePHI(b_.getInt64Ty(), 2, kernel_.variables[loop.variable]);
+  variable->addIncoming(first, before);
+  s_.variables[loop.variable] = variable;
+  emit(loop.body);
+  s_.forget();
+  s_.variables[loop.variable] = nullptr;
+  Value* next = b_.CreateNSWAdd(variable, b_.getInt64(static_cast<std::uint64_t>(loop.descending ? -1 : loop.step)));
+  Value* more = loop.descending ? b_.CreateICmpSGE(next, lower) : b_.CreateICmpSLT(next, upper);
+  variable->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(more, body, done);
+  b_.SetInsertPoint(done);
+}
+
+// What is known stays known as long as no branch comes between.
+void StatementEmitter::emit_straight(const std::vector<Statement>& body) {
+  bool outermost = !std::exchange(s_.straight, true);
+  emit(body);
+  s_.straight = !outermost;
+  if (outermost) s_.forget();
+}
+
+// Unless it was there already, `true`.
+std::pair<EmitState::Turn*, bool> StatementEmitter::turn(const For& loop, std::uint32_t trip) {
+  std::vector<std::int64_t> versions;
+  for (const auto* bounds : {&loop.lower, &loop.upper})
+    for (const Bound& bound : *bounds)
+      for (std::size_t v = 0; v < bound.expr.coefficients.size(); ++v)
+        if (bound.expr.coefficients[v] != 0) versions.push_back(s_.versions[v]);
+  auto [it, fresh] = s_.turns.try_emplace({&loop, std::move(versions), trip}, EmitState::Turn{});
+  if (fresh) it->second.version = ++s_.last_version;
+  return {&it->second, fresh};
+}
+
+void StatementEmitter::emit_unrolled(const For& loop) {
+  if (!s_.straight) s_.forget();
+  Value* lower = tightest(loop.lower, true);
+  for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
+    s_.variables[loop.variable] = trip == 0 ? lower : b_.CreateNSWAdd(lower, b_.getInt64(trip));
+    s_.trips[loop.variable] = trip;
+    s_.versions[loop.variable] = turn(loop, trip).first->version;
+    emit_straight(loop.body);
+  }
+  s_.variables[loop.variable] = nullptr;
+  s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
+}
+
+// The lanes before `upper`. Coordinates may be negative, so how many are left is what is compared, in numbers so narrow
+// that they fit into one vector.
+Value* StatementEmitter::lane_mask(Value* first, Value* upper, std::uint32_t lanes) {
+  Value* left = b_.CreateNSWSub(upper, first);
+  left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, b_.getInt64(0));
+  left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, b_.getInt64(lanes));
+  llvm::Type* number = b_.getIntNTy(lanes < 256 ? std::clamp(512 / lanes, 8u, 64u) : 32);
+  std::vector<llvm::Constant*> numbers;
+  for (std::uint32_t k = 0; k < lanes; ++k) numbers.push_back(llvm::ConstantInt::get(number, k));
+  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers),
+                          b_.CreateVectorSplat(lanes, b_.CreateTrunc(left, number)));
+}
+
+// Vectors that begin at the same place are one, also if an unrolled loop that does not move them comes by again; then what
+// is known of their cells holds still.
+void StatementEmitter::emit_lanes(const For& loop) {
+  TAP_CHECK(!s_.lanes, "lanes inside of lanes");
+  if (!s_.straight) s_.forget();
+  auto [vector, fresh] = turn(loop, 0);
+  if (fresh) {
+    vector->first = tightest(loop.lower, true);
+    if (!loop.upper.empty()) vector->mask = lane_mask(vector->first, tightest(loop.upper, false), loop.count);
+  }
+  s_.variables[loop.variable] = vector->first;
+  s_.versions[loop.variable] = vector->version;
+  s_.lanes = Lanes{loop.variable, loop.count, vector->mask};
+  emit_straight(loop.body);
+  s_.lanes.reset();
+  s_.variables[loop.variable] = nullptr;
+  s_.versions[loop.variable] = 0;
+}
+
+Value* StatementEmitter::holds(const ir::Constraint& constraint) {
+  Value* value = s_.affine(constraint.expr);
+  bool equality = constraint.comparison == ir::Comparison::equal_zero;
+  return equality ? b_.CreateICmpEQ(value, b_.getInt64(0)) : b_.CreateICmpSGE(value, b_.getInt64(0));
+}
+
+void StatementEmitter::emit(const Guard& guard) {
+  s_.forget();
+  llvm::BasicBlock* done = s_.new_block("done");
+  auto require = [&](Value* condition) {
+    llvm::BasicBlock* next = s_.new_block("guarded");
+    b_.CreateCondBr(condition, next, done);
+    b_.SetInsertPoint(next);
+  };
+  for (const ir::Constraint& constraint : guard.conditions) require(holds(constraint));
+  if (guard.cell) require(LazyCells(s_, {*guard.cell})(*guard.cell));
+  emit(guard.body);
+  s_.forget();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+void StatementEmitter::emit(const Define& define) {
+  s_.forget();
+  s_.variables[define.variable] = tightest(define.bounds, define.greatest);
+}
+
+void StatementEmitter::emit(const Let& let) {
+  s_.forget();
+  s_.variables[let.variable] = LazyCells(s_, {let.value})(let.value);
+}
+
+std::uint32_t StatementEmitter::lanes_of_slot(std::uint32_t slot) const {
+  return kernel_.accumulators[kernel_.slots[slot].accumulator].lanes;
+}
+
+bool StatementEmitter::is_straight(const std::vector<std::uint32_t>& slots) const {
+  return s_.straight || std::any_of(slots.begin(), slots.end(), [&](auto slot) { return lanes_of_slot(slot) > 1; });
+}
+
+// Lanes that do nothing keep what they have.
+void StatementEmitter::emit(const Assign& assign) {
+  std::vector<Value*> values;
+  if (is_straight(assign.slots)) {
+    StraightCells cell(s_);
+    for (std::size_t k = 0; k < assign.values.size(); ++k) {
+      Value* value = cell.splat(cell(assign.values[k]), lanes_of_slot(assign.slots[k]));
+      if (s_.lanes && s_.lanes->mask) {
+        Value* old = b_.CreateLoad(value->getType(), s_.slot(assign.slots[k]));
+        value = b_.CreateSelect(s_.lanes->mask, value, old);
+      }
+      values.push_back(value);
+    }
+  } else {
+    LazyCells cell(s_, assign.values);
+    for (ir::CellId value : assign.values) values.push_back(cell(value));
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) b_.CreateStore(values[k], s_.slot(assign.slots[k]));
+}
+
+void StatementEmitter::emit(const Store& store) {
+  std::vector<ir::CellId> roots;
+  for (const auto& target : store.targets) roots.push_back(target.value);
+  std::vector<Value*> values;
+  if (s_.straight) {
+    StraightCells cell(s_);
+    for (ir::CellId root : roots) values.push_back(cell(root));
+    for (std::size_t k = 0; k < values.size(); ++k) cell.store(store.targets[k], values[k]);
+    return forget_loads_of(store);
+  }
+  LazyCells cell(s_, roots);
+  for (ir::CellId root : roots) values.push_back(cell(root));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    std::vector<Value*> at;
+    for (const ir::AffineExpr& e : store.targets[k].at) at.push_back(s_.affine(e));
+    s_.store(store.targets[k].tensor, at, values[k]);
+  }
+}
+
+void StatementEmitter::forget_loads_of(const Store& store) {
+  for (const Store::Target& target : store.targets)
+    if (std::any_of(kernel_.loads.begin(), kernel_.loads.end(),
+                    [&](const Load& load) { return load.tensor == target.tensor; }))
+      return s_.forget();
+}
+
+void StatementEmitter::emit(const FoldLanes& fold) {
+  std::vector<Value*> now;
+  for (std::uint32_t slot : fold.from) {
+    llvm::Type* one = register_type(b_.getContext(), kernel_.accumulators[kernel_.slots[slot].accumulator].type);
+    now.push_back(b_.CreateLoad(llvm::FixedVectorType::get(one, lanes_of_slot(slot)), s_.slot(slot)));
+  }
+  auto part = [&](Value* v, std::uint32_t first, std::uint32_t count) -> Value* {
+    if (count == 1) return b_.CreateExtractElement(v, first);
+    std::vector<int> which(count);
+    std::iota(which.begin(), which.end(), static_cast<int>(first));
+    return b_.CreateShuffleVector(v, which);
+  };
+  for (std::uint32_t lanes = lanes_of_slot(fold.from[0]) / 2; lanes > 0; lanes /= 2) {
+    std::map<std::uint32_t, Value*> slots;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      slots[fold.first[k]] = part(now[k], 0, lanes);
+      slots[fold.second[k]] = part(now[k], lanes, lanes);
+    }
+    StraightCells cell(s_, std::move(slots));
+    for (std::size_t k = 0; k < now.size(); ++k) now[k] = cell.splat(cell(fold.values[k]), lanes);
+  }
+  for (std::size_t k = 0; k < now.size(); ++k) b_.CreateStore(now[k], s_.slot(fold.to[k]));
+}
+
+void StatementEmitter::emit(const Section& section) {
+  std::uint32_t outer = std::exchange(s_.section, section.section);
+  emit(section.body);
+  s_.section = outer;
+}
+
+}  // namespace
+
+void emit_statements(EmitState& state, const std::vector<Statement>& body) { StatementEmitter(state).emit(body); }
+
+}  // namespace tap::backend
