@@ -21,6 +21,7 @@
 #include "runtime/staged_registry.h"
 #include "runtime/temporary_name.h"
 #include "runtime/write_file.h"
+#include "support/write_all.h"
 
 namespace tap::backend {
 namespace {
@@ -58,16 +59,6 @@ bool read_all(int file, std::string& bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     at += static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return true;
 }
@@ -165,7 +156,7 @@ int KernelCache::Impl::write(const std::string& name, std::string_view head, std
   StagedPath* noted = note_staged(options.folder + "/" + temporary);
   Descriptor file(
       ::openat(*folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  bool done = file && write_all(*file, head) && write_all(*file, object) &&
+  bool done = file && write_all(*file, head) == 0 && write_all(*file, object) == 0 &&
               ::renameat(*folder, temporary.c_str(), *folder, name.c_str()) == 0;
   int why = done ? 0 : errno;
   if (file && !done) ::unlinkat(*folder, temporary.c_str(), 0);

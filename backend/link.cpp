@@ -14,6 +14,7 @@
 #include "backend/embedded_runtime.h"
 #include "backend/library.h"
 #include "runtime/failure.h"
+#include "support/write_all.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -31,15 +32,9 @@ class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("tapc", MFD_CLOEXEC)) {
     if (descriptor_ < 0) no_memory_file();
-    while (!bytes.empty()) {
-      auto written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        ::close(descriptor_);
-        no_memory_file();
-      }
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (write_all(descriptor_, bytes) == 0) return;
+    ::close(descriptor_);
+    no_memory_file();
   }
   ~MemoryFile() { ::close(descriptor_); }
   MemoryFile(const MemoryFile&) = delete;

@@ -17,6 +17,17 @@ bool Kernel::operator==(const Kernel& o) const {
          loads == o.loads && sections == o.sections && body == o.body;
 }
 
+std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id) {
+  const ir::CellNode& node = kernel.exprs[id];
+  std::vector<ir::CellId> all = node.args;
+  if (node.op != ir::CellOp::read) return all;
+  const Load& load = kernel.loads[node.attribute];
+  for (const Coordinate& c : load.at)
+    if (c.data) all.push_back(*c.data);
+  if (load.fill) all.push_back(*load.fill);
+  return all;
+}
+
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box) {
   if (!kernel.cut) return 1;
   return (box.dims[*kernel.cut].size() + kernel.grain - 1) / kernel.grain;

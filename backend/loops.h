@@ -190,6 +190,9 @@ struct LowerOptions {
 // Pre: the operator is a map or a reduction. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});
 
+// The cells that this one depends on at once.
+std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id);
+
 // Into how many parts calls may cut the box: 1 if it cannot be cut.
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
 // Bytes that a call needs for memory of the kernel's own, and where in them that of a tensor begins.

@@ -45,7 +45,6 @@ class Printer {
   }
   std::string cells(const std::vector<CellId>& ids) const;
   std::string definition(CellId id) const { return print_cell_out(kernel_.exprs, id, words_, names_); }
-  std::vector<CellId> needs(CellId id) const;
   void sort(CellId id, std::vector<CellId>& arguments_first, std::unordered_map<CellId, int>& uses) const;
   bool is_short(CellId id) const;
   void name_shared(const std::vector<CellId>& roots);
@@ -113,25 +112,14 @@ std::string Printer::cells(const std::vector<CellId>& ids) const {
   return joined(texts);
 }
 
-std::vector<CellId> Printer::needs(CellId id) const {
-  const CellNode& node = kernel_.exprs[id];
-  std::vector<CellId> all = node.args;
-  if (node.op != CellOp::read) return all;
-  const Load& load = kernel_.loads[node.attribute];
-  for (const Coordinate& c : load.at)
-    if (c.data) all.push_back(*c.data);
-  if (load.fill) all.push_back(*load.fill);
-  return all;
-}
-
 void Printer::sort(CellId id, std::vector<CellId>& arguments_first, std::unordered_map<CellId, int>& uses) const {
   if (uses[id]++ > 0) return;
-  for (CellId other : needs(id)) sort(other, arguments_first, uses);
+  for (CellId other : needs(kernel_, id)) sort(other, arguments_first, uses);
   arguments_first.push_back(id);
 }
 
 // Numbers, variables, accumulators and plain reads, which are as short as a name.
-bool Printer::is_short(CellId id) const { return needs(id).empty(); }
+bool Printer::is_short(CellId id) const { return needs(kernel_, id).empty(); }
 
 // What is used twice is named, and so is what is nested too deeply, so that neither text nor recursion grows beyond the
 // number of cells.
@@ -143,7 +131,7 @@ void Printer::name_shared(const std::vector<CellId>& roots) {
   names_.clear();
   for (CellId id : order) {
     int& its = depth[id];
-    for (CellId other : needs(id)) its = std::max(its, names_.count(other) ? 1 : depth[other] + 1);
+    for (CellId other : needs(kernel_, id)) its = std::max(its, names_.count(other) ? 1 : depth[other] + 1);
     if (is_short(id) || (uses[id] < 2 && its < deep)) continue;
     std::string name = fmt::format("%{}", named_++);
     line(fmt::format("let {} = {}", name, definition(id)));

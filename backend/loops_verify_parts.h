@@ -13,7 +13,4 @@ void verify_tables(Violations& out, const Kernel& kernel);
 // Pre: the tables are right.
 void verify_statements(Violations& out, const Kernel& kernel);
 
-// The cells that this one depends on at once.
-std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id);
-
 }  // namespace tap::backend::verifying

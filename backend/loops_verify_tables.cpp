@@ -9,17 +9,6 @@ using namespace ir;
 using ir::verifying::fits;
 using ir::verifying::valid;
 
-std::vector<CellId> needs(const Kernel& kernel, CellId id) {
-  const CellNode& node = kernel.exprs[id];
-  std::vector<CellId> all = node.args;
-  if (node.op != CellOp::read) return all;
-  const Load& load = kernel.loads[node.attribute];
-  for (const Coordinate& c : load.at)
-    if (c.data) all.push_back(*c.data);
-  if (load.fill) all.push_back(*load.fill);
-  return all;
-}
-
 namespace {
 
 class Tables {

@@ -8,16 +8,6 @@ namespace tap::backend {
 
 using namespace ir;
 
-namespace {
-
-Bound bound(AffineExpr e, std::int64_t divisor = 1) { return {std::move(e), divisor}; }
-
-void append(std::vector<Statement>& to, std::vector<Statement> from) {
-  for (Statement& s : from) to.push_back(std::move(s));
-}
-
-}  // namespace
-
 std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds,
                                bool greatest) {
   std::uint32_t v = new_variable(std::move(name));
@@ -192,6 +182,15 @@ std::vector<Statement> Lowering::panel_parts(const Panels& panels,
   return result;
 }
 
+bool Lowering::followed_by_lanes(const Packing& packing, std::size_t dim) const {
+  auto follows = [&](const AffineExpr& row) { return row.coefficients[dim] != 0; };
+  return packing.lane_reads.empty() ||
+         std::any_of(packing.lane_reads.begin(), packing.lane_reads.end(), [&](std::uint32_t read) {
+           const auto& rows = op_.reads[read].projection.start.rows;
+           return std::any_of(rows.begin(), rows.end(), follows);
+         });
+}
+
 std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing& packing, const Extents& extents) {
   if (tile.vectors > 1) vector_variable_ = new_variable("v");
   tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
@@ -240,14 +239,8 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
 
   // Dims that the lanes' operands do not follow go inside of their packing.
   std::vector<std::size_t> outside, inside;
-  for (std::size_t d : dims_with(false)) {
-    if (d == tile.dim || d == *tile.rows) continue;
-    bool followed = packing.lane_reads.empty();
-    for (std::uint32_t read : packing.lane_reads)
-      for (const AffineExpr& row : op_.reads[read].projection.start.rows)
-        followed = followed || row.coefficients[d] != 0;
-    (followed ? outside : inside).push_back(d);
-  }
+  for (std::size_t d : dims_with(false))
+    if (d != tile.dim && d != *tile.rows) (followed_by_lanes(packing, d) ? outside : inside).push_back(d);
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);

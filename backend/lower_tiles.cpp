@@ -16,12 +16,6 @@ namespace tap::backend {
 
 using namespace ir;
 
-namespace {
-
-Bound bound(AffineExpr e, std::int64_t divisor = 1) { return {std::move(e), divisor}; }
-
-}  // namespace
-
 // The range in steps: as many whole steps as fit, then the rest. Rows: a rest of known size is one step, of an unknown one
 // steps of 8, 4, 2, 1. Lanes: the rest is vector by vector.
 std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t dim, std::uint32_t count,
@@ -105,6 +99,11 @@ std::vector<Statement> Lowering::across(const RegisterTile& tile, const Part* ro
     vectors.body = std::move(inner);
     inner = {{std::move(vectors)}};
   }
+  return over_rows(tile, rows, std::move(inner));
+}
+
+std::vector<Statement> Lowering::over_rows(const RegisterTile& tile, const Part* rows,
+                                           std::vector<Statement> inner) const {
   if (!rows) return inner;
   For all;
   all.kind = LoopKind::unrolled;
@@ -121,9 +120,8 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;
   auto result = across(tile, rows, &lanes, {{assign(state.slots, identity(monoid))}});
-  for (auto& s : nest(dims_with(true), outside, across(tile, rows, &lanes, {accumulate(monoid, state)})))
-    result.push_back(std::move(s));
-  for (auto& s : across(tile, rows, &lanes, {{store(state.values)}})) result.push_back(std::move(s));
+  append(result, nest(dims_with(true), outside, across(tile, rows, &lanes, {accumulate(monoid, state)})));
+  append(result, across(tile, rows, &lanes, {{store(state.values)}}));
   return result;
 }
 
@@ -164,7 +162,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   }
   std::vector<bool> parallel(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) parallel[d] = true;
-  for (auto& s : nest(order, parallel, std::move(inner))) result.push_back(std::move(s));
+  append(result, nest(order, parallel, std::move(inner)));
 
   std::vector<Statement> finish;
   for (std::uint32_t v = 1; v < tile.vectors; ++v) {
@@ -175,16 +173,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   finish.push_back(
       {FoldLanes{first.slots, all.slots, one.slots, other.slots, combination(monoid, one.values, other.values)}});
   finish.push_back({store(all.values)});
-  if (rows) {
-    For each;
-    each.kind = LoopKind::unrolled;
-    each.variable = frame_.at[*tile.rows];
-    each.count = rows->count;
-    each.lower = {bound(variable(rows->loop.variable))};
-    each.body = std::move(finish);
-    finish = {{std::move(each)}};
-  }
-  for (auto& s : finish) result.push_back(std::move(s));
+  append(result, over_rows(tile, rows, std::move(finish)));
   return result;
 }
 
@@ -213,7 +202,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
     for (Part& part : parts(extents, *tile.rows, tile.row_count, 1)) {
       For loop = part.loop;
       loop.body = one_tile(tile, &part, lanes);
-      for (auto& s : part.before) result.push_back(std::move(s));
+      append(result, part.before);
       result.push_back({std::move(loop)});
     }
     return result;

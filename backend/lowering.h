@@ -80,6 +80,7 @@ class Lowering {
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;
+  std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
   void cut_by(const RegisterTile& tile);
@@ -126,6 +127,7 @@ class Lowering {
   std::vector<Statement> row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
                                    const Extents& extents,
                                    const std::function<std::vector<Statement>(std::uint32_t)>& one) const;
+  bool followed_by_lanes(const Packing& packing, std::size_t dim) const;
   std::vector<Statement> packed(const RegisterTile& tile, const Packing& packing, const Extents& extents);
   ir::AffineExpr tile_number(const RegisterTile& tile) const;
 
@@ -141,5 +143,10 @@ class Lowering {
 
 // One assignment to all of these slots.
 Assign assign(std::vector<std::uint32_t> slots, std::vector<ir::CellId> values);
+
+inline Bound bound(ir::AffineExpr e, std::int64_t divisor = 1) { return {std::move(e), divisor}; }
+inline void append(std::vector<Statement>& to, std::vector<Statement> from) {
+  for (Statement& s : from) to.push_back(std::move(s));
+}
 
 }  // namespace tap::backend

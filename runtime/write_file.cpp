@@ -16,6 +16,7 @@
 #include "runtime/failure.h"
 #include "runtime/staged_registry.h"
 #include "runtime/temporary_name.h"
+#include "support/write_all.h"
 
 namespace tap {
 namespace {
@@ -46,18 +47,10 @@ std::optional<mode_t> mode_for(const std::string& path) {
   return S_ISREG(itself.st_mode) ? std::optional<mode_t>(itself.st_mode & 07777) : std::nullopt;
 }
 
-void write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    ssize_t n = write(fd, bytes.data(), std::min<std::size_t>(bytes.size(), 1u << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw cannot_write(path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 void write_content(int fd, const Content& content, std::optional<mode_t> mode, const std::string& path) {
   try {
-    for (const auto& piece : content) write_all(fd, bytes_of(piece), path);
+    for (const auto& piece : content)
+      if (int error = write_all(fd, bytes_of(piece))) throw cannot_write(path, error);
     if (mode && fchmod(fd, *mode) != 0) throw cannot_write(path, errno);
     if (fsync(fd) != 0 && errno != EINVAL) throw cannot_write(path, errno);  // EINVAL: a file system without sync
   } catch (...) {

@@ -15,6 +15,7 @@
 #include "runtime/failure.h"
 #include "runtime/library.h"
 #include "support/read_file.h"
+#include "support/write_all.h"
 
 namespace tap::driver {
 namespace {
@@ -89,7 +90,7 @@ LoadedLibrary::LoadedLibrary(const Manifest& manifest, const std::string& path) 
   if (std::string hash = backend::sha256(bytes); hash != manifest.hash)
     throw unfit(shown_, "its SHA-256 is " + hash + ", and the manifest says " + tap::quoted(manifest.hash));
   file_ = ::memfd_create("tapc", MFD_CLOEXEC);
-  if (file_ < 0 || ::write(file_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+  if (file_ < 0 || write_all(file_, bytes) != 0)
     throw resource_failure(Code::out_of_memory, "a file in memory cannot be made: " + system_reason(errno));
   handle_ = ::dlopen(fmt::format("/proc/self/fd/{}", file_).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) {

@@ -1,27 +1,13 @@
 #include "compiler/driver/session.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include <unistd.h>
 
+#include "support/write_all.h"
+
 namespace tap::driver {
-namespace {
-
-// 0, or the errno of the write that failed.
-int write_all(int file_descriptor, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = ::write(file_descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-}  // namespace
-
 void Session::print(std::string_view text) const {
   if (int error = write_all(STDOUT_FILENO, text))
     throw Failure{exit_code::resource,
