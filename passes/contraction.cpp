@@ -134,4 +134,14 @@ Reassociation Reassociator::run(const Program& program, const Operator& op, bool
   return result;
 }
 
+const Reassociation& Reassociator::run(const Program& program, const Operation& operation, bool strict_fp) {
+  auto [known, fresh] = answers_.try_emplace(operation.op);
+  Answer& answer = known->second;
+  std::vector<std::string> dims = operation.names ? operation.names->dims : std::vector<std::string>();
+  const bool no_product = !fresh && !answer.is.program && answer.is.remark.empty();  // by whatever names
+  if (fresh || (answer.dims != dims && !no_product))
+    answer = {std::move(dims), run(program, in_own_words(program, operation), strict_fp)};
+  return answer.is;
+}
+
 }  // namespace tap::passes

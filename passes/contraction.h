@@ -23,13 +23,20 @@ struct Reassociation {
   double flops_before = 0, flops_after = 0;
 };
 
-// Asked of many operators of one program, it tries each law once.
+// Asked of many operators of one program, it tries each law once, and answers once for operations that are alike.
 class Reassociator {
  public:
   // Nothing is said of what is not a product of three factors or more. With `strict_fp` floats stay as they are written.
   Reassociation run(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
+  // Of an operation, in its own words. Pre: always the same program and `strict_fp`.
+  const Reassociation& run(const ir::Program& program, const ir::Operation& operation, bool strict_fp);
 
  private:
+  struct Answer {
+    std::vector<std::string> dims;  // what they are called; empty: as in the operator
+    Reassociation is;
+  };
+  std::map<ir::OperatorId, Answer> answers_;  // the last one of each operator: equal ones mostly have equal dims, too
   std::map<std::pair<ir::MonoidId, ir::CellOp>, std::optional<std::string>> laws_;  // that were tried
 };
 inline Reassociation reassociated(const ir::Program& program, const ir::Operator& op, bool strict_fp = false) {

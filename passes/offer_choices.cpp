@@ -62,7 +62,8 @@ class Round {
         numbers_(numbers),
         remarks_(remarks),
         after_(before),
-        adder_(after_) {}
+        adder_(after_),
+        forms_(after_) {}
 
   // False if nothing was offered.
   bool run(const std::vector<Target>& targets) {
@@ -128,13 +129,9 @@ class Round {
 
   void add_orders(const Target& target, std::vector<Offer>& offers) {
     const Graph& graph = before_[target.graph];
-    std::map<OperatorId, bool> no_product;  // operators are shared, and most are none
     for (std::size_t o = 0; o < graph.operations.size(); ++o) {
       const Operation& operation = graph.operations[o];
-      bool& none = no_product[operation.op];
-      if (none) continue;
-      Reassociation order = reassociate_.run(before_, in_own_words(before_, operation), context_.strict_fp);
-      none = !order.program && order.remark.empty();
+      const Reassociation& order = reassociate_.run(before_, operation, context_.strict_fp);
       if (!order.remark.empty()) remark(graph, {OperationId(o)}, order.remark);
       if (!order.program) continue;
       offers.push_back(
@@ -277,11 +274,11 @@ class Round {
     const Boundary boundary = around_->boundary_of(operations);
     RegionBody region{RegionKind::choice, adder_.add_part(graph, operations, boundary, around_->names())};
     std::vector<Numbers> around = target.around;
-    around.push_back(numbers_.of(after_, adder_[region.graph]));
+    around.push_back(numbers_.of(forms_, adder_[region.graph]));
     for (const Offer& offer : offers) {
       GraphId id =
           adder_.add_offer(offer, boundary, fmt::format("{}#{}", graph_name(region), region.alternatives.size() + 1));
-      Numbers computes = numbers_.of(after_, adder_[id]);
+      Numbers computes = numbers_.of(forms_, adder_[id]);
       if (std::find(around.begin(), around.end(), computes) != around.end()) {
         remark(graph, operations, fmt::format("`{}` offers what is written already", offer.rule));
         continue;
@@ -318,6 +315,7 @@ class Round {
   bool nested_ = false;                 // whether that is a choice's
   Program after_;
   GraphAdder adder_;
+  OperatorForms forms_;  // of after_
   Reassociator reassociate_;
   std::map<GraphId, Rebuilt> rebuilt_;
   std::vector<Target> next_;

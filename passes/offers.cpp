@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "ir/text_names.h"
-#include "passes/canonical.h"
 #include "passes/operator_edit.h"
 #include "passes/rebuild.h"
 
@@ -210,17 +209,23 @@ GraphId GraphAdder::import(const Program& from, GraphId id) {
   return add(std::move(graph));
 }
 
-GraphNumbers::Numbers GraphNumbers::outputs(const Program& program, const Graph& graph, const Numbers& inputs) {
+const CanonicalForm& OperatorForms::of(OperatorId op, const std::vector<std::int64_t>& labels) {
+  auto [known, fresh] = known_.try_emplace({op, labels});
+  if (fresh) known->second = canonical_form(program_, program_[op], labels);
+  return known->second;
+}
+
+GraphNumbers::Numbers GraphNumbers::outputs(OperatorForms& forms, const Graph& graph, const Numbers& inputs) {
   constexpr std::int64_t region_mark = -2, result_mark = -3;
+  const Program& program = forms.program();
   Numbers labels(graph.values.size(), -1);
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) labels[graph.inputs[k].index()] = inputs[k];
   for (const Operation& operation : graph.operations) {
-    const Operator& op = program[operation.op];
     Numbers operands;
     for (ValueId v : operation.operands) operands.push_back(labels[v.index()]);
-    const RegionBody* region = op.region();
+    const RegionBody* region = program[operation.op].region();
     if (region && region->kind == RegionKind::choice) {
-      Numbers made = outputs(program, program[region->graph], operands);
+      Numbers made = outputs(forms, program[region->graph], operands);
       for (std::size_t k = 0; k < made.size(); ++k) labels[operation.results[k].index()] = made[k];
       continue;
     }
@@ -230,7 +235,7 @@ GraphNumbers::Numbers GraphNumbers::outputs(const Program& program, const Graph&
       form.code.insert(form.code.begin(), {region_mark, static_cast<std::int64_t>(operation.op.index())});
       for (std::uint32_t k = 0; k < operation.results.size(); ++k) form.results.push_back(k);
     } else {
-      form = canonical_form(program, op, operands);
+      form = forms.of(operation.op, operands);
     }
     for (std::size_t k = 0; k < form.results.size(); ++k) {
       std::int64_t& label = labels[operation.results[form.results[k]].index()];
@@ -245,12 +250,12 @@ GraphNumbers::Numbers GraphNumbers::outputs(const Program& program, const Graph&
   return all;
 }
 
-GraphNumbers::Numbers GraphNumbers::of(const Program& program, const Graph& graph) {
+GraphNumbers::Numbers GraphNumbers::of(OperatorForms& forms, const Graph& graph) {
   constexpr std::int64_t input_mark = -1;
   Numbers inputs;
   for (std::size_t k = 0; k < graph.inputs.size(); ++k)
     inputs.push_back(number({input_mark, static_cast<std::int64_t>(k)}));
-  return outputs(program, graph, inputs);
+  return outputs(forms, graph, inputs);
 }
 
 }  // namespace tap::passes

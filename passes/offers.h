@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph_algorithms.h"
+#include "passes/canonical.h"
 
 namespace tap::passes {
 
@@ -78,15 +79,28 @@ class GraphAdder {
   std::vector<ir::Graph> added_;
 };
 
+// The canonical forms of one program's operators on what they are applied to, each made once: of 100,000 alike choices the
+// graphs are alike.
+class OperatorForms {
+ public:
+  explicit OperatorForms(const ir::Program& program) : program_(program) {}
+  const ir::Program& program() const { return program_; }
+  const CanonicalForm& of(ir::OperatorId op, const std::vector<std::int64_t>& labels);
+
+ private:
+  const ir::Program& program_;
+  std::map<std::pair<ir::OperatorId, std::vector<std::int64_t>>, CanonicalForm> known_;
+};
+
 // What a graph computes, as numbers: equal for graphs that compute the same by the same operations. A choice computes what
 // was written.
 class GraphNumbers {
  public:
   using Numbers = std::vector<std::int64_t>;
-  Numbers of(const ir::Program& program, const ir::Graph& graph);
+  Numbers of(OperatorForms& forms, const ir::Graph& graph);
 
  private:
-  Numbers outputs(const ir::Program& program, const ir::Graph& graph, const Numbers& inputs);
+  Numbers outputs(OperatorForms& forms, const ir::Graph& graph, const Numbers& inputs);
   std::int64_t number(const Numbers& code) {
     return numbers_.emplace(code, static_cast<std::int64_t>(numbers_.size())).first->second;
   }

@@ -2,16 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/graph_algorithms.h"
+#include "ir/text_tables.h"
+#include "support/plural.h"
 #include "support/source_excerpt.h"
 
 namespace tap::driver {
 namespace {
 
+bool numbers_blocks(const ir::Operator& op, std::size_t dim) {
+  return std::any_of(op.blockings.begin(), op.blockings.end(), [&](const ir::Blocking& b) { return b.block_dim == dim; });
+}
+
 // i, j over 4 × 8; sum of k over 16
 std::string index_space(const ir::Program& program, const ir::Operator& op, const ir::Operation& operation) {
   std::string names, sizes, reduced;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (numbers_blocks(op, d)) continue;
     const ir::IndexDim& dim = op.dims[d];
     bool reduction = dim.role == ir::DimRole::reduction;
     std::string& list = reduction ? reduced : names;
@@ -24,22 +33,43 @@ std::string index_space(const ir::Program& program, const ir::Operator& op, cons
   return text;
 }
 
+// i in 2 blocks over pod.data
+std::vector<std::string> blocks_of(const ir::Operator& op, const ir::Operation& operation) {
+  std::vector<std::string> lines;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    std::string cut, where;
+    for (const ir::Blocking& b : op.blockings)
+      if (b.block_dim == d) cut += (cut.empty() ? "" : ", ") + own_dim_name(op, operation.names, b.dim);
+    for (const ir::BlockPlacement& p : operation.placements)
+      if (p.dim == d) where = " over " + place_name(p);
+    if (!cut.empty()) lines.push_back(fmt::format("{} in {}{}", cut, plural(op.dims[d].range.size(), "block"), where));
+    else if (!where.empty()) lines.push_back(own_dim_name(op, operation.names, d) + where);
+  }
+  return lines;
+}
+
 std::vector<std::string> lines_of(const ir::Program& program, const ir::Operation& operation) {
   const ir::Operator& op = program[operation.op];
   std::vector<std::string> lines{own_name(op, operation.names)};
   if (const ir::RegionBody* region = op.region()) {
     if (region->kind == ir::RegionKind::iterate)
       lines.push_back(fmt::format("iterate {}", ir::to_string(region->trips)));
-    return lines;
+  } else {
+    lines.push_back(index_space(program, op, operation));
   }
-  lines.push_back(index_space(program, op, operation));
   if (const ir::KernelBody* kernel = op.kernel()) lines.push_back("kernel " + kernel->symbol);
+  for (std::string& line : blocks_of(op, operation)) lines.push_back(std::move(line));
   return lines;
 }
 
 std::string label_of(const ir::Value& value) { return value.name + ": " + to_string(value.type); }
 
 }  // namespace
+
+std::string place_name(const ir::BlockPlacement& p) {
+  if (p.axis) return p.mesh + "." + ir::to_string(*p.axis);
+  return std::string(ir::words::text_of(ir::words::placements, p.placement));
+}
 
 std::string_view name_of(NodeKind kind) {
   switch (kind) {

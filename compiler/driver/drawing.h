@@ -25,6 +25,9 @@ struct Drawing {
   std::vector<DrawnEdge> edges;
 };
 
+// Where blocks go: threads, pod.data.
+std::string place_name(const ir::BlockPlacement& placement);
+
 Drawing draw(const ir::Program& program, const ir::Graph& graph);
 
 std::string to_dot(const Drawing& drawing);

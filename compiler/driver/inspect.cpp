@@ -1,9 +1,11 @@
-// tapc inspect FILE: the graph of a program as text, JSON or a picture, as it was written, or as a plan speaks of it.
+// tapc inspect FILE: the graph of a program as text, JSON or a picture, as it was written, or as a plan makes it.
 //
 //   tapc inspect mlp.tap --format=svg -o mlp.svg
+//   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --splits             what a plan can name and cut
 #include <CLI/CLI.hpp>
 
+#include "compiler/driver/certify.h"
 #include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/drawing.h"
@@ -52,12 +54,13 @@ passes::PassResult offer(Rewrites& rewrites, ir::Program program, bool strict_fp
   return passes::offer_choices(program, context);
 }
 
-// With a plan, or for one: after the passes that run before its splits.
+// With a plan: what all of its lines make; to be split: what stands there once the lines before its splits are applied.
 Compiled compiled_for(Session& session, const InspectOptions& options, std::string& text) {
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
-  passes.planned = true;
   passes.strict_fp = options.source.strict_fp;
+  passes.require_proof = options.source.require_proof;
+  const passes::Caution caution{passes.strict_fp, passes.require_proof};
   const FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
@@ -72,8 +75,10 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   if (options.plan.empty() && !options.splits) return compiled;
   Dumps none(passes);
   passes.rules = rewrites.chosen_from(passes.plan);
+  passes.planned = options.splits;
   compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
   if (options.splits) text = list_splits(compiled.program);
+  else compiled.program = apply_plan(std::move(compiled.program), passes.plan, {true, caution});
   return compiled;
 }
 
@@ -99,7 +104,7 @@ Action declare_inspect(CLI::App& app) {
                  "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
       ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
-  app.add_option("--plan", options->plan, "Show the graph as this plan speaks of it, its unrolls and fusions applied");
+  app.add_option("--plan", options->plan, "Show the graph that this plan makes: fused and cut, with what is moved; with --splits, what can be cut then");
   app.add_flag("--splits", options->splits, "List what a plan can name: operations, their dims, and which can be cut")
       ->excludes(app.get_option("--format"));
   app.add_flag("--choices", options->choices,

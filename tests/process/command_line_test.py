@@ -201,9 +201,16 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
                 self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
                 tried += 1
         self.assertGreaterEqual(tried, 7)
-        # `inspect --plan` shows the graph that the plan speaks of, as `opt --plan` does.
-        self.assertEqual(self.tapc("inspect", "p.tap", "--plan", "p.plan").stdout,
-                         self.tapc("opt", "p.tap", "--plan", "p.plan").stdout)
+        # `inspect --plan` shows what the plan makes, as `opt` does of a stage, in every form.
+        self.write("p.plan", "plan 1\nsplit H dim k into 2\n")
+        shown = self.tapc("inspect", "p.tap", "--plan", "p.plan").stdout
+        self.assertEqual(shown, self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded").stdout)
+        self.assertIn(b"block ", shown)
+        for form in ("text", "dot", "svg", "json", "graphml"):
+            with self.subTest(form):
+                after = self.tapc("inspect", "p.tap", "--format", form, "--plan", "p.plan")
+                self.assertEqual(after.returncode, 0, after.told)
+                self.assertIn(b"H.partial", after.stdout)
         self.expect(2, "T1001", "inspect", "p.tap", "--splits", "--format", "dot")
 
     def test_which_program(self):
