@@ -195,6 +195,28 @@ void monoid_with_fold(Generator& g) {
   g.define(high, "i64", x.shape);
 }
 
+// What a block shares among the cells of a row is computed once for them: the fold leaves a contraction. How often the
+// greatest stands in a row, and the sum of what stands beside it: whole numbers.
+void contracting_fold(Generator& g) {
+  auto t = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.type == "i64"; });
+  if (!t) return;
+  auto v = g.some_where(
+      [&](const Known& k) { return k.shape.size() == 2 && k.type == "i64" && k.shape[0] == t->shape[1]; });
+  g.declare(
+      "monoid tally(m: i64, s: i64, o: i64) {\n    identity (i64.min, 0, 0)\n    combine (a, b) = let m = max(a.m, b.m), "
+      "p = if a.m == m then 1 else 0, q = if b.m == m then 1 else 0\n                     in (m, a.s * p + b.s * q, a.o * p "
+      "+ b.o * q)\n    fold[j] (t, w, v) = let m = max[j] t[j], e[j] = if t[j] == m then 1 else 0\n                        "
+      "in (m, sum[j] e[j] * w[j], sum[j] e[j] * v[j])\n}\n");
+  // Where no tensor has a row for each of its columns: its own, with rows and columns exchanged.
+  const std::string beside = v ? v->name + "[j, c]" : fmt::format("{}[c, j] + 1", t->name);
+  const Shape shape{t->shape[0], v ? v->shape[1] : t->shape[0]};
+  std::string greatest = g.fresh(), count = g.fresh(), sum = g.fresh();
+  g.line(fmt::format("({}[i], {}[i], {}[i, c]) = tally[j] ({}[i, j], 1, {})", greatest, count, sum, t->name, beside));
+  g.define(greatest, "i64", {t->shape[0]});
+  g.define(count, "i64", {t->shape[0]});
+  g.define(sum, "i64", shape);
+}
+
 }  // namespace
 
 std::span<const StatementKind> kinds_of_reductions() {
@@ -227,6 +249,9 @@ std::span<const StatementKind> kinds_of_reductions() {
       {"fold", monoid_with_fold},
       {"fold", monoid_with_fold},
       {"fold", monoid_with_fold},
+      {"contracting fold", contracting_fold},
+      {"contracting fold", contracting_fold},
+      {"contracting fold", contracting_fold},
       {"product of three", product_of_three},
       {"product of three", product_of_three},
       {"product of three", product_of_three},
