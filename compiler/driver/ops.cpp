@@ -16,6 +16,7 @@
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/parse.h"
 #include "ir/text.h"
+#include "passes/factors.h"
 #include "passes/inline_calls.h"
 #include "support/phase.h"
 
@@ -113,6 +114,7 @@ void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::
       continue;
     }
     text += "\n" + ir::print(program, op);
+    text += "  factors  " + to_string(passes::factors_of(op)) + "\n";
     for (const DimFacts& facts : sharding_facts(program, op)) text += "  shard  " + describe(op, facts) + "\n";
   }
 }

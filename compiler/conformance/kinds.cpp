@@ -1,0 +1,15 @@
+#include "compiler/conformance/kinds.h"
+
+namespace tap::conformance {
+namespace {
+
+constexpr Kind all[] = {
+
+    {"rule", [](const Json& test) { return test.contains("rule"); }, rule_tap, rule_failures},
+};
+
+}  // namespace
+
+std::span<const Kind> kinds() { return all; }
+
+}  // namespace tap::conformance

@@ -1,0 +1,96 @@
+// tapc-conformance FILE…: reads files of conformance cases, translates each case to a Tap program, runs the ordinary compiler
+// on it and compares what comes out with what the case expects.
+//
+//   build/bin/tapc-conformance tests/conformance/shardy_cases.json
+//   build/bin/tapc-conformance --emit-tap --case=basic_propagation/simple tests/conformance/shardy_cases.json
+//
+// Exit 0: all cases passed. 1: some failed. 2: the command line. 3: a file that is no such file.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+
+#include "compiler/conformance/kinds.h"
+#include "support/exit_code.h"
+
+namespace tap::conformance {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string only;
+  bool emit_tap = false;
+};
+struct Count {
+  int passed = 0, failed = 0;
+};
+
+const Kind* kind_of(const Json& test) {
+  for (const Kind& kind : kinds())
+    if (kind.has(test)) return &kind;
+  return nullptr;
+}
+
+std::vector<std::string> failures_of(const Kind& kind, const Json& file, const Json& test) {
+  try {
+    return kind.failures(file, test);
+  } catch (const Untranslatable& e) { return {e.why}; } catch (const std::exception& e) {
+    return {fmt::format("stopped: {}", e.what())};
+  }
+}
+
+void run_case(const Options& options, const Json& file, const Json& test, Count& count) {
+  std::string id = test.value("id", "?");
+  const Kind* kind = kind_of(test);
+  if (kind && options.emit_tap) {
+    std::string text;
+    try {
+      text = kind->tap(file, test);
+    } catch (const Untranslatable& e) { text = "// " + e.why + "\n"; }
+    fmt::print("// {}\n{}\n", id, text);
+    return;
+  }
+  std::vector<std::string> failures = kind ? failures_of(*kind, file, test)
+                                           : std::vector<std::string>{"no kind of case that is known here"};
+  ++(failures.empty() ? count.passed : count.failed);
+  if (failures.empty()) return;
+  fmt::print("FAIL {}\n", id);
+  for (const std::string& line : failures) fmt::print("  {}\n", line);
+}
+
+int run(const Options& options) {
+  Count total;
+  for (const std::string& path : options.files) {
+    std::ifstream stream(path);
+    Json file = Json::parse(stream, nullptr, false);
+    if (!stream || file.is_discarded() || !file.contains("cases")) {
+      fmt::print(stderr, "error: {} is no file of conformance cases\n", path);
+      return exit_code::wrong_data;
+    }
+    Count count;
+    for (const Json& test : file["cases"])
+      if (options.only.empty() || test.value("id", "").find(options.only) != std::string::npos)
+        run_case(options, file, test, count);
+    if (options.emit_tap) continue;
+    fmt::print("{}: {} passed, {} failed\n", path, count.passed, count.failed);
+    total.passed += count.passed;
+    total.failed += count.failed;
+  }
+  if (!options.emit_tap && options.files.size() > 1) fmt::print("{} passed, {} failed\n", total.passed, total.failed);
+  return total.failed == 0 ? exit_code::done : exit_code::wrong_program;
+}
+
+}  // namespace
+}  // namespace tap::conformance
+
+int main(int argc, char** argv) {
+  tap::conformance::Options options;
+  CLI::App app("Runs conformance cases through the compiler", "tapc-conformance");
+  app.add_option("FILE", options.files, "Files of cases")->required();
+  app.add_option("--case", options.only, "Only cases whose id has this in it");
+  app.add_flag("--emit-tap", options.emit_tap, "Print the cases as Tap programs; nothing is run");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) { return app.exit(e) == 0 ? 0 : tap::exit_code::wrong_command_line; }
+  return tap::conformance::run(options);
+}

@@ -1,0 +1,64 @@
+// Factors: what an operator's index dims mean for the axes of its tensors. Two axes with one factor are cut alike; nothing
+// but projections says which.
+//
+//   y[i, o] = sum[k] x[i, k] * w[k, o]     ([i, k], [k, o])->([i, o]) reduction={k}
+//   y[4*i + j] = x[i, j]                   ([i, j])->([i j])             one axis of two factors, major to minor
+//   y[i] = x[n - 1 - i]                    ([i])->([i]) permutation={i}  the cells of a block lie in another place
+//   y[n] = t[ids[n]]                       ([#t0], [n])->([n]) replicated={#t0}
+//
+// So propagation, validity and inference need no rule for any operator.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+enum class FactorKind : std::uint8_t {
+  pass_through,      // each block reads and writes the block of the same number
+  reduction,         // blocks give partials
+  need_replication,  // who reads a cell needs the whole axis, or nobody knows which part of it
+  permutation,       // a block reads or writes cells of another block: reversed, shifted, strided, windows
+};
+
+struct Factor {
+  std::string name;
+  std::int64_t size = 1;
+  FactorKind kind = FactorKind::pass_through;
+  std::optional<std::uint32_t> dim = {};  // the index dim; none: of one axis alone
+  bool operator==(const Factor&) const = default;
+};
+
+// One way in which a tensor is accessed, axis by axis: the factors, major to minor, and what lies around the cells of one
+// block: a window that reaches from `before` below the block's own cells to `after` above them.
+struct AxisFactors {
+  std::vector<std::uint32_t> factors;
+  std::int64_t before = 0, after = 0;
+  bool operator==(const AxisFactors&) const = default;
+};
+struct TensorFactors {
+  std::uint32_t tensor = 0;  // number of the operand or result
+  std::vector<AxisFactors> axes;
+  bool operator==(const TensorFactors&) const = default;
+};
+
+struct Factors {
+  std::vector<Factor> factors;
+  std::vector<TensorFactors> operands;  // a tensor that is read in two ways stands here twice
+  std::vector<TensorFactors> results;
+  bool operator==(const Factors&) const = default;
+};
+
+Factors factors_of(const ir::Operator& op);
+
+// ([i, j k], [j])->([i, k]) {i=2, j=3, k=4} reduction={j} halo={x0[i]: 1..1}
+std::string to_string(const Factors& factors);
+
+// Whether the tensor has that factor.
+bool has_factor(const TensorFactors& tensor, std::uint32_t factor);
+// A map in which every operand but scalars and copies has all factors of the results, and all are passed through: what is
+// done to a cell does not depend on where it lies.
+bool moves_nothing(const ir::Operator& op, const Factors& factors);
+// An operand of a map that lacks a factor of a result: it is repeated along it.
+bool is_broadcast(const Factors& factors, std::size_t operand);
+
+}  // namespace tap::passes
