@@ -20,6 +20,7 @@ ALLOWED = {
     "compiler/frontend": {"support", "ir", "compiler/frontend"},
     "compiler/driver": {"support", "ir", "passes", "check", "runtime", "backend", "compiler/frontend",
                         "compiler/driver"},
+    "compiler/conformance": {"support", "ir", "passes", "compiler/frontend", "compiler/conformance"},
 }
 
 # A library's headers, and the only files that may include them: (prefixes, pattern, in words).
@@ -32,8 +33,9 @@ LIBRARIES = [
     (("isl/",), r"compiler/frontend/legality[^/]*\.(cpp|h)", "compiler/frontend/legality*"),
     (("z3",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
     (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
-    (("CLI/",), r"compiler/driver/[^/]*\.(cpp|h)", "compiler/driver/*"),
-    (("nlohmann/",), r"(runtime|compiler/driver)/[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
+    (("CLI/",), r"compiler/(driver|conformance)/[^/]*\.(cpp|h)", "compiler/driver/* and compiler/conformance/*"),
+    (("nlohmann/",), r"(runtime|compiler/driver|compiler/conformance)/[^/]*\.(cpp|h)",
+     "runtime/*, compiler/driver/* and compiler/conformance/*"),
     (("xxhash.h",), r"ir/program_hash\.cpp", "ir/program_hash.cpp"),
     (("zlib.h",), r"runtime/[^/]*\.cpp", "runtime/*.cpp"),
 ]

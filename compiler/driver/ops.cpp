@@ -16,9 +16,11 @@
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/parse.h"
 #include "ir/text.h"
+#include "ir/text_names.h"
 #include "passes/factors.h"
 #include "passes/inline_calls.h"
 #include "support/phase.h"
+#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
@@ -103,6 +105,18 @@ std::string iterate_heading(const ir::Program& program, const ir::Operator& op, 
   return fmt::format("\niterate {} {}, with the state {}:\n", trips, trips == 1 ? "time" : "times", states);
 }
 
+// Which axes are cut alike, and how far the windows of a block reach beyond it.
+std::string factor_lines(const ir::Operator& op) {
+  passes::Factors factors = passes::factors_of(op);
+  std::string text = "  factors  " + to_string(factors) + "\n";
+  for (const passes::TensorFactors& operand : factors.operands)
+    for (std::size_t a = 0; a < operand.axes.size(); ++a)
+      if (const passes::AxisFactors& axis = operand.axes[a]; axis.before != 0 || axis.after != 0)
+        text += fmt::format("  halo   {} on axis {}: {} before a block, {} after it\n",
+                            ir::operand_name(op, operand.tensor), a, plural(axis.before, "cell"), axis.after);
+  return text;
+}
+
 // Every operation of a graph, and of the graphs of its iterates, once each.
 void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::OperatorId>& shown, std::string& text) {
   for (const ir::Operation& operation : program[graph].operations) {
@@ -114,7 +128,7 @@ void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::
       continue;
     }
     text += "\n" + ir::print(program, op);
-    text += "  factors  " + to_string(passes::factors_of(op)) + "\n";
+    text += factor_lines(op);
     for (const DimFacts& facts : sharding_facts(program, op)) text += "  shard  " + describe(op, facts) + "\n";
   }
 }
