@@ -6,6 +6,7 @@ namespace {
 constexpr Kind all[] = {
 
     {"rule", [](const Json& test) { return test.contains("rule"); }, rule_tap, rule_failures},
+    {"reshard", [](const Json& test) { return test.contains("src"); }, reshard_tap, reshard_failures},
 };
 
 }  // namespace

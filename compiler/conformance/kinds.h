@@ -30,5 +30,7 @@ std::string propagation_tap(const Json& file, const Json& test);
 std::vector<std::string> propagation_failures(const Json& file, const Json& test);
 std::string rule_tap(const Json& file, const Json& test);
 std::vector<std::string> rule_failures(const Json& file, const Json& test);
+std::string reshard_tap(const Json& file, const Json& test);
+std::vector<std::string> reshard_failures(const Json& file, const Json& test);
 
 }  // namespace tap::conformance
