@@ -49,8 +49,7 @@ bool AxisPath::walk(bool devices_change) {
   // Where every axis divides every larger one, one round does it.
   for (int round = 0; round < 3 && (!done() || devices_change); ++round) {
     slice();
-    combine();
-    slice();
+    if (combine()) slice();
     permute(devices_change);
     devices_change = false;
     all_to_alls(true);
@@ -239,8 +238,8 @@ Axes AxisPath::slice_before_all_to_all(const Lists& next, std::size_t from, std:
 }
 
 // Partials: scattered where their axes are the next ones of a dim, combined everywhere along the others.
-void AxisPath::combine() {
-  if (partial_.empty()) return;
+bool AxisPath::combine() {
+  if (partial_.empty()) return false;
   Lists next = now_, scattered(now_.size());
   Axes over;
   for (std::size_t d = 0; d < next.size(); ++d)
@@ -263,6 +262,7 @@ void AxisPath::combine() {
     for (std::size_t d = 0; d < scattered.size(); ++d) step.axes[d] = merged(mesh_, scattered[d]);
   }
   if (!partial_.empty()) reduce(CollectiveKind::all_reduce, Axes(partial_), Lists(now_));
+  return true;
 }
 
 void AxisPath::all_to_alls(bool in_place) {

@@ -53,7 +53,7 @@ class AxisPath {
   void slice();
   bool try_slice();
   ir::Axes slice_before_all_to_all(const Lists& next, std::size_t from, std::vector<std::int64_t>& capacity) const;
-  void combine();
+  bool combine();  // whether there was something
   void permute(bool devices_change);
   bool worth_a_permute() const;
   bool try_permute(Lists& next);

@@ -82,9 +82,11 @@ std::vector<std::string> reshard_failures(const Json& file, const Json& test) {
   std::vector<std::string> failures = passes::simulate(source, target, shape, steps).failures;
   std::int64_t moved = 0, listed = moved_by_listed(program, test.at("expected"), from, shape);
   for (const Collective& step : steps) moved += step.moved;
-  if (moved > listed) failures.push_back(fmt::format("moves {} elements per device, the listed steps {}", moved, listed));
+  if (moved > listed)
+    failures.push_back(fmt::format("moves {} elements per device, the listed steps {}", moved, listed));
   if (!failures.empty())
-    for (const Collective& step : steps) failures.push_back(fmt::format("{}: {} elements", to_string(step), step.moved));
+    for (const Collective& step : steps)
+      failures.push_back(fmt::format("{}: {} elements", to_string(step), step.moved));
   return failures;
 }
 
