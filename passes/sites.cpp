@@ -42,8 +42,11 @@ class SiteFinder {
   }
 
   Site alone(OperationId o) {
-    Site site{{o}, {}, {}, table_[graph_[o].op]};
-    for (const TensorFactors& t : site.factors.operands) site.operands.push_back(graph_[o].operands[t.tensor]);
+    Site site{{o}, {}, {}, {}, table_[graph_[o].op]};
+    for (const TensorFactors& t : site.factors.operands) {
+      site.operands.push_back(graph_[o].operands[t.tensor]);
+      site.uses.emplace_back(o, t.tensor);
+    }
     for (const TensorFactors& t : site.factors.results) site.results.push_back(graph_[o].results[t.tensor]);
     site.moves_nothing = passes::moves_nothing(program_[graph_[o].op], site.factors);
     bool map = program_[graph_[o].op].map() != nullptr;
@@ -53,7 +56,7 @@ class SiteFinder {
   }
 
   Site joint(std::vector<OperationId> operations) {
-    Site site{std::move(operations), {}, {}, {}};
+    Site site{std::move(operations), {}, {}, {}, {}};
     std::vector<TensorFactors> results;
     for (OperationId o : site.operations) append(site, results, o);
     site.broadcast.assign(site.operands.size(), false);
@@ -73,6 +76,7 @@ class SiteFinder {
     for (TensorFactors& tensor : added.operands) {
       shift(tensor);
       site.operands.push_back(graph_[o].operands[tensor.tensor]);
+      site.uses.emplace_back(o, tensor.tensor);
       tensor.tensor = static_cast<std::uint32_t>(site.operands.size() - 1);
       site.factors.operands.push_back(std::move(tensor));
     }

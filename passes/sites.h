@@ -12,7 +12,8 @@ namespace tap::passes {
 
 struct Site {
   std::vector<ir::OperationId> operations;
-  std::vector<ir::ValueId> operands;  // one for each of factors.operands
+  std::vector<ir::ValueId> operands;                            // one for each of factors.operands
+  std::vector<std::pair<ir::OperationId, std::uint32_t>> uses;  // likewise: the operation and its operand's number
   std::vector<ir::ValueId> results;
   Factors factors;
   bool moves_nothing = false;

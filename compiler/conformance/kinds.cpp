@@ -4,7 +4,7 @@ namespace tap::conformance {
 namespace {
 
 constexpr Kind all[] = {
-
+    {"propagation", [](const Json& test) { return test.contains("pass"); }, propagation_tap, propagation_failures},
     {"rule", [](const Json& test) { return test.contains("rule"); }, rule_tap, rule_failures},
     {"reshard", [](const Json& test) { return test.contains("src"); }, reshard_tap, reshard_failures},
 };

@@ -123,21 +123,30 @@ void write_in_two(const std::vector<Digit>& digits, const TensorValue& x, const 
                                    cell(between, read), ranges(digits, of_y)));
 }
 
+// 12*i0 + 4*i1 + 1*i2
+std::string flat_index(const TensorValue& t) {
+  std::vector<std::int64_t> steps = row_major_strides(t.shape);
+  std::string text;
+  for (std::size_t a = 0; a < steps.size(); ++a) text += fmt::format("{}{}*i{}", a == 0 ? "" : " + ", steps[a], a);
+  return text;
+}
+std::string over(const TensorValue& t) {
+  std::string text;
+  for (std::size_t a = 0; a < t.shape.size(); ++a)
+    text += fmt::format("{}i{} in 0..{}", a == 0 ? " for " : ", ", a, t.shape[a]);
+  return text;
+}
+
 }  // namespace
 
 void write_reshape(const CaseOp& op, TapLines& lines) {
   const TensorValue &x = op.operands[0], &y = op.results[0];
   if (element_count(x.shape) == 0) {  // no cells, hence no digits: by way of a vector of none
-    auto flat = [](const TensorValue& t, const std::vector<std::string>& names) {
-      std::string text;
-      std::vector<std::int64_t> steps = row_major_strides(t.shape);
-      for (std::size_t a = 0; a < names.size(); ++a)
-        text += fmt::format("{}{}*{}", a == 0 ? "" : " + ", steps[a], names[a]);
-      return text;
-    };
-    std::vector<std::string> i = index_names(x.shape.size()), j = index_names(y.shape.size());
-    lines.body.push_back(fmt::format("between_{}[{}] = {}", y.name, flat(x, i), cell(x.name, i)));
-    lines.body.push_back(fmt::format("{} = between_{}[{}]", cell(y.name, j), y.name, flat(y, j)));
+    std::string between = "between_" + y.name;
+    lines.body.push_back(
+        fmt::format("{}[{}] = {}{}", between, flat_index(x), cell(x.name, index_names(x.shape.size())), over(x)));
+    lines.body.push_back(
+        fmt::format("{} = {}[{}]{}", cell(y.name, index_names(y.shape.size())), between, flat_index(y), over(y)));
     return;
   }
   std::vector<Digit> digits = digits_of(x.shape, y.shape);

@@ -1,0 +1,85 @@
+// Propagation: a program with some shardings given, which pass of the reference it is for, and the shardings of its values
+// afterwards.
+#include <fmt/format.h>
+
+#include "compiler/conformance/case_program.h"
+#include "compiler/conformance/compile_case.h"
+#include "compiler/conformance/kinds.h"
+#include "ir/axis_algebra.h"
+#include "ir/mesh_position.h"
+#include "passes/propagate.h"
+
+namespace tap::conformance {
+namespace {
+
+using ir::Sharding;
+using passes::PropagationOptions;
+using passes::Strategy;
+
+PropagationOptions options_for(const std::string& pass) {
+  PropagationOptions options;  // those of a compilation, as in `pipeline`
+  if (pass.starts_with("pipeline")) return options;
+  options.prepare = options.finish = false;
+  if (pass == "user-priority") return options;
+  options.user_priorities = false;
+  if (pass == "op-priority") return options;
+  options.operation_levels = false;
+  if (pass == "aggressive") return options;
+  options.strategy = Strategy::basic;
+  options.conservative = pass == "basic-conservative";
+  if (pass != "basic" && !options.conservative) throw Untranslatable{"there is no pass " + pass};
+  return options;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const ir::Program& program) : program_(program), main_(program[program.main]) {}
+
+  void compare(const std::string& shown, const std::string& name, const Json& expected) {
+    std::optional<Sharding> wanted = one_form(sharding_of(expected)), got = one_form(of(name));
+    if (wanted != got)
+      wrong_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(*got) : "none",
+                                   wanted ? to_string(*wanted) : "none"));
+  }
+  std::vector<std::string> failures() { return std::move(wrong_); }
+
+ private:
+  std::optional<Sharding> of(const std::string& name) const {
+    for (const ir::Value& value : main_.values)
+      if (value.name == name) return value.sharding;
+    throw Untranslatable{"there is no value " + name};
+  }
+  std::optional<Sharding> one_form(std::optional<Sharding> sharding) const {
+    if (!sharding) return sharding;
+    for (ir::DimSharding& dim : sharding->dims) dim.priority.reset();
+    return canonical(*ir::find_mesh(program_, sharding->mesh), *sharding);
+  }
+
+  const ir::Program& program_;
+  const ir::Graph& main_;
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace
+
+std::string propagation_tap(const Json&, const Json& test) { return program_of_case(test); }
+
+std::vector<std::string> propagation_failures(const Json&, const Json& test) {
+  PropagationOptions options = options_for(test.at("pass"));
+  ir::Program program = passes::propagate(compile_case(program_of_case(test)), options).program;
+  Comparison comparison(program);
+  const Json& expect = test.at("expect");
+  if (expect.at("args").is_array())
+    for (std::size_t k = 0; k < expect["args"].size(); ++k) {
+      std::string name = test.at("args").at(k).at("name");
+      comparison.compare(name, tap_name(name), expect["args"][k]);
+    }
+  if (expect.at("results").is_array())
+    for (std::size_t k = 0; k < expect["results"].size(); ++k)
+      comparison.compare(fmt::format("result {}", k), result_name(k), expect["results"][k]);
+  for (const auto& [name, shardings] : expect.at("ops").items())
+    comparison.compare(name, tap_name(name), shardings.at(0));
+  return comparison.failures();
+}
+
+}  // namespace tap::conformance

@@ -1,0 +1,21 @@
+// Before and after shardings spread: what makes of a program's annotations what its author means.
+#pragma once
+
+#include "passes/sharding_net.h"
+
+namespace tap::passes {
+
+// Each use of a constant has one of its own: two uses shall not tie each other's shardings.
+//   c[i] = 1;  y = a + c;  z = b + c    →    c[i] = 1;  c'[i] = 1;  y = a + c;  z = b + c'
+ir::Program with_own_constants(ir::Program program);
+
+// `P = copy of X` with a closed sharding, where nothing else is said of X: X is to be computed so.
+void apply_constraints(ShardingNet& net, const ir::Program& program);
+
+// Members of a group take the sharding that one of them was given. Says where two were given different ones.
+std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Program& program);
+
+// Program inputs and results as a caller can hand them over: cut evenly, by whole axes where the author left that open.
+void make_presentable(ShardingNet& net, const ir::Program& program);
+
+}  // namespace tap::passes
