@@ -55,12 +55,17 @@ void add_group(CompiledProgram& compiled, Kernels& kernels, OperatorId id) {
   }
 }
 
-// Operators of which groups apply parts: what they have inside.
-std::vector<bool> operators_in_groups(const Program& program) {
+// Operators that are applied to parts of which they say nothing: those inside of groups, and those that are placed by a dim
+// which numbers no blocks of theirs (where partials of a mesh are combined in parts, each device has one partial's number).
+std::vector<bool> applied_to_parts(const Program& program) {
   std::vector<bool> found(program.operators.size(), false);
   for (const Operator& op : program.operators)
     if (op.region() && op.region()->kind == RegionKind::group)
       for (const Operation& operation : program[op.region()->graph].operations) found[operation.op.index()] = true;
+  for (const Graph& graph : program.graphs)
+    for (const Operation& operation : graph.operations)
+      for (const BlockPlacement& p : operation.placements)
+        if (!is_block_dim(program[operation.op], p.dim)) found[operation.op.index()] = true;
   return found;
 }
 
@@ -71,13 +76,13 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic) {
   compiled.blocks = std::move(blocks);
   const Program& program = compiled.blocks.program;
   compiled.kernels.of.resize(program.operators.size());
-  const std::vector<bool> in_groups = operators_in_groups(program);
+  const std::vector<bool> any_box = applied_to_parts(program);
   Kernels kernels(compiled, exact_arithmetic);
   for (const Graph& graph : program.graphs)
     for (const Operation& operation : graph.operations) {
       const Operator& op = program[operation.op];
       auto& kernel = compiled.kernels.of[operation.op.index()];
-      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op, in_groups[operation.op.index()]);
+      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op, any_box[operation.op.index()]);
       if (op.region() && op.region()->kind == RegionKind::group) add_group(compiled, kernels, operation.op);
     }
   return compiled;

@@ -19,8 +19,8 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
     return part;
   };
   for (const ir::BlockPlacement& p : operation.placements) {
-    unless(std::any_of(op.blockings.begin(), op.blockings.end(), [&](auto& b) { return b.block_dim == p.dim; }),
-           "what is placed is no number of a block");
+    bool block = std::ranges::any_of(op.blockings, [&](auto& b) { return b.block_dim == p.dim; });
+    unless(block || op.dims[p.dim].role == ir::DimRole::parallel, "what is placed is no number of a block");
     unless((p.placement == ir::Placement::mesh_axis) == p.axis.has_value(), "blocks go to an axis without a name");
     ir::SubAxis part = p.axis ? part_of(p) : ir::SubAxis{};
     const ir::Range blocks = op.dims[p.dim].range;

@@ -97,7 +97,9 @@ class GraphVerifier {
                     name(operation.results[a]), b, a);
     }
     for (const BlockPlacement& p : operation.placements) {
-      out_.expect(p.dim < op.dims.size() && is_block_dim(op, p.dim), "dim {} is placed and numbers no blocks", p.dim);
+      // Of a block, or of a partial: where partials are combined in parts, there are no blocks left to be numbered.
+      out_.expect(p.dim < op.dims.size() && op.dims[p.dim].role == DimRole::parallel,
+                  "dim {} is placed and not parallel", p.dim);
       out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(),
                   "dim {} is placed on an axis that is not named", p.dim);
     }

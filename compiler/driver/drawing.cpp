@@ -13,7 +13,8 @@ namespace tap::driver {
 namespace {
 
 bool numbers_blocks(const ir::Operator& op, std::size_t dim) {
-  return std::any_of(op.blockings.begin(), op.blockings.end(), [&](const ir::Blocking& b) { return b.block_dim == dim; });
+  return std::any_of(op.blockings.begin(), op.blockings.end(),
+                     [&](const ir::Blocking& b) { return b.block_dim == dim; });
 }
 
 // i, j over 4 × 8; sum of k over 16

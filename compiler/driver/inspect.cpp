@@ -104,7 +104,9 @@ Action declare_inspect(CLI::App& app) {
                  "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
       ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
-  app.add_option("--plan", options->plan, "Show the graph that this plan makes: fused and cut, with what is moved; with --splits, what can be cut then");
+  app.add_option(
+      "--plan", options->plan,
+      "Show the graph that this plan makes: fused and cut, with what is moved; with --splits, what can be cut then");
   app.add_flag("--splits", options->splits, "List what a plan can name: operations, their dims, and which can be cut")
       ->excludes(app.get_option("--format"));
   app.add_flag("--choices", options->choices,

@@ -21,6 +21,9 @@ PLANS = [
     "split H dim k into 2\nsplit H dim k into 2 over threads\nsplit H.partial dim i into 2\n",
     "split H dim k into 2 over threads\nsplit H dim k into 2 over sequential // partials, which are then walked\n",
     "split H dim k into 2 over sequential\nsplit H dim k into 2 over sequential\n",
+    "split H dim k into 2 over pod.data\nsplit H dim k into 3 over pod.model\n",
+    "split H dim k into 2 over pod.data\nsplit H dim k into 4 over threads tree 2\n",
+    "split S dim k into 2 over pod.data\nsplit S dim k into 3 over threads\n",
     "split H on i into [0..3, 3..7] over data\nsplit Y on axis 1 into 3 over model\n",
     "split H on axis 0 into 2 over data\nsplit H dim k into 2 over threads\nsplit H on axis 1 into 2 over threads\n",
 ]

@@ -200,12 +200,15 @@ void monoid_with_fold(Generator& g) {
 void contracting_fold(Generator& g) {
   auto t = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.type == "i64"; });
   if (!t) return;
-  auto v = g.some_where(
-      [&](const Known& k) { return k.shape.size() == 2 && k.type == "i64" && k.shape[0] == t->shape[1]; });
+  auto v =
+      g.some_where([&](const Known& k) { return k.shape.size() == 2 && k.type == "i64" && k.shape[0] == t->shape[1]; });
   g.declare(
-      "monoid tally(m: i64, s: i64, o: i64) {\n    identity (i64.min, 0, 0)\n    combine (a, b) = let m = max(a.m, b.m), "
-      "p = if a.m == m then 1 else 0, q = if b.m == m then 1 else 0\n                     in (m, a.s * p + b.s * q, a.o * p "
-      "+ b.o * q)\n    fold[j] (t, w, v) = let m = max[j] t[j], e[j] = if t[j] == m then 1 else 0\n                        "
+      "monoid tally(m: i64, s: i64, o: i64) {\n    identity (i64.min, 0, 0)\n    combine (a, b) = let m = max(a.m, "
+      "b.m), "
+      "p = if a.m == m then 1 else 0, q = if b.m == m then 1 else 0\n                     in (m, a.s * p + b.s * q, "
+      "a.o * p "
+      "+ b.o * q)\n    fold[j] (t, w, v) = let m = max[j] t[j], e[j] = if t[j] == m then 1 else 0\n                    "
+      "    "
       "in (m, sum[j] e[j] * w[j], sum[j] e[j] * v[j])\n}\n");
   // Where no tensor has a row for each of its columns: its own, with rows and columns exchanged.
   const std::string beside = v ? v->name + "[j, c]" : fmt::format("{}[c, j] + 1", t->name);
