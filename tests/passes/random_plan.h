@@ -41,7 +41,7 @@ class RandomPlan {
   }
 
  private:
-  // The mesh first, as plans must; of the reduction dims one, and last, since it makes two operations of one.
+  // The mesh first, as plans must; reduction dims last, since a cut makes two operations of one.
   void cut(const std::string& name, const Operator& op) {
     const std::size_t before = plan_.decisions.size();
     std::vector<std::string> free = {"x", "y", "z", "z:(2)2"};
@@ -58,14 +58,23 @@ class RandomPlan {
       if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;
       bool walked = choose_(3) == 0;
       if (!why_not_cut(program_, op, d, walked).empty()) continue;
-      PlannedSplit split{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential};
-      if (!walked) {
-        split.placement = choose_(2) ? Placement::threads : Placement::unspecified;
-        if (choose_(3) == 0) split.tree = 2;
+      if (walked) {
+        plan_.decisions.push_back(
+            PlannedSplit{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential});
+        continue;
       }
-      plan_.decisions.push_back(split);
-      if (!walked) return;
+      bool again = alone_ && !free.empty() && choose_(3) == 0 && on_mesh(name, op, d, free);
+      // Partials of partials: of the same dim, by their number, or of the next one.
+      if (!again || choose_(3) == 0) into_partials(name, op, d, again);
+      if (choose_(3)) return;
     }
+  }
+
+  void into_partials(const std::string& name, const Operator& op, std::uint32_t d, bool again) {
+    PlannedSplit split{name, dim_name(op, d), again ? Blocks{1 + choose_(4)} : blocks(op.dims[d].range),
+                       choose_(2) ? Placement::threads : Placement::unspecified};
+    if (choose_(3) == 0) split.tree = 2;
+    plan_.decisions.push_back(split);
   }
 
   bool on_mesh(const std::string& name, const Operator& op, std::uint32_t d, std::vector<std::string>& free) {
