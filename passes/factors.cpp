@@ -35,7 +35,7 @@ class FactorFinder {
       FactorKind kind = dim.keep                             ? FactorKind::need_replication
                         : dim.role == ir::DimRole::reduction ? FactorKind::reduction
                                                              : FactorKind::pass_through;
-      out_.factors.push_back({ir::variable_names(op)[d], dim.range.size(), kind, d});
+      out_.factors.push_back({ir::variable_names(op)[d], dim.range.size(), kind, d, dim.keep});
     }
   }
 

@@ -25,6 +25,7 @@ struct Factor {
   std::int64_t size = 1;
   FactorKind kind = FactorKind::pass_through;
   std::optional<std::uint32_t> dim = {};  // the index dim; none: of one axis alone
+  bool kept = false;                      // the dim must not be split
   bool operator==(const Factor&) const = default;
 };
 

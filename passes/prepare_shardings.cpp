@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ir/axis_algebra.h"
 #include "ir/mesh_position.h"
@@ -129,7 +130,7 @@ void apply_constraints(ShardingNet& net, const ir::Program& program) {
 
 std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Program& program) {
   std::vector<std::string> conflicts;
-  for (const std::vector<NodeId>& group : net.groups) {
+  for (std::vector<NodeId>& group : net.groups) {
     const Node* first = nullptr;
     bool differ = false;
     for (NodeId n : group) {
@@ -149,6 +150,9 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
       }
       if (!first) first = &node;
     }
+    // Each keeps what it was given, and they are no group.
+    if (differ)
+      for (NodeId n : std::exchange(group, {})) net.nodes[n].group = ~0u;
     if (!first || differ) continue;
     Sharding common = *first->sharding;
     for (NodeId n : group) net.nodes[n].sharding = common;

@@ -210,8 +210,14 @@ std::vector<Site> sites_of(const ir::Program& program, const ir::Graph& graph, F
 
 bool is_copy(const ir::Operator& op) {
   if (!op.map() || op.reads.size() != 1 || op.writes.size() != 1 || op.operands.size() != 1) return false;
-  const ir::Access& read = op.reads[0];
-  return op.exprs[op.map()->values[0]].op == ir::CellOp::read && !read.fill && read.coordinates.empty();
+  // Halves are computed with as f32 and rounded again, which gives the same.
+  const ir::CellNode* cell = &op.exprs[op.map()->values[0]];
+  if (cell->op == ir::CellOp::cast && cell->type == op.operands[0].element)
+    if (const ir::CellNode& inner = op.exprs[cell->args[0]];
+        inner.op == ir::CellOp::cast && inner.type == ElementType::f32)
+      cell = &op.exprs[inner.args[0]];
+  return cell->op == ir::CellOp::read && cell->type == op.results[0].element && !op.reads[0].fill &&
+         op.reads[0].coordinates.empty();
 }
 
 bool is_identity(const ir::Operator& op) {

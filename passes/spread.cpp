@@ -72,7 +72,7 @@ class Spreading {
     if (knot.no_forward) barrier = barrier & Direction::backward;
     if (knot.no_backward) barrier = barrier & Direction::forward;
     bool moves = factor.kind == FactorKind::permutation || factor.kind == FactorKind::need_replication;
-    if (options_.conservative && moves) return Direction::none;
+    if (factor.kept || (options_.conservative && moves)) return Direction::none;
     if (knot.program_result) return barrier;
     bool allowed = true;
     switch (options_.level) {

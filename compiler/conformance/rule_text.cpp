@@ -169,7 +169,11 @@ void write_extern(const CaseOp& op, const Rule& rule, TapLines& lines) {
   declare(op.operands, rule.operands, "x", "read", operands, call);
   declare(op.results, rule.results, "y", "write", results, bound);
   std::vector<std::string> written = factors_in(rule.results);
-  for (const std::string& f : written) index += fmt::format("{}{}: {}", index.empty() ? "" : ", ", f, rule.sizes.at(f));
+  auto blocked = rule.sets.find("blocked_propagation");
+  for (const std::string& f : written) {
+    bool keep = blocked != rule.sets.end() && contains(blocked->second, f);
+    index += fmt::format("{}{}{}: {}", index.empty() ? "" : ", ", keep ? "keep " : "", f, rule.sizes.at(f));
+  }
   for (const std::string& f : factors_in(rule.operands))
     if (!contains(written, f))
       index += fmt::format("{}reduce {}: {} by sum", index.empty() ? "" : ", ", f, rule.sizes.at(f));
@@ -196,7 +200,7 @@ bool rule_fits(const CaseOp& op) {
 void write_by_rule(const CaseOp& op, TapLines& lines) {
   if (!op.attributes.has("rule")) throw Untranslatable{"a custom_call has no rule"};
   Rule rule = parse_rule(op.attributes.word("rule"));
-  if (op.results.size() == 1) write_equation(op, rule, lines);
+  if (op.results.size() == 1 && !rule.sets.contains("blocked_propagation")) write_equation(op, rule, lines);
   else write_extern(op, rule, lines);
 }
 
