@@ -55,10 +55,19 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 
 std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
-  impl_->check(inputs);
   std::vector<Tensor> outputs;
-  for (const ProgramTensor& output : impl_->schedule.outputs)
-    outputs.emplace_back(output.type.element, output.type.shape);
+  run(inputs, outputs);
+  return outputs;
+}
+
+void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  impl_->check(inputs);
+  outputs.resize(impl_->schedule.outputs.size());
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const TensorType& type = impl_->schedule.outputs[k].type;
+    if (outputs[k].type() != type.element || outputs[k].shape() != type.shape || !outputs[k].data())
+      outputs[k] = Tensor(type.element, type.shape);
+  }
   std::vector<executor::TensorView> in, out;
   // Kernels only read what is an input.
   for (const Tensor& input : inputs) in.push_back({const_cast<std::byte*>(input.data()), nullptr});
@@ -68,7 +77,6 @@ std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
   impl_->inner_bytes = impl_->groups->take_most_bytes();
   if (status == executor::Status::no_memory || impl_->groups->out_of_memory()) throw std::bad_alloc();
   if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
-  return outputs;
 }
 
 std::size_t Executable::inner_bytes() const { return impl_->inner_bytes; }

@@ -31,6 +31,9 @@ class Executable {
 
   // Inputs match the graph's, in order. Throws ir::EvaluationError. Calls of one Executable must not overlap.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  // The results go where `outputs` are, if these are of the graph's types, else into new memory. After a failure they hold
+  // anything.
+  void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   std::size_t kernel_count() const;   // distinct ones
   std::size_t cached_count() const;   // of those, how many the cache had
   std::size_t inner_bytes() const;    // in the last run, the most that values inside of groups had at a time

@@ -45,15 +45,16 @@ struct Figures {
   std::size_t kernels = 0;
 };
 
-// Once to warm up, then until the time is up.
+// Once to warm up, then until the time is up. Results go into the same memory each time, as callers of a library would.
 Median time_runs(backend::Executable& executable, const std::vector<Tensor>& inputs, const BenchOptions& options) {
   Phase phase("running native code");
   std::vector<double> seconds;
-  executable.run(inputs);
+  std::vector<Tensor> results;
+  executable.run(inputs, results);
   for (Stopwatch all;
        seconds.size() < options.least || (all.seconds() < options.seconds && seconds.size() < 100'000);) {
     Stopwatch one;
-    auto results = executable.run(inputs);
+    executable.run(inputs, results);
     seconds.push_back(one.seconds());
   }
   return median_of(std::move(seconds));
