@@ -14,6 +14,7 @@
 
 #include "backend/emit_llvm.h"
 #include "backend/library.h"
+#include "backend/machine_code.h"
 #include "backend/optimize.h"
 #include "support/check.h"
 
@@ -127,15 +128,6 @@ class LibraryEmitter {
   llvm::GlobalVariable* program_ = nullptr;
 };
 
-std::string file_of(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  TAP_CHECK(!machine.addPassesToEmitFile(passes, out, nullptr, type), "LLVM writes no file of this kind");
-  passes.run(module);
-  return {bytes.begin(), bytes.end()};
-}
-
 }  // namespace
 
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
@@ -152,8 +144,8 @@ LibraryCode emit(const Library& library, const Target& target, const CodeOptions
     module.print(out, nullptr);
   }
   if (options.assembly)
-    result.assembly = file_of(*llvm::CloneModule(module), *machine, llvm::CodeGenFileType::AssemblyFile);
-  result.object = file_of(module, *machine, llvm::CodeGenFileType::ObjectFile);
+    result.assembly = machine_code(*llvm::CloneModule(module), *machine, llvm::CodeGenFileType::AssemblyFile);
+  result.object = machine_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
   return result;
 }
 

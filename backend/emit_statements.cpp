@@ -11,6 +11,7 @@
 
 #include "backend/emit_lazy.h"
 #include "backend/emit_straight.h"
+#include "backend/lane_masks.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -39,7 +40,6 @@ class StatementEmitter {
   void emit(const Section& section);
   void forget_loads_of(const Store& store);
   std::pair<EmitState::Turn*, bool> turn(const For& loop, std::uint32_t trip);
-  Value* lane_mask(Value* first, Value* upper, std::uint32_t lanes);
   bool is_straight(const std::vector<std::uint32_t>& slots) const;
   std::uint32_t lanes_of_slot(std::uint32_t slot) const;
   Value* bound(const Bound& bound, bool lower);
@@ -145,19 +145,6 @@ void StatementEmitter::emit_unrolled(const For& loop) {
   s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
 }
 
-// The lanes before `upper`. Coordinates may be negative, so how many are left is what is compared, in numbers so narrow
-// that they fit into one vector.
-Value* StatementEmitter::lane_mask(Value* first, Value* upper, std::uint32_t lanes) {
-  Value* left = b_.CreateNSWSub(upper, first);
-  left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, b_.getInt64(0));
-  left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, b_.getInt64(lanes));
-  llvm::Type* number = b_.getIntNTy(lanes < 256 ? std::clamp(512 / lanes, 8u, 64u) : 32);
-  std::vector<llvm::Constant*> numbers;
-  for (std::uint32_t k = 0; k < lanes; ++k) numbers.push_back(llvm::ConstantInt::get(number, k));
-  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers),
-                          b_.CreateVectorSplat(lanes, b_.CreateTrunc(left, number)));
-}
-
 // Vectors that begin at the same place are one, also if an unrolled loop that does not move them comes by again; then what
 // is known of their cells holds still.
 void StatementEmitter::emit_lanes(const For& loop) {
@@ -166,7 +153,7 @@ void StatementEmitter::emit_lanes(const For& loop) {
   auto [vector, fresh] = turn(loop, 0);
   if (fresh) {
     vector->first = tightest(loop.lower, true);
-    if (!loop.upper.empty()) vector->mask = lane_mask(vector->first, tightest(loop.upper, false), loop.count);
+    if (!loop.upper.empty()) vector->mask = lanes_before(b_, vector->first, tightest(loop.upper, false), loop.count);
   }
   s_.variables[loop.variable] = vector->first;
   s_.versions[loop.variable] = vector->version;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/lane_masks.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -179,80 +180,81 @@ Value* StraightCells::addresses(const Place& place, ElementType type) {
   return b.CreateGEP(memory_type(b.getContext(), type), place.address, offsets);
 }
 
-// Whether a coordinate lies outside of the tensor: per lane, or for all.
-Value* StraightCells::outside(const Load& load, const std::vector<Value*>& data) {
+// Whether an axis' coordinate lies inside of the tensor: per lane, or for all.
+Value* StraightCells::within(const ir::AffineExpr& at, Value* data, std::int64_t size) {
   auto& b = s_.b;
-  const Shape& shape = s_.kernel.tensors[load.tensor].type.shape;
+  Value* extent = b.getInt64(static_cast<std::uint64_t>(size));
+  // Unsigned: sees both ends.
+  if (data) return b.CreateICmpULT(data, splat(extent, lanes_of(data)));
+  Value* first = s_.affine(at);
+  std::int64_t step = s_.lanes && s_.lanes->variable < at.coefficients.size() ? at.coefficients[s_.lanes->variable] : 0;
+  if (step == 0) return b.CreateICmpULT(first, extent);
+  std::uint32_t lanes = s_.lanes->count;
+  if (step == 1) return lanes_within(b, first, extent, lanes);
+  Value* each = b.CreateNSWMul(splat(b.getInt64(static_cast<std::uint64_t>(step)), lanes), lane_numbers(lanes));
+  return b.CreateICmpULT(b.CreateNSWAdd(splat(first, lanes), each), splat(extent, lanes));
+}
+
+// Null where nothing has to be looked at.
+Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) {
   Value* result = nullptr;
   for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
     if (!load.at[axis].checked) continue;
-    Value* at = data[axis];
-    if (!at) {
-      const ir::AffineExpr& e = load.at[axis].affine;
-      at = s_.affine(e);
-      std::int64_t c = s_.lanes && s_.lanes->variable < e.coefficients.size() ? e.coefficients[s_.lanes->variable] : 0;
-      if (c != 0) {
-        std::uint32_t lanes = s_.lanes->count;
-        at = b.CreateNSWAdd(splat(at, lanes), b.CreateNSWMul(splat(b.getInt64(c), lanes), lane_numbers(lanes)));
-      }
-    }
-    Value* extent = splat(b.getInt64(static_cast<std::uint64_t>(shape[axis])), lanes_of(at));
-    std::vector<Value*> both{b.CreateICmpUGE(at, extent)};  // unsigned: sees both ends
+    std::vector<Value*> both{
+        within(load.at[axis].affine, data[axis], s_.kernel.tensors[load.tensor].type.shape[axis])};
     if (result) both.push_back(result);
     make_alike(both);
-    result = both.size() == 1 ? both[0] : b.CreateOr(both[0], both[1]);
+    result = both.size() == 1 ? both[0] : s_.b.CreateAnd(both[0], both[1]);
   }
   return result;
 }
 
-Value* StraightCells::gather(const Place& place, ElementType type, Value* mask) {
-  Value* all = addresses(place, type);
-  std::uint32_t lanes = lanes_of(all);
-  llvm::Type* vector = vector_of(memory_type(s_.b.getContext(), type), lanes);
+// What is not under the mask is `otherwise`, which may be null.
+Value* StraightCells::load(const Place& place, ElementType type, std::uint32_t lanes, Value* mask, Value* otherwise) {
+  auto& b = s_.b;
+  llvm::Type* memory = vector_of(memory_type(b.getContext(), type), lanes);
   llvm::Align align(size_of(type));
-  if (!mask) mask = splat(s_.b.getTrue(), lanes);
-  return s_.b.CreateMaskedGather(vector, all, align, mask, llvm::Constant::getNullValue(vector));
+  bool dense = place.offsets.empty() && (!place.step || place.dense);
+  if (dense && !mask) return b.CreateAlignedLoad(memory, place.address, align);
+  llvm::Type* vector = lanes == 1 ? llvm::FixedVectorType::get(memory, 1) : memory;
+  if (!otherwise) otherwise = llvm::Constant::getNullValue(vector);
+  if (!dense) {
+    Value* all = addresses(place, type);
+    return b.CreateMaskedGather(vector, all, align, mask ? mask : splat(b.getTrue(), lanes), otherwise);
+  }
+  if (lanes > 1) return b.CreateMaskedLoad(vector, place.address, align, mask, otherwise);
+  Value* one = b.CreateMaskedLoad(vector, place.address, align, b.CreateVectorSplat(1, mask),
+                                  otherwise->getType() == vector ? otherwise : b.CreateVectorSplat(1, otherwise));
+  return b.CreateExtractElement(one, std::uint64_t{0});
 }
 
-Value* StraightCells::read(const Load& load) {
+Value* StraightCells::read(const Load& read) {
   auto& b = s_.b;
-  ElementType type = s_.kernel.tensors[load.tensor].type.element;
+  ElementType type = s_.kernel.tensors[read.tensor].type.element;
   std::vector<Value*> data;
   std::vector<ir::AffineExpr> affine;
-  for (const Coordinate& c : load.at) {
+  for (const Coordinate& c : read.at) {
     affine.push_back(c.affine);
     data.push_back(nullptr);
     if (c.data) data.back() = emit_cast(b, (*this)(*c.data), s_.kernel.exprs[*c.data].type, ElementType::i64);
   }
-  Value* beyond = outside(load, data);
-  Place place = place_of(load.tensor, affine, data);
-  bool varies = place.step || !place.offsets.empty() || (beyond && lanes_of(beyond) > 1);
+  Value* inside = within(read, data);
+  Value* fill = inside ? (*this)(*read.fill) : nullptr;
+  Place place = place_of(read.tensor, affine, data);
+  bool varies = place.step || !place.offsets.empty() || (inside && lanes_of(inside) > 1);
   std::uint32_t lanes = varies ? s_.lanes->count : 1;
   Value* mask = varies ? s_.lanes->mask : nullptr;
-  if (beyond) {
-    Value* within = splat(b.CreateNot(beyond), lanes);
-    mask = mask ? b.CreateAnd(mask, within) : within;
-  }
-  llvm::Type* memory = vector_of(memory_type(b.getContext(), type), lanes);
-  llvm::Align align(size_of(type));
-  Value* raw = nullptr;
-  if (varies && !place.dense) {
-    raw = gather(place, type, mask);
-  } else if (!mask) {
-    raw = b.CreateAlignedLoad(memory, place.address, align);
-  } else {
-    llvm::Type* vector = lanes == 1 ? llvm::FixedVectorType::get(memory, 1) : memory;
-    Value* which = lanes == 1 ? b.CreateVectorSplat(1, mask) : mask;
-    raw = b.CreateMaskedLoad(vector, place.address, align, which, llvm::Constant::getNullValue(vector));
-    if (lanes == 1) raw = b.CreateExtractElement(raw, std::uint64_t{0});
-  }
-  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.keep_apart(*instruction, load.tensor);
+  if (inside) mask = mask ? b.CreateAnd(mask, splat(inside, lanes)) : splat(inside, lanes);
+  // A fill that is in memory as it is in registers comes with the load.
+  bool at_once = fill && lanes_of(fill) <= lanes && register_type(b.getContext(), type) == memory_type(b.getContext(), type);
+  Value* raw = load(place, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
+  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.keep_apart(*instruction, read.tensor);
   Value* value = from_memory(b, raw, type);
-  if (!beyond) return value;
-  std::vector<Value*> sides{(*this)(*load.fill), value};
-  std::uint32_t wide = std::max({lanes_of(beyond), lanes_of(sides[0]), lanes_of(sides[1])});
+  if (!inside || at_once) return value;
+  std::vector<Value*> sides{value, fill};
+  std::uint32_t wide = std::max({lanes_of(inside), lanes_of(sides[0]), lanes_of(sides[1])});
   for (Value*& side : sides) side = splat(side, wide);
-  return b.CreateSelect(beyond, sides[0], sides[1]);
+  return b.CreateSelect(inside, sides[0], sides[1]);
 }
 
 void StraightCells::store(const Store::Target& target, Value* value) {

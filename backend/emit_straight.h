@@ -29,12 +29,14 @@ class StraightCells {
   llvm::Value* fused(const ir::CellNode& node);
   llvm::Value* select(const ir::CellNode& node);
   llvm::Value* read(const Load& load);
-  llvm::Value* gather(const Place& place, ElementType type, llvm::Value* mask);
+  llvm::Value* load(const Place& place, ElementType type, std::uint32_t lanes, llvm::Value* mask,
+                    llvm::Value* otherwise);
   llvm::Value* addresses(const Place& place, ElementType type);
   Place place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
                  const std::vector<llvm::Value*>& data);
   llvm::Value* lane_numbers(std::uint32_t lanes);
-  llvm::Value* outside(const Load& load, const std::vector<llvm::Value*>& data);
+  llvm::Value* within(const ir::AffineExpr& at, llvm::Value* data, std::int64_t size);
+  llvm::Value* within(const Load& load, const std::vector<llvm::Value*>& data);
   const CellFacts& facts(ir::CellId id);
   void make_alike(std::vector<llvm::Value*>& values);
 

@@ -236,6 +236,7 @@ bool Lowering::are_harmless(const std::vector<CellId>& roots) const {
 
 std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic) {
   TAP_CHECK(op_.map() || op_.reduce(), "only maps and reductions become loops");
+  extents_ = extents;
   declare_loads();
   if (op_.reduce()) {
     if (auto scan = find_scan(op_)) return scan_body(*scan);

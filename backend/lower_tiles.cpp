@@ -120,9 +120,33 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;
   auto result = across(tile, rows, &lanes, {{assign(state.slots, identity(monoid))}});
-  append(result, nest(dims_with(true), outside, across(tile, rows, &lanes, {accumulate(monoid, state)})));
+  std::vector<std::size_t> order = dims_with(true);
+  std::vector<Statement> steps = across(tile, rows, &lanes, {accumulate(monoid, state)});
+  if (!order.empty() && is_short(order.back(), tile)) {
+    steps = {{unrolled(order.back(), std::move(steps))}};
+    order.pop_back();
+  }
+  append(result, nest(order, outside, std::move(steps)));
   append(result, across(tile, rows, &lanes, {{store(state.values)}}));
   return result;
+}
+
+// A dim of so few points that they can all be written out: what a window takes of one row. Its bounds are known then, and
+// what hangs on where the window lies is found once for all rows.
+bool Lowering::is_short(std::size_t dim, const RegisterTile& tile) const {
+  constexpr std::int64_t most_points = 7, most_steps = 128;
+  return extents_.exact[dim] && extents_.sizes[dim] <= most_points && !is_constrained(op_, dim) &&
+         extents_.sizes[dim] * tile.row_count * tile.vectors <= most_steps;
+}
+
+For Lowering::unrolled(std::size_t dim, std::vector<Statement> body) const {
+  For all;
+  all.kind = LoopKind::unrolled;
+  all.variable = frame_.at[dim];
+  all.count = static_cast<std::uint32_t>(extents_.sizes[dim]);
+  all.lower = {bound(variable(frame_.lo[dim]))};
+  all.body = std::move(body);
+  return all;
 }
 
 // Lanes are partial results: of every so many points along the dim each combines one. In the end the vectors are combined,

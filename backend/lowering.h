@@ -82,6 +82,8 @@ class Lowering {
                                 std::vector<Statement> inner) const;
   std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
+  bool is_short(std::size_t dim, const RegisterTile& tile) const;
+  For unrolled(std::size_t dim, std::vector<Statement> body) const;
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
   void cut_by(const RegisterTile& tile);
 
@@ -135,6 +137,7 @@ class Lowering {
   const ir::Operator& op_;
   Kernel& kernel_;
   Frame frame_;
+  Extents extents_;
   std::vector<std::uint32_t> loads_;   // of the kernel, by read
   std::uint32_t vector_variable_ = 0;  // which of the vectors side by side
   State tile_state_;

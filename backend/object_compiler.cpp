@@ -17,6 +17,7 @@
 #include "backend/build_id.h"
 #include "backend/emit_llvm.h"
 #include "backend/memory_failure.h"
+#include "backend/machine_code.h"
 #include "backend/optimize.h"
 #include "support/check.h"
 
@@ -56,16 +57,6 @@ std::string bitcode_of(const llvm::Module& module) {
   llvm::raw_string_ostream stream(bytes);
   llvm::WriteBitcodeToFile(module, stream);
   return bytes;
-}
-
-std::string object_of(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
-  TAP_CHECK(!refused, "LLVM writes no objects for this machine");
-  passes.run(module);
-  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -108,7 +99,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& 
   }
   module.getFunction("kernel")->setName(object.symbol);
   optimize(module, machine_of_thread);
-  object.bytes = object_of(module, machine_of_thread);
+  object.bytes = machine_code(module, machine_of_thread, llvm::CodeGenFileType::ObjectFile);
   if (options.cache) options.cache->store(key, object.bytes);
   return object;
 }

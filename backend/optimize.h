@@ -10,8 +10,8 @@ class TargetMachine;
 
 namespace tap::backend {
 
-// Stands for all that this file decides, in the names of cached kernels.
-inline constexpr std::string_view optimize_options = "O2";
+// Stands for all that this file and machine_code.h decide, in the names of cached kernels.
+inline constexpr std::string_view optimize_options = "O2, in order";
 
 // Verifies the module (a broken one is a bug of ours), then runs the O2 pipeline, which vectorises plain loops.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine);

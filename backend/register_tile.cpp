@@ -142,11 +142,6 @@ class Work {
   const Monoid* monoid_ = nullptr;
 };
 
-bool is_constrained(const Operator& op, std::size_t dim) {
-  return std::any_of(op.constraints.begin(), op.constraints.end(),
-                     [&](const Constraint& c) { return c.expr.coefficients[dim] != 0; });
-}
-
 bool holds(Law law) { return law == Law::proved || law == Law::assumed; }
 
 class Chooser {
@@ -250,6 +245,11 @@ class Chooser {
 };
 
 }  // namespace
+
+bool is_constrained(const Operator& op, std::size_t dim) {
+  return std::any_of(op.constraints.begin(), op.constraints.end(),
+                     [&](const Constraint& c) { return c.expr.coefficients[dim] != 0; });
+}
 
 Extents extents_of(const Operator& op) {
   Box first = op.box();

@@ -21,6 +21,8 @@ struct Extents {
 };
 Extents extents_of(const ir::Operator& op);
 
+bool is_constrained(const ir::Operator& op, std::size_t dim);
+
 struct RegisterTile {
   std::size_t dim = 0;  // of the lanes
   std::uint32_t lanes = 1;

@@ -1,0 +1,19 @@
+// Which lanes of a vector count, made of bits rather than by comparing vectors: a few instructions of a scalar unit, while
+// the vector units compute.
+#pragma once
+
+#include <cstdint>
+
+namespace llvm {
+class IRBuilderBase;
+class Value;
+}  // namespace llvm
+
+namespace tap::backend {
+
+// Lane k counts if first + k < end.
+llvm::Value* lanes_before(llvm::IRBuilderBase& b, llvm::Value* first, llvm::Value* end, std::uint32_t lanes);
+// Lane k counts if 0 <= first + k < end.
+llvm::Value* lanes_within(llvm::IRBuilderBase& b, llvm::Value* first, llvm::Value* end, std::uint32_t lanes);
+
+}  // namespace tap::backend
