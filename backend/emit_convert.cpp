@@ -91,8 +91,19 @@ Value* float_to_integer(IRBuilderBase& b, Value* value, ElementType to) {
   return b.CreateIntrinsic(id, {register_type(b.getContext(), to), value->getType()}, {value});
 }
 
+// folded_for_half (support/half.h): any i64 as one that a double holds.
+Value* folded_for_half(IRBuilderBase& b, Value* value) {
+  llvm::Type* type = value->getType();
+  constexpr std::int64_t step = 2048, exact = std::int64_t{1} << 53;
+  Value* inside = b.CreateICmpULT(b.CreateAdd(value, number(type, exact - 1)), number(type, 2 * exact - 1));
+  Value* whole = b.CreateICmpEQ(b.CreateAnd(value, number(type, step - 1)), number(type, 0));
+  Value* folded = b.CreateOr(b.CreateAnd(value, number(type, ~(step - 1))), number(type, step));
+  return b.CreateSelect(b.CreateOr(inside, whole), value, folded);
+}
+
 Value* integer_to_float(IRBuilderBase& b, Value* value, ElementType from, ElementType to) {
   bool narrow = to == ElementType::f32;
+  if (from == ElementType::i64 && !narrow && to != ElementType::f64) value = folded_for_half(b, value);
   llvm::Type* type = as_many(value, narrow ? b.getFloatTy() : b.getDoubleTy());
   Value* exact = info(from).is_signed && !is_bool(from) ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
   return narrow ? exact : round_float(b, exact, to);

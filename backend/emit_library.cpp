@@ -15,6 +15,7 @@
 #include "backend/emit_llvm.h"
 #include "backend/library.h"
 #include "backend/machine_code.h"
+#include "backend/memory_failure.h"
 #include "backend/optimize.h"
 #include "support/check.h"
 
@@ -69,7 +70,7 @@ class LibraryEmitter {
       std::string symbol = fmt::format("k_{:04}", kernels_.size() + 1);
       tap::backend::emit(kernel, symbol, module_);
       llvm::Function* function = module_.getFunction(symbol);
-      function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+      function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs are linked together
       kernels_.push_back(function);
     }
   }
@@ -131,6 +132,7 @@ class LibraryEmitter {
 }  // namespace
 
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
+  InLlvm here;
   auto machine = machine_for(target);
   llvm::LLVMContext context;
   llvm::Module module("library", context);

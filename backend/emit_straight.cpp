@@ -200,8 +200,7 @@ Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) 
   Value* result = nullptr;
   for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
     if (!load.at[axis].checked) continue;
-    std::vector<Value*> both{
-        within(load.at[axis].affine, data[axis], s_.kernel.tensors[load.tensor].type.shape[axis])};
+    std::vector<Value*> both{within(load.at[axis].affine, data[axis], s_.kernel.tensors[load.tensor].type.shape[axis])};
     if (result) both.push_back(result);
     make_alike(both);
     result = both.size() == 1 ? both[0] : s_.b.CreateAnd(both[0], both[1]);
@@ -246,7 +245,8 @@ Value* StraightCells::read(const Load& read) {
   Value* mask = varies ? s_.lanes->mask : nullptr;
   if (inside) mask = mask ? b.CreateAnd(mask, splat(inside, lanes)) : splat(inside, lanes);
   // A fill that is in memory as it is in registers comes with the load.
-  bool at_once = fill && lanes_of(fill) <= lanes && register_type(b.getContext(), type) == memory_type(b.getContext(), type);
+  bool at_once = fill && lanes_of(fill) <= lanes &&
+                 register_type(b.getContext(), type) == memory_type(b.getContext(), type);
   Value* raw = load(place, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
   if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.keep_apart(*instruction, read.tensor);
   Value* value = from_memory(b, raw, type);
@@ -265,7 +265,13 @@ void StraightCells::store(const Store::Target& target, Value* value) {
   llvm::Instruction* stored = nullptr;
   if (!place.step) {  // a result that does not depend on the lanes has one value
     if (lanes_of(value) > 1) value = b.CreateExtractElement(value, std::uint64_t{0});
-    stored = b.CreateAlignedStore(to_memory(b, value, type), place.address, align);
+    Value* raw = to_memory(b, value, type);
+    if (!s_.lanes || !s_.lanes->mask) {
+      stored = b.CreateAlignedStore(raw, place.address, align);
+    } else {  // a vector that lies wholly beyond the end has none
+      Value* any = b.CreateExtractElement(s_.lanes->mask, std::uint64_t{0});
+      stored = b.CreateMaskedStore(b.CreateVectorSplat(1, raw), place.address, align, b.CreateVectorSplat(1, any));
+    }
   } else {
     Value* raw = to_memory(b, splat(value, s_.lanes->count), type);
     Value* mask = s_.lanes->mask;

@@ -122,7 +122,8 @@ void KernelCache::Impl::open() {
     bool foreign = status.st_uid != ::geteuid();
     return warn(fmt::format("the kernel cache {} is not used: {}", tap::quoted(options.folder),
                             foreign ? "it belongs to another user" : "others can write to it, and it holds code"),
-                foreign ? "choose another with --cache-dir" : "chmod 700 " + options.folder);
+                foreign ? "choose another with --cache-dir"
+                        : "make it yours alone, `chmod 700`, or choose another with --cache-dir");
   }
   folder = std::move(opened);
 }
@@ -133,15 +134,14 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
   Descriptor file(::openat(*folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     if (errno == ELOOP) problem = "it is a symbolic link";
-    else if (errno != ENOENT) problem = system_reason(errno);
-    return std::nullopt;
+    return std::nullopt;  // none, or none that the system lets us see now: what is there may be good
   }
   struct stat status {};
   if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode)) return problem = "it is no file", std::nullopt;
   if (!ours_alone(status)) return problem = "others can write to it", std::nullopt;
   if (static_cast<std::uint64_t>(status.st_size) > most_entry_bytes) return problem = "it is too large", std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  if (!read_all(*file, bytes)) return problem = "it cannot be read", std::nullopt;
+  if (!read_all(*file, bytes)) return std::nullopt;
   auto line = bytes.find('\n');
   std::string object = line == bytes.npos ? "" : bytes.substr(line + 1);
   if (line == bytes.npos || std::string_view(bytes).substr(0, line + 1) != head_of(key, object))

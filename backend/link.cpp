@@ -2,10 +2,14 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <lld/Common/Driver.h>
+#include <llvm/ObjCopy/ConfigManager.h>
+#include <llvm/ObjCopy/ObjCopy.h>
+#include <llvm/Object/Binary.h>
 #include <llvm/Support/raw_ostream.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <mutex>
@@ -13,7 +17,9 @@
 
 #include "backend/embedded_runtime.h"
 #include "backend/library.h"
+#include "backend/memory_failure.h"
 #include "runtime/failure.h"
+#include "support/check.h"
 #include "support/write_all.h"
 
 LLD_HAS_DRIVER(elf)
@@ -51,7 +57,12 @@ class LinkedBytes {
  public:
   LinkedBytes() {
     if (::pipe2(ends_, O_CLOEXEC) != 0) no_memory_file();
-    reader_ = std::thread([this] { read(); });
+    try {
+      reader_ = std::thread([this] { read(); });
+    } catch (const std::system_error& why) {
+      for (int end : ends_) ::close(end);
+      throw resource_failure(Code::out_of_memory, "a thread cannot be started: " + system_reason(why.code().value()));
+    }
   }
   ~LinkedBytes() { finish(); }
   LinkedBytes(const LinkedBytes&) = delete;
@@ -60,18 +71,25 @@ class LinkedBytes {
   std::string path() const { return path_of(ends_[1]); }
   std::string take() {
     finish();
+    if (refused_) throw std::bad_alloc();
     return std::move(bytes_);
   }
 
  private:
   void read() {
-    std::vector<char> part(1 << 16);
+    std::array<char, 1 << 14> part;
     while (true) {
       auto got = ::read(ends_[0], part.data(), part.size());
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return;
-      bytes_.append(part.data(), static_cast<std::size_t>(got));
+      if (!refused_) keep({part.data(), static_cast<std::size_t>(got)});
     }
+  }
+  // What cannot be kept is read on all the same: the linker waits for it.
+  void keep(std::string_view bytes) {
+    try {
+      bytes_.append(bytes);
+    } catch (const std::bad_alloc&) { refused_ = true; }
   }
   void finish() {
     if (!reader_.joinable()) return;
@@ -82,6 +100,7 @@ class LinkedBytes {
 
   int ends_[2];
   std::string bytes_;
+  bool refused_ = false;
   std::thread reader_;
 };
 
@@ -103,7 +122,13 @@ std::string link(std::vector<std::string> options, const std::string& object) {
   std::string said;
   llvm::raw_string_ostream out(said);
   std::lock_guard lock(one_at_a_time);
-  lld::Result status = lld::lldMain(arguments, out, out, {{lld::Gnu, &lld::elf::link}});
+  static bool broken = false;  // once it has crashed, LLD must not be called again
+  TAP_CHECK(!broken, "the linker has crashed before in this process");
+  lld::Result status = [&] {
+    InLlvm here;
+    return lld::lldMain(arguments, out, out, {{lld::Gnu, &lld::elf::link}});
+  }();
+  broken = !status.canRunAgain;
   if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) fails: " + said);
   return result.take();
 }
@@ -117,6 +142,19 @@ std::string link_shared(const std::string& object) {
               object);
 }
 
-std::string link_relocatable(const std::string& object) { return link({"-r"}, object); }
+// What is hidden is made local, so that the objects of several programs can be linked together.
+std::string link_relocatable(const std::string& object) {
+  std::string linked = link({"-r"}, object);
+  InLlvm here;
+  auto binary = llvm::object::createBinary(llvm::MemoryBufferRef(linked, "linked"));
+  TAP_CHECK(static_cast<bool>(binary), "the linker writes no object");
+  llvm::objcopy::ConfigManager config;
+  config.ELF.LocalizeHidden = true;
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::Error failure = llvm::objcopy::executeObjcopyOnBinary(config, **binary, out);
+  TAP_CHECK(!failure, "hidden symbols cannot be made local");
+  return {bytes.begin(), bytes.end()};
+}
 
 }  // namespace tap::backend

@@ -135,6 +135,15 @@ For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   return result;
 }
 
+std::vector<Statement> around(std::vector<For> loops, std::vector<Statement> inner) {
+  for (std::size_t n = loops.size(); n-- > 0;) {
+    loops[n].body = std::move(inner);
+    inner.clear();
+    inner.push_back({std::move(loops[n])});
+  }
+  return inner;
+}
+
 std::vector<Statement> Lowering::nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
                                       std::vector<Statement> inner) const {
   std::vector<For> loops;
@@ -142,12 +151,7 @@ std::vector<Statement> Lowering::nest(const std::vector<std::size_t>& order, std
     loops.push_back(loop(d, outside));
     outside[d] = true;
   }
-  for (std::size_t n = loops.size(); n-- > 0;) {
-    loops[n].body = std::move(inner);
-    inner.clear();
-    inner.push_back({std::move(loops[n])});
-  }
-  return inner;
+  return around(std::move(loops), std::move(inner));
 }
 
 // A nest outside of everything else.

@@ -85,8 +85,9 @@ Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, con
   return pack;
 }
 
-For Lowering::reduction_loop(std::size_t dim, const std::optional<Block>& chunk, const Packing& packing) const {
-  For result = loop(dim, std::vector<bool>(op_.dims.size(), true));
+For Lowering::reduction_loop(std::size_t dim, const std::vector<bool>& outside, const std::optional<Block>& chunk,
+                             const Packing& packing) const {
+  For result = loop(dim, outside);
   if (!chunk || packing.chunked != dim) return result;
   result.lower = {bound(variable(chunk->from))};
   result.upper = {bound(variable(chunk->end))};
@@ -109,7 +110,8 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   const auto& rows = access.projection.start.rows;
   bool dense = rows.back().coefficients[along.dim] == 1;
   std::vector<For> nest;
-  for (std::size_t d : pack.reductions) nest.push_back(reduction_loop(d, chunk, packing));
+  const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
+  for (std::size_t d : pack.reductions) nest.push_back(reduction_loop(d, alone, chunk, packing));
   if (dense && are_harmless({value})) {
     For steps = within, lanes = within;
     steps.variable = new_variable("s");
@@ -123,11 +125,7 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   } else {
     nest.insert(nest.begin(), within);
   }
-  for (std::size_t n = nest.size(); n-- > 0;) {
-    nest[n].body = std::move(inner);
-    inner.clear();
-    inner.push_back({std::move(nest[n])});
-  }
+  inner = around(std::move(nest), std::move(inner));
   return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
 }
 
@@ -161,14 +159,14 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
   State state = at(monoid, tile_state_, tile_number(tile));
   auto result = begin_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0));
   std::vector<Statement> inner = across(tile, &rows, &lanes, {accumulate(monoid, state)});
-  std::vector<std::size_t> order = dims_with(true);
-  for (std::size_t n = order.size(); n-- > 0;) {
-    For next = reduction_loop(order[n], chunk, packing);
-    next.body = std::move(inner);
-    inner.clear();
-    inner.push_back({std::move(next)});
+  std::vector<bool> outside(op_.dims.size(), false);
+  for (std::size_t d : dims_with(false)) outside[d] = true;
+  std::vector<For> loops;
+  for (std::size_t d : dims_with(true)) {
+    loops.push_back(reduction_loop(d, outside, chunk, packing));
+    outside[d] = true;
   }
-  append(result, std::move(inner));
+  append(result, around(std::move(loops), std::move(inner)));
   append(result, across(tile, &rows, &lanes, {{store(state.values)}}));
   return result;
 }
@@ -203,17 +201,8 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
                         step};
   PackedDim along_rows{*tile.rows, &rows, &row_panels, std::min(packing.row_block, extents.most(op_, *tile.rows)),
                        tile.row_count};
-  std::vector<Statement> fill_lanes, fill_rows;
-  std::vector<Pack> packs;
-  for (std::uint32_t read : packing.lane_reads) {
-    packs.push_back(pack_of(read, along_lanes, chunk, packing, extents));
-    append(fill_lanes, fill(packs.back(), along_lanes, chunk, packing, tile));
-  }
-  for (std::uint32_t read : packing.row_reads) {
-    packs.push_back(pack_of(read, along_rows, chunk, packing, extents));
-    append(fill_rows, fill(packs.back(), along_rows, chunk, packing, tile));
-  }
-  for (const Pack& pack : packs) read_from(pack);
+  std::vector<Statement> fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
+  std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
 
   auto row_tiles = [&](bool last_column) {
@@ -236,25 +225,44 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   append(rows.loop.body, std::move(row_panels.before));
   append(rows.loop.body, std::move(fill_rows));
   append(rows.loop.body, std::move(inner));
+  columns.loop.body = std::move(columns.before);
+  append(columns.loop.body, std::move(column_panels.before));
+  return block_nest(tile, packing, std::move(columns.loop), std::move(fill_lanes), std::move(rows.loop), chunk);
+}
 
-  // Dims that the lanes' operands do not follow go inside of their packing.
+// Declares the copies of these operands, from which cells read from now on. The statements make them.
+std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
+                                          const std::optional<Block>& chunk, const Packing& packing,
+                                          const RegisterTile& tile, const Extents& extents) {
+  std::vector<Statement> result;
+  std::vector<Pack> packs;
+  for (std::uint32_t read : reads) {
+    packs.push_back(pack_of(read, along, chunk, packing, extents));
+    append(result, fill(packs.back(), along, chunk, packing, tile));
+  }
+  for (const Pack& pack : packs) read_from(pack);
+  return result;
+}
+
+// Columns, in them the blocks of the reduction, in them rows. Dims that the lanes' operands do not follow go inside of their
+// packing.
+std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
+                                            std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
   std::vector<std::size_t> outside, inside;
   for (std::size_t d : dims_with(false))
     if (d != tile.dim && d != *tile.rows) (followed_by_lanes(packing, d) ? outside : inside).push_back(d);
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);
-  append(body, nest(inside, known, {{std::move(rows.loop)}}));
-  columns.loop.body = std::move(columns.before);
-  append(columns.loop.body, std::move(column_panels.before));
+  append(body, nest(inside, known, {{std::move(rows)}}));
   if (chunk) {
     chunk->loop.body = std::move(chunk->before);
     append(chunk->loop.body, std::move(body));
-    columns.loop.body.push_back({std::move(chunk->loop)});
+    columns.body.push_back({std::move(chunk->loop)});
   } else {
-    append(columns.loop.body, std::move(body));
+    append(columns.body, std::move(body));
   }
-  return whole_nest(outside, {{std::move(columns.loop)}});
+  return whole_nest(outside, {{std::move(columns)}});
 }
 
 // The last panel of rows has as many as are left: a number if the extent is known, else all are tried.

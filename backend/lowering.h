@@ -116,7 +116,8 @@ class Lowering {
   For over(const Panels& panels, ir::AffineExpr from, ir::AffineExpr to, std::vector<Statement> body) const;
   Pack pack_of(std::uint32_t read, const PackedDim& along, const std::optional<Block>& chunk, const Packing& packing,
                const Extents& extents);
-  For reduction_loop(std::size_t dim, const std::optional<Block>& chunk, const Packing& packing) const;
+  For reduction_loop(std::size_t dim, const std::vector<bool>& outside, const std::optional<Block>& chunk,
+                     const Packing& packing) const;
   std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                               const Packing& packing, const RegisterTile& tile);
   void read_from(const Pack& pack);
@@ -129,6 +130,11 @@ class Lowering {
   std::vector<Statement> row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
                                    const Extents& extents,
                                    const std::function<std::vector<Statement>(std::uint32_t)>& one) const;
+  std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
+                                  const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
+                                  const Extents& extents);
+  std::vector<Statement> block_nest(const RegisterTile& tile, const Packing& packing, For columns,
+                                    std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk);
   bool followed_by_lanes(const Packing& packing, std::size_t dim) const;
   std::vector<Statement> packed(const RegisterTile& tile, const Packing& packing, const Extents& extents);
   ir::AffineExpr tile_number(const RegisterTile& tile) const;
@@ -146,6 +152,9 @@ class Lowering {
 
 // One assignment to all of these slots.
 Assign assign(std::vector<std::uint32_t> slots, std::vector<ir::CellId> values);
+
+// The loops, the first outermost, with this inside.
+std::vector<Statement> around(std::vector<For> loops, std::vector<Statement> inner);
 
 inline Bound bound(ir::AffineExpr e, std::int64_t divisor = 1) { return {std::move(e), divisor}; }
 inline void append(std::vector<Statement>& to, std::vector<Statement> from) {

@@ -16,8 +16,8 @@
 
 #include "backend/build_id.h"
 #include "backend/emit_llvm.h"
-#include "backend/memory_failure.h"
 #include "backend/machine_code.h"
+#include "backend/memory_failure.h"
 #include "backend/optimize.h"
 #include "support/check.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/patterns.h"
+#include "support/checked.h"
 
 namespace tap::backend {
 
@@ -18,7 +19,11 @@ class Chooser {
 
   std::optional<Packing> run() {
     if (!tile_.rows || !op_.reduce()) return {};
-    choose_blocks();
+    try {
+      choose_blocks();
+    } catch (const Overflow&) {  // so many points are never run through
+      return {};
+    }
     for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
       if (op_.exprs[id].op != CellOp::read) continue;
       std::uint32_t read = op_.exprs[id].attribute;
@@ -39,16 +44,29 @@ class Chooser {
                        [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
   }
 
-  // Each axis follows at most one dim of those that are packed, so every cell is copied once.
+  // Each axis follows at most one dim of those that are packed, so every cell is copied once; and which cells there are, and
+  // what stands for those outside, hangs on nothing else.
   bool is_separable(const Access& access) const {
     for (const auto& c : access.coordinates)
       if (c) return false;
+    if (access.fill && op_.exprs[*access.fill].op != CellOp::constant) return false;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (op_.dims[d].role == DimRole::reduction && uses(access, d) && is_tied(d)) return false;
     for (const AffineExpr& row : access.projection.start.rows) {
       std::size_t followed = 0;
       for (std::size_t d = 0; d < op_.dims.size(); ++d) followed += row.coefficients[d] != 0 && size(d) > 1;
       if (followed > 1) return false;
     }
     return true;
+  }
+
+  // A constraint speaks of it and of another dim.
+  bool is_tied(std::size_t dim) const {
+    return std::any_of(op_.constraints.begin(), op_.constraints.end(), [&](const Constraint& c) {
+      std::size_t dims = 0;
+      for (std::int64_t coefficient : c.expr.coefficients) dims += coefficient != 0;
+      return c.expr.coefficients[dim] != 0 && dims > 1;
+    });
   }
 
   // A copy pays if it is used several times, and what it is made from is far away or in the wrong order.
@@ -84,9 +102,9 @@ class Chooser {
     std::optional<std::size_t> first;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (op_.dims[d].role != DimRole::reduction) continue;
-      if (first) inner *= size(d);
+      if (first) inner = checked::mul(inner, size(d));
       else first = d;
-      all *= size(d);
+      all = checked::mul(all, size(d));
     }
     bool free = first && stores_what_it_combines();
     for (const Constraint& c : op_.constraints) free = free && c.expr.coefficients[*first] == 0;
@@ -98,7 +116,7 @@ class Chooser {
       packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
       points = packing_.chunk * inner;
     }
-    std::int64_t bytes = static_cast<std::int64_t>(vector_bytes / tile_.lanes) * std::max<std::int64_t>(points, 1);
+    std::int64_t bytes = checked::mul(vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
     auto block = [&](std::int64_t memory, std::int64_t step) {
       return std::max<std::int64_t>(memory / bytes / step, 1) * step;
     };

@@ -17,11 +17,14 @@ constexpr std::uint32_t vector_bytes = 64;  // of a vector as lanes are counted,
 constexpr std::uint32_t most_rows = 16;
 constexpr std::uint32_t most_vectors = 8;
 
+// Blocks of a reduction that are walked one after another are run as one (box_to_run).
+bool runs_whole(const Operator& op, const Blocking& b) { return op.dims[b.block_dim].role == DimRole::reduction; }
+
 bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
   constexpr std::int64_t looked_at = 4096;
   const Blocking* only = nullptr;
   for (const Blocking& b : op.blockings) {
-    if (b.dim != dim) continue;
+    if (b.dim != dim || runs_whole(op, b)) continue;
     if (only) return false;
     only = &b;
   }
@@ -164,6 +167,12 @@ class Chooser {
     return best_;
   }
 
+  // Combined in the same order as with `tile`: only its rows are chosen anew.
+  std::optional<RegisterTile> with_rows_for(const RegisterTile& tile) {
+    try_rows({tile.dim, tile.lanes, tile.vectors, tile.along_reduction, {}, 1});
+    return best_;
+  }
+
  private:
   bool may_reorder() const {
     return work_.monoid() && holds(work_.monoid()->laws.commutative) && holds(work_.monoid()->laws.associative);
@@ -195,13 +204,18 @@ class Chooser {
     std::uint32_t most = op_.map() ? 1 : most_vectors;
     for (std::uint32_t vectors = 1; vectors <= most; ++vectors) {
       if (vectors > 1 && static_cast<std::int64_t>(vectors * lanes) > extents_.sizes[dim]) break;
-      consider({dim, lanes, vectors, along, {}, 1});
-      if (op_.map()) continue;
-      for (std::size_t d = 0; d < op_.dims.size(); ++d)
-        if (d != dim && op_.dims[d].role == DimRole::parallel && !is_constrained(op_, d) && extents_.sizes[d] > 1)
-          for (std::uint32_t rows = 2; rows <= most_rows && rows <= extents_.sizes[d]; ++rows)
-            consider({dim, lanes, vectors, along, d, rows});
+      try_rows({dim, lanes, vectors, along, {}, 1});
     }
+  }
+
+  void try_rows(RegisterTile tile) {
+    consider(tile);
+    if (op_.map()) return;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (d != tile.dim && op_.dims[d].role == DimRole::parallel && !is_constrained(op_, d) && extents_.sizes[d] > 1)
+        for (tile.rows = d, tile.row_count = 2; tile.row_count <= most_rows && tile.row_count <= extents_.sizes[d];
+             ++tile.row_count)
+          consider(tile);
   }
 
   // The parts of a dim as lower_tiles.cpp cuts it: (how many, of which size).
@@ -254,8 +268,9 @@ bool is_constrained(const Operator& op, std::size_t dim) {
 Extents extents_of(const Operator& op) {
   Box first = op.box();
   for (const Blocking& b : op.blockings)
-    first.dims[b.block_dim].hi = std::min(first.dims[b.block_dim].hi, first.dims[b.block_dim].lo + 1);
-  first = narrowed(op, first);
+    if (!runs_whole(op, b))
+      first.dims[b.block_dim].hi = std::min(first.dims[b.block_dim].hi, first.dims[b.block_dim].lo + 1);
+  first = box_to_run(op, narrowed(op, first));
   Extents extents;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
     extents.sizes.push_back(first.dims[d].size());
@@ -264,11 +279,23 @@ Extents extents_of(const Operator& op) {
   return extents;
 }
 
+// How a result is combined must not hang on how parallel dims are cut: for that decision they are as large as they are in
+// the program. Blocks of a reduction are as the plan says.
+static Extents whole_extents(const Operator& op, Extents extents) {
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::parallel) extents.sizes[d] = is_block_dim(op, d) ? 1 : op.dims[d].range.size();
+  return extents;
+}
+
 std::optional<RegisterTile> choose_tile(const Program& program, const Operator& op, const Extents& extents,
                                         bool reassociate) {
   if (op.dims.empty()) return {};
   if (std::any_of(extents.sizes.begin(), extents.sizes.end(), [](std::int64_t size) { return size == 0; })) return {};
-  return Chooser(program, op, extents).run(reassociate);
+  if (op.reduce() && reassociate) {
+    auto tile = Chooser(program, op, whole_extents(op, extents)).run(true);
+    if (tile && tile->along_reduction) return Chooser(program, op, extents).with_rows_for(*tile);
+  }
+  return Chooser(program, op, extents).run(false);
 }
 
 }  // namespace tap::backend

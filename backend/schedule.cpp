@@ -9,6 +9,7 @@
 #include "backend/operation_texts.h"
 #include "backend/schedule_tasks.h"
 #include "support/check.h"
+#include "support/checked.h"
 
 namespace tap::backend {
 
@@ -61,6 +62,34 @@ class Scheduler {
   std::set<BufferId> fixed_;  // what an iterate exchanges
   std::vector<std::pair<BufferId, BufferId>> exchanged_;
 };
+
+// What the points of a box write, as boxes: one if they leave no gaps, else one for each point of the dims that it hangs on.
+std::vector<Box> written_boxes(const Operator& op, const Projection& projection, const Box& box) {
+  std::vector<std::size_t> dims;
+  std::int64_t points = 1;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    bool used = std::any_of(projection.start.rows.begin(), projection.start.rows.end(),
+                            [&](const AffineExpr& row) { return row.coefficients[d] != 0; });
+    if (!used) continue;
+    dims.push_back(d);
+    points = checked::mul(points, box.dims[d].size());
+  }
+  Box all = projection.bounds(box);
+  // Every cell is written once, so as many cells as the hull has are the hull.
+  if (checked::mul(points, element_count(projection.shape)) >= all.size()) return {all};
+  std::vector<Box> result;
+  Box point = box;
+  for (std::int64_t n = 0; n < points; ++n) {
+    std::int64_t rest = n;
+    for (std::size_t d : dims) {
+      point.dims[d].lo = box.dims[d].lo + rest % box.dims[d].size();
+      point.dims[d].hi = point.dims[d].lo + 1;
+      rest /= box.dims[d].size();
+    }
+    result.push_back(projection.bounds(point));
+  }
+  return result;
+}
 
 Schedule Scheduler::run() {
   const Graph& main = program_[program_.main];
@@ -205,8 +234,10 @@ void Scheduler::outside(Frame& frame, const Application& application, const Oper
   ++order_;
   for (std::size_t k = 0; k < op.writes.size(); ++k) {
     BufferId to = held(frame, application.results[op.writes[k].tensor]);
-    Box part = intersect(tasks_.at(writes[k]).box, tasks_.at(to).box);
-    if (!part.empty()) tasks_.copy(writes[k], to, part, order_);
+    for (const Box& written : written_boxes(op, op.writes[k].projection, application.box)) {
+      Box part = intersect(written, tasks_.at(to).box);
+      if (!part.empty()) tasks_.copy(writes[k], to, part, order_);
+    }
   }
   ++order_;
 }

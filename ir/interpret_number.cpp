@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "support/check.h"
+#include "support/half.h"
 
 namespace tap::ir::oracle {
 namespace {
@@ -158,7 +159,8 @@ Number apply_cast(ElementType from, ElementType to, Number a) {
   if (is_bool(to)) return integer(is_float(from) ? a.f != 0 : a.i != 0);
   if (is_float(from)) return is_float(to) ? number(round_to(a.f, to)) : integer(saturate(a.f, to));
   if (to == ElementType::f32) return number(static_cast<float>(a.i));  // one rounding, not two by way of f64
-  if (is_float(to)) return number(round_to(static_cast<double>(a.i), to));
+  if (to == ElementType::f64) return number(static_cast<double>(a.i));
+  if (is_float(to)) return number(round_to(static_cast<double>(folded_for_half(a.i)), to));  // likewise
   return wrapped(bits(a), to);
 }
 

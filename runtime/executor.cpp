@@ -108,12 +108,6 @@ bool usable_as_it_is(const Reader& tables, const Tensor& tensor, const TensorVie
   return !view.strides || is_row_major(tables.words(tensor.extents.at), view.strides, tensor.extents.count, 1);
 }
 
-int64_t bytes_of(const Reader& tables, const Tensor& tensor) {
-  int64_t bytes = tensor.element_bytes;
-  for (int64_t axis = 0; axis < tensor.extents.count; ++axis) bytes *= tables.words(tensor.extents.at)[axis];
-  return bytes;
-}
-
 }  // namespace
 
 // Kernels want rows without gaps: a tensor of other strides is copied.

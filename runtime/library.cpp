@@ -31,12 +31,6 @@ struct Which {
   bool includes(const Tensor& tensor) const { return (tensor.constant != 0) == constants; }
 };
 
-int64_t bytes_of(const Reader& tables, const Tensor& tensor) {
-  int64_t bytes = tensor.element_bytes;
-  for (int64_t axis = 0; axis < tensor.extents.count; ++axis) bytes *= tables.words(tensor.extents.at)[axis];
-  return bytes;
-}
-
 int32_t told(Context& context, Status status, const Message& message) {
   if (status == Status::done) return 0;
   auto* text = static_cast<char*>(malloc(message.size() + 1));
@@ -76,6 +70,24 @@ int by_begin(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
+// Every tensor with cells is there, and no two cells of a result are one.
+Status check_views(const Reader& tables, const tables::List& list, const TensorView* views, bool written,
+                   Message& message) {
+  for (int64_t k = 0; k < list.count; ++k) {
+    const Tensor& tensor = tables.all<Tensor>(list)[k];
+    if (bytes_of(tables, tensor) == 0) continue;
+    bool folded = false;
+    for (int64_t axis = 0; written && views[k].strides && axis < tensor.extents.count; ++axis)
+      folded = folded || (views[k].strides[axis] == 0 && tables.words(tensor.extents.at)[axis] > 1);
+    if (views[k].data && !folded) continue;
+    add_name(message, tables, tensor);
+    message.add(folded ? " is a result, and cells of it overlap: an axis has the stride 0"
+                       : " is missing: its address is null");
+    return Status::wrong_argument;
+  }
+  return Status::done;
+}
+
 // What is written overlaps nothing else.
 Status check_overlap(const Reader& tables, const TensorView* inputs, const TensorView* outputs, Message& message) {
   const auto& head = tables.head();
@@ -97,7 +109,8 @@ Status check_overlap(const Reader& tables, const TensorView* inputs, const Tenso
       add_name(message, tables, *s->tensor);
       message.add(" and ");
       add_name(message, tables, *before->tensor);
-      message.add(" overlap in memory; a result overlaps nothing else");
+      message.add(
+          " overlap in memory, or the cells of one lie between those of the other; a result is apart from all else");
       status = Status::wrong_argument;
     }
     if (!any || any->end < s->end) any = s;
@@ -231,7 +244,9 @@ int32_t tap_library_run(Context* context, const TensorView* inputs, const Tensor
   if (!context->started) return static_cast<int32_t>(Status::wrong_argument);
   Reader tables(context->program.tables);
   TensorView* all = all_inputs(*context, inputs);
-  Status status = all ? check_overlap(tables, all, outputs, message) : Status::no_memory;
+  Status status = all ? check_views(tables, tables.head().inputs, all, false, message) : Status::no_memory;
+  if (status == Status::done) status = check_views(tables, tables.head().outputs, outputs, true, message);
+  if (status == Status::done) status = check_overlap(tables, all, outputs, message);
   if (status == Status::done) status = context->executor.run(all, outputs, message);
   free(all);
   return told(*context, status, message);

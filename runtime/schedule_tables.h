@@ -162,4 +162,10 @@ class Reader {
   const int64_t* words_;
 };
 
+inline int64_t bytes_of(const Reader& tables, const Tensor& tensor) {
+  int64_t bytes = tensor.element_bytes;
+  for (int64_t axis = 0; axis < tensor.extents.count; ++axis) bytes *= tables.words(tensor.extents.at)[axis];
+  return bytes;
+}
+
 }  // namespace tap::tables

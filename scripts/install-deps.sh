@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   # build
   cmake ninja-build g++ make git ccache mold
-  antlr4 libantlr4-runtime-dev
+  antlr4 libantlr4-runtime-dev uuid-dev
   llvm-22-dev liblld-22-dev
   libisl-dev libgmp-dev libz3-dev
   libboost-dev libboost-graph-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev

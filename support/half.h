@@ -59,6 +59,14 @@ struct HalfFormat {
   }
 };
 
+// An integer that a double holds, and that rounds to 8 or 11 bits as `value` does: beyond 2^53 the bits below a multiple of
+// 2048 are folded into that multiple, which is odd then.
+constexpr std::int64_t folded_for_half(std::int64_t value) {
+  constexpr std::int64_t step = 2048, exact = std::int64_t{1} << 53;
+  if ((value > -exact && value < exact) || (value & (step - 1)) == 0) return value;
+  return (value & ~(step - 1)) | step;
+}
+
 inline std::uint16_t encode_f16(double value) { return HalfFormat<5, 10>::encode(value); }
 inline std::uint16_t encode_bf16(double value) { return HalfFormat<8, 7>::encode(value); }
 inline float decode_f16(std::uint16_t bits) { return HalfFormat<5, 10>::decode(bits); }

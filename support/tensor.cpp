@@ -30,15 +30,6 @@ std::int64_t to_integer(double value, ElementType type) {
   return static_cast<std::int64_t>(value);
 }
 
-// The double nearest to `value` towards which no bit was lost that a narrower rounding could still see: bits below a
-// double's precision are folded into the lowest kept one. Rounding the result to 8 or 11 bits is rounding `value`.
-double sticky_double(std::int64_t value) {
-  std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-  constexpr std::uint64_t low = (std::uint64_t{1} << 11) - 1;
-  if (magnitude >> 53 != 0 && (magnitude & low) != 0) magnitude = (magnitude & ~low) | (low + 1);
-  return value < 0 ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
-}
-
 template <class T>
 T get(const std::byte* data, std::int64_t at) {
   T value;
@@ -167,7 +158,7 @@ void Tensor::store_i64(std::int64_t at, std::int64_t value) {
     case ElementType::f64: return put(mutable_data(), at, static_cast<double>(value));
     case ElementType::f32: return put(mutable_data(), at, static_cast<float>(value));
     case ElementType::f16:
-    case ElementType::bf16: return store_f64(at, sticky_double(value));
+    case ElementType::bf16: return store_f64(at, static_cast<double>(folded_for_half(value)));
   }
 }
 

@@ -22,6 +22,9 @@ std::vector<std::int64_t> special_integers(ElementType type) {
   if (is_bool(type)) return values;
   for (std::int64_t v : {2, 3, 5, 7, 8, 40, 63, 64, 100}) values.push_back(v);
   for (std::int64_t v : {least + 1, greatest - 1}) values.push_back(v);
+  if (type == i64)  // lies above half way between two of bf16, by less than a double holds
+    for (std::int64_t v : {4629700416936869889, -4629700416936869889, 4629700416936869888, 4629700416936869887})
+      values.push_back(v);
   if (least < 0)
     for (std::int64_t v : {-1, -2, -3, -7, -100}) values.push_back(v);
   return values;

@@ -56,6 +56,15 @@ int main(void) {
   if (mlp_run(context, &overlapping, &out) != TAPESTRY_WRONG_ARGUMENT) return 4;
   mlp_message(context, text, sizeof text);
   fprintf(stderr, "%s\n", text);
+  tapestry_tensor none = {0, 0}, in = {x[0], 0};
+  if (mlp_run(context, &none, &out) != TAPESTRY_WRONG_ARGUMENT) return 5;
+  mlp_message(context, text, sizeof text);
+  fprintf(stderr, "%s\n", text);
+  int64_t nowhere[] = {0, 1};
+  tapestry_tensor folded = {y[0], nowhere};
+  if (mlp_run(context, &in, &folded) != TAPESTRY_WRONG_ARGUMENT) return 6;
+  mlp_message(context, text, sizeof text);
+  fprintf(stderr, "%s\n", text);
   mlp_release(context);
   for (int k = 0; k < 2; ++k) for (int i = 0; i < 6; ++i) for (int j = 0; j < 3; ++j) printf("%g ", y[k][i][j]);
   return 0;
@@ -93,8 +102,23 @@ class Compile(TapcTest):
         result = subprocess.run(["./main"], cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("`Y` and `X` overlap in memory", result.stderr.replace("`X` and `Y`", "`Y` and `X`"))
+        self.assertIn("`X` is missing: its address is null", result.stderr)
+        self.assertIn("`Y` is a result, and cells of it overlap", result.stderr)
         wanted = np.concatenate([mlp_wanted(*mlp(k)).ravel() for k in range(2)])
         np.testing.assert_array_equal(np.array(result.stdout.split(), np.float32), wanted)
+
+    def test_objects_of_two_programs_in_one(self):
+        for name, factor in (("one", 2), ("two", 3)):
+            self.compile(f"program {name}(X: f32[4]) -> (Y: f32[4]) {{ Y[i] = X[i] * {factor} }}\n", "--emit=obj", name=name)
+        self.write("main.c", "".join(f'#include "{name}.h"\n' for name in ("one", "two")) + r"""
+#include <stdio.h>
+#define RUN(p) { p##_context *c; tapestry_tensor a = {x, 0}, b = {y, 0}; if (p##_prepare(&c, 0, 0) || p##_run(c, &a, &b)) return 1; \
+  p##_release(c); for (int i = 0; i < 4; ++i) printf("%g ", y[i]); }
+int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
+""")
+        subprocess.run(["gcc", "-std=c11", "main.c", "one.o", "two.o", "-pthread", "-lm", "-o", "main"], cwd=self.folder, check=True)
+        result = subprocess.run(["./main"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.stdout, "2 4 6 8 3 6 9 12 ")
 
     def test_a_header_for_cpp(self):
         self.compile(MLP, name="mlp")

@@ -180,6 +180,39 @@ class Data(TapcTest):
                 self.write("a.tap", kernel.replace("NAME", name))
                 self.expect(1, r"error\[T0107\]: a kernel is named by a C symbol", "check", "a.tap")
 
+    def test_outside_kernels_that_write_between_each_other(self):
+        self.write("k.c", r"""
+#include <stdint.h>
+struct region { void *data; const int64_t *extents; const int64_t *strides; };
+void inter(const int64_t *box, const int64_t *extents, const struct region *regions) {
+  const float *x = regions[0].data;
+  float *y = regions[1].data;
+  (void)extents;
+  for (int64_t i = box[0]; i < box[1]; ++i)
+    for (int64_t r = box[2]; r < box[3]; ++r)
+      for (int64_t c = 0; c < 4; ++c)
+        y[(2 * (i - box[0]) + (r - box[2])) * regions[1].strides[0] + c] =
+            x[(i - box[0]) * regions[0].strides[0] + (r - box[2]) * regions[0].strides[1] + c];
+}
+""")
+        compiled = subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.folder / "k.so", self.folder / "k.c"])
+        self.assertEqual(compiled.returncode, 0)
+        self.write("a.tap", """extern op inter(x: f32[n, 2, m]) -> (y: f32[2*n, m]) {
+    index [i: n, r: 2]
+    read  x at [i, r, 0] shape [1, 1, m]
+    write y at [2*i + r, 0] shape [1, m]
+    kernel "inter"
+}
+program main(X: f32[8, 2, 4]) -> (Y: f32[16, 4]) { Y = inter(X) }
+""")
+        x = np.arange(64, dtype=np.float32).reshape(8, 2, 4)
+        np.save(self.folder / "x.npy", x)
+        for dim, blocks in (("r", 2), ("i", 3)):
+            self.write("plan", f"plan 1\nsplit Y dim {dim} into {blocks} over threads\n")
+            with self.subTest(dim):
+                self.expect(0, r"^$", "run", "a.tap", "--kernels", "k.so", "-i", "X=@x.npy", "-o", "Y=@y.npy", "--plan", "plan")
+                np.testing.assert_array_equal(np.load(self.folder / "y.npy"), x.reshape(16, 4))
+
 
 if __name__ == "__main__":
     unittest.main()

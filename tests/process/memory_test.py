@@ -54,6 +54,14 @@ class Memory(TapcTest):
             self.fail(self.moments(total, 80), *run)
             self.fail(self.moments(total, 20), *run, more="+")
 
+    def test_g15_compile(self):
+        random.seed(17)
+        self.write("y.npy", "old")
+        total = self.allocations("compile", "a.tap", "-o", "a.so", "--emit=obj")
+        self.assertGreater(total, 5000)
+        self.fail(self.moments(total, 60), "compile", "a.tap", "-o", "a.so", "--emit=obj")
+        self.fail(self.moments(total, 20), "compile", "a.tap", "-o", "a.so", "--emit=obj", more="+")
+
 
 if __name__ == "__main__":
     unittest.main()

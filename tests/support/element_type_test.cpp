@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
@@ -129,6 +131,33 @@ TEST(Half, OverflowsToInfinityFromHalfAStepAboveTheLargest) {
   EXPECT_EQ(encode_f16(std::ldexp(1.0, -25)), 0x0000);  // a tie with zero, which is even
   EXPECT_EQ(encode_f16(std::nextafter(std::ldexp(1.0, -25), 1.0)), 0x0001);
   EXPECT_EQ(encode_f16(-0.0), 0x8000);
+}
+
+// The nearest of bf16, by integers alone.
+double nearest_of_bf16(std::int64_t value) {
+  std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  int shift = std::max(0, 64 - std::countl_zero(magnitude) - 8);
+  std::uint64_t kept = magnitude >> shift, dropped = magnitude & ((std::uint64_t{1} << shift) - 1);
+  std::uint64_t half = shift > 0 ? std::uint64_t{1} << (shift - 1) : 1;
+  if (dropped > half || (dropped == half && shift > 0 && kept % 2 != 0)) ++kept;
+  double result = std::ldexp(static_cast<double>(kept), shift);
+  return value < 0 ? -result : result;
+}
+
+TEST(Half, IntegersRoundOnce) {
+  std::mt19937_64 random(20261122);
+  auto check = [](std::int64_t value) {
+    ASSERT_EQ(decode_bf16(encode_bf16(static_cast<double>(folded_for_half(value)))), nearest_of_bf16(value)) << value;
+  };
+  for (int i = 0; i < 200000; ++i) {
+    auto value = static_cast<std::int64_t>(random() >> (random() % 64));
+    for (std::int64_t one : {value, -value}) check(one);
+    // Around the middles between two neighbours.
+    std::int64_t middle = ((value | (std::int64_t{1} << 62)) >> 54 << 54) & INT64_MAX;
+    for (std::int64_t by : {-1, 0, 1}) check(middle + by);
+  }
+  check(INT64_MAX);
+  check(INT64_MIN);
 }
 
 TEST(Half, KeepsNaNQuietAndNeverTurnsItIntoInfinity) {

@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Products that are large enough to be packed, in forms that have gone wrong, against NumPy; and bits that hang on no plan.
+packed_test.py TAPC"""
+import numpy as np
+
+from tapc import *
+
+WALKED = """program p(a: f32[37, 2000], b: f32[2000, 600]) -> (Y: f32[37, 600]) {
+    Y[i, j] = sum[k] a[i, k] * b[k, j]
+}
+"""
+INVARIANT = """monoid mp(m: f32, o: f32) { identity (-inf, 0) combine (a, b) = (max(a.m, b.m), a.o + b.o) }
+program p(t: f32[64, 1500], v: f32[1500, %d]) -> (mx: f32[64], o: f32[64, %d]) {
+    (mx[i], o[i, c]) = mp[j] (t[i, j], t[i, j] * v[j, c])
+}
+"""
+CAUSAL = """program p(q: f32[4, 300, 300], v: f32[300, 500]) -> (o: f32[4, 300, 500]) {
+    o[h, i, d] = sum[k in 0..i+1] q[h, i, k] * v[k, d]
+}
+"""
+TRIANGLE = """program p(a: f32[64, 400], b: f32[400, 400]) -> (y: f32[64, 400]) {
+    y[i, j] = sum[k in 0..400, l in 0..k+1] a[i, k] * b[l, j]
+}
+"""
+FILLED = """program p(a: f32[64, 8, 64], b: f32[400, 64]) -> (Y: f32[64, 400]) {
+    Y[i, j] = sum[k, l] a[i, k, l] * b[j, l - 1 else f32(k)]
+}
+"""
+ROWS = """program p(a: f32[64, 1000]) -> (s: f32[64]) {
+    s[i] = sum[k] a[i, k]
+}
+"""
+
+
+class Packed(TapcTest):
+    def whole(self, *shape):
+        """Numbers whose sums are exact, in any order."""
+        return np.random.default_rng(len(shape)).integers(-3, 4, shape).astype(np.float32)
+
+    def run_on(self, program, inputs, results, *options):
+        self.write("p.tap", program)
+        words = []
+        for name, value in inputs.items():
+            np.save(self.folder / f"{name}.npy", value)
+            words += ["-i", f"{name}=@{name}.npy"]
+        for name in results:
+            words += ["-o", f"{name}=@{name}.out.npy"]
+        self.expect(0, "^$", "run", "p.tap", *words, *options)
+        return [np.load(self.folder / f"{name}.out.npy") for name in results]
+
+    def test_a_reduction_that_is_walked_in_blocks(self):
+        self.write("plan", "plan 1\nsplit Y dim k into 8 over sequential\n")
+        a, b = self.whole(37, 2000), self.whole(2000, 600)
+        y, = self.run_on(WALKED, {"a": a, "b": b}, ["Y"], "--plan", "plan")
+        np.testing.assert_array_equal(y, a @ b)
+
+    def test_a_component_that_does_not_follow_the_lanes(self):
+        for columns in (33, 100, 130):
+            with self.subTest(columns=columns):
+                t, v = self.whole(64, 1500), self.whole(1500, columns)
+                t -= 10 * np.arange(64, dtype=np.float32)[:, None]
+                m, o = self.run_on(INVARIANT % (columns, columns), {"t": t, "v": v}, ["mx", "o"])
+                np.testing.assert_array_equal(m, t.max(axis=1))
+                np.testing.assert_array_equal(o, t @ v)
+
+    def test_causal_sums(self):
+        q, v = self.whole(4, 300, 300), self.whole(300, 500)
+        for options in ([], ["--strict-fp"]):
+            o, = self.run_on(CAUSAL, {"q": q, "v": v}, ["o"], *options)
+            np.testing.assert_array_equal(o, np.tril(q) @ v)
+
+    def test_a_reduction_under_another(self):
+        a, b = self.whole(64, 400), self.whole(400, 400)
+        for options in ([], ["--strict-fp"]):
+            y, = self.run_on(TRIANGLE, {"a": a, "b": b}, ["y"], *options)
+            np.testing.assert_array_equal(y, a @ np.cumsum(b, axis=0))
+
+    def test_a_fill_that_is_no_constant(self):
+        a, b = self.whole(64, 8, 64), self.whole(400, 64)
+        y, = self.run_on(FILLED, {"a": a, "b": b}, ["Y"], "--strict-fp")
+        shifted = np.zeros((8, 400, 64), np.float32)
+        shifted[:, :, 1:] = b[:, :-1]
+        shifted[:, :, 0] = np.arange(8)[:, None]
+        np.testing.assert_array_equal(y, np.einsum("ikl,kjl->ij", a, shifted))
+
+    def test_bits_do_not_hang_on_row_shards(self):
+        a = np.random.default_rng(5).standard_normal((64, 1000)).astype(np.float32)
+        whole, = self.run_on(ROWS, {"a": a}, ["s"])
+        for blocks in (4, 8, 16, 32, 64):
+            with self.subTest(blocks=blocks):
+                self.write("plan", f"plan 1\nsplit s dim i into {blocks} over threads\n")
+                cut, = self.run_on(ROWS, {"a": a}, ["s"], "--plan", "plan")
+                np.testing.assert_array_equal(cut.view(np.int32), whole.view(np.int32))
+
+
+if __name__ == "__main__":
+    unittest.main()
