@@ -145,9 +145,8 @@ LibraryCode emit(const Library& library, const Target& target, const CodeOptions
     llvm::raw_string_ostream out(result.llvm);
     module.print(out, nullptr);
   }
-  if (options.assembly)
-    result.assembly = machine_code(*llvm::CloneModule(module), *machine, llvm::CodeGenFileType::AssemblyFile);
-  result.object = machine_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
+  if (options.assembly) result.assembly = machine_code(*llvm::CloneModule(module), *machine, CodeFile::assembly);
+  result.object = machine_code(module, *machine, CodeFile::object);
   return result;
 }
 

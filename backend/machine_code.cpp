@@ -14,7 +14,8 @@
 namespace tap::backend {
 
 // What TargetMachine::addPassesToEmitFile does, less one pass.
-std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
+std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, CodeFile file) {
+  auto type = file == CodeFile::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
   auto& target = static_cast<llvm::CodeGenTargetMachineImpl&>(machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);

@@ -4,9 +4,8 @@
 // scheduler before register allocation brings the loads of a whole unrolled window forward, and then spills most of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
-
-#include <llvm/Support/CodeGen.h>
 
 namespace llvm {
 class Module;
@@ -15,6 +14,7 @@ class TargetMachine;
 
 namespace tap::backend {
 
-std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type);
+enum class CodeFile : std::uint8_t { object, assembly };
+std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, CodeFile file);
 
 }  // namespace tap::backend

@@ -99,7 +99,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& 
   }
   module.getFunction("kernel")->setName(object.symbol);
   optimize(module, machine_of_thread);
-  object.bytes = machine_code(module, machine_of_thread, llvm::CodeGenFileType::ObjectFile);
+  object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
   if (options.cache) options.cache->store(key, object.bytes);
   return object;
 }

@@ -59,8 +59,7 @@ class RandomPlan {
       bool walked = choose_(3) == 0;
       if (!why_not_cut(program_, op, d, walked).empty()) continue;
       if (walked) {
-        plan_.decisions.push_back(
-            PlannedSplit{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential});
+        plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential});
         continue;
       }
       bool again = alone_ && !free.empty() && choose_(3) == 0 && on_mesh(name, op, d, free);
