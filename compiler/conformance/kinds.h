@@ -32,5 +32,7 @@ std::string rule_tap(const Json& file, const Json& test);
 std::vector<std::string> rule_failures(const Json& file, const Json& test);
 std::string reshard_tap(const Json& file, const Json& test);
 std::vector<std::string> reshard_failures(const Json& file, const Json& test);
+std::string explicit_tap(const Json& file, const Json& test);
+std::vector<std::string> explicit_failures(const Json& file, const Json& test);
 
 }  // namespace tap::conformance
