@@ -15,6 +15,7 @@ Action declare_new(CLI::App& app);
 Action declare_ops(CLI::App& app);
 Action declare_opt(CLI::App& app);
 Action declare_run(CLI::App& app);
+Action declare_sharding(CLI::App& app);
 Action declare_verify(CLI::App& app);
 
 namespace {
@@ -31,8 +32,9 @@ constexpr Command table[] = {
     {"inspect", "Show the graph of a program", declare_inspect},
     {"opt", "Run passes on a program and print what they made of it", declare_opt},
     {"ops", "List the operators, or describe one and how it can be sharded", declare_ops},
+    {"sharding", "Tell how values are sharded, and what that takes on a device", declare_sharding},
     {"fmt", "Lay out source files evenly", declare_fmt},
-    {"explain", "Explain a diagnostic code at length", declare_explain},
+    {"explain", "Explain a diagnostic code, or why a value is sharded as it is", declare_explain},
     {"new", "Start a small project that works out of the box", declare_new},
     {"completion", "Print a completion script for a shell", declare_completion},
 };

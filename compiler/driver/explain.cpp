@@ -1,9 +1,11 @@
 // tapc explain CODE: the page docs/codes/CODE.md, which is part of tapc. Without a code: all codes, a line each.
+// tapc explain FILE:NAME: why that value of the program is sharded as it is, axis by axis, and what that saves.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/explanations.h"
+#include "compiler/driver/propagated_file.h"
 
 namespace tap::driver {
 namespace {
@@ -24,11 +26,26 @@ std::string upper(std::string text) {
   return text;
 }
 
-int explain(Session& session, const std::string& given) {
+int explain_value(Session& session, const std::string& file, const std::string& name, const SourceOptions& options) {
+  PropagatedFile propagated = propagate_file(session, file, options);
+  std::string text = why_sharded(session, propagated.found, propagated.places, name);
+  if (text.empty()) {
+    auto near = did_you_mean(name, names_of_values(propagated.found.program));
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))
+                      .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};
+  }
+  session.print(text);
+  return exit_code::done;
+}
+
+int explain(Session& session, const std::string& given, const SourceOptions& options) {
   if (given.empty()) {
     session.print(list_of_codes());
     return exit_code::done;
   }
+  if (std::size_t colon = given.rfind(':'); colon != std::string::npos)
+    return explain_value(session, given.substr(0, colon), given.substr(colon + 1), options);
   std::string id = upper(given);
   for (const Explanation& explanation : embedded::explanations())
     if (explanation.id == id) {
@@ -47,9 +64,17 @@ int explain(Session& session, const std::string& given) {
 }  // namespace
 
 Action declare_explain(CLI::App& app) {
-  auto code = std::make_shared<std::string>();
-  app.add_option("CODE", *code, "A code as messages show it, for example T0203; without one, all codes are listed");
-  return [code](Session& session) { return explain(session, *code); };
+  struct Options {
+    std::string what;
+    SourceOptions source;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option(
+      "WHAT", options->what,
+      "A code as messages show it, for example T0203, or a value of a program, FILE:NAME; without one, all codes "
+      "are listed");
+  add_source_options(app, options->source);
+  return [options](Session& session) { return explain(session, options->what, options->source); };
 }
 
 }  // namespace tap::driver

@@ -1,0 +1,17 @@
+// A source file from the command line to a program whose shardings have spread (passes/propagate.h).
+#pragma once
+
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/sharding_report.h"
+
+namespace tap::driver {
+
+struct PropagatedFile {
+  passes::Propagated found;
+  ValuePlaces places;
+};
+// Warns of groups whose members contradict each other. Throws as compile_program does.
+PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
+                              const passes::PropagationOptions& how = {});
+
+}  // namespace tap::driver
