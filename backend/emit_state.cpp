@@ -4,6 +4,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
+
 #include "support/check.h"
 
 namespace tap::backend {
@@ -77,8 +79,12 @@ std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNo
   return {};
 }
 
+// Of the tensor is told which operand of the operation it is.
 void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where) {
-  fail_if(condition, {b.getInt32(static_cast<std::uint32_t>(why)), b.getInt64(where.tensor), b.getInt64(where.axis),
+  const auto& operands = kernel.sections[section].operands;
+  auto found = std::find(operands.begin(), operands.end(), where.tensor);
+  auto operand = static_cast<std::uint64_t>(found == operands.end() ? 0 : found - operands.begin());
+  fail_if(condition, {b.getInt32(static_cast<std::uint32_t>(why)), b.getInt64(operand), b.getInt64(where.axis),
                       b.CreateSExt(where.value, b.getInt64Ty())});
 }
 

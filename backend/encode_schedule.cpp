@@ -76,7 +76,6 @@ class Encoder {
     for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
     head.sequences = all(sequences);
     head.depth = depth(schedule_.sequences[0]);
-    head.host_calls = host_calls_;
     head.most_arguments = most_arguments_;
     head.words = integer(words_.size());
     std::memcpy(words_.data(), &head, sizeof head);
@@ -168,10 +167,6 @@ class Encoder {
                                        integer(call.operations), numbers(bounds(call.box)), arguments(call.buffers),
                                        put(strides), all(counters)});
   }
-  Words encode(const ScheduledTask& task, const GroupCall& call) {
-    return words_of(tables::HostCall{head(tables::host_call, task), host_calls_++, integer(call.operations),
-                                     arguments(call.buffers)});
-  }
   Words encode(const ScheduledTask& task, const CopyBox& copy) {
     ir::Point first;
     for (ir::Range r : copy.box.dims) first.push_back(r.lo);
@@ -213,7 +208,7 @@ class Encoder {
   const Schedule& schedule_;
   Words words_;
   std::map<Words, std::int64_t> known_;
-  std::int64_t most_arguments_ = 0, host_calls_ = 0;
+  std::int64_t most_arguments_ = 0;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backend/compiled_program.h"
-#include "backend/host_groups.h"
 #include "ir/interpret.h"
 #include "runtime/executor.h"
 #include "support/check.h"
@@ -18,22 +17,18 @@ struct Executable::Impl {
   Schedule schedule;
   std::vector<std::int64_t> tables;
   std::vector<OutsideFunction> outside;
-  std::unique_ptr<HostGroups> groups;
   executor::Executor executor;
-  std::size_t inner_bytes = 0;
 
   Impl(BlockProgram program, const ExecuteOptions& options)
       : jit({.cache = options.cache}), compiled(lower(std::move(program), options.exact_arithmetic)) {
     compiled.functions = jit.compile(compiled.kernels.kernels);
     ScheduleOptions how;
     how.parts = options.parts;
-    how.group_tiles = options.threads > 1 ? 4 * options.threads : 1;
     schedule = backend::schedule(compiled.blocks, compiled.kernels, how);
     tables = encode(schedule);
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
-    groups = std::make_unique<HostGroups>(compiled, schedule);
-    executor::Code code{tables.data(), compiled.functions.data(), outside.data(), HostGroups::run, groups.get()};
+    executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
     if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
       throw std::bad_alloc();
   }
@@ -74,12 +69,17 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
   for (Tensor& output : outputs) out.push_back({output.mutable_data(), nullptr});
   executor::Message message, result;
   executor::Status status = impl_->executor.run(in.data(), out.data(), message, &result);
-  impl_->inner_bytes = impl_->groups->take_most_bytes();
-  if (status == executor::Status::no_memory || impl_->groups->out_of_memory()) throw std::bad_alloc();
+  if (status == executor::Status::no_memory) throw std::bad_alloc();
   if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
 }
 
-std::size_t Executable::inner_bytes() const { return impl_->inner_bytes; }
+std::size_t Executable::inner_bytes() const {
+  std::size_t most = 0;
+  for (std::size_t k = 0; k < impl_->compiled.blocks.program.operators.size(); ++k)
+    if (auto kernel = impl_->compiled.kernels.of[k]; kernel && impl_->compiled.blocks.program.operators[k].region())
+      most = std::max(most, scratch_bytes(impl_->compiled.kernels.kernels[*kernel]));
+  return most;
+}
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 

@@ -36,7 +36,7 @@ class Executable {
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   std::size_t kernel_count() const;   // distinct ones
   std::size_t cached_count() const;   // of those, how many the cache had
-  std::size_t inner_bytes() const;    // in the last run, the most that values inside of groups had at a time
+  std::size_t inner_bytes() const;    // the most that a thread has for the values inside of a group
   std::string print_kernels() const;  // their loops
   std::string print_schedule() const;
 

@@ -13,13 +13,8 @@ namespace tap::backend {
 
 inline constexpr double tile_bytes = 256 << 10;  // of values that are only inside: what stays near a core
 
-// By dim of the group, the points of one tile or step.
-std::vector<std::int64_t> tile_points(const ir::Program& program, const ir::Operator& group);
-
-// At least so many tiles, if there are so many points.
-std::vector<ir::Box> group_tiles(const ir::Operator& group, const ir::Box& box, std::vector<std::int64_t> points,
-                                 std::size_t least);
-std::vector<ir::Box> group_steps(const ir::Operator& group, const ir::Box& tile,
-                                 const std::vector<std::int64_t>& points);
+// By dim of the group, the points of one tile or step. `most`: those that a box has.
+std::vector<std::int64_t> tile_points(const ir::Program& program, const ir::Operator& group,
+                                      const std::vector<std::int64_t>& most);
 
 }  // namespace tap::backend

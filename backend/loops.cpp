@@ -37,8 +37,8 @@ namespace {
 std::size_t bytes_of(const TensorArgument& tensor) {
   if (!tensor.local) return 0;
   constexpr std::size_t line = 64;
-  std::size_t bytes = size_of(tensor.type.element);
-  for (std::int64_t extent : tensor.local->extents) bytes *= static_cast<std::size_t>(extent);
+  auto cells = static_cast<std::size_t>(element_count(tensor.local->extents));
+  std::size_t bytes = cells * size_of(tensor.type.element);
   return (bytes + line - 1) / line * line;
 }
 }  // namespace

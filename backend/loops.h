@@ -153,9 +153,11 @@ struct Statement {
   bool operator==(const Statement&) const;
 };
 
-// Where in the variables the dims of an operation are, for who tells at which point it failed.
+// Where in the variables the dims of an operation are and which tensors are its operands, for who tells at which point of
+// what it failed.
 struct SectionDims {
   std::vector<std::uint32_t> lo, at;
+  std::vector<std::uint32_t> operands;
   bool operator==(const SectionDims&) const = default;
 };
 
@@ -185,9 +187,9 @@ struct Kernel {
 
 struct LowerOptions {
   bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
-  bool any_box = false;           // is called for any part of its box, as groups do
+  bool any_box = false;           // is called for any part of its box
 };
-// Pre: the operator is a map or a reduction. Names play no part in what is computed.
+// Pre: the operator is a map, a reduction or a group. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});
 
 // The cells that this one depends on at once.

@@ -170,6 +170,8 @@ void Parser::section_dims(Line& line) {
   dims.at = variables(line);
   line.expect_word("from");
   dims.lo = variables(line);
+  line.expect_word("of");
+  dims.operands = line.list("(", ")", [&] { return cells(line).tensor(); });
   if (number == 0) kernel_.sections[0] = std::move(dims);
   else kernel_.sections.push_back(std::move(dims));
 }

@@ -29,6 +29,7 @@ class Printer {
 
   void header();
   void local(const TensorArgument& tensor);
+  void section(std::size_t number);
   std::string tensors(std::size_t first, std::size_t end) const;
   std::string variables(const std::vector<std::uint32_t>& numbers) const;
   std::string affine(const AffineExpr& e) const { return to_string(e, kernel_.variables); }
@@ -222,6 +223,14 @@ void Printer::local(const TensorArgument& tensor) {
                    to_string(tensor.local->extents), joined(origin)));
 }
 
+void Printer::section(std::size_t number) {
+  const SectionDims& its = kernel_.sections[number];
+  Texts operands;
+  for (std::uint32_t t : its.operands) operands.push_back(kernel_.tensors[t].name);
+  line(fmt::format("section {} at ({}) from ({}) of ({})", number, variables(its.at), variables(its.lo),
+                   joined(operands)));
+}
+
 void Printer::header() {
   std::size_t arguments = kernel_.operands + kernel_.results;
   line(fmt::format("kernel ({}) -> ({}) over ({})", tensors(0, kernel_.operands), tensors(kernel_.operands, arguments),
@@ -235,11 +244,9 @@ void Printer::header() {
   for (std::uint32_t v = static_cast<std::uint32_t>(3 * kernel_.dims); v < kernel_.variables.size(); ++v)
     if (std::find(defined.begin(), defined.end(), v) == defined.end()) unused.push_back(v);
   if (!unused.empty()) line("unused " + variables(unused));
-  for (std::size_t s = 0; s < kernel_.sections.size(); ++s)
-    if (s > 0 || kernel_.sections[s] != box_dims(kernel_))
-      line(fmt::format("section {} at ({}) from ({})", s, variables(kernel_.sections[s].at),
-                       variables(kernel_.sections[s].lo)));
   for (std::size_t t = arguments; t < kernel_.tensors.size(); ++t) local(kernel_.tensors[t]);
+  for (std::size_t s = 0; s < kernel_.sections.size(); ++s)
+    if (s > 0 || kernel_.sections[s] != box_dims(kernel_)) section(s);
   for (std::size_t a = 0; a < kernel_.accumulators.size(); ++a) {
     const auto& [type, count, lanes] = kernel_.accumulators[a];
     line(fmt::format("acc{}: {}{}{}", a, name_of(type), lanes == 1 ? "" : fmt::format("x{}", lanes),

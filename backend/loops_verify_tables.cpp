@@ -67,6 +67,8 @@ class Tables {
     for (const auto* numbers : {&dims.lo, &dims.at})
       for (std::uint32_t v : *numbers)
         out_.expect(v < kernel_.variables.size(), "variable {} of {}", v, kernel_.variables.size());
+    for (std::uint32_t t : dims.operands)
+      out_.expect(t < kernel_.tensors.size(), "tensor {} of {}", t, kernel_.tensors.size());
   }
 
   void registers() {

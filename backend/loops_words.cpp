@@ -53,6 +53,7 @@ SectionDims box_dims(const Kernel& kernel) {
     dims.lo.push_back(kernel.lo(d));
     dims.at.push_back(kernel.at(d));
   }
+  for (std::uint32_t t = 0; t < kernel.operands; ++t) dims.operands.push_back(t);
   return dims;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backend/cell_places.h"
+#include "backend/lower_group.h"
 #include "backend/lowering.h"
 #include "support/check.h"
 
@@ -93,6 +94,10 @@ std::vector<CellId> Lowering::identity(const Monoid& monoid) {
   std::vector<CellId> result;
   for (CellId id : monoid.identity) result.push_back(monoid_cell(monoid, id, {}));
   return result;
+}
+
+std::vector<CellId> Lowering::beginning(const Monoid& monoid) {
+  return goes_on_ ? result_cells(monoid, true) : identity(monoid);
 }
 
 std::vector<CellId> Lowering::combination(const Monoid& monoid, const std::vector<CellId>& a,
@@ -227,7 +232,7 @@ std::vector<Statement> Lowering::reduction_body() {
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;
   State state = new_state(monoid, 1, 1);
-  std::vector<Statement> inner{{assign(state.slots, identity(monoid))}};
+  std::vector<Statement> inner{{assign(state.slots, beginning(monoid))}};
   for (auto& s : nest(dims_with(true), outside, {accumulate(monoid, state)})) inner.push_back(std::move(s));
   inner.push_back({store(state.values)});
   return whole_nest(dims_with(false), std::move(inner));
@@ -238,9 +243,10 @@ bool Lowering::are_harmless(const std::vector<CellId>& roots) const {
   return std::all_of(roots.begin(), roots.end(), [&](CellId id) { return places.harmless(id); });
 }
 
-std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic) {
+std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic, bool goes_on) {
   TAP_CHECK(op_.map() || op_.reduce(), "only maps and reductions become loops");
   extents_ = extents;
+  goes_on_ = goes_on;
   declare_loads();
   if (op_.reduce()) {
     if (auto scan = find_scan(op_)) return scan_body(*scan);
@@ -268,8 +274,6 @@ void Lowering::cut_by(const RegisterTile& tile) {
   kernel_.worth = (kernel_.worth + kernel_.grain - 1) / kernel_.grain;
 }
 
-namespace {
-
 Frame declare(Kernel& kernel, const Operator& op) {
   Frame frame;
   for (const auto* list : {&op.operands, &op.results})
@@ -291,9 +295,11 @@ Frame declare(Kernel& kernel, const Operator& op) {
     frame.hi.push_back(kernel.hi(d));
     frame.at.push_back(kernel.at(d));
   }
-  kernel.sections.push_back({frame.lo, frame.at});
+  kernel.sections.push_back({frame.lo, frame.at, frame.operands});
   return frame;
 }
+
+namespace {
 
 // The largest dim along which parts share nothing, of equal ones the outermost, and how much is worth a call.
 void declare_cut(Kernel& kernel, const Program& program, const Operator& op, const Extents& extents) {
@@ -313,6 +319,10 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   Kernel kernel;
   kernel.exact_arithmetic = options.exact_arithmetic;
   Frame frame = declare(kernel, op);
+  if (op.region()) {
+    lower_group(program, op, kernel, frame, options);
+    return kernel;
+  }
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
   declare_cut(kernel, program, op, extents);

@@ -143,8 +143,8 @@ std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part
                                             const State& state, const std::optional<Block>& chunk,
                                             std::size_t chunked) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
-  auto identities = across(tile, &rows, &lanes, {{assign(state.slots, identity(monoid))}});
-  if (!chunk) return identities;
+  auto identities = across(tile, &rows, &lanes, {{assign(state.slots, beginning(monoid))}});
+  if (!chunk || goes_on_) return identities;
   AffineExpr done = plus(variable(chunk->from), variable(frame_.lo[chunked]), -1);
   Guard first{{{done, Comparison::equal_zero}}, {}, std::move(identities)};
   Guard later{{{plus(done, number(-1)), Comparison::at_least_zero}},

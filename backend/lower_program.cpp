@@ -1,8 +1,8 @@
 // Each distinct operator that the block graphs apply becomes a kernel.
-#include <algorithm>
+#include <unordered_map>
 
 #include "backend/compiled_program.h"
-#include "backend/group_tiles.h"
+#include "backend/loops_text.h"
 #include "backend/lowered.h"
 
 namespace tap::backend {
@@ -11,20 +11,24 @@ using namespace ir;
 
 namespace {
 
-// Numbers the distinct operators; equal structures share a kernel.
+bool is_group(const Operator& op) { return op.region() && op.region()->kind == RegionKind::group; }
+
+// Numbers the distinct operators; equal structures share a kernel, and groups those that have the same loops.
 class Kernels {
  public:
-  Kernels(CompiledProgram& compiled, bool exact_arithmetic) : compiled_(compiled), exact_(exact_arithmetic) {}
+  Kernels(CompiledProgram& compiled, bool exact_arithmetic)
+      : program_(compiled.blocks.program), all_(compiled.kernels.kernels), exact_(exact_arithmetic) {}
 
   std::size_t of(const Operator& op, bool any_box) {
+    const LowerOptions options{.exact_arithmetic = exact_, .any_box = any_box};
+    if (is_group(op)) return of_loops(lowered(program_, op, options));
     std::size_t hash = structural_hash(op);
-    auto [begin, end] = seen_.equal_range(hash);
+    auto [begin, end] = operators_.equal_range(hash);
     for (auto it = begin; it != end; ++it)
       if (it->second.any_box == any_box && equal_structure(*it->second.op, op)) return it->second.kernel;
-    auto& all = compiled_.kernels.kernels;
-    seen_.emplace(hash, Seen{&op, any_box, all.size()});
-    all.push_back(lowered(compiled_.blocks.program, op, {.exact_arithmetic = exact_, .any_box = any_box}));
-    return all.size() - 1;
+    operators_.emplace(hash, Seen{&op, any_box, all_.size()});
+    all_.push_back(lowered(program_, op, options));
+    return all_.size() - 1;
   }
 
  private:
@@ -33,39 +37,35 @@ class Kernels {
     bool any_box;
     std::size_t kernel;
   };
-  CompiledProgram& compiled_;
+  std::size_t of_loops(Kernel kernel) {
+    auto [it, fresh] = groups_.try_emplace(canonical(kernel), all_.size());
+    if (fresh) all_.push_back(std::move(kernel));
+    return it->second;
+  }
+
+  const Program& program_;
+  std::vector<Kernel>& all_;
   bool exact_;
-  std::unordered_multimap<std::size_t, Seen> seen_;
+  std::unordered_multimap<std::size_t, Seen> operators_;
+  std::unordered_map<std::string, std::size_t> groups_;  // by text
 };
 
-void add_group(CompiledProgram& compiled, Kernels& kernels, OperatorId id) {
-  const Program& program = compiled.blocks.program;
-  const Operator& group = program[id];
-  if (!compiled.groups.try_emplace(id, CompiledGroup{tile_points(program, group)}).second) return;
-  for (const GroupAnchor& a : group.region()->anchors) {
-    if (group.dims[a.dim].role != DimRole::reduction) continue;
-    OperatorId inner = program[group.region()->graph].operations[a.operation].op;
-    auto [it, fresh] = compiled.streamed.try_emplace(inner);
-    if (!fresh) continue;
-    StreamedKernels& its = it->second;
-    its.operators = streamed(program, program[inner]);
-    its.partial = kernels.of(its.operators.partial, true);
-    its.combine = kernels.of(its.operators.combine, true);
-    its.finish = kernels.of(its.operators.finish, true);
-  }
-}
-
-// Operators that are applied to parts of which they say nothing: those inside of groups, and those that are placed by a dim
-// which numbers no blocks of theirs (where partials of a mesh are combined in parts, each device has one partial's number).
+// Operators that are applied to parts of which they say nothing: those that are placed by a dim which numbers no blocks of
+// theirs (where partials of a mesh are combined in parts, each device has one partial's number).
 std::vector<bool> applied_to_parts(const Program& program) {
   std::vector<bool> found(program.operators.size(), false);
-  for (const Operator& op : program.operators)
-    if (op.region() && op.region()->kind == RegionKind::group)
-      for (const Operation& operation : program[op.region()->graph].operations) found[operation.op.index()] = true;
   for (const Graph& graph : program.graphs)
     for (const Operation& operation : graph.operations)
       for (const BlockPlacement& p : operation.placements)
         if (!is_block_dim(program[operation.op], p.dim)) found[operation.op.index()] = true;
+  return found;
+}
+
+// What is inside of groups is part of their kernels.
+std::vector<bool> graphs_in_groups(const Program& program) {
+  std::vector<bool> found(program.graphs.size(), false);
+  for (const Operator& op : program.operators)
+    if (is_group(op)) found[op.region()->graph.index()] = true;
   return found;
 }
 
@@ -76,15 +76,16 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic) {
   compiled.blocks = std::move(blocks);
   const Program& program = compiled.blocks.program;
   compiled.kernels.of.resize(program.operators.size());
-  const std::vector<bool> any_box = applied_to_parts(program);
+  const std::vector<bool> any_box = applied_to_parts(program), in_groups = graphs_in_groups(program);
   Kernels kernels(compiled, exact_arithmetic);
-  for (const Graph& graph : program.graphs)
-    for (const Operation& operation : graph.operations) {
+  for (std::size_t g = 0; g < program.graphs.size(); ++g) {
+    if (in_groups[g]) continue;
+    for (const Operation& operation : program.graphs[g].operations) {
       const Operator& op = program[operation.op];
       auto& kernel = compiled.kernels.of[operation.op.index()];
-      if ((op.map() || op.reduce()) && !kernel) kernel = kernels.of(op, any_box[operation.op.index()]);
-      if (op.region() && op.region()->kind == RegionKind::group) add_group(compiled, kernels, operation.op);
+      if ((op.map() || op.reduce() || is_group(op)) && !kernel) kernel = kernels.of(op, any_box[operation.op.index()]);
     }
+  }
   return compiled;
 }
 

@@ -119,7 +119,7 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
   State state = at(monoid, tile_state_, tile_number(tile));
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;
-  auto result = across(tile, rows, &lanes, {{assign(state.slots, identity(monoid))}});
+  auto result = across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});
   std::vector<std::size_t> order = dims_with(true);
   std::vector<Statement> steps = across(tile, rows, &lanes, {accumulate(monoid, state)});
   if (!order.empty() && is_short(order.back(), tile)) {
@@ -196,6 +196,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   State one = new_state(monoid, 1, 1), other = new_state(monoid, 1, 1), all = new_state(monoid, 1, 1);
   finish.push_back(
       {FoldLanes{first.slots, all.slots, one.slots, other.slots, combination(monoid, one.values, other.values)}});
+  if (goes_on_) finish.push_back({assign(all.slots, combination(monoid, result_cells(monoid, true), all.values))});
   finish.push_back({store(all.values)});
   append(result, over_rows(tile, rows, std::move(finish)));
   return result;

@@ -16,13 +16,16 @@ struct Frame {
   std::vector<std::uint32_t> lo, hi, at;         // variables, by dim
   std::vector<std::uint32_t> operands, results;  // tensors
 };
+// The kernel's arguments for an operator, its box and its section 0.
+Frame declare(Kernel& kernel, const ir::Operator& op);
 
 class Lowering {
  public:
   Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame)
       : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)) {}
-  // `extents`: by dim, how large the box is.
-  std::vector<Statement> run(const Extents& extents, bool exact_arithmetic);
+  // `extents`: by dim, how large the box is. With `goes_on` a reduction, no scan or scatter, begins with what is in its
+  // results, which have the monoid's types and one cell per point.
+  std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool goes_on = false);
 
  private:
   void declare_loads();
@@ -38,6 +41,7 @@ class Lowering {
   ir::CellId cell(ir::CellId id);
   ir::CellId monoid_cell(const ir::Monoid& monoid, ir::CellId id, const std::vector<ir::CellId>& arguments);
   std::vector<ir::CellId> identity(const ir::Monoid& monoid);
+  std::vector<ir::CellId> beginning(const ir::Monoid& monoid);  // what a reduction begins with
   std::vector<ir::CellId> combination(const ir::Monoid& monoid, const std::vector<ir::CellId>& a,
                                       const std::vector<ir::CellId>& b);
   std::vector<ir::CellId> result_values();  // of a map
@@ -148,6 +152,7 @@ class Lowering {
   std::uint32_t vector_variable_ = 0;  // which of the vectors side by side
   State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
+  bool goes_on_ = false;
 };
 
 // One assignment to all of these slots.

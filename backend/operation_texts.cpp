@@ -8,8 +8,8 @@ std::size_t OperationTexts::of(GraphId graph, OperationId id) {
   auto [it, fresh] = known_.try_emplace({graph, id}, texts_.size());
   if (!fresh) return it->second;
   const Operation& operation = program_[graph][id];
+  add(program_[graph], operation);
   if (const RegionBody* inner = program_[operation.op].region()) add_inside(inner->graph);
-  else add(program_[graph], operation);
   return it->second;
 }
 

@@ -10,8 +10,8 @@ namespace tap::backend {
 class OperationTexts {
  public:
   OperationTexts(const ir::Program& program, std::vector<OperationText>& texts) : program_(program), texts_(texts) {}
-  // The number of an operation's text. Of a group those of the operations inside follow, in order, and after one that is a
-  // group those inside of it.
+  // The number of an operation's text. After a group those of the operations inside follow, in order, as the kernel numbers
+  // its sections.
   std::size_t of(ir::GraphId graph, ir::OperationId operation);
 
  private:

@@ -56,9 +56,6 @@ class Printer {
                         ir::to_string(call.box), list(call.buffers));
     for (const Counter& c : call.counters) out_ += fmt::format(", dim {} counts iterate {}", c.dim, c.level);
   }
-  void print(const GroupCall& call) {
-    out_ += fmt::format("group {} {}", schedule_.operations[call.operations].name, list(call.buffers));
-  }
   void print(const CopyBox& copy) {
     out_ += fmt::format("copy {} of {} to {}", ir::to_string(copy.box), number(copy.from), number(copy.to));
   }

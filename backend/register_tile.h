@@ -15,8 +15,9 @@ namespace tap::backend {
 struct Extents {
   std::vector<std::int64_t> sizes;
   std::vector<bool> exact;  // every box is that large
+  bool bounded = false;     // none is larger
   std::int64_t most(const ir::Operator& op, std::size_t dim) const {
-    return exact[dim] ? sizes[dim] : op.dims[dim].range.size();
+    return exact[dim] || bounded ? sizes[dim] : op.dims[dim].range.size();
   }
 };
 Extents extents_of(const ir::Operator& op);

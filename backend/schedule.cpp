@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "backend/group_tiles.h"
 #include "backend/operation_texts.h"
 #include "backend/schedule_tasks.h"
 #include "support/check.h"
@@ -37,7 +36,6 @@ class Scheduler {
   void task(Frame& frame, const Application& application);
   void task(Frame& frame, const Move& move);
   void kernel(Frame& frame, const Application& application, const Operator& op, std::size_t kernel);
-  void group(Frame& frame, const Application& application, const Operator& op);
   void outside(Frame& frame, const Application& application, const Operator& op);
   void region(Frame& frame, const Application& application, const Operator& op);
   std::vector<BufferId> iterate(const Operator& op, const std::vector<BufferId>& operands);
@@ -159,7 +157,6 @@ void Scheduler::task(Frame& frame, const Application& application) {
   if (auto number = kernels_.of[id.index()]) return kernel(frame, application, op, *number);
   if (op.kernel()) return outside(frame, application, op);
   TAP_CHECK(op.region(), "an operator without a kernel is applied");
-  if (op.region()->kind == RegionKind::group) return group(frame, application, op);
   region(frame, application, op);
 }
 
@@ -170,7 +167,7 @@ void Scheduler::task(Frame& frame, const Move& move) {
 void Scheduler::kernel(Frame& frame, const Application& application, const Operator& op, std::size_t number) {
   KernelCall call;
   call.kernel = number;
-  call.box = box_to_run(op, application.box);
+  call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group walks through blocks itself
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::counter) {
       call.counters.push_back({d, op.dims[d].level});
@@ -187,21 +184,6 @@ void Scheduler::kernel(Frame& frame, const Application& application, const Opera
   call.buffers.insert(call.buffers.end(), writes.begin(), writes.end());
   call.operations = text_of(frame, application);
   tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1), order_}, reads, writes);
-}
-
-void Scheduler::group(Frame& frame, const Application& application, const Operator& op) {
-  GroupCall call;
-  call.group = frame.graph[application.operation].op;
-  call.boxes = group_tiles(op, application.box, tile_points(program_, op), options_.group_tiles);
-  std::vector<BufferId> reads, writes;
-  for (HeldId h : application.operands) reads.push_back(held(frame, h));
-  for (HeldId h : application.results) writes.push_back(held(frame, h));
-  if (call.boxes.empty()) return;
-  call.buffers = reads;
-  call.buffers.insert(call.buffers.end(), writes.begin(), writes.end());
-  call.operations = text_of(frame, application);
-  auto tiles = static_cast<std::int64_t>(call.boxes.size());
-  tasks_.add({std::move(call), tiles, order_}, reads, writes);
 }
 
 // Regions are memory of their own: cells of a read that lie outside of the tensor are there and hold the fill.

@@ -53,14 +53,6 @@ struct KernelCall {
   std::vector<BufferId> buffers;  // operands, then results
   bool operator==(const KernelCall&) const = default;
 };
-// A group that no kernel computes: it runs in the process that compiled it (run_group.h).
-struct GroupCall {
-  std::size_t operations = 0;  // of the operations inside
-  ir::OperatorId group;
-  std::vector<ir::Box> boxes;  // one per tile
-  std::vector<BufferId> buffers;
-  bool operator==(const GroupCall&) const = default;
-};
 struct CopyBox {
   BufferId from, to;
   ir::Box box;
@@ -87,7 +79,7 @@ struct Iteration {
 };
 
 struct ScheduledTask {
-  std::variant<KernelCall, GroupCall, CopyBox, Fill, OutsideCall, Iteration> what;
+  std::variant<KernelCall, CopyBox, Fill, OutsideCall, Iteration> what;
   std::int64_t tiles = 1;  // parts that threads may take
   std::size_t order = 0;   // of its operation: of several that fail, the least is told
   bool operator==(const ScheduledTask&) const = default;
@@ -135,10 +127,9 @@ struct KernelTable {
 
 struct ScheduleOptions {
   std::int64_t parts = 0;  // into how many parts a kernel's box is cut, as far as it can be; 0: as many as are worth it
-  std::size_t group_tiles = 1;  // into how many boxes a group is cut at least that has no kernel
   const std::vector<std::string>* output_names = nullptr;  // else the values' names
 };
-// Pre: the block program is one of all devices; without GroupCalls unless the group has no kernel.
+// Pre: the block program is one of all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});
 
 // Places the buffers in the arena: none overlaps another that lives at the same time.

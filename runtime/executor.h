@@ -17,17 +17,10 @@
 
 namespace tap::executor {
 
-// Tiles of what only the process can do that compiled the program. `arguments`: as a kernel's buffers. `counters`: the steps
-// of the iterates that run, the innermost last.
-using HostFunction = int32_t (*)(void* context, int64_t number, void* const* arguments, const int64_t* counters,
-                                 int64_t depth, int64_t first_tile, int64_t end_tile, KernelError* error);
-
 struct Code {
   const int64_t* tables = nullptr;
   const KernelFunction* kernels = nullptr;
   const OutsideFunction* outside = nullptr;  // by number; one that is missing is null
-  HostFunction host = nullptr;
-  void* host_context = nullptr;
 };
 
 struct TensorView {

@@ -48,12 +48,6 @@ int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, i
                                    begin(tiles.end), error);
 }
 
-int32_t run_host(const Code& code, const Call& call, const HostCall& task, int64_t depth, int64_t thread, Tiles tiles,
-                 KernelError* error) {
-  void** arguments = arguments_of(Reader(code.tables), call, task.arguments, thread);
-  return code.host(code.host_context, task.number, arguments, call.counters, depth, tiles.first, tiles.end, error);
-}
-
 void run_copy(const Code& code, const Call& call, const Copy& task, Tiles tiles) {
   Reader tables(code.tables);
   copy_tiles({address(call, task.from), tables.words(task.from_strides)},
@@ -83,7 +77,6 @@ int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t 
   switch (static_cast<TaskKind>(task.kind)) {
     case kernel_call:
       return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, {first, end}, error);
-    case host_call: return run_host(code, call, static_cast<const HostCall&>(task), depth, thread, {first, end}, error);
     case copy_box: run_copy(code, call, static_cast<const Copy&>(task), {first, end}); return 0;
     case fill_buffer: run_fill(call, static_cast<const Fill&>(task)); return 0;
     case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread); return 0;

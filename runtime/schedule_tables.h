@@ -57,7 +57,7 @@ struct Operation {
   List operands;  // Operand
 };
 
-enum TaskKind : int64_t { kernel_call, host_call, copy_box, fill_buffer, outside_call, iteration };
+enum TaskKind : int64_t { kernel_call, copy_box, fill_buffer, outside_call, iteration };
 
 // Every task begins with these.
 struct Task {
@@ -82,12 +82,6 @@ struct KernelCall : Task {
   List arguments;        // Argument
   int64_t strides;       // of all arguments, one after another
   List counters;         // dims of the box that have the step that runs
-};
-// What only the process that compiled the program can do; never in a file.
-struct HostCall : Task {
-  int64_t number;
-  int64_t operations;
-  List arguments;
 };
 struct Copy : Task {
   Argument from, to;  // the first cell of the box
@@ -136,7 +130,6 @@ struct Head {
   int64_t scratch_bytes;  // the most that a kernel wants
   int64_t most_arguments;
   int64_t depth;  // of iterates inside of each other
-  int64_t host_calls;
   List buffers, sequences, inputs, outputs, operations;
   List outside;  // Text: symbols of the outside kernels
   int64_t kernels;

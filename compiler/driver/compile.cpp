@@ -105,20 +105,6 @@ backend::Target target_for(const CompileCommand& command) {
   return target;
 }
 
-// Of a group no kernel is made yet.
-void require_kernels(const backend::Schedule& schedule) {
-  for (const backend::Sequence& sequence : schedule.sequences)
-    for (const backend::Batch& batch : sequence)
-      for (const backend::ScheduledTask& task : batch)
-        if (auto* group = std::get_if<backend::GroupCall>(&task.what))
-          throw Failure{exit_code::wrong_program,
-                        Diagnostic(Code::plan_not_applicable, Span{},
-                                   fmt::format("the plan fuses operations, `{}` among them, and fused operations are "
-                                               "run by `tapc run` only as yet",
-                                               schedule.operations[group->operations].name))
-                            .help("compile without --fuse and without the plan's `fuse` lines")};
-}
-
 struct Lowered {
   Compiled compiled;
   ir::Plan plan;
@@ -194,7 +180,6 @@ int compile(Session& session, const CompileCommand& command) {
   backend::ScheduleOptions how;
   how.output_names = &program.compiled.results;
   backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
-  require_kernels(schedule);
   facts.schedule = &schedule;
   std::vector<OutputFile> files = files_for(command, places, facts, lowered);
   Phase writing("writing the library");

@@ -10,10 +10,10 @@
 #include <optional>
 #include <stdexcept>
 
-#include "backend/call.h"
 #include "backend/emit_state.h"
 #include "backend/loops.h"
 #include "ir/interpret_number.h"
+#include "tests/backend/call.h"
 
 namespace tap::backend::test {
 

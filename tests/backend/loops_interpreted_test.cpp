@@ -81,7 +81,8 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
     std::vector<std::unique_ptr<Guarded>> memory;
     for (const Tensor& tensor : tensors) memory.push_back(std::make_unique<Guarded>(tensor, at_end));
     Call call = call_on([&](std::size_t t) { return memory[t]->data(); });
-    call.run(function, thread_scratch(scratch_bytes(kernel)));
+    Guarded scratch(Tensor(ElementType::u8, {static_cast<std::int64_t>(scratch_bytes(kernel))}), at_end);
+    call.run(function, scratch.data());
     ASSERT_EQ(call.why, failure ? static_cast<std::int32_t>(failure->why) : 0) << print(kernel);
     if (failure) {
       for (std::size_t d = 0; d < failure->point.size(); ++d)
@@ -331,7 +332,7 @@ TEST(LoopInterpreter, FailuresAndSections) {
       y[i] = 100 / (x[i] + 4) + w[(abs(x[i]))?]!
 )",
                             R"(kernel (x: i64[40]) -> (y: i64[40]) over (i)
-  section 1 at (j) from (lo_i)
+  section 1 at (j) from (lo_i) of ()
   for j in lo_i..hi_i down
     section 1
       y[j] = 100 % (x[j] + 4)

@@ -91,7 +91,7 @@ TEST(VerifyLoops, WrongTexts) {
       {"cut i by 16", "cut i by 0", "the box is cut at multiples of 0"},
       {"holds [16] at (i0)", "holds [16, 2] at (i0)", "2 extents for 1 axes"},
       {"holds [16] at (i0)", "holds [16] at (i0, 0)", "an origin with 2 coordinates for 1 axes"},
-      {"  cut", "  section 0 at (i) from (v)\n  cut", "section 0 begins at v, which is not in scope"},
+      {"  cut", "  section 0 at (i) from (v) of ()\n  cut", "section 0 begins at v, which is not in scope"},
       {"    s[] = acc1", "    section 3\n      s[] = acc1", "section 3 of 1"},
       {"      acc0[u] = 0.0", "      acc0[u], acc0[u] = 0.0, 1.0", "acc0 is assigned twice at once"},
   };

@@ -1,5 +1,5 @@
 // Groups as they run: on the oracle and on devices of their own with poisoned memory, and natively by tiles, which keep no
-// more of the values inside than a tile needs.
+// more of the values inside than a tile needs. Of each native kernel what its loops mean is asked, too.
 #ifdef TAP_HAVE_BACKEND
 #include <gtest/gtest.h>
 
@@ -121,7 +121,13 @@ TEST(GroupRun, FailuresNameTheOperationInside) {
   }
 }
 
-// The most bytes that values inside of groups had.
+// Floats that are combined in another order.
+void expect_near(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted) {
+  for (std::int64_t c = 0; c < wanted[0].size(); ++c)
+    EXPECT_NEAR(found[0].load_f64(c), wanted[0].load_f64(c), 1e-4) << c;
+}
+
+// The most bytes that a thread has for values inside of groups.
 std::size_t inner_bytes(const std::string& text, const std::string& lines, std::vector<Tensor>* outputs = nullptr) {
   ir::Program program = planned(compiled(text), lines);
   backend::Executable executable(passes::expand(program), {});
@@ -144,26 +150,27 @@ TEST(GroupRun, AttentionByRowsKeepsRows) {
   EXPECT_EQ(inner_bytes(attention(n, m), "choose Y.s 0\n", &whole), 0u);
   std::size_t bytes = inner_bytes(attention(n, m), "fuse \"Y.t.sum\", \"Y.t\", \"Y.mx\", Y over i\n", &rows);
   EXPECT_GE(bytes, 2 * m * 4);
-  EXPECT_LE(bytes, 256 << 10);
-  expect_same(rows, whole, "by rows");
+  EXPECT_LE(bytes, 320 << 10);  // with keys that are packed
+  expect_near(rows, whole);
 }
 
-// One block of keys at a time: of the scores queries × keys cells, of the running state so far, the next one and a block's
-// partial, and the component of the state that nobody outside reads. All queries fit into one tile.
+// One block of keys at a time, as often as there are scores and weights, and the running state so far and a block's: the
+// number of keys makes no difference.
 TEST(GroupRun, StreamedAttentionKeepsOneBlockOfKeys) {
   auto lines = [](std::int64_t blocks) {
     return fmt::format("fuse \"Y.t.sum\", \"Y.t\", \"Y.mx\" over i, j\nsplit \"Y.s\" dim j into {} over sequential\n",
                        blocks);
   };
   const std::size_t rows = 16, keys = 32, cell = 4;
-  const std::size_t scores = 2 * rows * keys * cell, state = (3 * (1 + 1 + 8) + 1) * rows * cell;
+  const std::size_t scores = 2 * rows * keys * cell, state = 2 * (1 + 1 + 8) * rows * cell;
+  const std::size_t packed = (8 + rows) * keys * cell;  // keys and weights
   std::vector<Tensor> whole, streamed;
   inner_bytes(attention(rows, 512), "", &whole);
-  EXPECT_EQ(inner_bytes(attention(rows, 512), lines(512 / keys), &streamed), scores + state);
-  for (std::size_t c = 0; c < rows * 8; ++c)
-    EXPECT_NEAR(streamed[0].load_f64(static_cast<std::int64_t>(c)), whole[0].load_f64(static_cast<std::int64_t>(c)),
-                1e-4);
-  EXPECT_EQ(inner_bytes(attention(rows, 4096), lines(4096 / keys)), scores + state);
+  const std::size_t bytes = inner_bytes(attention(rows, 512), lines(512 / keys), &streamed);
+  EXPECT_GE(bytes, scores);
+  EXPECT_LE(bytes, scores + state + packed);
+  expect_near(streamed, whole);
+  EXPECT_EQ(inner_bytes(attention(rows, 4096), lines(4096 / keys)), bytes);
 }
 
 // The same with the fold inside of each block of keys: what a block needs is there once for its scores, once for their
@@ -175,7 +182,7 @@ TEST(GroupRun, FoldedAttentionKeepsOneBlockOfKeys) {
   std::vector<Tensor> whole, streamed;
   inner_bytes(attention(64, 1024), "choose Y.s 0\n", &whole);
   const std::size_t bytes = inner_bytes(attention(64, 1024), lines, &streamed);
-  for (std::int64_t c = 0; c < 64 * 8; ++c) EXPECT_NEAR(streamed[0].load_f64(c), whole[0].load_f64(c), 1e-4);
+  expect_near(streamed, whole);
   EXPECT_EQ(inner_bytes(attention(64, 8192), lines), bytes);
 }
 

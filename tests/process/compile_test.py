@@ -290,10 +290,27 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.assertEqual((self.folder / "arm.o").read_bytes()[18:20], b"\xb7\x00")  # EM_AARCH64
         self.assertFalse((self.folder / "arm.so").exists())
 
-    def test_fused_operations_are_refused(self):
-        self.write("p.tap", "program p(X: f32[6]) -> (Y: f32[6]) { a[i] = X[i] * 2  Y[i] = a[i] + a[i - 1 else 0] }\n")
-        self.write("p.plan", "fuse a, Y over i\n")
-        self.expect(1, "fuse", "compile", "p.tap", "-o", "p.so", "--plan", "p.plan")
+    def test_fused_operations(self):
+        self.write("p.plan", "plan 1\nfuse a, Y over i\nsplit Y dim i into 2 over threads\n")
+        self.compile("program p(X: i64[6]) -> (Y: i64[6]) { a[i] = 60 / X[i]  Y[i] = a[i] + a[i - 1 else 0] }\n",
+                     "--plan", "p.plan", "--emit=py")
+        module = self.module("p")
+        x = np.arange(1, 7)
+        with module.Program() as program:
+            np.testing.assert_array_equal(program(X=x), 60 // x + np.concatenate([[0], 60 // x[:-1]]))
+            x[4] = 0
+            with self.assertRaisesRegex(Exception, "division by zero in `a` at i=4"):
+                program(X=x)
+
+    def test_streamed_attention(self):
+        self.write("p.plan", 'plan 1\nfuse "Y.t.sum", "Y.t", "Y.mx" over i, j\nsplit "Y.s" dim j into 8 over sequential\n')
+        self.compile("use std\nprogram p(Q: f64[9, 4], K: f64[50, 4], V: f64[50, 3]) -> (Y: f64[9, 3]) { Y = attention(Q, K, V) }\n",
+                     "--plan", "p.plan", "--emit=py")
+        module = self.module("p")
+        q, k, v = (np.random.default_rng(n).standard_normal(shape) for n, shape in enumerate(((9, 4), (50, 4), (50, 3))))
+        e = np.exp(q @ k.T / 2)
+        with module.Program() as program:
+            np.testing.assert_allclose(program(Q=q, K=k, V=v), e @ v / e.sum(1, keepdims=True), rtol=1e-12)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,6 @@ inline View view_of_box(const void* data, ElementType type, const ir::Box& box) 
   return view;
 }
 
-// The index dims' bounds; a counter has the step that runs. `counters`: of the enclosing iterates, the innermost last.
-std::vector<std::int64_t> box_argument(const ir::Operator& op, const ir::Box& box,
-                                       const std::vector<std::int64_t>& counters);
-
-// At least so many bytes for the calls of this thread, on a cache line. Throws std::bad_alloc.
-void* thread_scratch(std::size_t bytes);
-
 struct Call {
   std::int64_t first_tile = 0, end_tile = 1;
   std::vector<std::int64_t> box;

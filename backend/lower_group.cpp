@@ -1,0 +1,414 @@
+#include "backend/lower_group.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/group_tiles.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+std::vector<Statement> in_loop(For loop, std::vector<Statement> body) {
+  append(loop.body, std::move(body));
+  return {{std::move(loop)}};
+}
+
+std::vector<Statement> in_section(std::size_t number, std::vector<Statement> body) {
+  return {{Section{static_cast<std::uint32_t>(number), std::move(body)}}};
+}
+
+}  // namespace
+
+GroupLowering::GroupLowering(const Program& program, const Operator& group, Kernel& kernel, std::vector<DimSpan> box,
+                             std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results)
+    : program_(program),
+      group_(group),
+      kernel_(kernel),
+      view_(view_of(program, group)),
+      graph_(view_.graph),
+      windows_(moving_demand(view_)),
+      spans_(std::move(box)),
+      levels_(1),
+      tensors_(graph_.values.size(), none),
+      regions_(graph_.values.size()) {
+  std::vector<std::int64_t> most;
+  for (DimSpan& span : spans_) {
+    span.level = 0;
+    most.push_back(span.most);
+  }
+  points_ = tile_points(program, group, most);
+  for (std::size_t k = 0; k < graph_.inputs.size(); ++k) tensors_[graph_.inputs[k].index()] = operands[k];
+  for (std::size_t k = 0; k < graph_.outputs.size(); ++k) tensors_[graph_.outputs[k].index()] = results[k];
+}
+
+AffineExpr GroupLowering::plus(AffineExpr a, AffineExpr b, std::int64_t factor) const {
+  a.coefficients.resize(kernel_.variables.size());
+  b.coefficients.resize(kernel_.variables.size());
+  return a + scale(b, factor);
+}
+
+std::uint32_t GroupLowering::new_variable(std::string name) {
+  kernel_.variables.push_back(std::move(name));
+  return static_cast<std::uint32_t>(kernel_.variables.size() - 1);
+}
+
+std::uint32_t GroupLowering::define(std::vector<Statement>& into, const std::string& name, std::vector<Bound> bounds,
+                                    bool greatest) {
+  std::uint32_t v = new_variable(name);
+  into.push_back({Define{v, std::move(bounds), greatest}});
+  return v;
+}
+
+std::uint32_t GroupLowering::as_variable(std::size_t level, const std::string& name, const AffineExpr& e) {
+  AffineExpr whole = e;
+  whole.coefficients.resize(kernel_.variables.size());
+  if (auto v = whole.as_variable()) return static_cast<std::uint32_t>(*v);
+  return define(levels_[level].before, name, {bound(e)}, true);
+}
+
+// ---- tiles and steps -------------------------------------------------------------------------------------------------
+
+For GroupLowering::part_loop(const std::string& name, const DimSpan& span, std::int64_t step) {
+  For loop;
+  loop.variable = new_variable(name);
+  loop.lower = {bound(span.lo)};
+  loop.upper = {bound(span.hi)};
+  loop.step = step;
+  return loop;
+}
+
+// From `first` on so many points, or what is left.
+DimSpan GroupLowering::part_of(const DimSpan& span, AffineExpr first, std::int64_t points, const std::string& name,
+                               std::vector<Statement>& into) {
+  DimSpan part{first, plus(first, number(points)), points, span.exact && span.most % points == 0, span.level};
+  if (!part.exact) part.hi = variable(define(into, "end." + name, {bound(part.hi), bound(span.hi)}, false));
+  return part;
+}
+
+void GroupLowering::open_tiles() {
+  for (std::size_t d = 0; d < spans_.size(); ++d) {
+    const IndexDim& dim = group_.dims[d];
+    if (dim.role != DimRole::parallel || points_[d] >= spans_[d].most) continue;
+    Tile tile{part_loop(dim.name + "t", spans_[d], points_[d]), {}};
+    spans_[d] = part_of(spans_[d], variable(tile.loop.variable), points_[d], dim.name, tile.before);
+    tiles_.push_back(std::move(tile));
+  }
+}
+
+// The dims that number blocks, then those of which there are as many points in a step as fit.
+void GroupLowering::open_steps() {
+  auto open = [&](std::size_t d, std::int64_t step) {
+    levels_.push_back({part_loop(group_.dims[d].name + "s", spans_[d], step), {}, {}});
+    return levels_.back().loop.variable;
+  };
+  std::vector<bool> walked(spans_.size(), false);
+  for (std::uint32_t d = 0; d < spans_.size(); ++d) {
+    if (group_.dims[d].role != DimRole::reduction || !is_block_dim(group_, d)) continue;
+    AffineExpr number_of_block = variable(open(d, 1));
+    spans_[d] = {number_of_block, plus(number_of_block, number(1)), 1, true, levels_.size() - 1};
+  }
+  for (const Blocking& b : group_.blockings) {
+    bool walks = group_.dims[b.block_dim].role == DimRole::reduction;
+    if (walks || walked[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
+    walked[b.dim] = walked[b.dim] || walks;
+  }
+  for (std::uint32_t d = 0; d < spans_.size(); ++d) {
+    if (group_.dims[d].role != DimRole::reduction || walked[d] || is_block_dim(group_, d)) continue;
+    if (points_[d] >= spans_[d].most) continue;
+    std::uint32_t first = open(d, points_[d]);
+    spans_[d] = part_of(spans_[d], variable(first), points_[d], group_.dims[d].name, levels_.back().before);
+    spans_[d].level = levels_.size() - 1;
+  }
+}
+
+// Of the dim, the block with the number that its block dim has. Blocks of one size are as those of the largest range, so
+// that where they begin is affine.
+void GroupLowering::cut(const Blocking& blocking) {
+  DimSpan& span = spans_[blocking.dim];
+  const DimSpan& block = spans_[blocking.block_dim];
+  const std::size_t level = std::max(span.level, block.level);
+  const std::string& name = group_.dims[blocking.dim].name;
+  std::vector<Statement>& into = levels_[level].before;
+  if (!blocking.blocks.boundaries.empty()) {
+    DimSpan part{span.lo, span.hi, 0, false, level};
+    const auto& b = blocking.blocks.boundaries;
+    for (std::size_t n = 0; n + 1 < b.size(); ++n) part.most = std::max(part.most, b[n + 1] - b[n]);
+    part.most = std::min(part.most, span.most);
+    AffineExpr from = variable(boundary(blocking, 0, into)), to = variable(boundary(blocking, 1, into));
+    part.lo = variable(define(into, "from." + name, {bound(from), bound(span.lo)}, true));
+    part.hi = variable(define(into, "end." + name, {bound(to), bound(span.hi)}, false));
+    span = part;
+    return;
+  }
+  const std::int64_t count = blocking.blocks.count;
+  const std::int64_t points = std::max<std::int64_t>((span.most + count - 1) / count, 1);
+  AffineExpr first = plus(span.lo, block.lo, points);
+  DimSpan whole = span;
+  whole.exact = span.exact && points * count == span.most;
+  span = part_of(whole, first, points, name, into);
+  span.level = level;
+}
+
+// Where the block begins, or ends, from a table.
+std::uint32_t GroupLowering::boundary(const Blocking& blocking, std::size_t shift, std::vector<Statement>& into) {
+  CellExprs& exprs = kernel_.exprs;
+  AffineExpr at = spans_[blocking.block_dim].lo;
+  at.coefficients.resize(kernel_.variables.size());
+  auto v = at.as_variable();
+  TAP_CHECK(v, "the number of a block is a variable");
+  CellId which = exprs.index(static_cast<std::uint32_t>(*v));
+  const auto& b = blocking.blocks.boundaries;
+  CellId value = exprs.constant(Scalar::integer(ElementType::i64, b.back()));
+  for (std::size_t n = b.size() - 1; n-- > 0;) {
+    CellId here = exprs.apply(CellOp::equal, ElementType::boolean,
+                              {which, exprs.constant(Scalar::integer(ElementType::i64, static_cast<std::int64_t>(n)))});
+    CellId its = exprs.constant(Scalar::integer(ElementType::i64, b[n + shift]));
+    value = exprs.apply(CellOp::select, ElementType::i64, {here, its, value});
+  }
+  std::uint32_t result = new_variable((shift == 0 ? "first." : "last.") + group_.dims[blocking.dim].name);
+  into.push_back({Let{result, value}});
+  return result;
+}
+
+// ---- boxes and regions -----------------------------------------------------------------------------------------------
+
+// The window from the first point of the tile and step to the last, inside of `whole`.
+DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::string& name) {
+  DimSpan span{number(window.start.offset), number(checked::add(window.start.offset, window.length)), window.length,
+               true, 0};
+  if (window.length <= 0) return {span.lo, span.lo, 0, true, 0};
+  for (std::size_t g = 0; g < spans_.size(); ++g) {
+    std::int64_t c = window.start.coefficients[g];
+    if (c == 0) continue;
+    AffineExpr last = plus(spans_[g].hi, number(-1));
+    span.lo = plus(span.lo, c > 0 ? spans_[g].lo : last, c);
+    span.hi = plus(span.hi, c > 0 ? last : spans_[g].lo, c);
+    span.most = checked::add(span.most, checked::mul(std::abs(c), std::max<std::int64_t>(spans_[g].most, 1) - 1));
+    span.exact = span.exact && spans_[g].exact;
+    span.level = std::max(span.level, spans_[g].level);
+  }
+  span.most = std::min(span.most, whole.size());
+  if (whole.contains(window.bounds(group_.box()))) return span;
+  span.exact = false;
+  std::vector<Statement>& into = levels_[span.level].before;
+  span.lo = variable(define(into, "lo." + name, {bound(span.lo), bound(number(whole.lo))}, true));
+  span.hi = variable(define(into, "hi." + name, {bound(span.hi), bound(number(whole.hi))}, false));
+  return span;
+}
+
+std::uint32_t GroupLowering::new_local(ValueId value, ElementType type) {
+  TensorArgument memory;
+  memory.name = graph_[value].name;
+  memory.type = {type, graph_[value].type.shape};
+  memory.local.emplace();
+  for (const DimSpan& span : regions_[value.index()]) {
+    memory.local->extents.push_back(span.most);
+    memory.local->origin.push_back(span.lo);
+  }
+  kernel_.tensors.push_back(std::move(memory));
+  return static_cast<std::uint32_t>(kernel_.tensors.size() - 1);
+}
+
+// Memory for what a tile and step needs of the values that are only inside.
+void GroupLowering::place_values() {
+  for (std::size_t v = 0; v < graph_.values.size(); ++v) {
+    const Shape& shape = graph_.values[v].type.shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      regions_[v].push_back(span_of(windows_.values[v][axis], {0, shape[axis]}, graph_.values[v].name));
+  }
+  std::vector<bool> is_state(graph_.values.size(), false);
+  for (std::size_t o = 0; o < graph_.operations.size(); ++o)
+    if (is_streamed(o))
+      for (ValueId v : graph_.operations[o].results) is_state[v.index()] = true;
+  for (std::size_t v = 0; v < graph_.values.size(); ++v)
+    if (tensors_[v] == none && !is_state[v]) tensors_[v] = new_local(ValueId(v), graph_.values[v].type.element);
+}
+
+bool GroupLowering::is_streamed(std::size_t operation) const {
+  return std::any_of(view_.anchors.begin(), view_.anchors.end(), [&](const GroupAnchor& a) {
+    return a.operation == operation && group_.dims[a.dim].role == DimRole::reduction;
+  });
+}
+
+// ---- operations ------------------------------------------------------------------------------------------------------
+
+std::vector<std::uint32_t> GroupLowering::tensors_of(const std::vector<ValueId>& values) const {
+  std::vector<std::uint32_t> result;
+  for (ValueId v : values) result.push_back(tensors_[v.index()]);
+  return result;
+}
+
+// In which loop an operation stands: that of its box, of the regions that it touches, and of what it reads.
+std::size_t GroupLowering::level_of(std::size_t number, const std::vector<DimSpan>& box,
+                                    std::vector<std::size_t>& level_of_value) const {
+  const Operation& operation = graph_.operations[number];
+  std::size_t level = 0;
+  for (const DimSpan& span : box) level = std::max(level, span.level);
+  for (const auto* list : {&operation.operands, &operation.results})
+    for (ValueId v : *list) {
+      if (list == &operation.operands) level = std::max(level, level_of_value[v.index()]);
+      for (const DimSpan& span : regions_[v.index()]) level = std::max(level, span.level);
+    }
+  for (ValueId v : operation.results) level_of_value[v.index()] = std::max(level_of_value[v.index()], level);
+  return level;
+}
+
+void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& level_of_value) {
+  const Operation& operation = graph_.operations[number];
+  const Operator& op = program_[operation.op];
+  Frame frame;
+  std::vector<DimSpan> box;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    const std::string& name = op.dims[d].name;
+    box.push_back(span_of(windows_.operations[number][d], op.dims[d].range, name));
+    frame.lo.push_back(as_variable(box[d].level, "lo." + name, box[d].lo));
+    frame.hi.push_back(as_variable(box[d].level, "hi." + name, box[d].hi));
+    frame.at.push_back(new_variable(name));
+  }
+  frame.operands = tensors_of(operation.operands);
+  const std::size_t section = kernel_.sections.size(), level = level_of(number, box, level_of_value);
+  kernel_.sections.push_back({frame.lo, frame.at, frame.operands});
+  if (is_streamed(number)) return add_stream(number, level, frame, box);
+  frame.results = tensors_of(operation.results);
+  std::vector<Statement> body;
+  if (op.region()) body = GroupLowering(program_, op, kernel_, box, frame.operands, frame.results).run();
+  else body = lowered(op, frame, box);
+  append(levels_[level].before, in_section(section, std::move(body)));
+}
+
+std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
+                                              bool goes_on) {
+  TAP_CHECK(op.map() || op.reduce(), "`" + op.name + "` cannot be inside of a group");
+  Extents extents;
+  for (const DimSpan& span : box) {
+    extents.sizes.push_back(span.most);
+    extents.exact.push_back(span.exact);
+  }
+  extents.bounded = true;
+  return Lowering(program_, op, kernel_, frame).run(extents, kernel_.exact_arithmetic, goes_on);
+}
+
+// A map of those that a streamed reduction is made of.
+std::vector<Statement> GroupLowering::lowered_part(const Operator& part, Frame frame, std::vector<DimSpan> box) {
+  for (std::uint32_t d : part.writes[0].invariant_dims) {
+    frame.lo[d] = zero_;
+    frame.hi[d] = one_;
+    box[d] = {number(0), number(1), 1, true, 0};
+  }
+  return lowered(part, frame, box);
+}
+
+void GroupLowering::add_stream(std::size_t number, std::size_t level, Frame frame, const std::vector<DimSpan>& box) {
+  const Operation& operation = graph_.operations[number];
+  const std::vector<Statement> nothing;
+  std::vector<bool> written;
+  for (ValueId v : operation.results) written.push_back(tensors_[v.index()] != none);
+  StreamParts parts = stream_parts(program_, program_[operation.op], written);
+  std::vector<std::uint32_t> results = tensors_of(operation.results), so_far, block;
+  const std::size_t section = kernel_.sections.size() - 1;
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    ValueId v = operation.results[r];
+    const TensorType& kept = parts.partial.results[r];
+    bool own = written[r] && kept == graph_[v].type;
+    so_far.push_back(own ? results[r] : new_local(v, kept.element));
+    if (!parts.goes_on) block.push_back(new_local(v, kept.element));
+  }
+  auto add_parts = [&](std::vector<Statement>& into, const std::vector<Operator>& maps) {
+    for (const Operator& map : maps) append(into, lowered_part(map, frame, box));
+  };
+  frame.results = so_far;
+  add_parts(levels_[0].before, parts.begin);
+  std::vector<Statement> step;
+  if (parts.goes_on) {
+    step = lowered(parts.partial, frame, box, true);
+  } else {
+    frame.results = block;
+    step = lowered(parts.partial, frame, box);
+    frame.operands = so_far;
+    frame.operands.insert(frame.operands.end(), block.begin(), block.end());
+    frame.results = so_far;
+    add_parts(step, parts.combine);
+  }
+  append(levels_[level].before, in_section(section, std::move(step)));
+  frame.operands = so_far;
+  frame.results = results;
+  add_parts(levels_[0].after, parts.finish);
+}
+
+std::vector<Statement> GroupLowering::run() {
+  std::vector<Statement> outside;
+  zero_ = define(outside, "none", {bound(number(0))}, true);
+  one_ = define(outside, "one", {bound(number(1))}, true);
+  open_tiles();
+  open_steps();
+  place_values();
+  std::vector<std::size_t> level_of_value(graph_.values.size(), 0);
+  for (std::size_t o = 0; o < graph_.operations.size(); ++o) add_operation(o, level_of_value);
+  std::vector<Statement> body;
+  for (std::size_t k = levels_.size(); k-- > 0;) {
+    Level& level = levels_[k];
+    append(level.before, std::move(body));
+    append(level.before, std::move(level.after));
+    body = k == 0 ? std::move(level.before) : in_loop(std::move(level.loop), std::move(level.before));
+  }
+  for (std::size_t t = tiles_.size(); t-- > 0;) {
+    append(tiles_[t].before, std::move(body));
+    body = in_loop(std::move(tiles_[t].loop), std::move(tiles_[t].before));
+  }
+  append(outside, std::move(body));
+  return outside;
+}
+
+namespace {
+
+// The dim with the most tiles, of equal ones the outermost, is shared out among calls.
+void cut_by_tiles(Kernel& kernel, const Operator& group, const Extents& extents,
+                  const std::vector<std::int64_t>& points) {
+  constexpr double worth = 1 << 14;  // points of the group
+  double each = 1;
+  std::int64_t most = 1;
+  for (std::size_t d = 0; d < points.size(); ++d) {
+    each *= static_cast<double>(std::max<std::int64_t>(extents.sizes[d], 1));
+    if (group.dims[d].role != DimRole::parallel) continue;
+    std::int64_t tiles = (extents.sizes[d] + points[d] - 1) / points[d];
+    if (tiles <= most) continue;
+    most = tiles;
+    kernel.cut = d;
+  }
+  if (!kernel.cut) return;
+  kernel.grain = points[*kernel.cut];
+  each /= static_cast<double>(most);
+  kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
+}
+
+// As extents_of, of a box that is whole where blocks are walked through.
+Extents extents_of_group(const Operator& group) {
+  Operator whole = group;
+  std::erase_if(whole.blockings, [&](const Blocking& b) { return group.dims[b.block_dim].role == DimRole::reduction; });
+  Extents extents = extents_of(whole);
+  for (std::size_t d = 0; d < extents.sizes.size(); ++d)
+    if (!extents.exact[d]) extents.sizes[d] = extents.most(whole, d);
+  return extents;
+}
+
+}  // namespace
+
+void lower_group(const Program& program, const Operator& group, Kernel& kernel, const Frame& frame,
+                 const LowerOptions& options) {
+  Extents extents = extents_of_group(group);
+  if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
+  std::vector<DimSpan> box;
+  for (std::size_t d = 0; d < group.dims.size(); ++d)
+    box.push_back({AffineExpr::variable(kernel.variables.size(), frame.lo[d]),
+                   AffineExpr::variable(kernel.variables.size(), frame.hi[d]), extents.sizes[d], extents.exact[d], 0});
+  GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results);
+  kernel.body = lowering.run();
+  cut_by_tiles(kernel, group, extents, lowering.points());
+}
+
+}  // namespace tap::backend
