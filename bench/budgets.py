@@ -83,6 +83,71 @@ def programs(report, tapc, operations):
             report.line(f"{make.__name__}, {distinct} distinct: twice as many operations take", times[1] / times[0], "x", 2.5)
 
 
+def products(operations):
+    """Products of three, each of which could be computed in another order."""
+    lines = [f"  v{k + 1}[i, l] = sum[j, k] v{k}[i, j] * A[j, k] * B[k, l]" for k in range(operations)]
+    return "\n".join(["program main(X: f32[4, 4], A: f32[4, 4], B: f32[4, 4]) -> (Y: f32[4, 4]) {", "  v0 = X", *lines,
+                      f"  Y = v{operations}", "}", ""])
+
+
+def offers(report, tapc, operations):
+    """What a plan could choose, of a long program."""
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        source = Path(folder) / "program.tap"
+        times = []
+        for n in (operations, 2 * operations):
+            source.write_text(products(n))
+            seconds, memory = run(tapc, "inspect", "--choices", source)
+            times.append(seconds)
+            report.line(f"tapc inspect --choices, {n} products of three", seconds, "s")
+            report.line(f"tapc inspect --choices, {n} products of three", memory / MIB, "MiB")
+        report.line("twice as many products take", times[1] / times[0], "x", 2.5)
+
+
+CHECKED = """use std
+program main(X: f32[8192, 64], const W: f32[64, 8192], const V: f32[8192, 64]) -> (Y: f32[8192, 64], S: f32[8192]) {
+    H = relu(matmul(X, W))
+    P = softmax(matmul(H, V))
+    S[i] = sum[k in 0..i+1] P[k, 0]
+    Y[i, j] = P[i, j] + P[i, 63 - j]
+}
+"""
+
+
+def proofs(report, tapc, runs):
+    """What checking takes: of an operation, and of one that is cut into more blocks."""
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
+        source.write_text(CHECKED)
+        times = []
+        for blocks in (4, 4096):
+            cut = ("matmul#5 dim i", "H on axis 0", "matmul#7 dim k", "P.m dim i", "P on axis 0", "S dim i", "Y dim i")
+            plan.write_text("plan 1\n" + "".join(f"split {what} into {blocks} over threads\n" for what in cut))
+            told = [subprocess.run([tapc, "verify", source, "--plan", plan, "--time-passes"], check=True, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout for _ in range(runs)]
+            whole, each = zip(*(map(float, re.search(r"checked in ([0-9.]+) ms, ([0-9.]+) ms", one).groups()) for one in told))
+            times.append(min(whole))
+            report.line(f"checking, {blocks} blocks of each operation: an operation", min(each), "ms", 10)
+        report.line("checking 4096 blocks of each takes, to 4 of them", times[1] / times[0], "x", 1.5)
+
+
+def shards(report, tapc, operations, count):
+    """Every application of every operation, and every move, of a plan over a mesh."""
+    lines = [f"  v{k + 1}[i, j] = {'X' if k == 0 else f'v{k}'}[i, j] * {k % 7 + 2}.0 + {'0.5' if k % 2 else 'X[i, j]'}"
+             for k in range(operations)]
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
+        source.write_text("\n".join([f"mesh m = [d: {count}]", "program main(X: f32[200, 200]) -> (Y: f32[200, 200]) {", *lines,
+                                     f"  Y = v{operations}", "}", ""]))
+        plan.write_text("plan 1\n" + "".join(f"split {'Y' if k == operations else f'v{k}'} dim {'j' if k % 50 == 0 else 'i'} "
+                                            f"into {count} over m.d\n" for k in range(1, operations + 1)))
+        # Without the passes: they would make one operation of all.
+        seconds, memory = run(tapc, "opt", source, "--passes=none", "--plan", plan, "--stage", "block", "-o", Path(folder) / "blocks")
+        what = f"{operations} operations on {count} shards, expanded and printed"
+        report.line(what, seconds, "s", 10)
+        report.line(what, memory / MIB, "MiB", 2048)
+
+
 def native(report, tapc):
     """Native code with a cold cache, as `tapc bench` tells it: by the clock, since several threads compile. The least of
     three, since other work on the machine counts."""
@@ -127,7 +192,10 @@ def main():
     native(report, options.tapc.resolve())
     if options.bench:
         parts(report, options.bench.resolve(), options.random)
+    proofs(report, options.tapc.resolve(), options.runs)
+    shards(report, options.tapc.resolve(), 1000, 100)
     programs(report, options.tapc.resolve(), options.operations)
+    offers(report, options.tapc.resolve(), options.operations)
     print(f"{len(report.over)} over budget" + "".join("\n  " + what for what in report.over))
     return 1 if report.over else 0
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <queue>
 
-#include "ir/operation_names.h"
 #include "passes/plan_problem.h"
 #include "support/check.h"
 
@@ -79,85 +78,73 @@ class GroupOrder {
   std::vector<std::vector<std::size_t>> after_;
 };
 
-class FusionApplier {
+class FusionApplier : PlanApplier {
  public:
-  FusionApplier(const Program& program, const Plan& plan, const Caution& caution)
-      : plan_(plan), caution_(caution), result_{program, {}, {}, {}, {}} {}
+  FusionApplier(const Program& program, const Caution& caution) : PlanApplier(program, "fuse"), caution_(caution) {}
 
-  PlannedResult run() {
-    for (std::size_t d = 0; d < plan_.decisions.size(); ++d)
-      if (auto* fusion = std::get_if<PlannedFusion>(&plan_.decisions[d])) apply(d, *fusion);
-    return std::move(result_);
+  PlannedResult run(const Plan& plan) {
+    return each<PlannedFusion>(plan, [this](const PlannedFusion& fusion) { apply(fusion); });
   }
 
  private:
-  void apply(std::size_t decision, const PlannedFusion& fusion) {
-    auto problem = [&](std::string message) { result_.problems.push_back({decision, std::move(message)}); };
-    Program& program = result_.program;
-    OperationFinder finder(program);
+  void apply(const PlannedFusion& fusion) {
     std::optional<GraphId> graph;
     std::vector<OperationId> operations;
     for (const std::string& name : fusion.operations) {
-      auto place = finder.find(program.main, name);
-      if (!place) return result_.problems.push_back(no_operation(program, decision, name));
+      auto place = find(name);
+      if (!place) return;
       if (graph && *graph != place->graph)
         return problem(fmt::format("`{}` and `{}` are in different graphs", fusion.operations[0], name));
       graph = place->graph;
       operations.push_back(place->operation);
     }
     if (operations.empty()) return problem("a group of no operations");
-    OperationId last = *std::max_element(operations.begin(), operations.end());
-    const Operator op = in_own_words(program, program[*graph][last]);
+    auto over = dims_of(fusion, *graph, *std::max_element(operations.begin(), operations.end()));
+    if (!over) return;
+    GroupOutcome outcome = GroupMaker(program(), program()[*graph], caution_).make(std::move(operations), *over);
+    if (auto* refusal = std::get_if<Refusal>(&outcome)) return problem(refusal->reason);
+    auto& made = std::get<MadeGroup>(outcome);
+    tell(*graph, made);
+    const Program before = program();
+    std::vector<MadeGroup> groups;
+    groups.push_back(std::move(made));
+    step(before, *graph, with_groups(program(), *graph, std::move(groups)));
+  }
+
+  // What the group's dims are in its last operation. Told where there is one that cannot be.
+  std::optional<std::vector<std::uint32_t>> dims_of(const PlannedFusion& fusion, GraphId graph, OperationId last) {
+    const Operation& operation = program()[graph][last];
+    const Operator op = in_own_words(program(), operation);
     std::vector<std::uint32_t> over;
+    auto refuse = [&](auto found) {
+      problem(std::move(found));
+      return std::nullopt;
+    };
     for (const std::string& name : fusion.dims) {
       auto dim = find_dim(op, name);
-      if (!dim)
-        return result_.problems.push_back(
-            no_dim(op, decision, program[*graph][program[*graph][last].results[0]].name, name));
+      if (!dim) return refuse(no_dim(op, 0, program()[graph][operation.results[0]].name, name));
       if (op.dims[*dim].keep || op.dims[*dim].role == DimRole::counter)
-        return problem(fmt::format("`{}` cannot be shared by a group", name));
+        return refuse(fmt::format("`{}` cannot be shared by a group", name));
       if (std::find(over.begin(), over.end(), *dim) != over.end())
-        return problem(fmt::format("`{}` is named twice", name));
+        return refuse(fmt::format("`{}` is named twice", name));
       over.push_back(*dim);
     }
     if (fusion.dims.empty())
       for (std::uint32_t d = 0; d < op.dims.size(); ++d)
         if (op.dims[d].role == DimRole::parallel) over.push_back(d);
-    GroupOutcome outcome = GroupMaker(program, program[*graph], caution_).make(std::move(operations), over);
-    if (auto* refusal = std::get_if<Refusal>(&outcome)) return problem(refusal->reason);
-    auto& made = std::get<MadeGroup>(outcome);
-    remark(*graph, made);
-    replace(*graph, std::move(made));
+    return over;
   }
 
   // That something is computed more often than before is worth a word.
-  void remark(GraphId graph, const MadeGroup& made) {
+  void tell(GraphId graph, const MadeGroup& made) {
     for (std::size_t k = 0; k < made.operations.size(); ++k)
       if (made.facts.recompute[k] > 1.005)
-        result_.remarks.push_back({"fuse", result_.program[graph].name,
-                                   name_of(result_.program[graph], made.operations[k]),
-                                   fmt::format("is computed {:.2f} times over, in blocks of {} points per dim",
-                                               made.facts.recompute[k], nominal_block)});
+        remark({"fuse", program()[graph].name, name_of(program()[graph], made.operations[k]),
+                fmt::format("is computed {:.2f} times over, in blocks of {} points per dim", made.facts.recompute[k],
+                            nominal_block)});
   }
 
-  void replace(GraphId graph, MadeGroup made) {
-    Program& program = result_.program;
-    std::size_t graphs = program.graphs.size();
-    Step step{"fuse", {}, {}, {}};
-    std::vector<MadeGroup> groups;
-    groups.push_back(std::move(made));
-    Rebuilt rebuilt = with_groups(program, graph, std::move(groups));
-    for (std::size_t g = 0; g < graphs; ++g)
-      step.graphs.push_back(GraphId(g) == graph ? std::move(rebuilt.claim) : untouched(program, GraphId(g)));
-    program.graphs[graph.index()] = std::move(rebuilt.graph);
-    drop_unreached(program, step);
-    result_.steps.push_back(std::move(step));
-    result_.stages.push_back(program);
-  }
-
-  const Plan& plan_;
   const Caution caution_;
-  PlannedResult result_;
 };
 
 }  // namespace
@@ -181,34 +168,8 @@ Rebuilt with_groups(Program& program, GraphId graph, std::vector<MadeGroup> grou
   return to.finish();
 }
 
-GraphClaim untouched(const Program& program, GraphId graph) {
-  return claim_of_part(graph, Selection(program[graph], true));
-}
-
-void drop_unreached(Program& program, Step& step) {
-  std::vector<GraphId> place = drop_unreached(program);
-  std::vector<GraphClaim> kept;
-  for (GraphClaim& claim : step.graphs) {
-    claim.after = place[claim.after.index()];
-    if (claim.after.valid()) kept.push_back(std::move(claim));
-  }
-  step.graphs = std::move(kept);
-}
-
 PlannedResult apply_fusions(const Program& program, const Plan& plan, const Caution& caution) {
-  return FusionApplier(program, plan, caution).run();
-}
-
-PassResult as_pass_result(const Program& before, PlannedResult planned) {
-  PassResult result{std::move(planned.program), {}, std::move(planned.remarks), std::move(planned.problems)};
-  if (planned.steps.empty()) {
-    for (std::size_t g = 0; g < before.graphs.size(); ++g) result.step.graphs.push_back(untouched(before, GraphId(g)));
-    return result;
-  }
-  for (std::size_t k = 0; k + 1 < planned.steps.size(); ++k)
-    result.earlier.push_back({std::move(planned.stages[k]), std::move(planned.steps[k])});
-  result.step = std::move(planned.steps.back());
-  return result;
+  return FusionApplier(program, caution).run(plan);
 }
 
 PassResult fuse(const Program& program, const PassContext& context) {

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/operation_names.h"
 #include "passes/counter.h"
-#include "passes/plan_problem.h"
 #include "support/check.h"
 #include "support/plural.h"
 
@@ -190,24 +188,20 @@ class Around {
   std::vector<ValueRef> added_;  // what the new values are, in their order
 };
 
-class UnrollApplier {
+class UnrollApplier : PlanApplier {
  public:
-  UnrollApplier(const Program& program, const Plan& plan) : plan_(plan), result_{program, {}, {}, {}, {}} {}
+  explicit UnrollApplier(const Program& program) : PlanApplier(program, "unroll") {}
 
-  PlannedResult run() {
-    for (std::size_t d = 0; d < plan_.decisions.size(); ++d)
-      if (auto* unroll = std::get_if<PlannedUnroll>(&plan_.decisions[d])) apply(d, *unroll);
-    return std::move(result_);
+  PlannedResult run(const Plan& plan) {
+    return each<PlannedUnroll>(plan, [this](const PlannedUnroll& unroll) { apply(unroll); });
   }
 
  private:
-  void apply(std::size_t decision, const PlannedUnroll& unroll) {
-    auto problem = [&](std::string message) { result_.problems.push_back({decision, std::move(message)}); };
-    const Program before = result_.program;
-    auto place = OperationFinder(before).find(before.main, unroll.operation);
-    if (!place) return result_.problems.push_back(no_operation(before, decision, unroll.operation));
-    const Operation& operation = before[place->graph][place->operation];
-    const RegionBody* region = before[operation.op].region();
+  void apply(const PlannedUnroll& unroll) {
+    auto place = find(unroll.operation);
+    if (!place) return;
+    const Program before = program();
+    const RegionBody* region = before[before[place->graph][place->operation].op].region();
     if (!region || region->kind != RegionKind::iterate)
       return problem(fmt::format("`{}` is no iterate, so that it has no steps to write out", unroll.operation));
     if (unroll.steps < 1 || unroll.steps > region->trips.size())
@@ -217,32 +211,30 @@ class UnrollApplier {
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(
           fmt::format("{} steps of {} operations are more than {}", unroll.steps, each, max_unrolled_operations));
-    if (unroll.steps > 1) replace(before, *place, *region, operation.results.size(), unroll.steps);
+    if (unroll.steps > 1) replace(before, *place, *region, unroll);
   }
 
-  void replace(const Program& before, Place place, const RegionBody& region, std::size_t states, std::int64_t steps) {
-    Program& program = result_.program;
-    Step step{"unroll", {}, {}, {}};
-    Rebuilt body = Unrolled(program, region.graph, states, region.trips, steps).run();
-    body.claim.after = GraphId(program.graphs.size());
-    program.graphs.push_back(std::move(body.graph));
-    Rebuilt around = Around(program, before, place).run(steps, body.claim.after);
-    program.graphs[place.graph.index()] = std::move(around.graph);
-    for (std::size_t g = 0; g < before.graphs.size(); ++g)
-      step.graphs.push_back(GraphId(g) == place.graph ? std::move(around.claim) : untouched(before, GraphId(g)));
-    step.graphs.push_back(std::move(body.claim));
-    drop_unreached(program, step);
-    result_.steps.push_back(std::move(step));
-    result_.stages.push_back(program);
+  void replace(const Program& before, Place place, const RegionBody& region, const PlannedUnroll& unroll) {
+    const std::size_t states = before[place.graph][place.operation].results.size();
+    Rebuilt body = Unrolled(program(), region.graph, states, region.trips, unroll.steps).run();
+    body.claim.after = GraphId(program().graphs.size());
+    program().graphs.push_back(std::move(body.graph));
+    Rebuilt around = Around(program(), before, place).run(unroll.steps, body.claim.after);
+    // Of graphs inside of the body nothing is claimed: they have to stay as they are.
+    if (program().graphs.size() != before.graphs.size() + 1) {
+      program() = before;
+      return problem(
+          fmt::format("`{}` cannot be written out: a repetition or a group inside of it uses its counter, or "
+                      "that of a repetition around it",
+                      unroll.operation));
+    }
+    step(before, place.graph, std::move(around), {std::move(body.claim)});
   }
-
-  const Plan& plan_;
-  PlannedResult result_;
 };
 
 }  // namespace
 
-PlannedResult apply_unrolls(const Program& program, const Plan& plan) { return UnrollApplier(program, plan).run(); }
+PlannedResult apply_unrolls(const Program& program, const Plan& plan) { return UnrollApplier(program).run(plan); }
 
 PassResult unroll(const Program& program, const PassContext& context) {
   return as_pass_result(program, apply_unrolls(program, context.plan));

@@ -6,9 +6,12 @@
 //
 // The steps of one body can then be fused: the earlier ones on boxes that are wider by what the later ones read around
 // theirs. Cells outside of a tensor keep their fill, since no step computes them.
+//
+// What is repeated or grouped inside of the body stays as it is; where that uses a counter that would become another number
+// in each step, the repetition is not written out, and the plan is told so.
 #pragma once
 
-#include "passes/fuse.h"
+#include "passes/plan_applier.h"
 
 namespace tap::passes {
 

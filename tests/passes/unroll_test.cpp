@@ -1,6 +1,8 @@
 // Steps of iterates written out, and fused into time tiles.
 #include "passes/unroll.h"
 
+#include "passes/fuse.h"
+
 #include "tests/passes/lowered.h"
 
 namespace tap::passes::test {
@@ -99,20 +101,41 @@ TEST(Unroll, StatesThatPassThroughAndSwap) {
   }
 }
 
-// Claims about regions inside of the body are not made yet, so that the checker refuses these steps: only what they mean is
-// tested here, and in the next test.
+std::string nested(const std::string& inside) {
+  return "program p(X: f64[4]) -> (Y: f64[4]) {\n"
+         "  Y = iterate s in 0..3 (x = X) {\n"
+         "    z = iterate t in 0..5 (v = x) { w[i] = v[i] * 2 + " +
+         inside + " + f64(t); w }\n    z } }";
+}
+
 TEST(Unroll, IteratesInIterates) {
-  Program program = lowered(
-      "program p(X: f64[4]) -> (Y: f64[4]) {\n"
-      "  Y = iterate s in 0..3 (x = X) {\n"
-      "    z = iterate t in 0..5 (v = x) { w[i] = v[i] * 2 + f64(s) * 10 + f64(t); w }\n"
-      "    z } }");
-  for (const char* which : {"Y", "Y/z"})
-    for (std::int64_t steps : {2, 3}) {
-      PlannedResult result = unroll(program, which, steps);
+  for (const char* inside : {"1", "f64(s) * 10"})
+    for (std::int64_t steps : {2, 3, 5}) {
+      Program program = lowered(nested(inside));
+      PlannedResult result = unroll(program, "Y/z", steps);
       ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-      expect_same_meaning(program, result.program);
+      expect_right(program, result);
     }
+  for (std::int64_t steps : {2, 3}) {
+    Program program = lowered(nested("1"));
+    PlannedResult result = unroll(program, "Y", steps);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    expect_right(program, result);
+  }
+}
+
+// In each step the counter would be another number for what is repeated or grouped inside, of which nothing could be claimed.
+constexpr std::string_view not_inside =
+    "`Y` cannot be written out: a repetition or a group inside of it uses its counter, or that of a repetition around "
+    "it";
+
+TEST(Unroll, ACounterThatAnIterateInsideUses) {
+  Program program = lowered(nested("f64(s) * 10"));
+  PlannedResult result = unroll(program, "Y", 2);
+  ASSERT_EQ(result.problems.size(), 1u);
+  EXPECT_EQ(result.problems[0].message, not_inside);
+  EXPECT_EQ(result.program, program);
+  EXPECT_TRUE(result.steps.empty());
 }
 
 // A group of operations that see the counter has that counter as a dim.
@@ -120,13 +143,21 @@ TEST(Unroll, GroupsThatSeeACounter) {
   Program program = lowered(
       "program p(X: f64[6], W: f64[9, 6]) -> (Y: f64[6]) {\n"
       "  Y = iterate t in 1..8 (x = X) { a[i] = x[i] + W[t, i]; y[i] = a[i-1 else 0] * f64(t) + a[i]; y } }");
-  Plan plan{{PlannedFusion{{"Y/a", "Y/y"}, {"i"}}}};
-  PlannedResult fused = apply_fusions(program, plan);
+  PlannedResult fused = apply_fusions(program, {{PlannedFusion{{"Y/a", "Y/y"}, {"i"}}}});
   ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
-  expect_same_meaning(program, fused.program);
+  expect_right(program, fused);
   PlannedResult steps = unroll(fused.program, "Y", 3);
+  ASSERT_EQ(steps.problems.size(), 1u);
+  EXPECT_EQ(steps.problems[0].message, not_inside);
+  // Written out first, as a plan does, and then fused, it is one group for all of its steps.
+  steps = unroll(program, "Y", 3);
   ASSERT_TRUE(steps.problems.empty()) << steps.problems[0].message;
-  expect_same_meaning(program, steps.program);
+  PlannedFusion all{{}, {"i"}};
+  for (const char* name : {"a.0", "y.0", "a.1", "y.1", "a.2", "y.2"})
+    all.operations.push_back("Y.7/" + std::string(name));
+  fused = apply_fusions(steps.program, {{all}});
+  ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
+  expect_right(steps.program, fused);
 }
 
 TEST(Unroll, Refusals) {

@@ -104,6 +104,15 @@ class FusionTest(TapcTest):
                 for command in (["run", "p.tap", "-i", "X=iota"], ["opt", "p.tap"]):
                     self.expect(1, r"T1402.*" + told, *command, "--plan", "p.plan")
 
+    def test_a_counter_that_a_repetition_inside_uses(self):
+        self.write("p.tap", "program p(X: f64[4]) -> (Y: f64[4]) {\n  Y = iterate s in 0..4 (x = X) {\n"
+                            "    z = iterate t in 0..5 (v = x) { w[i] = v[i] * 2 + f64(s) * 10 + f64(t); w }\n    z } }\n")
+        self.write("p.plan", "plan 1\nunroll Y/z 2\n")
+        self.assertEqual(self.results(["X"], "--plan", "p.plan"), self.results(["X"], "--engine", "interp"))
+        self.write("p.plan", "plan 1\nunroll Y 2\n")
+        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be written out: a repetition or a group inside", "run",
+                    "p.tap", "-i", "X=iota", "--plan", "p.plan")
+
     def test_a_line_about_what_an_earlier_line_fused(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         self.write("p.plan", 'plan 1\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')

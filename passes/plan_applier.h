@@ -1,0 +1,61 @@
+// Decisions of one kind, applied one after the other, each to what those before it made: every one that is applied is a step
+// with its claims, one that cannot be is left out and told.
+//
+//   unroll U 2        a step: two steps of U's body become one
+//   unroll Q 2        a problem: no operation is called `Q`
+#pragma once
+
+#include "ir/operation_names.h"
+#include "passes/rebuild.h"
+
+namespace tap::passes {
+
+struct PlannedResult {
+  ir::Program program;
+  std::vector<ir::Step> steps;      // one for each decision that was applied
+  std::vector<ir::Program> stages;  // what each step made
+  std::vector<Remark> remarks;
+  std::vector<PlanProblem> problems;
+};
+
+// What a pass gives back that applies decisions of a plan: the last step is the pass's, the others come before it.
+PassResult as_pass_result(const ir::Program& before, PlannedResult planned);
+
+// The claim of a graph that nothing happened to.
+ir::GraphClaim untouched(const ir::Program& program, ir::GraphId graph);
+// Drops what main does not reach, and the claims about it.
+void drop_unreached(ir::Program& program, ir::Step& step);
+
+class PlanApplier {
+ protected:
+  PlanApplier(const ir::Program& program, std::string pass)
+      : pass_(std::move(pass)), result_{program, {}, {}, {}, {}} {}
+
+  // Those of the kind that `apply` takes; the others are passed over.
+  template <class Decision, class Apply>
+  PlannedResult each(const ir::Plan& plan, Apply apply) {
+    for (decision_ = 0; decision_ < plan.decisions.size(); ++decision_)
+      if (auto* own = std::get_if<Decision>(&plan.decisions[decision_])) apply(*own);
+    return std::move(result_);
+  }
+
+  // Of the decision at hand.
+  void problem(PlanProblem found);
+  void problem(std::string message) { problem(PlanProblem{decision_, std::move(message)}); }
+  // Told where there is none.
+  std::optional<ir::Place> find(const std::string& operation);
+
+  // A step: `graph` is what was made of it, and all other graphs of `before` are what they were. What it needs is in the
+  // program already; `added` speaks of graphs that are new there, unless they are regions' own.
+  void step(const ir::Program& before, ir::GraphId graph, Rebuilt made, std::vector<ir::GraphClaim> added = {});
+
+  ir::Program& program() { return result_.program; }
+  void remark(Remark remark) { result_.remarks.push_back(std::move(remark)); }
+
+ private:
+  std::string pass_;
+  PlannedResult result_;
+  std::size_t decision_ = 0;
+};
+
+}  // namespace tap::passes
