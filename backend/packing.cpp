@@ -11,6 +11,20 @@ using namespace ir;
 
 namespace {
 
+bool uses(const Access& access, std::size_t dim) {
+  return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
+                     [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+}
+
+// A constraint speaks of it and of another dim.
+bool is_tied(const Operator& op, std::size_t dim) {
+  return std::any_of(op.constraints.begin(), op.constraints.end(), [&](const Constraint& c) {
+    std::size_t dims = 0;
+    for (std::int64_t coefficient : c.expr.coefficients) dims += coefficient != 0;
+    return c.expr.coefficients[dim] != 0 && dims > 1;
+  });
+}
+
 class Chooser {
  public:
   Chooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
@@ -28,7 +42,7 @@ class Chooser {
       if (op_.exprs[id].op != CellOp::read) continue;
       std::uint32_t read = op_.exprs[id].attribute;
       bool lanes = depends_on(op_, id, tile_.dim), rows = depends_on(op_, id, *tile_.rows);
-      if (lanes == rows || !is_separable(op_.reads[read])) continue;
+      if (lanes == rows || !can_be_packed(op_, op_.reads[read], extents_)) continue;
       auto& list = lanes ? packing_.lane_reads : packing_.row_reads;
       if (std::count(list.begin(), list.end(), read) > 0) continue;
       if (pays(op_.reads[read], lanes)) list.push_back(read);
@@ -39,48 +53,14 @@ class Chooser {
 
  private:
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
-  static bool uses(const Access& access, std::size_t dim) {
-    return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
-                       [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
-  }
-
-  // Each axis follows at most one dim of those that are packed, so every cell is copied once; and which cells there are, and
-  // what stands for those outside, hangs on nothing else.
-  bool is_separable(const Access& access) const {
-    for (const auto& c : access.coordinates)
-      if (c) return false;
-    if (access.fill && op_.exprs[*access.fill].op != CellOp::constant) return false;
-    for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (op_.dims[d].role == DimRole::reduction && uses(access, d) && is_tied(d)) return false;
-    for (const AffineExpr& row : access.projection.start.rows) {
-      std::size_t followed = 0;
-      for (std::size_t d = 0; d < op_.dims.size(); ++d) followed += row.coefficients[d] != 0 && size(d) > 1;
-      if (followed > 1) return false;
-    }
-    return true;
-  }
-
-  // A constraint speaks of it and of another dim.
-  bool is_tied(std::size_t dim) const {
-    return std::any_of(op_.constraints.begin(), op_.constraints.end(), [&](const Constraint& c) {
-      std::size_t dims = 0;
-      for (std::int64_t coefficient : c.expr.coefficients) dims += coefficient != 0;
-      return c.expr.coefficients[dim] != 0 && dims > 1;
-    });
-  }
-
   // A copy pays if it is used several times, and what it is made from is far away or in the wrong order.
   bool pays(const Access& access, bool lanes) const {
     std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
-    double uses_of_it = lanes ? static_cast<double>(size(*tile_.rows)) / tile_.row_count
+    double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
                               : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
-    double others = 1, bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
-    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+    double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (uses(access, d)) bytes *= static_cast<double>(size(d));
-      else if (d != tile_.dim && d != *tile_.rows && op_.dims[d].role == DimRole::parallel)
-        others *= static_cast<double>(size(d));
-    }
-    if (lanes) uses_of_it *= others;
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
     if (!dense) return uses_of_it * tile_.row_count >= 4;
@@ -134,6 +114,30 @@ class Chooser {
 };
 
 }  // namespace
+
+// Each axis follows at most one dim, so every cell is copied once; and which cells there are, and what stands for those
+// outside, hangs on nothing else.
+bool can_be_packed(const Operator& op, const Access& access, const Extents& extents) {
+  for (const auto& c : access.coordinates)
+    if (c) return false;
+  if (access.fill && op.exprs[*access.fill].op != CellOp::constant) return false;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::reduction && uses(access, d) && is_tied(op, d)) return false;
+  for (const AffineExpr& row : access.projection.start.rows) {
+    std::size_t followed = 0;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) followed += row.coefficients[d] != 0 && extents.sizes[d] > 1;
+    if (followed > 1) return false;
+  }
+  return true;
+}
+
+double uses_of_packed(const Operator& op, const Access& access, const RegisterTile& tile, const Extents& extents) {
+  double result = static_cast<double>(extents.sizes[*tile.rows]) / tile.row_count;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (d != tile.dim && d != *tile.rows && op.dims[d].role == DimRole::parallel && !uses(access, d))
+      result *= static_cast<double>(extents.sizes[d]);
+  return result;
+}
 
 std::optional<Packing> choose_packing(const Program& program, const Operator& op, const RegisterTile& tile,
                                       const Extents& extents, const Machine& machine) {

@@ -22,6 +22,11 @@ struct Packing {
   std::int64_t row_block = 0, lane_block = 0;
   bool operator==(const Packing&) const = default;
 };
+// Whether an operand of lanes, or of rows, may be copied; and of one of lanes, how often a register tile uses a copied cell.
+bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Extents& extents);
+double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
+                      const Extents& extents);
+
 // Empty if what is read stays near the core anyway. Pre: the tile is for this operator, not along a reduction.
 std::optional<Packing> choose_packing(const ir::Program& program, const ir::Operator& op, const RegisterTile& tile,
                                       const Extents& extents, const Machine& machine);

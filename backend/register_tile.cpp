@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/packing.h"
 #include "backend/patterns.h"
 #include "ir/block_graph.h"
 
@@ -40,7 +41,7 @@ bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
 // What one point needs, by what it depends on.
 class Work {
  public:
-  Work(const Program& program, const Operator& op) : op_(op) {
+  Work(const Program& program, const Operator& op, const Extents& extents) : op_(op), extents_(extents) {
     std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
     needed_ = reachable_from(op.exprs, roots);
     if (op.reduce()) monoid_ = &program[op.reduce()->monoid];
@@ -135,12 +136,22 @@ class Work {
     switch (kind(access.projection.start.rows, tile.dim)) {
       case Along::same: return 1;
       case Along::dense: return access.fill ? 4 : 1;
-      case Along::strided: return 1.5 * tile.lanes;
+      case Along::strided: return strided(id, access, tile);
     }
     return 1;
   }
+  // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
+  double strided(CellId id, const Access& access, const Tile& tile) const {
+    double direct = 1.5 * tile.lanes;
+    if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || depends_on(op_, id, *tile.rows) ||
+        !can_be_packed(op_, access, extents_))
+      return direct;
+    RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
+    return std::min(direct, 1 + 2 * direct / uses_of_packed(op_, access, packed, extents_));
+  }
 
   const Operator& op_;
+  const Extents& extents_;
   std::vector<CellId> needed_;
   const Monoid* monoid_ = nullptr;
 };
@@ -150,7 +161,7 @@ bool holds(Law law) { return law == Law::proved || law == Law::assumed; }
 class Chooser {
  public:
   Chooser(const Program& program, const Operator& op, const Extents& extents)
-      : op_(op), extents_(extents), work_(program, op) {}
+      : op_(op), extents_(extents), work_(program, op, extents) {}
 
   std::optional<RegisterTile> run(bool reassociate) {
     std::uint32_t natural = vector_bytes / work_.bytes();
@@ -246,7 +257,7 @@ class Chooser {
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
     else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes) / 2;
-    if (cost >= best_cost_) return;
+    if (cost > best_cost_) return;  // of equals the last: what is farther back in an index space is nearer in memory
     best_cost_ = cost;
     best_ = tile;
   }
