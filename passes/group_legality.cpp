@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+
+#include "support/checked.h"
 
 namespace tap::passes {
 
@@ -44,6 +47,25 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   return std::nullopt;
 }
 
+// A region reaches from what the first point writes to what the last one does. Of no points the last is one step before the
+// first: t[2*i + j] = x[i, j] at a point j, where i runs over nothing, would reach from cell j up to cell j - 1.
+std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t operation, const Access& write,
+                                            const std::vector<Range>& spans) {
+  for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
+    const AffineExpr& row = write.projection.start.rows[axis];
+    std::int64_t reach = write.projection.shape[axis];
+    std::size_t empty = spans.size();
+    for (std::size_t d = 0; d < spans.size(); ++d) {
+      reach = checked::add(reach, checked::mul(std::abs(row.coefficients[d]), spans[d].size() - 1));
+      if (row.coefficients[d] != 0 && spans[d].empty()) empty = d;
+    }
+    if (reach >= 0 || empty == spans.size()) continue;
+    return Refusal{fmt::format("{} has nothing at a point of the loop: its {} runs over nothing",
+                               name(group, operation), operator_of(group, operation).dims[empty].name)};
+  }
+  return std::nullopt;
+}
+
 // The cells of a point's region are as many as its points write.
 std::optional<Refusal> why_not_dense(const GroupView& group, const MovingDemand& windows, std::size_t operation,
                                      const Access& write) {
@@ -61,6 +83,7 @@ std::optional<Refusal> why_not_dense(const GroupView& group, const MovingDemand&
     }
     if (op.dims[d].role == DimRole::reduction) spans[d] = {0, 1};
   }
+  if (auto refusal = why_not_over_nothing(group, operation, write, spans)) return refusal;
   for (std::int64_t extent : write.projection.shape) points *= extent;
   if (write.projection.bounds(Box{spans}).size() == points) return std::nullopt;
   return Refusal{fmt::format("what a point writes of {} has holes", name(group, operation))};

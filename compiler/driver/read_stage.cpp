@@ -34,6 +34,8 @@ ir::Program read_stage(const Session& session, FileId file) {
   if (const auto* error = std::get_if<ir::TextError>(&parsed)) throw malformed(session, file, *error);
   ir::Program program = std::get<ir::Program>(std::move(parsed));
   for (const std::string& violation : ir::verify(program)) throw malformed(session, file, {1, violation});
+  // A file of operators alone has none, which is well formed; but it is not what a stage is of.
+  if (!program.main.valid()) throw malformed(session, file, {1, "no `main` says which graph is the program"});
   return program;
 }
 

@@ -21,7 +21,10 @@ ir::ValueId BodyBuilder::add_value(std::string name, ir::TensorType type, Span s
 }
 
 ir::ValueId BodyBuilder::local_value(const TensorEntity& tensor) {
-  if (tensor.owner == this) return tensor.value;
+  if (tensor.owner == this) {
+    if (!tensor.value.valid()) throw Abandoned{};  // a result that no statement writes; finish_results tells it
+    return tensor.value;
+  }
   TAP_CHECK(outer_, "a tensor of another body");
   ir::ValueId outside = outer_->local_value(tensor);
   if (auto known = captured_.find(outside); known != captured_.end()) return known->second;

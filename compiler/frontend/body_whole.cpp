@@ -270,6 +270,7 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
                              "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
   // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
   trips.hi = std::max(trips.lo, trips.hi);
+  countable(session_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
   if (repetition.results.size() != repetition.states.size())
     session_.fail(
         Diagnostic(Code::wrong_argument_count, span,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/sizes.h"
+
 namespace tap {
 
 void IndexSpace::solve() {
@@ -109,6 +111,7 @@ bool IndexSpace::resolve_written(VarId self) {
   ir::Range low = bounds(lo), high = bounds(hi);
   if (low.empty() || high.empty()) var.range = {0, 0};
   else var.range = {low.lo, std::max(low.lo, high.hi - 1)};
+  countable(session_, var.range, join((*var.bounds_env)[*var.lo].span, (*var.bounds_env)[*var.hi].span));
   VarAffine me{{{self, 1}}, 0};
   if (!lo.is_constant()) var.constraints.push_back(me - lo);
   if (!hi.is_constant()) var.constraints.push_back(hi - me - VarAffine{{}, 1});

@@ -319,6 +319,16 @@ ShapeAndPattern shape_of(Session& session, const Env& env, const ast::TypeExpr& 
 
 }  // namespace
 
+ir::Range countable(Session& session, ir::Range range, Span span) {
+  try {
+    range.size();
+  } catch (const Overflow&) {
+    session.fail(Diagnostic(Code::overflow, span, "the number of points of " + to_string(range) +
+                                                      " does not fit in 64 bits"));
+  }
+  return range;
+}
+
 std::variant<ShapeAndPattern, Unbound> try_shape(Session& session, const Env& env, const ast::TypeExpr& type) {
   try {
     return shape_of(session, env, type);

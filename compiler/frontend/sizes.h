@@ -19,6 +19,9 @@ double eval_float(Session& session, const Env& env, ast::ExprId expr);
 bool eval_condition(Session& session, const Env& env, ast::ExprId expr);
 std::variant<bool, Unbound> try_condition(Session& session, const Env& env, ast::ExprId expr);
 
+// A range that was written: its points can be counted.
+ir::Range countable(Session& session, ir::Range range, Span span);
+
 // An element type by name: built in, or a bound generic.
 ElementType eval_type(Session& session, const Env& env, const ast::Name& name);
 std::optional<ElementType> try_type(const Env& env, const std::string& name);
