@@ -5,16 +5,16 @@
 // Exit 0: proved, save for what is listed as assumed. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "check/check.h"
 #include "ir/certificate_text.h"
 #include "ir/program_hash.h"
 #include "support/exit_code.h"
+#include "support/read_file.h"
 
 namespace {
 
@@ -26,10 +26,9 @@ using namespace tap;
 }
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) fail(exit_code::resource, fmt::format("{}: cannot be read", path));
-  return text;
+  auto read = read_regular_file(path, std::uint64_t{1} << 32);
+  if (auto* text = std::get_if<std::string>(&read)) return std::move(*text);
+  fail(exit_code::resource, fmt::format("{}: cannot be read", path));
 }
 template <class T>
 T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
@@ -56,8 +55,9 @@ int main(int argc, char** argv) {
   for (const auto& [obligation, standing, where, detail] : verdict.findings) {
     const char* said = standing == check::Standing::refused ? "refused" : "assumed";
     if (standing == check::Standing::proved) ++proved[check::name_of(obligation)];
-    else fmt::print("{} {}: {}: {}\n", said, check::name_of(obligation), where, detail);
+    else std::fputs(fmt::format("{} {}: {}: {}\n", said, check::name_of(obligation), where, detail).c_str(), stdout);
   }
-  for (auto [name, count] : proved) fmt::print("proved {}: {}\n", name, count);
+  for (auto [name, count] : proved) std::fputs(fmt::format("proved {}: {}\n", name, count).c_str(), stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail(exit_code::resource, "stdout cannot be written");
   return verdict.refused() ? exit_code::check_failed : exit_code::done;
 }

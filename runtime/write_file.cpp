@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -65,6 +66,22 @@ void sync_folder(const std::string& folder) {
   if (fd < 0) return;  // a folder that one may write to but not read: its entries are safe after the next sync
   fsync(fd);
   close(fd);
+}
+
+// What is written under one name twice would be the last of them, and nobody would be told. A folder may have several names.
+void require_apart(const std::vector<OutputFile>& files) {
+  std::map<std::pair<std::string, std::string>, const OutputFile*> names;
+  for (const OutputFile& file : files) {
+    std::string folder = folder_of(file.path), name = file.path.substr(file.path.rfind('/') + 1);
+    struct stat status {};
+    if (stat(folder.c_str(), &status) == 0)
+      folder = std::to_string(status.st_dev) + " " + std::to_string(status.st_ino);
+    auto [other, fresh] = names.emplace(std::pair(folder, name), &file);
+    if (!fresh)
+      throw wrong_command(Code::output_spec,
+                          quoted(file.path) + " is the name of two outputs" +
+                              (other->second->path == file.path ? "" : ", once as " + quoted(other->second->path)));
+  }
 }
 
 bool exists(const std::string& path) {
@@ -152,6 +169,7 @@ void StagedFile::undo() noexcept {
 void write_files(const std::vector<OutputFile>& files) {
   std::set<std::string> folders;
   for (const OutputFile& file : files) folders.insert(folder_of(file.path));
+  require_apart(files);
   for (const std::string& folder : folders) remove_leftovers(folder);
   std::vector<StagedFile> staged;
   staged.reserve(files.size());

@@ -21,7 +21,7 @@ struct OutputFile {
   Content content;
 };
 
-// Throws Failure (exit 4, the system's reason); then nothing has changed.
+// Throws Failure (exit 4, the system's reason; exit 2, two of one name); then nothing has changed.
 void write_files(const std::vector<OutputFile>& files);
 
 class StagedFile {

@@ -21,10 +21,10 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
+#include "compiler/driver/write_outputs.h"
 #include "ir/program_hash.h"
 #include "passes/expand.h"
 #include "runtime/failure.h"
-#include "runtime/write_file.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -83,9 +83,10 @@ Places places_for(const CompileCommand& command) {
   Places places{command.output, base_name(command.output), ""};
   if (places.stem.ends_with(".so")) places.stem.resize(places.stem.size() - 3);
   else places.library += ".so";
-  places.header = base_name(places.stem) + ".h";
-  if (base_name(places.stem).empty())
+  const std::string stem = base_name(places.stem), whole = base_name(command.output);
+  if (stem.empty() || whole == "." || whole == "..")
     throw wrong_command(Code::command_line, tap::quoted(command.output) + " names no file", "write -o libmlp.so");
+  places.header = stem + ".h";
   bool plain = std::all_of(places.library.begin(), places.library.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+';
   });
@@ -115,7 +116,7 @@ Lowered lower(Session& session, const CompileCommand& command, FileId file) {
   Lowered result{compile_or_read(session, file, how), read_plan(session, command.plan)};
   require_inputs(result.compiled, command.source);
   tell_unused_shardings(session, result.compiled.program);
-  Dumps dumps(command.passes);
+  Dumps dumps(session, command.passes);
   Rewrites rewrites(session, file, how);
   PassOptions passes = command.passes;
   passes.plan = result.plan;
@@ -183,7 +184,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.schedule = &schedule;
   std::vector<OutputFile> files = files_for(command, places, facts, lowered);
   Phase writing("writing the library");
-  write_files(files);
+  write_outputs(session, files);
   return exit_code::done;
 }
 

@@ -15,10 +15,10 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/split_list.h"
+#include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "passes/offer_choices.h"
 #include "passes/pipeline.h"
-#include "runtime/write_file.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -73,7 +73,7 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
     return compiled;
   }
   if (options.plan.empty() && !options.splits) return compiled;
-  Dumps none(passes);
+  Dumps none(session, passes);
   passes.rules = rewrites.chosen_from(passes.plan);
   passes.planned = options.splits;
   compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
@@ -89,7 +89,7 @@ int inspect(Session& session, const InspectOptions& options) {
   for (const Format& format : formats)
     if (format.name == options.format && text.empty()) text = format.write(compiled);
   if (options.output.empty() || options.output == "-") session.print(text);
-  else write_files({{options.output, {std::move(text)}}});
+  else write_outputs(session, {{options.output, {std::move(text)}}});
   return exit_code::done;
 }
 

@@ -39,14 +39,19 @@ class Arguments {
     t.shape = tensor.shape().data();
     tensors_.push_back(t);
   }
-  // With a null behind the last, where the library finds that one is missing.
-  const library::DlTensor* const* pointers() {
-    for (const library::DlTensor& t : tensors_) pointers_.push_back(&t);
+  // With a null behind the last, where the library finds that one is missing; or in place of the last.
+  const library::DlTensor* const* pointers() { return pointers(tensors_.size()); }
+  const library::DlTensor* const* without_the_last() { return pointers(tensors_.size() - 1); }
+  bool any() const { return !tensors_.empty(); }
+
+ private:
+  const library::DlTensor* const* pointers(std::size_t count) {
+    pointers_.clear();
+    for (std::size_t k = 0; k < count; ++k) pointers_.push_back(&tensors_[k]);
     pointers_.push_back(nullptr);
     return pointers_.data();
   }
 
- private:
   std::vector<library::DlTensor> tensors_;
   std::vector<const library::DlTensor*> pointers_;
 };
@@ -130,11 +135,25 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
     void* it = nullptr;
     void (*release)(void*);
     ~Context() { release(it); }
-  } context{nullptr, reinterpret_cast<void (*)(void*)>(function("release"))};
+  };
+  const auto release = reinterpret_cast<void (*)(void*)>(function("release"));
+  const auto prepare = reinterpret_cast<Prepare>(function("prepare_dlpack"));
+  const auto run = reinterpret_cast<Run>(function("run_dlpack"));
   library::Options options{static_cast<std::int64_t>(threads), kernels.data()};
-  check(reinterpret_cast<Prepare>(function("prepare_dlpack"))(&context.it, constants.pointers(), &options), context.it);
-  check(reinterpret_cast<Run>(function("run_dlpack"))(context.it, given.pointers(), out.pointers()), context.it);
+  if (Context context{nullptr, release}; constants.any())
+    require_missed(prepare(&context.it, constants.without_the_last(), &options), "constants");
+  Context context{nullptr, release};
+  check(prepare(&context.it, constants.pointers(), &options), context.it);
+  if (given.any()) require_missed(run(context.it, given.without_the_last(), out.pointers()), "inputs");
+  if (out.any()) require_missed(run(context.it, given.pointers(), out.without_the_last()), "outputs");
+  check(run(context.it, given.pointers(), out.pointers()), context.it);
   return outputs;
+}
+
+// A library that runs without the last tensor of the manifest has fewer of them.
+void LoadedLibrary::require_missed(std::int32_t status, const char* what) const {
+  if (status == static_cast<std::int32_t>(executor::Status::wrong_argument)) return;
+  throw unfit(shown_, fmt::format("it has not as many {} as the manifest says", what));
 }
 
 void LoadedLibrary::check(std::int32_t status, void* context) const {
@@ -144,6 +163,7 @@ void LoadedLibrary::check(std::int32_t status, void* context) const {
   std::string text(message(context, nullptr, 0) + 1, '\0');
   message(context, text.data(), text.size());
   text.pop_back();
+  if (status == static_cast<std::int32_t>(executor::Status::wrong_argument)) throw unfit(shown_, text);
   throw ir::EvaluationError{text};
 }
 

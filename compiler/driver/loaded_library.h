@@ -19,13 +19,15 @@ class LoadedLibrary {
   LoadedLibrary(const LoadedLibrary&) = delete;
   LoadedLibrary& operator=(const LoadedLibrary&) = delete;
 
-  // Inputs in the manifest's order, constants among them. Throws ir::EvaluationError.
+  // Inputs in the manifest's order, constants among them. Throws ir::EvaluationError; Failure, exit 3, where the
+  // library has other tensors than the manifest says.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs, std::size_t threads,
                           const std::vector<OutsideFunction>& kernels) const;
 
  private:
   void* function(const std::string& word) const;
   void check(std::int32_t status, void* context) const;
+  void require_missed(std::int32_t status, const char* what) const;
 
   const Manifest& manifest_;
   std::string shown_;  // the library's path

@@ -18,9 +18,9 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
+#include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "passes/expand.h"
-#include "runtime/write_file.h"
 #ifdef TAP_HAVE_BACKEND
 #include "backend/executable.h"
 #include "backend/loops_text.h"
@@ -64,7 +64,7 @@ std::string stage_text(Session& session, const OptOptions& options) {
   ir::Plan plan = read_plan(session, options.plan);
   chosen.plan = plan;
   chosen.planned = options.stage == Stage::graph;
-  Dumps dumps(chosen);
+  Dumps dumps(session, chosen);
   FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
@@ -96,7 +96,7 @@ int opt(Session& session, const OptOptions& options) {
                       .help("`tapc opt FILE` runs the usual passes; `tapc opt --list-passes` lists them")};
   std::string text = stage_text(session, options);
   if (options.output.empty() || options.output == "-") session.print(text);
-  else write_files({{options.output, {std::move(text)}}});
+  else write_outputs(session, {{options.output, {std::move(text)}}});
   return exit_code::done;
 }
 

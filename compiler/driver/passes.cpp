@@ -8,9 +8,9 @@
 
 #include "compiler/driver/certify.h"
 #include "compiler/driver/read_plan.h"
+#include "compiler/driver/write_outputs.h"
 #include "ir/certificate_text.h"
 #include "ir/text.h"
-#include "runtime/write_file.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -67,7 +67,8 @@ void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) 
 
 }  // namespace
 
-Dumps::Dumps(const PassOptions& options) : wanted_(options.dump_after), folder_(options.dump_dir) {
+Dumps::Dumps(const Session& session, const PassOptions& options)
+    : session_(session), wanted_(options.dump_after), folder_(options.dump_dir) {
   std::vector<std::string> candidates = passes::pass_names();
   candidates.insert(candidates.end(), std::begin(plan_steps), std::end(plan_steps));
   candidates.insert(candidates.end(), {"all", "changed"});
@@ -81,7 +82,7 @@ int Dumps::after(std::string_view pass, bool changed, const std::function<std::s
   if (!wanted) return number_;
   std::error_code ignored;  // if it cannot be made, writing tells
   std::filesystem::create_directories(folder_, ignored);
-  write_files({{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});
+  write_outputs(session_, {{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});
   return number_;
 }
 
@@ -139,7 +140,7 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
   });
   if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), {});
-  if (!options.certificate.empty()) write_files({{options.certificate, {ir::print(passed.certificate)}}});
+  if (!options.certificate.empty()) write_outputs(session, {{options.certificate, {ir::print(passed.certificate)}}});
   if (options.verify) {
     certified.certificate = passed.certificate;
     check_steps(certified);

@@ -37,13 +37,14 @@ void add_pass_options(CLI::App& app, PassOptions& options);
 class Dumps {
  public:
   // Throws Failure, exit 2, where --dump-after names no pass.
-  explicit Dumps(const PassOptions& options);
+  Dumps(const Session& session, const PassOptions& options);
 
   // The number of this run.
   int after(std::string_view pass, bool changed, const std::function<std::string()>& text);
   std::function<void(std::string_view pass, const ir::Program& made)> of_steps();
 
  private:
+  const Session& session_;  // whose files are not written over
   std::string wanted_, folder_;
   int number_ = 0;
 };

@@ -1,5 +1,9 @@
 #include "compiler/driver/run_manifest.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "compiler/driver/manifest.h"
 #include "compiler/driver/outside_kernels.h"
 #include "runtime/failure.h"
@@ -29,13 +33,27 @@ std::vector<Tensor> load_inputs(const Manifest& manifest, const RunnableOptions&
   return tensors;
 }
 
-// What is decided when a program is compiled.
-void refuse_compiling(const RunnableOptions& options) {
-  bool sizes = !options.source.dims.empty() || !options.source.program.empty();
-  if (!sizes && options.plan.empty() && !options.fuse && !options.passes.chosen) return;
-  throw wrong_command(Code::command_line,
-                      "--dim, --program, --plan, --fuse and --passes do not change a program that is compiled already",
-                      "give them to `tapc compile`");
+// What is decided when a program is compiled, or tells of its compiling.
+void refuse_compiling(const RunnableOptions& options, const EngineOptions& engine) {
+  const PassOptions& passes = options.passes;
+  const std::pair<bool, const char*> given[] = {{!options.source.dims.empty(), "--dim"},
+                                                {!options.source.program.empty(), "--program"},
+                                                {options.source.require_proof, "--require-proof"},
+                                                {options.source.strict_fp, "--strict-fp"},
+                                                {!options.plan.empty(), "--plan"},
+                                                {options.fuse, "--fuse"},
+                                                {passes.chosen, "--passes"},
+                                                {!passes.dump_after.empty(), "--dump-after"},
+                                                {!passes.certificate.empty(), "--certificate"},
+                                                {!passes.verify, "--no-verify"},
+                                                {passes.time, "--time-passes"},
+                                                {passes.remarks, "--remarks"},
+                                                {engine.engine != "native", "--engine"}};
+  for (auto [is_given, option] : given)
+    if (is_given)
+      throw wrong_command(Code::command_line,
+                          fmt::format("{} does nothing to a program that is compiled already", option),
+                          "`tapc run` of the source, or `tapc compile`, takes it");
 }
 
 }  // namespace
@@ -58,7 +76,7 @@ std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const
                                            TensorFiles& files) {
   auto text = read_regular_file(options.file, most_bytes);
   if (!std::holds_alternative<std::string>(text) || !is_manifest(std::get<std::string>(text))) return std::nullopt;
-  refuse_compiling(options);
+  refuse_compiling(options, engine);
   auto loaded =
       std::make_shared<Loaded>(parse_manifest(std::get<std::string>(text), options.file), options.file, engine.kernels);
   loaded->inputs = load_inputs(loaded->manifest, options, files);

@@ -90,7 +90,7 @@ Compiled compile_for(Session& session, FileId file, const CompileOptions& compil
 ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir::Program program,
                     const RunnableOptions& options) {
   ir::Plan plan = read_plan(session, options.plan);
-  Dumps dumps(options.passes);
+  Dumps dumps(session, options.passes);
   Rewrites rewrites(session, file, how);
   PassOptions passes = options.passes;
   passes.plan = plan;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/text_names.h"
+#include "support/checked.h"
 #include "support/plural.h"
 
 namespace tap::driver {
@@ -12,9 +14,18 @@ namespace {
 
 using ir::Box;
 
+// Of a tensor that nobody has, but whose operator can be looked at all the same.
+constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
+
 std::int64_t bytes_of(const Box& box, const ir::TensorType& type) {
   Box inside = intersect(box, Box::of_shape(type.shape));
-  return inside.empty() ? 0 : inside.size() * static_cast<std::int64_t>(size_of(type.element));
+  try {
+    return inside.empty() ? 0 : checked::mul(inside.size(), static_cast<std::int64_t>(size_of(type.element)));
+  } catch (const Overflow&) { return too_many; }
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  return bytes == too_many ? "more than 2^63 bytes" : plural(bytes, "byte");
 }
 
 // The hull of what the points of a box read of an operand, by all accesses to it: a stencil has several.
@@ -68,7 +79,10 @@ DimFacts facts_of(const ir::Program& program, const ir::Operator& op, std::uint3
   if (index.role != ir::DimRole::reduction || !monoid) return facts;
   facts.combined_by = program[*monoid].name;
   for (const ir::Access& write : op.writes)
-    facts.partial_bytes += bytes_of(write.projection.bounds(op.box()), op.results[write.tensor]);
+    if (__builtin_add_overflow(facts.partial_bytes,
+                               bytes_of(write.projection.bounds(op.box()), op.results[write.tensor]),
+                               &facts.partial_bytes))
+      facts.partial_bytes = too_many;
   return facts;
 }
 
@@ -85,12 +99,12 @@ std::string describe(const ir::Operator& op, const DimFacts& facts) {
   if (!facts.splittable) return fmt::format("{}: no, {}", name, facts.why_not);
   std::string text = name + ": yes";
   if (!facts.combined_by.empty())
-    text += fmt::format(", as partials of {} combined by {}", plural(facts.partial_bytes, "byte"), facts.combined_by);
+    text += fmt::format(", as partials of {} combined by {}", bytes_text(facts.partial_bytes), facts.combined_by);
   if (facts.shared.empty()) return text + "; shards share nothing";
   std::string list;
   for (const SharedBytes& shared : facts.shared)
     list += fmt::format("{}{}{} ({})", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ",
-                        ir::operand_name(op, shared.operand), plural(shared.bytes, "byte"));
+                        ir::operand_name(op, shared.operand), bytes_text(shared.bytes));
   return text + "; two shards share " + list;
 }
 

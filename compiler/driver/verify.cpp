@@ -12,8 +12,8 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
+#include "compiler/driver/write_outputs.h"
 #include "ir/certificate_text.h"
-#include "runtime/write_file.h"
 
 namespace tap::driver {
 namespace {
@@ -25,13 +25,13 @@ struct VerifyOptions {
 };
 
 // With the stages beside it, tapc-check can look at it again.
-void write(const VerifyOptions& options, const Certified& certified) {
+void write(const Session& session, const VerifyOptions& options, const Certified& certified) {
   std::vector<OutputFile> files;
   if (!options.certificate.empty()) files.push_back({options.certificate, {print(certified.certificate)}});
   if (!options.stages.empty())
     for (std::size_t k = 0; k < certified.stages.size(); ++k)
       files.push_back({fmt::format("{}.{:02}.ir", options.stages, k), {ir::print(certified.stages[k])}});
-  if (!files.empty()) write_files(std::move(files));
+  if (!files.empty()) write_outputs(session, std::move(files));
 }
 
 int verify(Session& session, const VerifyOptions& options) {
@@ -45,7 +45,7 @@ int verify(Session& session, const VerifyOptions& options) {
   Certified certified =
       certify(std::move(compiled.program), plan,
               {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof});
-  write(options, certified);
+  write(session, options, certified);
   session.print(summary(certified));
   if (options.time) {
     std::size_t operations = 0;

@@ -323,8 +323,8 @@ ir::Range countable(Session& session, ir::Range range, Span span) {
   try {
     range.size();
   } catch (const Overflow&) {
-    session.fail(Diagnostic(Code::overflow, span, "the number of points of " + to_string(range) +
-                                                      " does not fit in 64 bits"));
+    session.fail(
+        Diagnostic(Code::overflow, span, "the number of points of " + to_string(range) + " does not fit in 64 bits"));
   }
   return range;
 }

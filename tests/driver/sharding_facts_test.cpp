@@ -36,6 +36,13 @@ TEST(ShardingFacts, AHaloIsAsWideAsTheReadsReach) {
             Lines{"i: yes; two shards share a part of X (8 bytes)"});
 }
 
+TEST(ShardingFacts, BytesThatAreTooManyToBeCounted) {
+  EXPECT_EQ(facts_of("program p(X: f64[3000000000, 4]) -> (Y: f64[3000000000, 1000000000]) "
+                     "{ Y[i, j] = sum[k] X[i, k] }")
+                .back(),
+            "k: yes, as partials of more than 2^63 bytes combined by sum; shards share nothing");
+}
+
 TEST(ShardingFacts, AProduct) {
   EXPECT_EQ(facts_of("program p(A: f32[4, 6], B: f32[6, 8]) -> (C: f32[4, 8]) { C[i, j] = sum[k] A[i, k] * B[k, j] }"),
             (Lines{"i: yes; two shards share all of B (192 bytes)", "j: yes; two shards share all of A (96 bytes)",

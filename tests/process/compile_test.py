@@ -211,16 +211,20 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(3, "`W1` is missing|W1: f32", "run", "mlp.json", "-i", "X=rand:1")
         self.compile(DIVIDE, name="divide")
         self.expect(6, "division by zero in `q` at i=0", "run", "divide.json", "-i", "a=iota", "-i", "b=zeros")
+        for option in (["--engine", "interp"], ["--strict-fp"], ["--require-proof"], ["--dump-after=all"], ["--fuse"],
+                       ["--certificate", "c"], ["--time-passes"], ["--remarks"], ["--no-verify"], ["--passes=none"]):
+            self.expect(2, option[0].split("=")[0] + " does nothing to a program that is compiled already",
+                        "run", "divide.json", "-i", "a=iota", "-i", "b=ones", *option)
 
     def test_g11_libraries_that_do_not_fit(self):
         self.compile(DIVIDE, name="divide")
         good = json.loads((self.folder / "divide.json").read_text())
 
-        def edited(pattern, change, code=3):
+        def edited(pattern, change):
             manifest = json.loads(json.dumps(good))
             change(manifest)
             self.write("edited.json", json.dumps(manifest))
-            self.expect(code, pattern, "run", "edited.json", "-i", "a=iota", "-i", "b=ones")
+            self.expect(3, pattern, "run", "edited.json", "-i", "a=iota", "-i", "b=ones")
 
         edited("ABI is version 7, and this tapc knows version 1", lambda m: m.update(abi=7))
         edited("compiled for native and this processor lacks avx1024f", lambda m: m["target"]["features"].append("avx1024f"))
@@ -230,7 +234,9 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("No such file", lambda m: m["library"].update(file="missing.so"))
         edited("is of version 9", lambda m: m.update(version=9))
         edited("has no `outputs`", lambda m: m.pop("outputs"))
-        edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]], code=6)
+        edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
+        edited("has not as many outputs as the manifest says", lambda m: m["outputs"].append(m["outputs"][0]))
+        edited("`q` is missing", lambda m: m["outputs"].clear())
         self.write("text.so", "not a library")
         edited("not an ELF file", lambda m: m["library"].update(file="text.so"))
         self.write("broken.json", '{"format": ')
@@ -263,7 +269,8 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.write("file", "x")
         for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
             self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
-        self.expect(2, "names no file", "compile", "divide.tap", "-o", "folder/")
+        for place in ("folder/", ".", "..", "folder/.."):
+            self.expect(2, "names no file", "compile", "divide.tap", "-o", place)
         self.assertNoTemporaries()
 
     def test_g04_an_error_that_only_syncing_tells(self):

@@ -56,6 +56,14 @@ class VerifyTest(TapcTest):
         return subprocess.run([CHECKER, source, certificate, *stages], cwd=self.folder, capture_output=True, text=True,
                               timeout=20)
 
+    def test_files_that_are_none(self):
+        for path in (self.folder, "/dev/zero", "missing.ir"):
+            self.assertEqual(self.check(path, path, [path]).returncode, 4)
+        source, *stages = self.stages()
+        with open("/dev/full", "w") as full:
+            self.assertEqual(subprocess.run([CHECKER, source, "p.cert", *stages], cwd=self.folder, stdout=full,
+                                            stderr=subprocess.DEVNULL).returncode, 4)
+
     def test_certificate_on_disk(self):
         source, *stages = self.stages()
         self.assertGreaterEqual(len(stages), 3)

@@ -1,0 +1,17 @@
+// Files that a command writes, none of which may be one that it has read: the source, a module that it uses, the plan.
+//
+//   $ tapc opt a.tap -o a.tap
+//   error[T1106]: `a.tap`, asked for as an output, is the same file as `a.tap`, which was read
+#pragma once
+
+#include <vector>
+
+#include "compiler/driver/session.h"
+#include "runtime/write_file.h"
+
+namespace tap::driver {
+
+// Throws Failure; then nothing has changed.
+void write_outputs(const Session& session, const std::vector<OutputFile>& files);
+
+}  // namespace tap::driver
