@@ -240,11 +240,8 @@ Plan requested_splits(const Program& program) {
       auto dim = find_dim(op, split.dim);
       if (dim) split.blocks = blocks_of(op.dims[*dim].range, request.blocks);
       split.placement = request.placement;
-      if (request.mesh_axis) split.axis = request.mesh_axis;
-      for (const Mesh& mesh : program.meshes)
-        if (request.mesh_axis && split.mesh.empty() &&
-            std::any_of(mesh.axes.begin(), mesh.axes.end(), [&](auto& a) { return a.name == request.mesh_axis->name; }))
-          split.mesh = mesh.name;
+      split.axis = request.mesh_axis;
+      if (split.axis) split.mesh = mesh_of_axis(program, *split.axis);
       plan.decisions.push_back(std::move(split));
     }
   }

@@ -93,12 +93,19 @@ ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& nam
 
 // The blocks of a split over a mesh axis: one for each of its devices.
 ir::AxisRef BodyBuilder::split_axis(const ast::AxisRef& written, std::size_t blocks) {
-  const ir::Mesh* found = nullptr;
+  std::vector<const ir::Mesh*> holders;
   for (const auto& mesh : session_.program.meshes)
     for (const auto& axis : mesh.axes)
-      if (axis.name == written.name.text && !found) found = &mesh;
-  if (!found)
+      if (axis.name == written.name.text) holders.push_back(&mesh);
+  if (holders.empty())
     session_.fail(Diagnostic(Code::unknown_axis, written.span, "no mesh has an axis " + quoted(written.name.text)));
+  const ir::Mesh* found = holders.front();
+  if (holders.size() > 1)
+    session_.fail(Diagnostic(Code::bad_split, written.span,
+                             "the meshes " + quoted(holders[0]->name) + " and " + quoted(holders[1]->name) +
+                                 " both have an axis " + quoted(written.name.text))
+                      .help("give one of them another name; or say it in a plan, which writes the mesh too: " +
+                            quoted("over " + found->name + "." + written.name.text)));
   ir::AxisRef axis = resolve_axis(session_, *found, written);
   std::int64_t size = axis.sub ? axis.sub->size : 0;
   for (const auto& known : found->axes)
