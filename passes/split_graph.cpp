@@ -97,9 +97,8 @@ std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const Plann
   interner_.assign(combination, parts.combination);
   for (const BlockPlacement& p : operation.placements) {
     partial.placements.push_back(p);
-    // Of sum[u, v] with u cut before v: to the combination over v, the number of u's block is a dim like any other.
-    std::uint32_t dim = parts.dim_in_combination[p.dim];
-    if (is_block_dim(parts.combination, dim)) combination.placements.push_back({dim, p.placement, p.mesh, p.axis});
+    combination.placements.push_back(p);
+    combination.placements.back().dim = parts.dim_in_combination[p.dim];
   }
   place(partial, block_dim, split);
   OperationId first(after_.operations.size());
