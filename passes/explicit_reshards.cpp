@@ -49,6 +49,7 @@ class SiteChooser {
   }
 
   SiteShardings choose() {
+    if (copies()) return as_copied();
     const Mesh* mesh = most_common_mesh();
     if (!mesh) return std::move(out_);
     out_.mesh = mesh->name;
@@ -60,7 +61,7 @@ class SiteChooser {
       for (std::size_t k = 0; k < known_.size(); ++k)
         tensors.push_back({&tensor(k), axes_by_factor(*mesh, factors, tensor(k), on_mesh(*mesh, k)),
                            cells(graph_[value(k)].type.shape)});
-      out_.factors = copies() ? follow(tensors[0]) : common_axes(*mesh, factors, tensors);
+      out_.factors = common_axes(*mesh, factors, tensors);
     }
     for (std::size_t k = 0; k < known_.size(); ++k)
       (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(*mesh, k));
@@ -88,7 +89,7 @@ class SiteChooser {
     for (std::size_t k = 0; k < known_.size(); ++k) {
       if (!known_[k]) continue;
       const Mesh* mesh = find_mesh(program_, known_[k]->mesh);
-      if (is_maximal(*mesh) && k >= operand_count() && !copies()) return mesh;
+      if (is_maximal(*mesh) && k >= operand_count()) return mesh;
       if (is_maximal(*mesh)) continue;
       if (!first) first = mesh;
       if (!cuts_nothing(*known_[k]) && ++count[mesh->name] > (best ? count[best->name] : 0)) best = mesh;
@@ -106,10 +107,18 @@ class SiteChooser {
     return sharding;
   }
 
-  std::vector<Axes> follow(const FactoredTensor& copied) const {
-    std::vector<Axes> axes(out_.site.factors.factors.size());
-    for (const FactorAxes& f : copied.axes.factors) axes[f.factor] = f.axes;
-    return axes;
+  // A copy is where the original is, partials included; that its sharding is another one is the result's move.
+  SiteShardings as_copied() {
+    const std::optional<Sharding>& said = known_[0] ? known_[0] : known_[1];
+    if (!said) return std::move(out_);
+    const Mesh& mesh = *find_mesh(program_, said->mesh);
+    Sharding own = known_[0] ? bare(mesh, *known_[0]) : whole(mesh, tensor(0).axes.size());
+    out_.mesh = mesh.name;
+    out_.factors.resize(out_.site.factors.factors.size());
+    for (const FactorAxes& f : axes_by_factor(mesh, out_.site.factors, tensor(0), own).factors)
+      out_.factors[f.factor] = f.axes;
+    out_.operands = out_.results = {own};
+    return std::move(out_);
   }
 
   Sharding needed(const Mesh& mesh, std::size_t k) const {
@@ -134,8 +143,6 @@ class SiteChooser {
       result.unreduced = all;
       result.unreduced_monoid = program_[*monoid].name;
     }
-    const std::optional<Sharding>& wanted = known_[operand_count()];
-    out_.partial = wanted && wanted->mesh == mesh.name ? without(mesh, all, wanted->unreduced) : all;
   }
 
   const Program& program_;

@@ -20,7 +20,6 @@ struct SiteShardings {
   std::vector<ir::Axes> factors = {};       // by factor
   std::vector<ir::Sharding> operands = {};  // as the operation needs them
   std::vector<ir::Sharding> results = {};   // as it computes them; partials are unreduced
-  ir::Axes partial = {};                    // axes along which partials must be combined before the result is as wanted
 };
 
 // Sites in the order of the graph, copies that only give a value another sharding (`Y = X`) among them: they follow what

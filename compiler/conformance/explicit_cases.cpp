@@ -38,11 +38,13 @@ std::vector<std::string> expected_partials(const Json& expected) {
   return list;
 }
 
-std::vector<std::string> partials(const std::vector<SiteShardings>& sites) {
-  std::vector<std::string> list;
-  for (const SiteShardings& site : sites)
-    if (!site.partial.empty()) list.insert(list.end(), site.results.size(), text_of(site.partial));
-  return list;
+// The axes along which a move combines partials: everywhere, or scattered.
+Axes combined(const ir::Program& program, const Reshard& reshard) {
+  Axes all;
+  for (const passes::Collective& step : reshard.steps)
+    if (step.kind == passes::CollectiveKind::all_reduce || step.kind == passes::CollectiveKind::reduce_scatter)
+      all.insert(all.end(), step.over.begin(), step.over.end());
+  return in_mesh_order(*find_mesh(program, reshard.from.mesh), all);
 }
 
 constexpr std::int64_t most_simulated = 1 << 16;  // devices times cells
@@ -70,12 +72,14 @@ std::vector<std::string> explicit_failures(const Json&, const Json& test) {
   for (const SiteShardings& site : sites)
     if (!site.mesh.empty())
       for (std::string& line : passes::faults_of(program, program.main, site)) wrong.push_back(std::move(line));
+  std::vector<std::string> got, expected = expected_partials(test.at("expected"));
   for (const Reshard& reshard : passes::reshards(program, graph, sites)) {
     const passes::Site& site = sites[reshard.site].site;
     ir::ValueId value = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
     check_steps(program, reshard, graph[value].type.shape, wrong);
+    Axes partial = combined(program, reshard);
+    if (!partial.empty()) got.push_back(text_of(partial));
   }
-  std::vector<std::string> got = partials(sites), expected = expected_partials(test.at("expected"));
   if (got != expected)
     wrong.push_back(fmt::format("partials along [{}], expected [{}]", fmt::join(got, ", "), fmt::join(expected, ", ")));
   if (!wrong.empty())
