@@ -105,9 +105,11 @@ class FactorFinder {
 
   void note(const AxisAccess& axis, bool read) {
     if (axis.whole || axis.terms.empty() || is_exact(axis)) return;
-    for (const Term& term : axis.terms)
-      if (Factor& factor = out_.factors[term.dim]; factor.kind == FactorKind::pass_through)
-        factor.kind = FactorKind::permutation;
+    for (const Term& term : axis.terms) {
+      Factor& factor = out_.factors[term.dim];
+      factor.moves = true;
+      if (factor.kind == FactorKind::pass_through) factor.kind = FactorKind::permutation;
+    }
     if (axis.terms.size() > 1) return shorten_window(axis);
     // A slice of an axis or a padded one: the factor is the axis that is read.
     Factor& factor = out_.factors[axis.terms[0].dim];

@@ -26,6 +26,7 @@ struct Factor {
   FactorKind kind = FactorKind::pass_through;
   std::optional<std::uint32_t> dim = {};  // the index dim; none: of one axis alone
   bool kept = false;                      // the dim must not be split
+  bool moves = false;  // somewhere a block reads or writes cells of another block: reversed, shifted, …
   bool operator==(const Factor&) const = default;
 };
 
@@ -54,6 +55,8 @@ Factors factors_of(const ir::Operator& op);
 // ([i, j k], [j])->([i, k]) {i=2, j=3, k=4} reduction={j} halo={x0[i]: 1..1}
 std::string to_string(const Factors& factors);
 
+// Cutting it takes cells of other blocks: what a conservative propagation leaves alone.
+inline bool moves_cells(const Factor& factor) { return factor.moves || factor.kind == FactorKind::need_replication; }
 // Whether the tensor has that factor.
 bool has_factor(const TensorFactors& tensor, std::uint32_t factor);
 // A map in which every operand but scalars and copies has all factors of the results, and all are passed through: what is

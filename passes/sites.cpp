@@ -109,12 +109,14 @@ class SiteFinder {
         if (same_digits(site.factors, lists, shape[a])) {
           for (const AxisFactors* list : lists)
             for (std::size_t k = 0; k < list->factors.size(); ++k)
-              now[root(list->factors[k])] = root(lists[0]->factors[k]);
+              now[root(list->factors[k])] =
+                  with_kind_of(site.factors, root(lists[0]->factors[k]), root(list->factors[k]));
           whole.axes[a] = *lists[0];
           continue;
         }
         auto fresh = static_cast<std::uint32_t>(site.factors.factors.size());
-        Factor factor{site.factors.factors[lists[0]->factors[0]].name, shape[a], kind_of_pieces(site, lists), {}};
+        Factor factor{site.factors.factors[lists[0]->factors[0]].name, shape[a], kind_of_pieces(site, lists)};
+        factor.moves = true;
         site.factors.factors.push_back(std::move(factor));
         now.push_back(fresh);
         for (const AxisFactors* list : lists)
@@ -126,6 +128,15 @@ class SiteFinder {
     rename(site, [&](std::uint32_t f) { return root(f); });
   }
 
+  // The one factor stands for the other, too: what moves in one of them moves.
+  static std::uint32_t with_kind_of(Factors& all, std::uint32_t one, std::uint32_t other) {
+    Factor& factor = all.factors[one];
+    if (factor.kind == FactorKind::pass_through) factor.kind = all.factors[other].kind;
+    factor.moves = factor.moves || all.factors[other].moves;
+    factor.kept = factor.kept || all.factors[other].kept;
+    return one;
+  }
+
   static bool same_digits(const Factors& all, const std::vector<const AxisFactors*>& lists, std::int64_t extent) {
     for (const AxisFactors* list : lists) {
       std::int64_t points = 1;
@@ -133,9 +144,7 @@ class SiteFinder {
       for (std::size_t k = 0; k < list->factors.size(); ++k) {
         const Factor& factor = all.factors[list->factors[k]];
         // A factor of an axis alone is a fixed place in it.
-        if (!factor.dim || factor.size != all.factors[lists[0]->factors[k]].size ||
-            (factor.kind != FactorKind::pass_through && factor.kind != FactorKind::reduction))
-          return false;
+        if (!factor.dim || factor.size != all.factors[lists[0]->factors[k]].size) return false;
         points *= factor.size;
       }
       if (points != extent) return false;

@@ -71,8 +71,7 @@ class Spreading {
     Direction barrier = Direction::both;
     if (knot.no_forward) barrier = barrier & Direction::backward;
     if (knot.no_backward) barrier = barrier & Direction::forward;
-    bool moves = factor.kind == FactorKind::permutation || factor.kind == FactorKind::need_replication;
-    if (factor.kept || (options_.conservative && moves)) return Direction::none;
+    if (factor.kept || (options_.conservative && moves_cells(factor))) return Direction::none;
     if (knot.program_result) return barrier;
     bool allowed = true;
     switch (options_.level) {

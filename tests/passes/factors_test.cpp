@@ -1,9 +1,12 @@
 #include "passes/factors.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include "ir/text.h"
 #include "passes/sites.h"
 #include "tests/passes/lowered.h"
+#include "tests/passes/random_program.h"
 
 namespace tap::passes::test {
 namespace {
@@ -70,6 +73,10 @@ TEST(Factors, OperationsThatWriteOneValueAreOneSite) {
   EXPECT_EQ(factors_for("a: f32[4, 3], b: f32[4, 5]) -> (Y: f32[4, 8])",
                         "Y[i, j] = a[i, j] for j in 0..3  Y[i, 3 + j] = b[i, j]"),
             "([i, j], [i, j])->([i, j]) {i=4, j=8} replicated={j}");
+  // Along an axis that both write whole, what moves in one of them moves.
+  EXPECT_EQ(factors_for("a: f32[4, 3], b: f32[4, 5]) -> (Y: f32[4, 8])",
+                        "Y[i, j] = a[3 - i, j] for j in 0..3  Y[i, 3 + j] = b[i, j] for i in 0..4"),
+            "([i, j], [i, j])->([i, j]) {i=4, j=8} replicated={j} permutation={i}");
   // Pieces of one tensor only change places.
   EXPECT_EQ(factors_for("x: f32[4, 8]) -> (Y: f32[4, 8])",
                         "a[i, j] = x[i, j + 1] for j in 0..7  b[i, j] = x[i, j] for j in 0..1 "
@@ -79,6 +86,54 @@ TEST(Factors, OperationsThatWriteOneValueAreOneSite) {
 
 TEST(Factors, NoCellsNoDigits) {
   EXPECT_EQ(factors_for("x: f32[0]) -> (Y: f32[0, 4])", "Y[i, j] = x[4*i + j]"), "none");
+}
+
+// The digit of a coordinate that belongs to a factor of its axis.
+std::int64_t digit_of(const Factors& all, const AxisFactors& axis, std::uint32_t factor, std::int64_t coordinate) {
+  std::int64_t below = 1;
+  for (std::size_t k = axis.factors.size(); k-- > 0 && axis.factors[k] != factor;)
+    below *= all.factors[axis.factors[k]].size;
+  return coordinate / below % all.factors[factor].size;
+}
+
+// Every point of the domain reads and writes, of each axis with a factor that is passed through or reduced, exactly the cells
+// of its own number: so blocks of that dim need nothing of each other there.
+void expect_factors_hold(const ir::Program& program, const ir::Operator& op) {
+  Factors found = factors_of(op);
+  ir::Domain domain = op.domain();
+  std::optional<ir::Point> p = ir::first_point(domain.box);
+  for (bool more = p.has_value(); more; more = ir::next_point(domain.box, *p)) {
+    if (!domain.contains(*p)) continue;
+    for (bool write : {false, true})
+      for (const ir::Access& access : write ? op.writes : op.reads) {
+        ir::Box cells = access.projection.image(*p);
+        // The entry for this access is one of its tensor's; whichever says more must hold for one of them.
+        bool any = false;
+        for (const TensorFactors& tensor : write ? found.results : found.operands) {
+          if (tensor.tensor != access.tensor) continue;
+          bool all = true;
+          for (std::size_t a = 0; a < tensor.axes.size(); ++a)
+            for (std::uint32_t f : tensor.axes[a].factors) {
+              const Factor& factor = found.factors[f];
+              if (!factor.dim || factor.moves) continue;
+              if (cells.dims[a].lo < 0 || cells.dims[a].hi > (write ? op.results : op.operands)[access.tensor].shape[a])
+                continue;
+              for (std::int64_t c = cells.dims[a].lo; c < cells.dims[a].hi; ++c)
+                all = all && digit_of(found, tensor.axes[a], f, c) == (*p)[*factor.dim] - op.dims[*factor.dim].range.lo;
+            }
+          any = any || all;
+        }
+        if (!any) RC_FAIL(ir::print(program, op) + to_string(found));
+      }
+  }
+}
+
+RC_GTEST_PROP(Factors, HoldAtEveryPointOfRandomPrograms, ()) {
+  auto outcome = tap::test::compile_text(RandomProgram("f32").make());
+  RC_PRE(outcome.compiled.has_value());
+  ir::Program program = inline_calls(outcome.compiled->program, {}).program;
+  for (const ir::Operator& op : program.operators)
+    if (!op.region()) expect_factors_hold(program, op);
 }
 
 }  // namespace

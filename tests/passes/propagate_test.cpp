@@ -5,6 +5,7 @@
 
 #include "ir/axis_algebra.h"
 #include "tests/passes/lowered.h"
+#include "tests/passes/random_program.h"
 
 namespace tap::passes::test {
 namespace {
@@ -252,6 +253,37 @@ RC_GTEST_PROP(Propagation, IsLegalMonotoneAndIdempotent, ()) {
     }
   }
   RC_ASSERT(propagate(after, options).program == after);
+}
+
+// Any program, with something said of its inputs and results: legal, the same again, and the program computes the same.
+RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
+  auto outcome = tap::test::compile_text(RandomProgram("f32").make());
+  RC_PRE(outcome.compiled.has_value());
+  ir::Program before = inline_calls(outcome.compiled->program, {}).program;
+  before.meshes.push_back({"m", {{"a", 2}, {"b", 3}, {"c", 4}}, {}});
+  ir::Graph& main = before.graphs[before.main.index()];
+  auto say = [&](ir::ValueId v) {
+    ir::Sharding sharding{"m", std::vector<ir::DimSharding>(main[v].type.shape.size()), {}, {}, {}};
+    for (const char* axis : {"a", "b", "c"}) {
+      std::size_t dim = *rc::gen::inRange<std::size_t>(0, sharding.dims.size() + 1);
+      if (dim < sharding.dims.size()) sharding.dims[dim].axes.push_back({axis, std::nullopt});
+    }
+    for (ir::DimSharding& dim : sharding.dims) {
+      dim.open = *rc::gen::arbitrary<bool>();
+      if (!dim.axes.empty() && *rc::gen::inRange(0, 3) == 0) dim.priority = *rc::gen::inRange(0, 3);
+    }
+    main.values[v.index()].sharding = std::move(sharding);
+  };
+  for (const auto* list : {&main.inputs, &main.outputs})
+    for (ir::ValueId v : *list)
+      if (*rc::gen::inRange(0, 2)) say(v);
+  PropagationOptions options = *rc::gen::element(basic(), aggressive(), by_priorities(), PropagationOptions{});
+  ir::Program after = propagate(before, options).program;
+  RC_ASSERT(ir::verify(after) == std::vector<std::string>{});
+  RC_ASSERT(propagate(after, options).program == after);
+  std::vector<Tensor> inputs = some_inputs(before);
+  expect_equal(ir::interpret(after, after.main, inputs).outputs, ir::interpret(before, before.main, inputs).outputs,
+               "after");
 }
 
 }  // namespace
