@@ -366,14 +366,29 @@ std::vector<Statement> GroupLowering::run() {
 
 namespace {
 
+double points_inside(const Program& program, const Operator& group) {
+  double all = 0;
+  for (const Operation& operation : program[group.region()->graph].operations) {
+    const Operator& op = program[operation.op];
+    if (op.region()) {
+      all += points_inside(program, op);
+      continue;
+    }
+    double points = 1;
+    for (const IndexDim& dim : op.dims)
+      if (dim.role != DimRole::counter) points *= static_cast<double>(std::max<std::int64_t>(dim.range.size(), 1));
+    all += points;
+  }
+  return all;
+}
+
 // The dim with the most tiles, of equal ones the outermost, is shared out among calls.
-void cut_by_tiles(Kernel& kernel, const Operator& group, const Extents& extents,
+void cut_by_tiles(Kernel& kernel, const Program& program, const Operator& group, const Extents& extents,
                   const std::vector<std::int64_t>& points) {
-  constexpr double worth = 1 << 14;  // points of the group
-  double each = 1;
+  constexpr double worth = 1 << 14;  // points of the operations inside
+  double each = points_inside(program, group);
   std::int64_t most = 1;
   for (std::size_t d = 0; d < points.size(); ++d) {
-    each *= static_cast<double>(std::max<std::int64_t>(extents.sizes[d], 1));
     if (group.dims[d].role != DimRole::parallel) continue;
     std::int64_t tiles = (extents.sizes[d] + points[d] - 1) / points[d];
     if (tiles <= most) continue;
@@ -408,7 +423,7 @@ void lower_group(const Program& program, const Operator& group, Kernel& kernel, 
                    AffineExpr::variable(kernel.variables.size(), frame.hi[d]), extents.sizes[d], extents.exact[d], 0});
   GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results);
   kernel.body = lowering.run();
-  cut_by_tiles(kernel, group, extents, lowering.points());
+  cut_by_tiles(kernel, program, group, extents, lowering.points());
 }
 
 }  // namespace tap::backend

@@ -178,6 +178,16 @@ class Chooser {
     return best_;
   }
 
+  // Along the same dim, row by row.
+  RegisterTile one_row(RegisterTile tile) {
+    tile.rows.reset();
+    tile.row_count = 1;
+    for (tile.vectors = 1; tile.vectors <= most_vectors; ++tile.vectors)
+      if (tile.vectors == 1 || static_cast<std::int64_t>(tile.vectors * tile.lanes) <= extents_.sizes[tile.dim])
+        consider(tile);
+    return *best_;
+  }
+
   // Combined in the same order as with `tile`: only its rows are chosen anew.
   std::optional<RegisterTile> with_rows_for(const RegisterTile& tile) {
     try_rows({tile.dim, tile.lanes, tile.vectors, tile.along_reduction, {}, 1});
@@ -249,7 +259,9 @@ class Chooser {
   void consider(const RegisterTile& tile) {
     Work::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
     constexpr std::uint32_t registers = 30;
-    if (work_.registers(whole) > registers && tile.row_count * tile.vectors > 1) return;
+    constexpr double code = 96;  // instructions in one go: enough to do while some wait for others
+    bool several = tile.row_count * tile.vectors > 1;
+    if (several && (work_.registers(whole) > registers || work_.instructions(whole) > code)) return;
     double cost = 0;
     for (auto [row_steps, rows] : row_parts(tile))
       for (auto [lane_steps, vectors] : lane_parts(tile))
@@ -304,7 +316,10 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
   if (std::any_of(extents.sizes.begin(), extents.sizes.end(), [](std::int64_t size) { return size == 0; })) return {};
   if (op.reduce() && reassociate) {
     auto tile = Chooser(program, op, whole_extents(op, extents)).run(true);
-    if (tile && tile->along_reduction) return Chooser(program, op, extents).with_rows_for(*tile);
+    if (tile && tile->along_reduction) {
+      RegisterTile row = Chooser(program, op, extents).one_row(*tile);  // there may be few rows
+      return Chooser(program, op, extents).with_rows_for(row);
+    }
   }
   return Chooser(program, op, extents).run(false);
 }
