@@ -44,7 +44,7 @@ ir::Program compile(driver::Session& session, const Arguments& arguments) {
   Compiled compiled = driver::compile_program(session, file, driver::compile_options(arguments.source));
   driver::PassOptions passes;
   passes.plan = driver::read_plan(session, arguments.plan);
-  driver::Dumps dumps(passes);
+  driver::Dumps dumps(session, passes);
   ir::Program program = driver::run_passes(session, std::move(compiled.program), passes, dumps).program;
   return driver::apply_plan(std::move(program), passes.plan, {.fuse_more = arguments.fuse});
 }

@@ -97,5 +97,5 @@ WORKLOADS = [
     Workload("attention_long", ["1x32768x64"], [],
              lambda s: program(s, "Q: f32[g, n, d], K: f32[g, n, d], V: f32[g, n, d]) -> (Y: f32[g, n, d])",
                                "Y = attention(Q, K, V)", "g n d"),
-             lambda s: 4 * product(s) * numbers(s)[1], options=["fuse"], few=True),
+             lambda s: 4 * product(s) * numbers(s)[1], options=[f"plan={ROOT}/bench/peers/attention_long.plan"], few=True),
 ]
