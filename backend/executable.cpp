@@ -83,6 +83,15 @@ std::size_t Executable::inner_bytes() const {
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 
+std::size_t Executable::shard_count() const {
+  std::size_t count = 0;
+  for (const Sequence& sequence : impl_->schedule.sequences)
+    for (const Batch& batch : sequence)
+      for (const ScheduledTask& task : batch)
+        count += std::holds_alternative<KernelCall>(task.what) || std::holds_alternative<OutsideCall>(task.what);
+  return count;
+}
+
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
 
 std::string Executable::print_kernels() const {

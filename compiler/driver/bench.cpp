@@ -16,6 +16,7 @@
 #include "compiler/driver/engine.h"
 #include "compiler/driver/median.h"
 #include "compiler/driver/outside_kernels.h"
+#include "compiler/driver/run_summary.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/work.h"
 #include "support/exit_code.h"
@@ -87,20 +88,14 @@ Figures measure(Session& session, const BenchOptions& options) {
   return figures;
 }
 
-std::string duration(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} µs", seconds * 1e6);
-}
-
 std::string for_people(const Figures& figures) {
   const Median& run = figures.run;
-  std::string text = fmt::format("run      {}, the median of {} runs; 95 % between {} and {}\n", duration(run.middle),
-                                 run.count, duration(run.low), duration(run.high));
+  std::string text = fmt::format("run      {}, the median of {} runs; 95 % between {} and {}\n",
+                                 duration_text(run.middle), run.count, duration_text(run.low), duration_text(run.high));
   text += fmt::format("         {:.3g} GFLOP/s, {:.3g} GB/s\n", figures.work.flops / run.middle / 1e9,
                       figures.work.bytes / run.middle / 1e9);
-  text += fmt::format("compile  {} cold", duration(figures.compiling.cold));
-  if (figures.compiling.has_cache) text += fmt::format(", {} from the cache", duration(figures.compiling.warm));
+  text += fmt::format("compile  {} cold", duration_text(figures.compiling.cold));
+  if (figures.compiling.has_cache) text += fmt::format(", {} from the cache", duration_text(figures.compiling.warm));
   return text + fmt::format("; {}\n", plural(figures.kernels, "kernel"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compiler/driver/median.h"
 #include "compiler/driver/outside_kernels.h"
 #include "ir/interpret.h"
 #include "support/phase.h"
@@ -83,16 +84,23 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
 }
 #endif
 
-std::vector<Tensor> evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
-                             const std::vector<Tensor>& inputs, const EngineOptions& options) {
+Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
+                    const std::vector<Tensor>& inputs, const EngineOptions& options) {
   OutsideKernels kernels(program, options.kernels);
+  Evaluation result;
+  result.summary.work = work_of(program);
 #ifdef TAP_HAVE_BACKEND
   if (options.engine == "native") {
     auto cache = open_cache(options.cache);
     backend::Executable executable = compile_native(program, options, kernels, cache);
     tell_warnings(session, cache.get());
+    result.summary.threads = options.threads;
+    result.summary.shards = executable.shard_count();
     Phase phase("running native code");
-    return executable.run(inputs);
+    Stopwatch watch;
+    executable.run(inputs, result.results);
+    result.summary.seconds = watch.seconds();
+    return result;
   }
 #endif
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
@@ -100,7 +108,10 @@ std::vector<Tensor> evaluate([[maybe_unused]] const Session& session, const ir::
     return true;
   };
   Phase phase("interpreting");
-  return ir::interpret(program, program.main, inputs, {.kernel = call}).outputs;
+  Stopwatch watch;
+  result.results = ir::interpret(program, program.main, inputs, {.kernel = call}).outputs;
+  result.summary.seconds = watch.seconds();
+  return result;
 }
 
 }  // namespace tap::driver

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/run_summary.h"
 #include "compiler/driver/session.h"
 #include "ir/graph.h"
 #include "support/tensor.h"
@@ -45,7 +46,11 @@ class OutsideKernels;
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache);
 
-std::vector<Tensor> evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
-                             const EngineOptions& options);
+struct Evaluation {
+  std::vector<Tensor> results;
+  RunSummary summary;
+};
+Evaluation evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
+                    const EngineOptions& options);
 
 }  // namespace tap::driver

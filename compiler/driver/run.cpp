@@ -2,6 +2,7 @@
 //
 //   tapc run mlp.tap -i X=@x.npy -i W=f32[4,8]=rand:42 -i @all.npz -o Y=@y.npy --expect Y=@wanted.npy
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
@@ -22,6 +23,7 @@ struct RunOptions {
   std::vector<std::string> outputs, expected;
   Tolerance tolerance;
   EngineOptions engine;
+  std::optional<bool> summary;
 };
 
 std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
@@ -104,13 +106,14 @@ int run(Session& session, const RunOptions& options) {
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
-  std::vector<Tensor> tensors = program.run();
+  auto [tensors, summary] = program.run();
   files.require_intact();
   std::vector<NamedTensor> results;
   for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});
   // Before anything is published: files of an earlier run are not replaced by results that are known to be wrong.
   if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
   if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
+  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.tell(summary_text(summary));
   return exit_code::done;
 }
 
@@ -128,6 +131,9 @@ Action declare_run(CLI::App& app) {
   add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; of f16 1e-3, of bf16 1e-2",
                         "1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16");
   add_engine_options(app, options->engine);
+  app.add_flag_function(
+      "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
+      "Say in one line how long it ran, on how many threads and how fast; on a terminal that is said anyway");
   return [options](Session& session) { return run(session, *options); };
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/driver/manifest.h"
+#include "compiler/driver/median.h"
 #include "compiler/driver/outside_kernels.h"
 #include "runtime/failure.h"
 #include "support/phase.h"
@@ -87,7 +88,11 @@ std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const
     Phase phase("running native code");
     std::vector<OutsideFunction> kernels;
     for (const std::string& symbol : loaded->manifest.outside) kernels.push_back(loaded->kernels.function(symbol));
-    return loaded->library.run(loaded->inputs, threads, kernels);
+    Evaluation result;
+    Stopwatch watch;
+    result.results = loaded->library.run(loaded->inputs, threads, kernels);
+    result.summary = {watch.seconds(), threads, {}, {}};
+    return result;
   };
   return program;
 }

@@ -14,7 +14,7 @@ namespace tap::driver {
 
 struct LoadedProgram {
   std::vector<DeclaredOutput> outputs;
-  std::function<std::vector<Tensor>()> run;  // throws ir::EvaluationError
+  std::function<Evaluation()> run;  // throws ir::EvaluationError
 };
 
 // Null where the file is something else. Throws Failure; the tensors may be mapped from `files`.

@@ -70,6 +70,17 @@ class Shapes(TapcTest):
         super().setUp()
         self.write("p.tap", OPEN)
 
+    def test_a_run_is_summed_up(self):
+        self.write("p.tap", "program p(X: f32[64, 64]) -> (Y: f32[64, 64]) { Y[i, j] = sum[k] X[i, k] * X[k, j] }\n")
+        self.write("p.plan", "plan 1\nsplit Y dim i into 4 over threads\n")
+        run = ["run", "p.tap", "-i", "X=rand:1", "-o", "Y=@y.npy"]
+        self.expect(0, "^$", *run)
+        self.expect(0, r"^ran in [0-9.e+]+ (µs|ms|s): 1 shard on 1 thread, [0-9.e+]+ GFLOP/s$", *run, "--summary")
+        self.expect(0, r"^ran in .*: 4 shards on 2 threads, .* GFLOP/s$", *run, "--summary", "--plan", "p.plan", "--threads", "2")
+        self.expect(0, r"^ran in .* on 1 thread, .* GFLOP/s$", *run, "--summary", "--engine", "interp")
+        self.expect(0, "^$", "compile", "p.tap", "-o", "p.so")
+        self.expect(0, r"^ran in .* on 1 thread$", "run", "p.json", "-i", "X=rand:1", "-o", "Y=@y.npy", "--summary")
+
     def test_commands_without_data_take_shapes(self):
         for command in ("check", "inspect", "verify", "opt"):
             with self.subTest(command):

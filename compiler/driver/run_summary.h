@@ -1,0 +1,25 @@
+// The line that `tapc run` says of a run.
+//
+//   ran in 1.92 ms: 8 shards on 2 threads, 17.5 GFLOP/s
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "compiler/driver/work.h"
+
+namespace tap::driver {
+
+struct RunSummary {
+  double seconds = 0;
+  std::size_t threads = 1;
+  std::optional<std::size_t> shards;  // boxes that operations are applied to, each once; none of a compiled library
+  Work work;                          // nothing, where it is not known
+};
+// The speed is that of arithmetic, or of memory where each byte is used less than a few times.
+std::string summary_text(const RunSummary& summary);
+
+std::string duration_text(double seconds);  // 1.92 ms
+
+}  // namespace tap::driver
