@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/executable.h"
+#include "check/check.h"
 #include "passes/apply_splits.h"
 #include "passes/expand.h"
 #include "passes/realise.h"
@@ -22,11 +23,20 @@ inline std::vector<Tensor> execute(Program program, GraphId graph, const std::ve
   return Executable(passes::expand(program), options).run(inputs);
 }
 
-// The program cut as the plan says, natively.
+// The program cut as the plan says, and certified, natively.
 inline Executable executable(const Program& program, const Plan& plan, const ExecuteOptions& options = {}) {
   passes::SplitResult cut = passes::apply_splits(program, plan);
   EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-  return Executable(passes::expand(passes::realise(cut.program).program), options);
+  passes::RealiseResult realised = passes::realise(cut.program);
+  cut.steps.push_back(realised.step);
+  cut.stages.push_back(realised.program);
+  check::Verdict verdict;
+  const Program* before = &program;
+  for (std::size_t k = 0; k < cut.steps.size(); before = &cut.stages[k++])
+    if (!cut.steps[k].graphs.empty()) check::check_step(*before, cut.stages[k], cut.steps[k], "plan", verdict);
+  for (const check::Finding& finding : verdict.findings)
+    EXPECT_NE(finding.standing, check::Standing::refused) << finding.where << ": " << finding.detail;
+  return Executable(passes::expand(realised.program), options);
 }
 
 inline void expect_same_bits(const std::vector<Tensor>& native, const std::vector<Tensor>& oracle,

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""docs/bad_inputs_coverage.md names tests that exist, at least one for each row. Usage: coverage_test.py ROOT"""
+"""docs/bad_inputs_coverage.md and docs/rewrites_shown.md name tests that exist, at least one for each row; and what every
+test compiles is certified. Usage: coverage_test.py ROOT"""
 import re
 import sys
 import unittest
@@ -25,10 +26,33 @@ class CoverageTest(unittest.TestCase):
 
     def test_every_row_of_the_parts_that_exist(self):
         rows = [row for row, _ in ROWS]
-        for letter, last in (("A", 18), ("B", 20), ("E", 14)):
+        for letter, last in (("A", 18), ("B", 20), ("C", 11), ("E", 14)):
             for number in range(1, last + 1):
                 self.assertIn(f"{letter}{number:02}", rows)
         self.assertEqual(len(rows), len(set(rows)))
+
+    def test_what_shows_the_rewrites_exists(self):
+        """Files, and names in brackets after them that stand in these."""
+        rows = re.findall(r"^\| .* \| (.*) \| .* \| .* \|$", (ROOT / "docs/rewrites_shown.md").read_text(), re.M)
+        tried = 0
+        for where in rows:
+            for path, name in re.findall(r"`((?:tests|passes|bench|scripts)/[\w./*]+)`(?: \(`(\w+)[*…]*`)?", where):
+                with self.subTest(path, name=name):
+                    files = list(ROOT.glob(path))
+                    self.assertTrue(files)
+                    self.assertTrue(any(file.is_dir() or name in file.read_text() for file in files))
+                    tried += 1
+        self.assertGreater(tried, 30)
+
+    def test_nothing_switches_the_checker_off(self):
+        """`run`, `compile`, `opt` and `inspect --plan` check what they make unless they are told not to; no test does."""
+        off = re.compile(r"no-verif[y]|verify *= *fals[e]")
+        for folder in ("tests", "bench", "examples", "scripts", ".ci"):
+            for file in (ROOT / folder).rglob("*"):
+                if file.is_file() and file.suffix in {"", ".cpp", ".h", ".py", ".sh", ".tap", ".txt", ".md"}:
+                    self.assertIsNone(off.search(file.read_text(errors="replace")), file)
+        driver = (ROOT / "compiler/driver/certify.h").read_text() + (ROOT / "compiler/driver/passes.h").read_text()
+        self.assertEqual(len(re.findall(r"bool verify = true", driver)), 2)
 
 
 if __name__ == "__main__":
