@@ -164,6 +164,9 @@ class SplitApplier {
   std::optional<std::uint32_t> dim_to_cut(const Pending& p, Place place) {
     const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
+    if (is_inside_of_a_group(program(), place.graph))
+      return refuse(p, {0, "`" + split.operation + "` is inside of a group, which is cut as one operation",
+                        PlanPart::operation, split.operation});
     auto dim = find_dim(op, split.dim);
     if (!dim) return refuse(p, no_dim(op, p.decision, split.operation, split.dim));
     auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };

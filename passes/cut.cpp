@@ -46,6 +46,12 @@ Access combined_write(const Operator& op, const Access& write, std::size_t dims,
 
 }  // namespace
 
+bool is_inside_of_a_group(const Program& program, GraphId graph) {
+  return std::any_of(program.operators.begin(), program.operators.end(), [graph](const Operator& op) {
+    return op.region() && op.region()->kind == RegionKind::group && op.region()->graph == graph;
+  });
+}
+
 std::string why_not_cut(const Program& program, const Operator& op, std::uint32_t dim, bool walked) {
   const IndexDim& d = op.dims[dim];
   if (d.keep) return "`" + d.name + "` must be kept whole";

@@ -13,6 +13,9 @@ namespace tap::passes {
 // commutes. `walked`: only to be walked block after block, in order, which is legal for every reduction dim.
 std::string why_not_cut(const ir::Program& program, const ir::Operator& op, std::uint32_t dim, bool walked);
 
+// Whether the graph is that of a group, which is cut as one operation: nothing inside of it is cut for itself.
+bool is_inside_of_a_group(const ir::Program& program, ir::GraphId graph);
+
 // The operator with one more dim, last, that numbers the blocks of `dim`: parallel, or (walked) a reduction dim.
 ir::Operator cut_dim(const ir::Operator& op, std::uint32_t dim, const ir::Blocks& blocks, bool walked);
 

@@ -42,7 +42,7 @@ std::string how(const Program& program, const Operator& op, std::uint32_t dim) {
   return fmt::format("can be cut, into partials that {} combines", program[op.reduce()->monoid].name);
 }
 
-std::string lines_of(const Program& program, const Operator& op) {
+std::string lines_of(const Program& program, const Operator& op, bool in_group) {
   if (op.dims.empty()) return op.region() ? "  nothing to cut here\n" : "  a single point\n";
   std::vector<std::string> names, ranges;
   std::size_t name_width = 0, range_width = 0;
@@ -54,8 +54,9 @@ std::string lines_of(const Program& program, const Operator& op) {
   }
   std::string text;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-    text += fmt::format("  {:{}}  {:{}}  {:9}  {}\n", names[d], name_width, ranges[d], range_width, role_of(op.dims[d]),
-                        how(program, op, d));
+    text += fmt::format(
+        "  {:{}}  {:{}}  {:9}  {}\n", names[d], name_width, ranges[d], range_width, role_of(op.dims[d]),
+        in_group ? "cannot be cut: it is inside of a group, which is cut as one operation" : how(program, op, d));
   return text;
 }
 
@@ -64,11 +65,12 @@ std::string lines_of(const Program& program, const Operator& op) {
 std::string list_splits(const Program& program) {
   std::string text;
   for (const auto& [graph, path] : graph_paths(program)) {
+    const bool in_group = passes::is_inside_of_a_group(program, graph);
     std::vector<std::string> names = operation_names(program[graph]);
     for (std::size_t o = 0; o < names.size(); ++o) {
       if (names[o].empty()) continue;
       const Operation& operation = program[graph].operations[o];
-      text += plan_name(path + names[o]) + "\n" + lines_of(program, in_own_words(program, operation));
+      text += plan_name(path + names[o]) + "\n" + lines_of(program, in_own_words(program, operation), in_group);
     }
   }
   return text;

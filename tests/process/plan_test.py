@@ -104,6 +104,16 @@ class FusionTest(TapcTest):
                 for command in (["run", "p.tap", "-i", "X=iota"], ["opt", "p.tap"]):
                     self.expect(1, r"T1402.*" + told, *command, "--plan", "p.plan")
 
+    def test_what_is_inside_of_a_group_is_not_cut(self):
+        self.write("p.tap", "program p(X: f64[7, 5], W: f64[5, 4]) -> (Y: f64[7, 4]) {\n"
+                            "  H[i, o] = sum[k] X[i, k] * W[k, o]\n  Y[i, o] = H[i, o] + H[6 - i, o]\n}\n")
+        for line in ("dim k into 2", "dim k into 5 over sequential", "dim i into 2 over threads"):
+            self.write("p.plan", "plan 1\nfuse H, Y over o\nsplit Y/H " + line + "\n")
+            self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: `Y/H` is inside of a group, which is cut as one operation",
+                        "run", "p.tap", "-i", "X=iota", "-i", "W=iota", "--plan", "p.plan")
+        self.write("p.plan", "plan 1\nfuse H, Y over o\n")
+        self.assertEqual(self.tapc("inspect", "p.tap", "--splits", "--plan", "p.plan").stdout.count(b"cannot be cut: it is inside"), 5)
+
     def test_a_counter_that_a_repetition_inside_uses(self):
         self.write("p.tap", "program p(X: f64[4]) -> (Y: f64[4]) {\n  Y = iterate s in 0..4 (x = X) {\n"
                             "    z = iterate t in 0..5 (v = x) { w[i] = v[i] * 2 + f64(s) * 10 + f64(t); w }\n    z } }\n")
