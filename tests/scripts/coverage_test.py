@@ -50,7 +50,9 @@ class CoverageTest(unittest.TestCase):
         for folder in ("tests", "bench", "examples", "scripts", ".ci"):
             for file in (ROOT / folder).rglob("*"):
                 if file.is_file() and file.suffix in {"", ".cpp", ".h", ".py", ".sh", ".tap", ".txt", ".md"}:
-                    self.assertIsNone(off.search(file.read_text(errors="replace")), file)
+                    # One of these: that a program which is compiled already refuses the option.
+                    allowed = 1 if file.name == "compile_test.py" else 0
+                    self.assertLessEqual(len(off.findall(file.read_text(errors="replace"))), allowed, file)
         driver = (ROOT / "compiler/driver/certify.h").read_text() + (ROOT / "compiler/driver/passes.h").read_text()
         self.assertEqual(len(re.findall(r"bool verify = true", driver)), 2)
 
