@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/frontend/size_names.h"
 #include "support/element_type.h"
 
 namespace tap::driver {
@@ -214,33 +215,6 @@ class SampleWriter {
   std::string described_;
 };
 
-void collect(const ast::Module& module, const Signature& signature, ast::ExprId id, SizeNames& names) {
-  auto add = [&](const std::string& name, std::vector<std::string>& list) {
-    auto is_it = [&](const ast::Param& param) { return param.name.text == name; };
-    bool parameter = std::any_of(signature.params->begin(), signature.params->end(), is_it);
-    if (!parameter && std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
-  };
-  const auto& node = module[id].node;
-  if (const auto* name = std::get_if<ast::NameRef>(&node)) add(name->name, names.dims);
-  if (const auto* pack = std::get_if<ast::PackRef>(&node)) add(pack->name, names.packs);
-  if (const auto* unary = std::get_if<ast::Unary>(&node)) collect(module, signature, unary->operand, names);
-  if (const auto* binary = std::get_if<ast::Binary>(&node)) {
-    collect(module, signature, binary->left, names);
-    collect(module, signature, binary->right, names);
-  }
-  if (const auto* choice = std::get_if<ast::If>(&node))
-    for (ast::ExprId part : {choice->condition, choice->then_value, choice->else_value})
-      collect(module, signature, part, names);
-  if (const auto* call = std::get_if<ast::Call>(&node)) {
-    bool of_packs = call->callee.back().text != "min" && call->callee.back().text != "max";
-    for (const ast::Arg& arg : call->args) {
-      const auto* name = std::get_if<ast::NameRef>(&module[arg.value].node);
-      if (name && of_packs) add(name->name, names.packs);  // size(p), broadcast(p, q)
-      else collect(module, signature, arg.value, names);
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<Signature> signatures(const ast::Module& module) {
@@ -262,9 +236,15 @@ SampleProgram write_sample(const SourceMap& sources, const ast::Module& module, 
 
 SizeNames size_names(const ast::Module& module, const Signature& signature) {
   SizeNames names;
+  auto add = [&](const std::string& name, SizeName kind) {
+    std::vector<std::string>& list = kind == SizeName::pack ? names.packs : names.dims;
+    auto is_it = [&](const ast::Param& param) { return param.name.text == name; };
+    bool parameter = std::any_of(signature.params->begin(), signature.params->end(), is_it);
+    if (!parameter && std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  };
   for (const auto* list : {signature.inputs, signature.results})
     for (const ast::TensorParam& tensor : *list)
-      for (const ast::DimItem& item : tensor.type.dims) collect(module, signature, item.size, names);
+      for (const ast::DimItem& item : tensor.type.dims) for_size_names(module, item.size, add);
   return names;
 }
 

@@ -170,7 +170,7 @@ class ExternBuilder {
       session_.fail(Diagnostic(Code::rank_mismatch, region.span,
                                quoted(region.tensor.text) + " has " + counted(type.shape.size(), "dim") + "; got " +
                                    counted(region.at.size(), "coordinate") + " and " +
-                                   std::to_string(region.shape.size()) + " extents"));
+                                   counted(region.shape.size(), "extent")));
     access.projection.start.inputs = op_.dims.size();
     for (ast::ExprId at : region.at) {
       AxisIndex index{AxisIndex::Kind::expression, at, {}, 0, env_[at].span};

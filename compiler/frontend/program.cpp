@@ -5,12 +5,13 @@
 #include "compiler/frontend/annotations.h"
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/signature.h"
+#include "compiler/frontend/size_names.h"
 #include "compiler/frontend/sizes.h"
 
 namespace tap {
 namespace {
 
-// The names that stand alone as sizes in a program's types, and its packs of dims.
+// The names in the sizes of a program's types, and its packs of dims.
 struct FreeDims {
   std::set<std::string> dims, packs;
 
@@ -19,16 +20,12 @@ struct FreeDims {
 
 void collect_dims(const Definition& definition, FreeDims& found) {
   const auto& program = *definition.as<ast::ProgramDecl>();
-  std::function<void(ast::ExprId)> collect = [&](ast::ExprId id) {
-    const ast::Expr& expr = (*definition.module)[id];
-    if (auto* name = std::get_if<ast::NameRef>(&expr.node)) found.dims.insert(name->name);
-    if (auto* pack = std::get_if<ast::PackRef>(&expr.node)) found.packs.insert(pack->name);
-    if (auto* unary = std::get_if<ast::Unary>(&expr.node)) collect(unary->operand);
-    if (auto* binary = std::get_if<ast::Binary>(&expr.node)) collect(binary->left), collect(binary->right);
-  };
   for (const auto* list : {&program.inputs, &program.results})
     for (const auto& tensor : *list)
-      for (const auto& item : tensor.type.dims) collect(item.size);
+      for (const auto& item : tensor.type.dims)
+        for_size_names(*definition.module, item.size, [&](const std::string& name, SizeName kind) {
+          (kind == SizeName::pack ? found.packs : found.dims).insert(name);
+        });
 }
 
 using DeclaredDims = std::vector<std::pair<std::string, const Definition*>>;

@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::int64_t max_blocks = 1 << 20;
 
+// `f#1`, `f#2`, …, of which at most eight
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t k = 0; k < names.size() && k < most; ++k) text += (k == 0 ? "" : ", ") + quoted(names[k]);
+  return names.size() <= most ? text : text + " and " + std::to_string(names.size() - most) + " more";
+}
+
 }  // namespace
 
 void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
@@ -20,7 +28,15 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
   std::string what = split.target.text + (split.instance ? "#" + std::to_string(*split.instance) : "");
   if (split.instance) {
     auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& i) { return i.first == what; });
-    if (found == instances_.end()) refuse(split.target.span, "this program has no operation " + quoted(what));
+    if (found == instances_.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, operation] : instances_) names.push_back(name);
+      Diagnostic d(Code::bad_split, split.target.span, "this program has no operation " + quoted(what));
+      if (auto near = did_you_mean(what, names)) d.help("did you mean " + quoted(*near) + "?");
+      else if (!names.empty()) d.help("its calls: " + listed(names));
+      else d.help("an operation is named by the value that it writes; `operator#1` is the first call of an operator");
+      session_.fail(std::move(d));
+    }
     request.operation = found->second;
   } else {
     ir::ValueId value = annotated_value(split.target);
@@ -62,7 +78,8 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
       at = block.hi;
       request.blocks.push_back(block);
     }
-    if (at != range.hi) refuse(span, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
+    Span last = split.blocks.empty() ? span : env_[split.blocks.back().second].span;
+    if (at != range.hi) refuse(last, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
   }
   request.placement = static_cast<ir::Placement>(split.placement);
   if (split.axis_ref) request.mesh_axis = split_axis(*split.axis_ref, request.blocks.size());

@@ -106,6 +106,35 @@ std::string join_words(const std::vector<std::string>& words) {
   return text;
 }
 
+// iterate 3.5 (v = x), iterate (v = x): no number of steps; iterate 3 (x), iterate 3 (): no state.
+bool bad_repetition(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
+  bool after_iterate = problem.token > 0 && list.text_of(problem.token - 1) == "iterate";
+  bool no_state = list.kind(problem.token) == K::lparen && problem.wanted[static_cast<std::size_t>(K::lp_state)];
+  if (after_iterate)
+    d.message = fmt::format("{} where the number of steps was wanted after `iterate`, a whole number or `t in 0..n`",
+                            found(list, problem.token));
+  else if (no_state) d.message = "an `iterate` names its state and says what it is at first, as in `(v = v0)`";
+  if (after_iterate || no_state) d.help(std::string(form_of(Construct::iterate)));
+  return after_iterate || no_state;
+}
+
+// x[i else 0, 1]
+bool else_before_the_end(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
+  if (list.kind(problem.token) != K::comma || !problem.wanted[static_cast<std::size_t>(K::rbracket)]) return false;
+  int open = 0;
+  for (std::size_t at = problem.token; at-- > 0;) {
+    K kind = list.kind(at);
+    if (closes(kind)) ++open;
+    else if (opens(kind) && open-- == 0) return false;
+    if (open > 0 || kind != K::else_) continue;
+    d.message = "found `,` after the `else` of a read, which comes last and serves all of its coordinates";
+    d.label(list.span(at), "this `else`");
+    d.help("write it before the `]`, as in `x[i, j else 0]`");
+    return true;
+  }
+  return false;
+}
+
 // What only one kind of slip explains: `if` without `then`, `=` for `==`, `return`.
 bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   auto wants = [&](K k) { return problem.wanted[static_cast<std::size_t>(k)]; };
@@ -127,6 +156,7 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
     d.help("a statement needs no `let`: write `name = value`; within an expression: `let m = a + b in m * m`");
     return true;
   }
+  if (bad_repetition(list, problem, d) || else_before_the_end(list, problem, d)) return true;
   if (list.kind(problem.token) == K::lp_state && problem.construct != Construct::iterate) {
     d.message = "found `(name = …)`; arguments are given by their position, parameters by name in `<…>`";
     d.help("write `f(x)`, or `f<stride = 2>(x)` for a parameter");
@@ -186,7 +216,9 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
     return d;
   std::vector<std::string> words = wanted_words(problem);
-  d.message = words.empty() || words.size() > 6
+  // `(` of one sort where another is wanted, which only the grammar tells apart
+  bool same = std::find(words.begin(), words.end(), std::string(shown(list.kind(problem.token)))) != words.end();
+  d.message = words.empty() || words.size() > 6 || same
                   ? fmt::format("{}, which does not fit here", found(list, problem.token))
                   : fmt::format("{} where {} was wanted", found(list, problem.token), join_words(words));
   if (std::string_view form = form_of(problem.construct); !form.empty()) { d.help(std::string(form)); }
