@@ -184,6 +184,10 @@ class SplitApplier {
     if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_in_parts(program(), op, caution_);
     if (!why.empty())
       return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why, PlanPart::dim});
+    bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::walks(op, *dim, split);
+    if (split.tree && !partials)
+      return number("the blocks of `" + split.dim + "` give no partials, of which a tree would combine " +
+                    std::to_string(*split.tree) + " at a time");
     if (!split.axis) return dim;
     if (auto problem = why_not_over_axis(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     return dim;

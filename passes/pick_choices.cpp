@@ -68,7 +68,7 @@ class Lines {
       for (auto [decision, alternative] : lines) {
         bool known = finder.find(program.main, name).has_value();
         problems_.push_back(known ? PlanProblem{decision, fmt::format("there is nothing to choose at `{}`", name),
-                                                PlanPart::operation, name,
+                                                PlanPart::operation, "",
                                                 near_or_all(name, {choices_.begin(), choices_.end()}, "choices")}
                                   : no_operation(program, decision, name));
       }
