@@ -1,7 +1,7 @@
 // tapc bench FILE: how long a program takes to run and to compile.
 //
 //   $ tapc bench product.tap --threads 1
-//   run      1.92 ms, the median of 412 runs; 95 % between 1.91 and 1.93 ms
+//   run      1.92 ms, the median of 412 runs; 95 % between 1.91 ms and 1.93 ms
 //            17.5 GFLOP/s, 1.64 GB/s
 //   compile  87.1 ms cold, 4.02 ms from the cache; 1 kernel
 #ifdef TAP_HAVE_BACKEND

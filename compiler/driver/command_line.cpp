@@ -46,8 +46,10 @@ std::optional<std::string> as_out_of_range(const std::string& text) {
   auto value = text.find(middle), at = text.rfind(range);
   if (value == text.npos || at == text.npos || at < value) return std::nullopt;
   std::string given = text.substr(value + middle.size(), at - value - middle.size());
-  return fmt::format("`{}` is no value of {}; it is a number from {}", given, text.substr(0, value),
-                     text.substr(at + range.size()));
+  std::string bounds = text.substr(at + range.size());
+  for (auto zeros = bounds.find(".000000"); zeros != bounds.npos; zeros = bounds.find(".000000"))
+    bounds.erase(zeros, 7);  // as CLI11 writes the float 86400
+  return fmt::format("`{}` is no value of {}; it is a number from {}", given, text.substr(0, value), bounds);
 }
 
 // CLI11 says `Could not convert: --threads = abc`.
@@ -132,7 +134,15 @@ Failure CommandLine::wrong(std::string message, std::string help) const {
   return {exit_code::wrong_command_line, std::move(diagnostic)};
 }
 
+Failure CommandLine::no_command(const std::string& name) const {
+  std::vector<std::string> names = command_names();
+  auto near = did_you_mean(name, names);
+  return wrong(fmt::format("there is no command `{}`", name),
+               near ? "did you mean `" + *near + "`?" : "the commands are " + join(names, ", "));
+}
+
 Failure CommandLine::unexpected_argument(const std::string& argument) const {
+  if (!argument.starts_with("-") && &chosen() == &app_) return no_command(argument);  // after `--color=never`
   if (!argument.starts_with("-")) return wrong("`" + argument + "` is one argument too many");
   std::string name = argument.substr(0, argument.find('='));
   auto near = did_you_mean(name, option_names(chosen()));
@@ -183,9 +193,7 @@ int CommandLine::run(Session& session, int argc, const char* const* argv) {
     std::vector<std::string> names = command_names();
     if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
       apply_message_options(session);
-      auto near = did_you_mean(argv[1], names);
-      throw wrong(fmt::format("there is no command `{}`", argv[1]),
-                  near ? "did you mean `" + *near + "`?" : "the commands are " + join(names, ", "));
+      throw no_command(argv[1]);
     }
   }
   try {

@@ -21,6 +21,7 @@ class CommandLine {
   void apply_message_options(Session& session) const;
   const CLI::App& chosen() const;  // the subcommand given, else the whole
   Failure wrong(std::string message, std::string help = "") const;
+  Failure no_command(const std::string& name) const;
   Failure unexpected_argument(const std::string& argument) const;
   std::string usage() const;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -35,6 +36,12 @@ bool equal(const Tensor& a, const Tensor& b, std::int64_t cell) {
   if (!is_float(a.type())) return a.load_i64(cell) == b.load_i64(cell);
   double x = a.load_f64(cell), y = b.load_f64(cell);
   return x == y || (std::isnan(x) && std::isnan(y));
+}
+
+// Exact where both are so large that floats near them are further apart than they.
+double between(std::int64_t x, std::int64_t y) {
+  auto more = static_cast<std::uint64_t>(std::max(x, y)), less = static_cast<std::uint64_t>(std::min(x, y));
+  return static_cast<double>(more - less);
 }
 
 // Floats of a type in their order, counted from zero: neighbours are one apart, and both zeros are 0.
@@ -100,11 +107,11 @@ Differences differences(const Tensor& a, const Tensor& b, const Tolerance& toler
     }
     if (found.unequal++ == 0) found.first = cell;
     if (!(floats && close(x, y, relative, absolute)) && found.outside++ == 0) found.first_outside = cell;
-    double by = std::fabs(x - y);
-    if (!std::isfinite(by)) {
+    if (!std::isfinite(x) || !std::isfinite(y)) {
       ++found.not_numbers;
       continue;
     }
+    double by = floats ? std::fabs(x - y) : between(a.load_i64(cell), b.load_i64(cell));
     take(found.absolute, by, cell);
     if (y != 0) take(found.relative, by / std::fabs(y), cell);
     if (floats) take(found.ulp, ulps_between(a, b, cell), cell);

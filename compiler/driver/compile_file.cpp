@@ -77,7 +77,14 @@ CompileOptions compile_options(const SourceOptions& options) {
   TensorFiles files;
   for (const std::string& text : options.shapes)
     for (const InputSpec& spec : expand(parse_shape_spec(text), files))
-      if (auto shape = own_shape(spec, files)) result.input_shapes.emplace(spec.name, *shape);
+      if (auto shape = own_shape(spec, files)) {
+        auto [at, fresh] = result.input_shapes.emplace(spec.name, *shape);
+        if (!fresh && at->second != *shape)
+          throw Failure{exit_code::wrong_data,
+                        Diagnostic(Code::data_missing, Span{},
+                                   fmt::format("the input `{}` is given two shapes, {} and {}", spec.name,
+                                               to_string(at->second), to_string(*shape)))};
+      }
   for (const std::string& text : options.dims) {
     auto [name, sizes] = parse_dim(text);
     auto [at, fresh] = result.dims.emplace(name, sizes);

@@ -1,15 +1,17 @@
 // tapc new DIR: a small project that works at once: a program, a README with the commands to try.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/shell_words.h"
+#include "runtime/staged_registry.h"
+#include "runtime/write_file.h"
 
 namespace tap::driver {
 namespace {
@@ -57,6 +59,17 @@ program main(X: f32[rows, cols]) -> (Y: f32[rows, cols]) {
       Diagnostic(wrong ? Code::command_line : Code::cannot_write, Span{}, what + ": " + std::strerror(error))};
 }
 
+// With the rights that a folder has which mkdir makes.
+void fill(const std::string& folder) {
+  std::vector<OutputFile> files;
+  for (const ProjectFile& file : project_files)
+    files.push_back({folder + "/" + std::string(file.name), {std::string(file.text)}});
+  write_files(files);
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be made accessible", errno);
+}
+
 // Made beside its final place and renamed, so that a half project never has the name asked for.
 int make_project(Session& session, const std::string& directory) {
   if (directory.empty())
@@ -72,22 +85,17 @@ int make_project(Session& session, const std::string& directory) {
     fail("`" + directory + "` is not made", EEXIST);
   std::string staging =
       (target.has_parent_path() ? target.parent_path() / ".tapc-new-XXXXXX" : fs::path(".tapc-new-XXXXXX")).string();
+  CommitSection undivided;  // a signal would leave the folder behind: it waits for the end
   if (!::mkdtemp(staging.data())) fail("`" + directory + "` cannot be made", errno);
-  for (const ProjectFile& file : project_files) {
-    std::ofstream out(fs::path(staging) / file.name, std::ios::binary);
-    out << file.text << std::flush;
-    if (!out) {
-      int error = errno;
-      fs::remove_all(staging, ignored);
-      fail("`" + directory + "` cannot be filled", error);
-    }
-  }
-  fs::permissions(staging, fs::perms(0755), ignored);
-  std::error_code moved;
-  fs::rename(staging, target, moved);
-  if (moved) {
+  try {
+    fill(staging);
+    fs::rename(staging, target);
+  } catch (const fs::filesystem_error& error) {
     fs::remove_all(staging, ignored);
-    fail("`" + directory + "` cannot be made", moved.value());
+    fail("`" + directory + "` cannot be made", error.code().value());
+  } catch (...) {
+    fs::remove_all(staging, ignored);
+    throw;
   }
   session.print(fmt::format("{} is ready. Try:\n\n  cd {}\n  tapc run main.tap -i X=iota\n", directory,
                             shell_word(directory.starts_with('-') ? "./" + directory : directory)));

@@ -211,16 +211,21 @@ const Diagnostic& first_error(const Diagnostics& diagnostics) {
                        [](const Diagnostic& d) { return d.severity() == Severity::error; });
 }
 
-// The sample's names are the operator's with a prefix.
-std::string in_the_operators_words(std::string message) {
+// The sample's names are the operator's with a prefix, but for that of the operator, and the prefix may begin a name of its own.
+std::string in_the_operators_words(std::string message, const std::string& callee) {
   static constexpr std::string_view prefix = "ops_";
-  for (auto at = message.find(prefix); at != message.npos; at = message.find(prefix, at))
-    message.erase(at, prefix.size());
+  auto of_a_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = message.find(prefix); at != message.npos; at = message.find(prefix, at + 1)) {
+    std::size_t end = at;
+    while (end < message.size() && of_a_name(message[end])) ++end;
+    bool inside = at > 0 && of_a_name(message[at - 1]);
+    if (!inside && message.compare(at, end - at, callee) != 0) message.erase(at, prefix.size());
+  }
   return message;
 }
 
 Failure nothing_fits(const Signature& signature, const SampleOptions& options, const Diagnostic& reason) {
-  std::string given, why = in_the_operators_words(reason.message);
+  std::string given, why = in_the_operators_words(reason.message, signature.name);
   for (const auto& [name, size] : options.dims) given += fmt::format(" --dim {}={}", name, size);
   for (const auto& [name, value] : options.parameters) given += fmt::format(" --param {}={}", name, value);
   Failure failure = given.empty()

@@ -58,7 +58,7 @@ void require_source(const Session& session, FileId file) {
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::bad_stage, Span{file, 0, 8},
                            fmt::format("`{}` is the text of a stage, and not a program in Tap", source.path()))
-                    .help("`tapc opt`, inspect, check, verify and run read it")};
+                    .help("`tapc opt`, inspect, check, verify, run, bench and compile read it")};
 }
 
 }  // namespace tap::driver

@@ -63,6 +63,14 @@ TEST(Compare, LargeIntegersAreNotRounded) {
   got.store_i64(0, std::numeric_limits<std::int64_t>::max());
   wanted.store_i64(0, std::numeric_limits<std::int64_t>::max() - 1);
   EXPECT_TRUE(compare({"Y", got}, wanted, {}));
+  EXPECT_EQ(differences(got, wanted, {}).absolute.by, 1);
+}
+
+TEST(Compare, ADifferenceThatIsNoNumberIsOneOfNumbers) {
+  Tensor got(ElementType::f64, {1}), wanted(ElementType::f64, {1});
+  got.store_f64(0, 1e308);
+  wanted.store_f64(0, -1e308);
+  EXPECT_EQ(differences(got, wanted, {}).not_numbers, 0);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 """tapc new makes a project whose README is true; tapc completion prints scripts that offer what there is."""
 import re
 import shlex
+import shutil
+import time
 
 from tapc import *
 
@@ -19,6 +21,23 @@ class Project(TapcTest):
                 done = subprocess.run([TAPC, *shlex.split(command)], cwd=self.folder / "hello", capture_output=True,
                                       stdin=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_new_has_the_rights_of_other_folders(self):
+        for mask, wanted in ((0o022, 0o755), (0o077, 0o700), (0o002, 0o775)):
+            name = f"with_{mask:o}"
+            self.assertEqual(self.tapc("new", name, before=lambda: os.umask(mask)).returncode, 0)
+            self.assertEqual((self.folder / name).stat().st_mode & 0o777, wanted)
+
+    def test_an_interrupted_new_leaves_nothing(self):
+        for k in range(20):
+            process = subprocess.Popen([TAPC, "new", "p"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            time.sleep(0.001 * k)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=10)
+            self.assertIn({p.name for p in self.folder.iterdir()}, (set(), {"p"}))
+            if (self.folder / "p").exists():
+                self.assertEqual(len(list((self.folder / "p").iterdir())), 3)
+                shutil.rmtree(self.folder / "p")
 
     def test_new_never_overwrites(self):
         (self.folder / "full").mkdir()
