@@ -3,7 +3,7 @@
 # Two variables: PRESET (release, dev, asan, tsan; see CMakePresets.json) and JOBS.
 PRESET ?= release
 JOBS ?= $(shell nproc)
-BUILD := $(if $(filter asan tsan,$(PRESET)),build-$(PRESET),build)
+BUILD := $(if $(filter asan asan-backend tsan fuzz,$(PRESET)),build-$(PRESET),build)
 TAPC := $(BUILD)/bin/tapc
 
 .DEFAULT_GOAL := build
@@ -15,7 +15,7 @@ install-deps:
 configure: install-deps
 	@cmake --preset $(PRESET) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
 
-# The compiler alone, at build/bin/tapc.
+# The compiler and its checker alone, at build/bin/tapc and build/bin/tapc-check.
 build: configure
 	cmake --build $(BUILD) -j $(JOBS) --target tapc
 
