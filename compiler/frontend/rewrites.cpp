@@ -74,7 +74,14 @@ class RuleChecker {
   // matmul.in > 4096: a dim of an operator of the pattern.
   void guard(ast::ExprId id) {
     const ast::Expr& expr = module_[id];
-    if (auto* binary = std::get_if<ast::Binary>(&expr.node)) return guard(binary->left), guard(binary->right);
+    if (auto* binary = std::get_if<ast::Binary>(&expr.node)) {
+      auto* divisor = std::get_if<ast::IntLiteral>(&module_[binary->right].node);
+      bool divides = binary->op == ast::BinaryOp::div || binary->op == ast::BinaryOp::mod;
+      if (divides && divisor && divisor->magnitude == 0)
+        session_.fail(Diagnostic(Code::division_by_constant_zero, expr.span,
+                                 quoted(source_of(session_, expr.span)) + " divides by zero"));
+      return guard(binary->left), guard(binary->right);
+    }
     if (auto* unary = std::get_if<ast::Unary>(&expr.node)) return guard(unary->operand);
     if (std::holds_alternative<ast::IntLiteral>(expr.node)) return;
     auto* member = std::get_if<ast::Member>(&expr.node);
