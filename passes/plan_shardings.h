@@ -1,0 +1,32 @@
+// From shardings to a plan: each operation's index dims cut over the mesh axes of their factors. What then has to move
+// between devices, `realise` finds: transfers where a consumer's blocks are not those of the producer, partials combined.
+//
+//   H[i, o] = sum[k] X[i, k] * W1[k, o] @ pod[{data}, {model}]     split H dim i into 2 over pod.data
+//                                                                  split H dim o into 4 over pod.model
+//
+// Axes of one dim are nested: blocks of blocks. Where sizes do not divide these are other blocks than those of the sharding,
+// and as right.
+#pragma once
+
+#include "passes/apply_splits.h"
+#include "passes/explicit_reshards.h"
+
+namespace tap::passes {
+
+// A dim that is left whole although its factor is sharded, and why.
+struct LeftWhole {
+  std::string operation;
+  std::string dim;
+  ir::AxisRef axis;
+  std::string why;
+};
+struct ShardedPlan {
+  ir::Plan plan;
+  std::vector<LeftWhole> left;
+};
+
+// Pre: shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
+// applied.
+ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {});
+
+}  // namespace tap::passes
