@@ -43,13 +43,14 @@ const MonoidId* monoid_of(const Operator& op) {
 class SiteChooser {
  public:
   SiteChooser(const Program& program, const Graph& graph, Site site)
-      : program_(program), graph_(graph), out_{std::move(site), ""} {
+      : program_(program), graph_(graph), out_{std::move(site), false, ""} {
     for (std::size_t k = 0; k < out_.site.operands.size(); ++k) known_.push_back(sharding_of_use(graph, out_.site, k));
     for (ValueId v : out_.site.results) known_.push_back(graph[v].sharding);
   }
 
   SiteShardings choose() {
-    if (copies()) return as_copied();
+    out_.copy = copies();
+    if (out_.copy) return as_copied();
     const Mesh* mesh = most_common_mesh();
     if (!mesh) return std::move(out_);
     out_.mesh = mesh->name;
@@ -184,12 +185,12 @@ std::vector<Reshard> reshards(const Program& program, const Graph& graph, const 
     for (std::size_t k = 0; k < site.operands.size(); ++k) {
       const Shape& shape = graph[site.site.operands[k]].type.shape;
       Sharding from = sharding_of_use(graph, site.site, k).value_or(whole(mesh, shape.size()));
-      add(list, program, {s, false, k, from, site.operands[k], {}}, shape);
+      add(list, program, {s, false, k, from, site.operands[k], {}, false}, shape);
     }
     for (std::size_t k = 0; k < site.results.size(); ++k) {
       const Value& value = graph[site.site.results[k]];
       Sharding to = value.sharding.value_or(whole(mesh, value.type.shape.size()));
-      add(list, program, {s, true, k, site.results[k], to, {}}, value.type.shape);
+      add(list, program, {s, true, k, site.results[k], to, {}, site.copy}, value.type.shape);
     }
   }
   return list;

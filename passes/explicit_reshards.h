@@ -16,6 +16,7 @@ namespace tap::passes {
 
 struct SiteShardings {
   Site site;
+  bool copy = false;                        // it only gives a value another sharding: `Y = X`
   std::string mesh;                         // none of the tensors has a sharding: empty, and nothing else is there
   std::vector<ir::Axes> factors = {};       // by factor
   std::vector<ir::Sharding> operands = {};  // as the operation needs them
@@ -36,6 +37,7 @@ struct Reshard {
   std::size_t tensor = 0;  // the site's operand or result
   ir::Sharding from, to;
   std::vector<Collective> steps;
+  bool asked = false;  // the author gave a copy another sharding; else it is what an operation takes
 };
 // The moves that are not nothing, in order.
 std::vector<Reshard> reshards(const ir::Program& program, const ir::Graph& graph,

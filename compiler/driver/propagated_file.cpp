@@ -4,18 +4,21 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "passes/inline_calls.h"
+#include "passes/pipeline.h"
 #include "support/phase.h"
 
 namespace tap::driver {
 
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
-                              const passes::PropagationOptions& how) {
+                              const passes::PropagationOptions& how, bool lowered) {
   FileId file = read_source(session, path);
   Compiled compiled = compile_or_read(session, file, compile_options(options));
   require_inputs(compiled, options);
   Phase phase("propagating shardings");
   PropagatedFile out{{}, places_of_values(compiled)};
-  out.found = passes::propagate(passes::inline_calls(std::move(compiled.program), {}).program, how);
+  ir::Program program = lowered ? passes::run(passes::lowering(), std::move(compiled.program)).program
+                                : passes::inline_calls(std::move(compiled.program), {}).program;
+  out.found = passes::propagate(std::move(program), how);
   if (!out.found.conflicts.empty())
     throw Failure{exit_code::wrong_program, Diagnostic(Code::axis_used_twice, Span{}, out.found.conflicts.front())
                                                 .help("give them one sharding, or leave one out of the group")};

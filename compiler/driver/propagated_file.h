@@ -10,8 +10,8 @@ struct PropagatedFile {
   passes::Propagated found;
   ValuePlaces places;
 };
-// Warns of groups whose members contradict each other. Throws as compile_program does.
+// With `lowered` after the passes that always run: as a plan finds it. Warns of groups whose members contradict each other. Throws as compile_program does.
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
-                              const passes::PropagationOptions& how = {});
+                              const passes::PropagationOptions& how = {}, bool lowered = false);
 
 }  // namespace tap::driver
