@@ -6,9 +6,12 @@
 #include <cstring>
 
 #include "backend/executable.h"
+#include "backend/jit.h"
+#include "backend/lowered.h"
 #include "compiler/driver/certify.h"
 #include "ir/interpret_blocks.h"
 #include "passes/expand.h"
+#include "tests/backend/interpret_loops.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver {
@@ -35,6 +38,46 @@ void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& wa
   passes::test::expect_equal(found, wanted, where);
 }
 
+// The group on its whole box: native, and what its loops mean, which throws at an access beyond the memory for a value
+// inside.
+void expect_as_meant(const ir::Program& program, const ir::Operator& group) {
+  const backend::Kernel kernel = backend::lowered(program, group, {});
+  std::vector<Tensor> native, meant;
+  for (const auto* list : {&group.operands, &group.results})
+    for (const ir::TensorType& type : *list) {
+      native.emplace_back(type.element, type.shape);
+      meant.emplace_back(type.element, type.shape);
+      for (auto* tensors : {&native, &meant})
+        for (std::int64_t c = 0; c < tensors->back().size(); ++c) tensors->back().store_i64(c, (7 * c) % 5 + 1);
+    }
+  auto call_on = [&](std::vector<Tensor>& tensors) {
+    backend::Call call;
+    for (Tensor& tensor : tensors) call.add({tensor.mutable_data(), row_major_strides(tensor.shape())});
+    for (const ir::IndexDim& dim : group.dims)
+      for (std::int64_t end : {dim.range.lo, dim.range.hi}) call.box.push_back(end);
+    call.end_tile = tile_count(kernel, group.box());
+    return call;
+  };
+  backend::Call plain = call_on(meant), call = call_on(native);
+  EXPECT_FALSE(backend::test::interpret(kernel, plain)) << print(kernel);
+  backend::Jit jit;
+  Tensor scratch(ElementType::u8, {static_cast<std::int64_t>(scratch_bytes(kernel)) + 64});
+  auto address = (reinterpret_cast<std::uintptr_t>(scratch.mutable_data()) + 63) / 64 * 64;
+  call.run(jit.compile({kernel})[0], reinterpret_cast<void*>(address));
+  EXPECT_EQ(call.why, 0);
+  expect_same(native, meant, print(kernel));
+}
+
+void expect_groups_as_meant(const ir::Program& program) {
+  for (const ir::Operation& operation : program[program.main].operations) {
+    const ir::Operator& op = program[operation.op];
+    bool whole = op.region() && op.region()->kind == ir::RegionKind::group;
+    for (const ir::Blocking& b : op.blockings) whole = whole && op.dims[b.block_dim].role == ir::DimRole::reduction;
+    for (const ir::IndexDim& dim : op.dims) whole = whole && dim.role != ir::DimRole::counter;
+    if (whole) expect_as_meant(program, op);
+  }
+}
+
 void expect_right(const std::string& text, const std::string& lines) {
   SCOPED_TRACE(lines);
   ir::Program program = compiled(text), after = planned(program, lines);
@@ -43,6 +86,7 @@ void expect_right(const std::string& text, const std::string& lines) {
   expect_same(ir::interpret(after, after.main, inputs).outputs, wanted, "as a graph");
   ir::BlockProgram blocks = passes::expand(after);
   expect_same(ir::interpret(blocks, inputs).outputs, wanted, "on devices");
+  expect_groups_as_meant(after);
   for (std::size_t threads : {1, 3}) {
     backend::ExecuteOptions options;
     options.threads = threads;
