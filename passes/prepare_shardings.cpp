@@ -150,9 +150,13 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
       }
       if (!first) first = &node;
     }
-    // Each keeps what it was given, and they are no group.
+    // Each keeps what it was given, and what is read of them is the group.
     if (differ)
-      for (NodeId n : std::exchange(group, {})) net.nodes[n].group = ~0u;
+      for (NodeId& n : group) {
+        std::uint32_t number = std::exchange(net.nodes[n].group, ~0u);
+        n = copy_for_readers(net, program, n);
+        net.nodes[n].group = number;
+      }
     if (!first || differ) continue;
     Sharding common = *first->sharding;
     for (NodeId n : group) net.nodes[n].sharding = common;

@@ -34,6 +34,7 @@ class Propagator {
 
   void store(ir::Program& program) const {
     for (const Node& node : net_.nodes) {
+      if (node.apart) continue;
       ir::Graph& graph = program.graphs[node.graph.index()];
       if (node.reader) graph.operations[node.reader->index()].operand_shardings[node.operand] = node.sharding;
       else graph.values[node.value.index()].sharding = node.sharding;

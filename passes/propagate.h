@@ -41,7 +41,7 @@ struct Origin {
 struct Propagated {
   ir::Program program;  // with the shardings of values and uses
   std::vector<Origin> origins;
-  // What could not be: members of a group that were given different shardings.
+  // Members of a group that were given different shardings: they keep them, and what is read of them shares one.
   std::vector<std::string> conflicts;
 };
 

@@ -211,4 +211,22 @@ class NetBuilder {
 
 ShardingNet net_of(const ir::Program& program) { return NetBuilder(program).build(); }
 
+NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of) {
+  auto copy = static_cast<NodeId>(net.nodes.size());
+  auto edge = static_cast<std::uint32_t>(net.knots.size());
+  Node node{net.nodes[of].graph, net.nodes[of].value};
+  node.apart = true;
+  node.readers = std::exchange(net.nodes[of].readers, {edge});
+  node.writers = {edge};
+  for (std::uint32_t k : node.readers)
+    std::replace(net.knots[k].operands.begin(), net.knots[k].operands.end(), of, copy);
+  net.factors.push_back(std::make_unique<Factors>(identity_factors(program[node.graph][node.value].type.shape, 1, 1)));
+  Knot knot{{of}, {copy}, net.factors.back().get(), {false}};
+  knot.moves_nothing = knot.elementwise = true;
+  knot.graph = node.graph;
+  net.knots.push_back(std::move(knot));
+  net.nodes.push_back(std::move(node));
+  return copy;
+}
+
 }  // namespace tap::passes

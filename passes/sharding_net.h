@@ -21,6 +21,8 @@ struct Node {
   std::optional<ir::Sharding> sharding;
   std::vector<std::uint32_t> writers = {}, readers = {};  // knots
   std::uint32_t group = ~0u;
+  bool apart =
+      false;  // what readers of a value get, where that is another sharding than the value's; kept by no program
 };
 
 struct Knot {
@@ -47,5 +49,8 @@ struct ShardingNet {
 };
 
 ShardingNet net_of(const ir::Program& program);
+
+// A copy of the value that all its readers read from now on.
+NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of);
 
 }  // namespace tap::passes

@@ -39,15 +39,19 @@ std::vector<std::string> failures_of(const Kind& kind, const Json& file, const J
   }
 }
 
+std::string tap_of(const Kind& kind, const Json& file, const Json& test) {
+  try {
+    return kind.tap(file, test);
+  } catch (const Untranslatable& e) { return "// " + e.why + "\n"; } catch (const std::exception& e) {
+    return fmt::format("// stopped: {}\n", e.what());
+  }
+}
+
 void run_case(const Options& options, const Json& file, const Json& test, Count& count) {
   std::string id = test.value("id", "?");
   const Kind* kind = kind_of(test);
   if (kind && options.emit_tap) {
-    std::string text;
-    try {
-      text = kind->tap(file, test);
-    } catch (const Untranslatable& e) { text = "// " + e.why + "\n"; }
-    fmt::print("// {}\n{}\n", id, text);
+    fmt::print("// {}\n{}\n", id, tap_of(*kind, file, test));
     return;
   }
   std::vector<std::string> failures = kind ? failures_of(*kind, file, test)

@@ -6,6 +6,7 @@
 
 #include "compiler/conformance/convolution_text.h"
 #include "compiler/conformance/kinds.h"
+#include "compiler/conformance/reduce_text.h"
 #include "compiler/conformance/reshape_text.h"
 #include "compiler/conformance/rule_text.h"
 
@@ -165,54 +166,6 @@ void write_pad(const CaseOp& op, TapLines& lines) {
   }
   if (padded) read.back() += fmt::format(" else {}[]", op.operands[1].name);
   lines.body.push_back(fmt::format("{} = {}{}", cell(y.name, names), cell(x.name, read), over(names, y.shape)));
-}
-
-struct Combiner {
-  std::string_view names, reduction, both;
-};
-constexpr Combiner combiners[] = {{"add", "sum", "p.{0} + q.{0}"},         {"maximum", "max", "max(p.{0}, q.{0})"},
-                                  {"minimum", "min", "min(p.{0}, q.{0})"}, {"multiply", "prod", "p.{0} * q.{0}"},
-                                  {"and", "all", "p.{0} and q.{0}"},       {"or", "any", "p.{0} or q.{0}"}};
-
-const Combiner& combiner_of(const Attributes& attributes) {
-  std::string word = attributes.word("combiner");
-  if (word.empty())
-    if (std::size_t at = attributes.text().find("applies stablehlo."); at != std::string::npos)
-      word = attributes.text().substr(at + 18, attributes.text().find(' ', at + 18) - at - 18);
-  for (const Combiner& combiner : combiners)
-    if (word == combiner.names) return combiner;
-  return combiners[0];
-}
-
-// The initial values are the combiner's identity, as their definition wants, and are not read.
-void write_reduce(const CaseOp& op, TapLines& lines) {
-  std::vector<std::int64_t> dims = op.attributes.integers(op.attributes.has("dims") ? "dims" : "dimensions");
-  const TensorValue& x = op.operands[0];
-  Names names, reduced, written;
-  for (std::size_t a = 0; a < x.shape.size(); ++a) {
-    bool gone = std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(a)) != dims.end();
-    names.push_back(fmt::format("{}{}", gone ? 'k' : 'i', a));
-    (gone ? reduced : written).push_back(names.back());
-  }
-  const Combiner& combiner = combiner_of(op.attributes);
-  if (op.results.size() == 1) {
-    lines.body.push_back(fmt::format("{} = {}[{}] {}", cell(op.results[0].name, written), combiner.reduction,
-                                     fmt::join(reduced, ", "), cell(x.name, names)));
-    return;
-  }
-  // Several at once: one monoid of as many components.
-  std::string monoid = "of_" + op.results[0].name, fields, zeros, both, left, right;
-  for (std::size_t r = 0; r < op.results.size(); ++r) {
-    std::string comma = r == 0 ? "" : ", ", field = fmt::format("a{}", r);
-    fields += fmt::format("{}{}: {}", comma, field, op.results[r].type);
-    zeros += comma + "0";
-    both += comma + filled("p.{0} + q.{0}", {field});
-    left += comma + cell(op.results[r].name, written);
-    right += comma + cell(op.operands[r].name, names);
-  }
-  lines.declarations.push_back(
-      fmt::format("monoid {}({}) {{ identity ({}) combine (p, q) = ({}) }}", monoid, fields, zeros, both));
-  lines.body.push_back(fmt::format("({}) = {}[{}] ({})", left, monoid, fmt::join(reduced, ", "), right));
 }
 
 // Products: batch dims, the free dims of the left and then of the right; contracted ones are summed.

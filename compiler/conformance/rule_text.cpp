@@ -153,6 +153,15 @@ void write_equation(const CaseOp& op, const Rule& rule, TapLines& lines) {
                                    ranges.empty() ? "" : " for ", ranges));
 }
 
+// Of a call of which nothing is known: it reads and writes whole tensors, in one application.
+Rule opaque_rule(const CaseOp& op) {
+  Rule rule;
+  auto no_factors = [](const TensorValue& t) { return RuleAxes(t.shape.size()); };
+  for (const TensorValue& t : op.operands) rule.operands.push_back(no_factors(t));
+  for (const TensorValue& t : op.results) rule.results.push_back(no_factors(t));
+  return rule;
+}
+
 void write_extern(const CaseOp& op, const Rule& rule, TapLines& lines) {
   std::string name = "outside_" + op.results[0].name, operands, results, body, call, bound, index;
   auto declare = [&](const std::vector<TensorValue>& tensors, const std::vector<RuleAxes>& axes, const char* letter,
@@ -161,9 +170,13 @@ void write_extern(const CaseOp& op, const Rule& rule, TapLines& lines) {
       std::string comma = k == 0 ? "" : ", ", own = letter + std::to_string(k);
       list += fmt::format("{}{}: {}[{}]", comma, own, tensors[k].type, fmt::join(tensors[k].shape, ", "));
       names += comma + tensors[k].name;
-      std::vector<std::string> at, ones(tensors[k].shape.size(), "1");
-      for (const auto& factors : axes.at(k)) at.push_back(index_of(rule, factors));
-      body += fmt::format("  {} {} at [{}] shape [{}]\n", word, own, fmt::join(at, ", "), fmt::join(ones, ", "));
+      std::vector<std::string> at;
+      Shape region;
+      for (std::size_t a = 0; a < axes.at(k).size(); ++a) {
+        at.push_back(index_of(rule, axes[k][a]));
+        region.push_back(axes[k][a].empty() ? tensors[k].shape[a] : 1);
+      }
+      body += fmt::format("  {} {} at [{}] shape [{}]\n", word, own, fmt::join(at, ", "), fmt::join(region, ", "));
     }
   };
   declare(op.operands, rule.operands, "x", "read", operands, call);
@@ -177,6 +190,7 @@ void write_extern(const CaseOp& op, const Rule& rule, TapLines& lines) {
   for (const std::string& f : factors_in(rule.operands))
     if (!contains(written, f))
       index += fmt::format("{}reduce {}: {} by sum", index.empty() ? "" : ", ", f, rule.sizes.at(f));
+  if (index.empty()) index = "once: 1";
   lines.declarations.push_back(fmt::format("extern op {}({}) -> ({}) {{\n  index [{}]\n{}  kernel \"{}\"\n}}", name,
                                            operands, results, index, body, name));
   if (op.results.size() > 1) bound = "(" + bound + ")";
@@ -198,7 +212,7 @@ bool rule_fits(const CaseOp& op) {
 }
 
 void write_by_rule(const CaseOp& op, TapLines& lines) {
-  if (!op.attributes.has("rule")) throw Untranslatable{"a custom_call has no rule"};
+  if (!op.attributes.has("rule")) return write_extern(op, opaque_rule(op), lines);
   Rule rule = parse_rule(op.attributes.word("rule"));
   if (op.results.size() == 1 && !rule.sets.contains("blocked_propagation")) write_equation(op, rule, lines);
   else write_extern(op, rule, lines);

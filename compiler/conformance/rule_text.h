@@ -20,7 +20,8 @@ Rule parse_rule(const std::string& text);
 
 // The rule's factors make up the shapes.
 bool rule_fits(const CaseOp& op);
-// Of one result: an equation that reads and writes as the rule says; of several: an operator with an outside kernel.
+// Of one result: an equation that reads and writes as the rule says; of several, where something must not be split, or where
+// there is no rule: an operator with an outside kernel.
 void write_by_rule(const CaseOp& op, TapLines& lines);
 
 }  // namespace tap::conformance

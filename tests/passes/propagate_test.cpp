@@ -162,6 +162,13 @@ TEST(Propagation, MembersOfAGroupThatContradictAreToldAndKept) {
   ASSERT_EQ(found.conflicts.size(), 1u);
   EXPECT_EQ(found.conflicts[0], "`X` and `W` are in one group and have different shardings: m[{a}] and m[{b}]");
   EXPECT_EQ(sharding_of(found.program, "W"), "m[{b}]");
+  // A third value that is tied to what is read of X has the sharding that both are read with.
+  found =
+      propagate(lowered("mesh m = [a: 2, b: 2] program p(X: f32[8, 8] @ m[{}, {b}], W: f32[8, 8] @ m[{a}, {?}]) -> "
+                        "(Y: f32[8, 8], Z: f32[8, 8]) { Y[i, j] = exp(X[i, j])  Z[i, j] = exp(W[i, j])  group X, W }"));
+  EXPECT_EQ(sharding_of(found.program, "X"), "m[{}, {b}]");
+  EXPECT_EQ(sharding_of(found.program, "Y"), "m[{a}, {b}]");
+  EXPECT_EQ(sharding_of(found.program, "Z"), "m[{a}, {b}]");
 }
 
 TEST(Propagation, AShardingOfOneUseIsAValueOfItsOwn) {
