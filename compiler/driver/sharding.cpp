@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
+#include "compiler/driver/failures.h"
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/sharding_moves.h"
 #include "ir/plan.h"
@@ -20,7 +21,7 @@ namespace {
 
 struct ShardingOptions {
   std::string file, strategy = "aggressive";
-  bool conservative = false, open = false, graph = false, moves = false, plan = false;
+  bool conservative = false, open = false, graph = false, moves = false, plan = false, no_implicit = false;
   SourceOptions source;
 };
 
@@ -42,6 +43,12 @@ int sharding(Session& session, const ShardingOptions& options) {
   if (options.plan) how.prepare = false;  // the program stays as the plan will find it
   PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
   const ir::Program& program = propagated.found.program;
+  std::string implicit = options.no_implicit ? first_implicit_move(program) : "";
+  if (!implicit.empty())
+    throw Failure{exit_code::wrong_program,
+                  Diagnostic(Code::implicit_reshard, Span{},
+                             "shardings that disagree need a move that nobody asked for: " + implicit)
+                      .help("give both the same sharding, or write the move: `Z = X @ …` names X with another one")};
   if (options.plan) session.print(plan_text(session, program));
   else if (options.moves) session.print(list_moves(program));
   else session.print(options.graph ? ir::print(program) : list_shardings(program));
@@ -62,6 +69,8 @@ Action declare_sharding(CLI::App& app) {
   app.add_flag("--moves", options->moves, "List the collectives that operations take, with their bytes, instead");
   app.add_flag("--plan", options->plan,
                "Print the plan that follows the shardings, for --plan of other commands, instead");
+  app.add_flag("--no-implicit-reshard", options->no_implicit,
+               "Refuse moves that the shardings of an operation's tensors force and nobody wrote");
   app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
   add_source_options(app, options->source);
   add_shape_option(app, options->source);

@@ -71,4 +71,10 @@ std::string list_moves(const ir::Program& program) {
   return text + fmt::format("{}{} to a device\n", text.empty() ? "" : "\n", bytes_text(all));
 }
 
+std::string first_implicit_move(const ir::Program& program) {
+  for (const Move& move : moves_of(program))
+    if (move.implicit) return fmt::format("{}: {}, {} to a device", move.what, move.step, bytes_text(move.bytes));
+  return "";
+}
+
 }  // namespace tap::driver

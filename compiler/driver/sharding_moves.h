@@ -11,8 +11,10 @@
 namespace tap::driver {
 
 // A line for each collective of the graphs that main reaches, with the bytes that the busiest device receives, and the sum.
-// A move is implicit where an operation's other tensors force it and nobody wrote it; combining partials is none, and neither
-// is slicing.
 std::string list_moves(const ir::Program& program);
+
+// The first move that nobody asked for: a tensor that an operation's other tensors force into another sharding. Combining
+// partials is none, and neither is slicing. Empty if there is none.
+std::string first_implicit_move(const ir::Program& program);
 
 }  // namespace tap::driver
