@@ -20,13 +20,22 @@ struct LeftWhole {
   ir::AxisRef axis;
   std::string why;
 };
+// `i` of `Y` is not cut over `data`: …
+std::string to_string(const LeftWhole& left);
+
 struct ShardedPlan {
   ir::Plan plan;
   std::vector<LeftWhole> left;
 };
 
-// Pre: shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
+// Whether a value or a use has a sharding.
+bool has_shardings(const ir::Program& program);
+// Whether a call stands where main leads.
+bool has_calls(const ir::Program& program);
+
+// The operations that `but` splits are left to it.
+// Pre: no calls; shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
 // applied.
-ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {});
+ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {});
 
 }  // namespace tap::passes

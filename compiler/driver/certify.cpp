@@ -5,10 +5,13 @@
 #include <chrono>
 #include <map>
 
+#include "compiler/driver/propagated_file.h"
 #include "compiler/driver/read_plan.h"
 #include "ir/program_hash.h"
 #include "passes/apply_splits.h"
 #include "passes/pipeline.h"
+#include "passes/plan_shardings.h"
+#include "passes/propagate.h"
 #include "passes/realise.h"
 #include "support/phase.h"
 #include "support/plural.h"
@@ -49,16 +52,35 @@ class Way {
  private:
   void splits(const ir::Plan& plan, const passes::Caution& caution) {
     Phase phase("splits");
-    ir::Plan all = passes::requested_splits(now());
+    ir::Plan written = passes::requested_splits(now());
+    const std::size_t asked = written.decisions.size();
+    written.decisions.insert(written.decisions.end(), plan.decisions.begin(), plan.decisions.end());
+    ir::Plan all = sharded(written, caution);
+    const std::size_t own = all.decisions.size() + asked;
+    all.decisions.insert(all.decisions.end(), written.decisions.begin(), written.decisions.end());
     std::vector<std::string> requested;
-    for (const ir::Decision& decision : all.decisions)
-      requested.push_back(std::get<ir::PlannedSplit>(decision).operation);
-    all.decisions.insert(all.decisions.end(), plan.decisions.begin(), plan.decisions.end());
+    for (std::size_t k = 0; k < own; ++k) requested.push_back(std::get<ir::PlannedSplit>(all.decisions[k]).operation);
     passes::SplitResult result = passes::apply_splits(now(), all, caution);
     require_applicable(result.problems, std::move(requested));
     for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
     passes::RealiseResult realised = passes::realise(now());
     if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));
+  }
+
+  // What the shardings ask for, spread over all values, where nothing else is said about an operation.
+  ir::Plan sharded(const ir::Plan& written, const passes::Caution& caution) {
+    if (!passes::has_shardings(now())) return {};
+    if (passes::has_calls(now())) {
+      certified_.unfollowed.push_back("calls are followed only once the pass `inline_calls` has written them out");
+      return {};
+    }
+    passes::PropagationOptions options;
+    options.prepare = false;
+    passes::Propagated spread = passes::propagate(now(), options);
+    if (!spread.conflicts.empty()) throw contradicting_group(spread.conflicts.front());
+    passes::ShardedPlan found = passes::plan_of_shardings(spread.program, caution, written);
+    for (const passes::LeftWhole& left : found.left) certified_.unfollowed.push_back(to_string(left));
+    return std::move(found.plan);
   }
 
   const ir::Program& now() const { return certified_.stages.back(); }
@@ -87,6 +109,7 @@ ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOpti
   way.plan(plan, options.caution, options.fuse_more);
   Certified certified = way.finish(options.verify);
   require_justified(certified, options.caution.require_proof);
+  if (options.unfollowed) options.unfollowed(certified.unfollowed);
   for (std::size_t k = 0; options.after && k < certified.certificate.steps.size(); ++k)
     options.after(certified.certificate.steps[k].pass, certified.stages[k + 1]);
   return std::move(certified.stages.back());

@@ -115,16 +115,18 @@ Lowered lower(Session& session, const CompileCommand& command, FileId file) {
   const CompileOptions how = compile_options(command.source);
   Lowered result{compile_or_read(session, file, how), read_plan(session, command.plan)};
   require_inputs(result.compiled, command.source);
-  tell_unused_shardings(session, result.compiled.program);
   Dumps dumps(session, command.passes);
   Rewrites rewrites(session, file, how);
   PassOptions passes = command.passes;
   passes.plan = result.plan;
   passes.rules = rewrites.chosen_from(result.plan);
   ir::Program program = run_passes(session, std::move(result.compiled.program), passes, dumps).program;
-  result.compiled.program =
-      apply_plan(std::move(program), result.plan,
-                 {command.passes.verify, {passes.strict_fp, passes.require_proof}, command.fuse, dumps.of_steps()});
+  result.compiled.program = apply_plan(std::move(program), result.plan,
+                                       {command.passes.verify,
+                                        {passes.strict_fp, passes.require_proof},
+                                        command.fuse,
+                                        dumps.of_steps(),
+                                        telling_unfollowed(session)});
   return result;
 }
 

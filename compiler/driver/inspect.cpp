@@ -78,7 +78,9 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   passes.planned = options.splits;
   compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
   if (options.splits) text = list_splits(compiled.program);
-  else compiled.program = apply_plan(std::move(compiled.program), passes.plan, {true, caution});
+  else
+    compiled.program = apply_plan(std::move(compiled.program), passes.plan,
+                                  {.caution = caution, .unfollowed = telling_unfollowed(session)});
   return compiled;
 }
 

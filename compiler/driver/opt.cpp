@@ -69,13 +69,13 @@ std::string stage_text(Session& session, const OptOptions& options) {
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
-  if (options.stage != Stage::graph) tell_unused_shardings(session, compiled.program);
   Rewrites rewrites(session, file, how);
   chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
   ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
   if (options.stage == Stage::graph) return ir::print(program);
-  program = apply_plan(std::move(program), plan,
-                       {chosen.verify, {chosen.strict_fp, chosen.require_proof}, false, dumps.of_steps()});
+  program = apply_plan(
+      std::move(program), plan,
+      {chosen.verify, {chosen.strict_fp, chosen.require_proof}, false, dumps.of_steps(), telling_unfollowed(session)});
   if (options.stage == Stage::sharded) return ir::print(program);
 #ifdef TAP_HAVE_BACKEND
   if (options.stage == Stage::loops) return backend::print(backend::kernels_of(passes::expand(program)));

@@ -113,18 +113,11 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
   app.add_flag("--remarks", options.remarks, "Tell what the passes left as it is, and why")->group("Passes");
 }
 
-void tell_unused_shardings(const Session& session, const ir::Program& program) {
-  auto has_one = [](const ir::Graph& graph) {
-    auto given = [](const std::optional<ir::Sharding>& sharding) { return sharding.has_value(); };
-    return std::any_of(graph.values.begin(), graph.values.end(), [&](auto& value) { return given(value.sharding); }) ||
-           std::any_of(graph.operations.begin(), graph.operations.end(), [&](const ir::Operation& operation) {
-             return std::any_of(operation.operand_shardings.begin(), operation.operand_shardings.end(), given);
-           });
+std::function<void(const std::vector<std::string>& sentences)> telling_unfollowed(const Session& session) {
+  return [&session](const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences)
+      session.tell(Diagnostic(Code::pass_declined, Span{}, "a sharding is not followed: " + sentence));
   };
-  if (std::any_of(program.graphs.begin(), program.graphs.end(), has_one))
-    session.tell(Diagnostic(Code::pass_declined, Span{},
-                            "the shardings in this program are checked and kept, but no pass follows them yet: where "
-                            "blocks go is said by `split … over` an axis of a mesh, in the program or in a plan"));
 }
 
 passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps) {

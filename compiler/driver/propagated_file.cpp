@@ -9,6 +9,11 @@
 
 namespace tap::driver {
 
+Failure contradicting_group(const std::string& conflict) {
+  return {exit_code::wrong_program, Diagnostic(Code::axis_used_twice, Span{}, conflict)
+                                        .help("give them one sharding, or leave one out of the group")};
+}
+
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
                               const passes::PropagationOptions& how, bool lowered) {
   FileId file = read_source(session, path);
@@ -19,9 +24,7 @@ PropagatedFile propagate_file(Session& session, const std::string& path, const S
   ir::Program program = lowered ? passes::run(passes::lowering(), std::move(compiled.program)).program
                                 : passes::inline_calls(std::move(compiled.program), {}).program;
   out.found = passes::propagate(std::move(program), how);
-  if (!out.found.conflicts.empty())
-    throw Failure{exit_code::wrong_program, Diagnostic(Code::axis_used_twice, Span{}, out.found.conflicts.front())
-                                                .help("give them one sharding, or leave one out of the group")};
+  if (!out.found.conflicts.empty()) throw contradicting_group(out.found.conflicts.front());
   return out;
 }
 

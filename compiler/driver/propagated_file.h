@@ -10,7 +10,10 @@ struct PropagatedFile {
   passes::Propagated found;
   ValuePlaces places;
 };
-// With `lowered` after the passes that always run: as a plan finds it. Warns of groups whose members contradict each other. Throws as compile_program does.
+// Of members of a group that were given different shardings (Propagated::conflicts).
+Failure contradicting_group(const std::string& conflict);
+
+// With `lowered` after the passes that always run: as a plan finds it. Throws as compile_program does, and contradicting_group.
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
                               const passes::PropagationOptions& how = {}, bool lowered = false);
 

@@ -101,7 +101,11 @@ ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
   if (options.passes.chosen && options.plan.empty() && !options.fuse) return program;
   return apply_plan(std::move(program), plan,
-                    {passes.verify, {passes.strict_fp, passes.require_proof}, options.fuse, dumps.of_steps()});
+                    {passes.verify,
+                     {passes.strict_fp, passes.require_proof},
+                     options.fuse,
+                     dumps.of_steps(),
+                     telling_unfollowed(session)});
 }
 
 }  // namespace
@@ -124,7 +128,6 @@ Runnable make_runnable(Session& session, const RunnableOptions& options, TensorF
   const CompileOptions how = options_for(options, specs, files);
   FileId file = read_source(session, options.file);
   Runnable made{compile_for(session, file, how), {}};
-  tell_unused_shardings(session, made.compiled.program);
   made.compiled.program = lowered(session, file, how, std::move(made.compiled.program), options);
   const ir::Program& program = made.compiled.program;
   made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);

@@ -5,7 +5,6 @@
 //   tapc sharding mlp.tap --strategy=basic     only what contradicts nothing
 //   tapc sharding mlp.tap --moves              Y  all_reduce {model} -> pod[{data}, {}]  3072 bytes
 //   tapc sharding mlp.tap --plan               split H dim i into 4 over pod.data
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
@@ -29,9 +28,7 @@ struct ShardingOptions {
 std::string plan_text(Session& session, const ir::Program& program) {
   passes::ShardedPlan sharded = passes::plan_of_shardings(program);
   for (const passes::LeftWhole& left : sharded.left)
-    session.tell(Diagnostic(Code::pass_declined, Span{},
-                            fmt::format("`{}` of `{}` is not cut over `{}`: {}", left.dim, left.operation,
-                                        to_string(left.axis), left.why)));
+    session.tell(Diagnostic(Code::pass_declined, Span{}, to_string(left)));
   return ir::print(sharded.plan);
 }
 

@@ -40,12 +40,12 @@ int verify(Session& session, const VerifyOptions& options) {
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
-  tell_unused_shardings(session, compiled.program);
   Rewrites rewrites(session, file, how);
   Certified certified =
       certify(std::move(compiled.program), plan,
               {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof});
   write(session, options, certified);
+  telling_unfollowed(session)(certified.unfollowed);
   session.print(summary(certified));
   if (options.time) {
     std::size_t operations = 0;

@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+"""Programs that say shardings, and no plan: they run on the devices of their meshes, give what they give without, and are
+proved to. What is moved between the devices is counted."""
+import re
+
+from tapc import *
+
+MLP = """mesh pod = [data: {data}, model: {model}]
+program mlp(X: f64[{n}, 12] @ pod[{{data}}, {{}}], W1: f64[12, {h}] @ pod[{{}}, {{model}}],
+            W2: f64[{h}, 12] @ pod[{{model}}, {{}}]) -> (Y: f64[{n}, 12] @ pod[{{data}}, {{}}]) {{
+    H[i, o] = sum[k] X[i, k] * W1[k, o]
+    R[i, o] = max(H[i, o], 0)
+    Y[i, o] = sum[k] R[i, k] * W2[k, o]
+}}
+"""
+DATA_PARALLEL = """mesh pod = [data: 4]
+program p(X: f64[{n}, 16] @ pod[{{data}}, {{}}], W: f64[16, 4]) -> (Y: f64[{n}, 4]) {{
+    H[i, o] = sum[k] X[i, k] * W[k, o]
+    Y[i, o] = max(H[i, o], 0)
+}}
+"""
+ATTENTION = """mesh pod = [seq: {seq}]
+program attention(Q: f64[{n}, 4] @ pod[{{seq}}, {{}}], K: f64[{n}, 4] @ pod[{{seq}}, {{}}],
+                  V: f64[{n}, 4] @ pod[{{seq}}, {{}}]) -> (Y: f64[{n}, 4] @ pod[{{seq}}, {{}}]) {{
+    L[j, c] = K[j, c] + 1
+    U[j, c] = V[j, c] + 1
+    A[i, j] = (sum[c] Q[i, c] * L[j, c]) / 16
+    M[i] = max[j] A[i, j]
+    E[i, j] = exp(A[i, j] - M[i])
+    S[i] = sum[j] E[i, j]
+    Y[i, c] = (sum[j] E[i, j] * U[j, c]) / S[i]
+}}
+"""
+CONVOLUTION = """mesh pod = [space: {space}]
+program conv(X: f64[2, 3, {n}] @ pod[{{}}, {{}}, {{space}}], W: f64[4, 3, 3])
+         -> (Y: f64[2, 4, {n} - 2] @ pod[{{}}, {{}}, {{space}}]) {{
+    P[b, c, x] = 2 * X[b, c, x]
+    Y[b, o, x] = sum[c, u] P[b, c, x + u] * W[o, c, u]
+}}
+"""
+STENCIL = """mesh ring = [a: {a}]
+program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
+    Y = iterate 5 (u = X) {{
+        v[i] = u[i] + (u[i - 1 else 0] - 2 * u[i] + u[i + 1 else 0]) / 4
+        v
+    }}
+}}
+"""
+STEPS = """mesh ring = [a: {a}]
+program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
+    U[i] = X[i] / 2
+    V[i] = U[i] + (U[i - 1 else 0] - 2 * U[i] + U[i + 1 else 0]) / 4
+    Y[i] = V[i] + (V[i - 1 else 0] - 2 * V[i] + V[i + 1 else 0]) / 4
+}}
+"""
+SHARDED = re.compile(r" @ (pod|ring)\[[^\]]*\]")
+
+
+class ShardingsRun(TapcTest):
+    def same(self, text, inputs, *more, near=None):
+        """Natively and interpreted what it gives without shardings: exactly, or as `near` says; and proved. The graph."""
+        self.write("s.tap", text)
+        self.write("w.tap", SHARDED.sub("", text))
+        given = [word for each in inputs for word in ("-i", each)]
+        wanted = self.numbers("w.tap", "--engine=interp", *given)
+        for how in ([], ["--threads", "3"], ["--engine=interp"]):
+            got = self.numbers("s.tap", *how, *given, *more)
+            if near is None:
+                self.assertEqual(got, wanted, how)
+            else:
+                self.assertEqual(len(got), len(wanted))
+                for a, b in zip(got, wanted):
+                    self.assertLessEqual(abs(a - b), near * abs(b), how)
+        verdict = self.expect(0, "^$", "verify", "s.tap", *more).stdout.decode()
+        self.assertIn("proved", verdict)
+        self.assertNotRegex(verdict, "refused" if near else "assumed|refused")
+        return self.expect(0, "^$", "opt", "--stage", "sharded", "s.tap", *more).stdout.decode()
+
+    def numbers(self, *arguments):
+        told = self.expect(0, "^$", "run", *arguments).stdout.decode()
+        return [float(word) for word in re.findall(r"-?[0-9][0-9.e+-]*", told.split("=", 1)[1])]
+
+    def transfers(self, graph):
+        moving, current = set(), None
+        for line in graph.splitlines():
+            if operator := re.match(r"operator ([0-9]+) ", line):
+                current = operator[1]
+            elif line == "  transfer":
+                moving.add(current)
+        return sum(do in moving for do in re.findall(r"^  do ([0-9]+) ", graph, re.M))
+
+    def moves(self, text):
+        """Between devices, as shown block by block: the tensors of which something is moved from one to another."""
+        self.write("s.tap", text)
+        blocks = self.expect(0, "^$", "opt", "--stage", "block", "s.tap").stdout.decode()
+        found = re.findall(r"^  move (\S+)\.moved\[.*\]@([0-9]+) = .*@([0-9]+)$", blocks, re.M)
+        return {(tensor, int(there) - int(here)) for tensor, here, there in found if here != there}
+
+    def test_megatron_combines_once(self):
+        for data, model, n, h in ((2, 4, 8, 32), (3, 5, 8, 17), (1, 2, 4, 6), (8, 8, 5, 3)):
+            text = MLP.format(data=data, model=model, n=n, h=h)
+            graph = self.same(text, ["X=iota", "W1=iota", "W2=iota"])
+            self.assertEqual(self.transfers(graph), 1)
+            listed = self.expect(0, "^$", "sharding", "s.tap", "--moves").stdout.decode().splitlines()
+            combined = [line for line in listed if "reduce" in line]
+            self.assertEqual(len(combined), 1, listed)
+            self.assertRegex(combined[0], r"^Y +all_reduce \{model\}")
+            if n % data == 0 and h % model == 0:  # a ring: each device gets every part but its own, twice
+                self.assertIn(f" {2 * (model - 1) * (n // data * 12 * 8) // model} bytes", combined[0])
+
+    def test_data_parallel_moves_nothing(self):
+        for n in (8, 10, 3, 1):
+            graph = self.same(DATA_PARALLEL.format(n=n), ["X=iota", "W=iota"])
+            self.assertEqual(self.transfers(graph), 0)
+            self.assertEqual(graph.count("over axis pod.data"), 2)
+
+    def test_attention_gathers_keys_and_values(self):
+        for n, seq in ((8, 4), (10, 4), (7, 8), (6, 3)):
+            text = ATTENTION.format(n=n, seq=seq)
+            graph = self.same(text, ["Q=iota", "K=iota", "V=iota"], near=1e-6)
+            self.assertEqual(self.transfers(graph), 2)
+            self.assertEqual({tensor for tensor, _ in self.moves(text)}, {"L", "U"})
+
+    def test_windows_take_what_lies_over_the_edge(self):
+        for n, space in ((18, 4), (10, 4), (9, 2), (5, 8)):
+            self.assertEqual(self.transfers(self.same(CONVOLUTION.format(n=n, space=space), ["X=iota", "W=iota"])), 1)
+        for n, a in ((16, 4), (17, 4), (3, 2), (9, 8)):
+            self.assertEqual(self.transfers(self.same(STEPS.format(n=n, a=a), ["X=iota"])), 2)
+        # Neighbours alone have what a device lacks.
+        self.assertEqual(self.moves(STEPS.format(n=16, a=4)), {("U", -1), ("U", 1), ("V", -1), ("V", 1)})
+
+    def test_iterate(self):
+        for n, a in ((16, 4), (10, 4), (5, 8), (4, 1)):
+            graph = self.same(STENCIL.format(n=n, a=a), ["X=iota"])
+            self.assertEqual("over axis ring.a" in graph, a > 1)
+
+    def test_a_mesh_of_one_cuts_nothing(self):
+        graph = self.same(MLP.format(data=1, model=1, n=8, h=16), ["X=iota", "W1=iota", "W2=iota"])
+        self.assertNotIn("over axis", graph)
+        self.assertEqual(self.transfers(graph), 0)
+
+    def test_sub_axes_and_nested_blocks(self):
+        text = ("mesh pod = [a: 4, b: 3]\n"
+                "program p(X: f64[10, 7] @ pod[{a:(1)2, b}, {a:(2)2}]) -> (Y: f64[7]) { Y[j] = sum[i] X[i, j] }\n")
+        self.assertIn("over axis pod.a:(1)2", self.same(text, ["X=iota"]))
+
+    def test_a_line_of_the_plan_wins(self):
+        self.write("p.plan", "plan 1\nsplit H dim o into 2 over threads\n")
+        graph = self.same(DATA_PARALLEL.format(n=8), ["X=iota", "W=iota"], "--plan", "p.plan")
+        self.assertEqual(graph.count("over axis pod.data"), 1)
+        self.assertEqual(graph.count("over threads"), 1)
+
+    def test_a_split_of_the_program_wins(self):
+        text = DATA_PARALLEL.format(n=8).replace("    Y[i, o]", "    split H on o into 2 over threads\n    Y[i, o]")
+        graph = self.same(text, ["X=iota", "W=iota"])
+        self.assertEqual(graph.count("over axis pod.data"), 1)
+
+    def test_groups_are_cut_as_their_results(self):
+        for n in (8, 10):
+            self.write("s.tap", ATTENTION.format(n=n, seq=4))
+            self.write("w.tap", SHARDED.sub("", ATTENTION.format(n=n, seq=4)))
+            given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"]
+            for a, b in zip(self.numbers("s.tap", "--fuse", *given), self.numbers("w.tap", *given)):
+                self.assertLessEqual(abs(a - b), 1e-6 * abs(b))
+
+    def test_what_is_not_followed_is_told(self):
+        self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
+                            "    Y[i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
+        self.expect(0, r"^tapc: remark\[T0801\]: a sharding is not followed: .*write this value together",
+                    "run", "s.tap", "-i", "X=iota")
+
+
+if __name__ == "__main__":
+    unittest.main()
