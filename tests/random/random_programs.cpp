@@ -1,4 +1,4 @@
-// Random Tap programs under random plans: the source on the oracle, and what the passes and the plan made of it, must give
+// Random Tap programs under random plans and shardings: the source on the oracle, and what the passes and the plan made of it, must give
 // the same bits.
 //
 //   random_programs [--seed N] [--count N] [--reduce no]
@@ -24,8 +24,10 @@
 #include "ir/verify.h"
 #include "passes/expand.h"
 #include "passes/pipeline.h"
+#include "passes/plan_shardings.h"
 #include "support/diagnostic_render.h"
 #include "tests/passes/random_groups.h"
+#include "tests/random/random_shardings.h"
 #include "tests/random/tap_generator.h"
 
 namespace tap::random {
@@ -39,6 +41,7 @@ struct Trial {
   std::string failure;  // empty: all is well
   bool fuse_more = false;
   bool chosen = false, moves = false, uneven = false, partials = false, refused = false;
+  bool sharded = false;
   bool groups = false, groups_cut = false, streamed = false, unrolled = false;
 };
 
@@ -87,17 +90,20 @@ void note_groups(Trial& trial, const Program& program) {
 
 void evaluate(Trial& trial, Program program, Choices& choose) {
   program.meshes = passes::test::random_meshes();
+  if (choose(3) == 0) shard_at_random(program, choose);
   std::vector<Tensor> inputs;
   for (ValueId v : program[program.main].inputs) {
     const TensorType& type = program[program.main][v].type;
     inputs.push_back(input_values(type.element, type.shape, choose));
   }
   std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
+  const bool planned = !passes::has_shardings(program) || choose(2);
   Program offered = passes::run(passes::passes_before("pick_choices"), program).program;
   trial.plan = passes::test::random_choices(choose, offered);
   trial.chosen = !trial.plan.decisions.empty();
   Program lowered = passes::run(passes::lowering(), program, {trial.plan}).program;
-  passes::test::StagedPlan staged = passes::test::random_plan(choose, lowered);
+  passes::test::StagedPlan staged;
+  if (planned) staged = passes::test::random_plan(choose, lowered);
   for (Decision& decision : staged.plan.decisions) trial.plan.decisions.push_back(std::move(decision));
   trial.fuse_more = staged.fuse_more;
   driver::Certified certified = driver::certify(program, trial.plan, {}, trial.fuse_more);
@@ -119,6 +125,9 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
     if (auto* split = std::get_if<PlannedSplit>(&d)) trial.uneven |= !split->blocks.boundaries.empty();
   for (const Value& v : sharded[sharded.main].values)
     trial.partials |= v.name.find(".partial") != std::string::npos || v.name.find(".carry") != std::string::npos;
+  for (const Graph& graph : sharded.graphs)
+    for (const Operation& operation : graph.operations)
+      for (const BlockPlacement& placed : operation.placements) trial.sharded |= placed.mesh == "s";
   note_groups(trial, sharded);
 #ifdef TAP_HAVE_BACKEND
   if (!trial.groups || choose(2)) return;
@@ -202,6 +211,7 @@ int run(std::uint64_t seed, std::uint64_t count, bool reduce) {
     seen["uneven splits"] += trial.uneven;
     seen["partials"] += trial.partials;
     seen[refused] += trial.refused;
+    seen["shardings followed"] += trial.sharded;
     seen["groups"] += trial.groups;
     seen["groups that are cut"] += trial.groups_cut;
     seen["groups that stream"] += trial.streamed;

@@ -1,0 +1,51 @@
+// Random shardings of a program's values over a mesh of its own: axes of 1 to 8 devices, parts of axes, several axes of one
+// dim, sizes that do not divide.
+#pragma once
+
+#include "ir/axis_algebra.h"
+#include "ir/graph.h"
+
+namespace tap::random {
+
+template <class Choose>
+ir::Mesh random_mesh(Choose& choose) {
+  ir::Mesh mesh{"s", {}, {}};
+  std::int64_t devices = 1;
+  for (const char* name : {"a", "b", "c"}) {
+    const std::int64_t size = 1 + choose(8);
+    if (devices * size > 48) continue;
+    devices *= size;
+    mesh.axes.push_back({name, size});
+  }
+  return mesh;
+}
+
+// The axis, or where its size is a product a part of it.
+template <class Choose>
+ir::AxisRef random_axis(Choose& choose, const ir::Mesh& mesh) {
+  const ir::MeshAxis& axis = mesh.axes[static_cast<std::size_t>(choose(static_cast<std::int64_t>(mesh.axes.size())))];
+  ir::AxisRef ref{axis.name, {}};
+  if (axis.size % 2 == 0 && axis.size > 2 && choose(2))
+    ref.sub = ir::SubAxis{axis.size % 4 == 0 && choose(2) ? axis.size / 2 : 1, 2};
+  return ref;
+}
+
+// About half of the values of all graphs get a sharding.
+template <class Choose>
+void shard_at_random(ir::Program& program, Choose& choose) {
+  const ir::Mesh mesh = random_mesh(choose);
+  program.meshes.push_back(mesh);
+  for (ir::Graph& graph : program.graphs)
+    for (ir::Value& value : graph.values) {
+      if (value.type.shape.empty() || choose(2)) continue;
+      ir::Sharding sharding{mesh.name, std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
+      for (std::int64_t tries = choose(4); tries > 0; --tries) {
+        const ir::AxisRef axis = random_axis(choose, mesh);
+        const auto dim = static_cast<std::size_t>(choose(static_cast<std::int64_t>(sharding.dims.size())));
+        if (!overlap(mesh, used_axes(sharding), {axis})) sharding.dims[dim].axes.push_back(axis);
+      }
+      value.sharding = canonical(mesh, sharding);
+    }
+}
+
+}  // namespace tap::random
