@@ -5,10 +5,14 @@
 //   tapc sharding mlp.tap --strategy=basic     only what contradicts nothing
 //   tapc sharding mlp.tap --moves              Y  all_reduce {model} -> pod[{data}, {}]  3072 bytes
 //   tapc sharding mlp.tap --plan               split H dim i into 4 over pod.data
+//   tapc sharding mlp.tap --from onnx-json f   specs of ONNX's formalism, checked and inferred (onnx_sharding.h)
+//   tapc sharding mlp.tap --to onnx-json       ours as such specs
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/failures.h"
+#include "compiler/driver/onnx_sharding.h"
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/sharding_moves.h"
 #include "ir/plan.h"
@@ -21,6 +25,8 @@ namespace {
 struct ShardingOptions {
   std::string file, strategy = "aggressive";
   bool conservative = false, open = false, graph = false, moves = false, plan = false, no_implicit = false;
+  std::vector<std::string> from;  // onnx-json and a file, or nothing
+  std::string to, on_unsupported = "error", reduced = "all";
   SourceOptions source;
 };
 
@@ -32,7 +38,41 @@ std::string plan_text(Session& session, const ir::Program& program) {
   return ir::print(sharded.plan);
 }
 
+OnnxChoices onnx_choices(const ShardingOptions& options) {
+  return {options.on_unsupported == "error",
+          options.reduced == "all" ? passes::onnx::Reduced::on_all : passes::onnx::Reduced::on_one, options.plan};
+}
+
+void refuse_implicit_moves(const ShardingOptions& options, const ir::Program& program) {
+  std::string implicit = options.no_implicit ? first_implicit_move(program) : "";
+  if (!implicit.empty())
+    throw Failure{exit_code::wrong_program,
+                  Diagnostic(Code::implicit_reshard, Span{},
+                             "shardings that disagree need a move that nobody asked for: " + implicit)
+                      .help("give both the same sharding, or write the move: `Z = X @ …` names X with another one")};
+}
+
+// The shardings that a file of specs gives, instead of those that the program states and that spread.
+int from_specs(Session& session, const ShardingOptions& options) {
+  OnnxProgram found =
+      read_onnx_shardings(session, options.file, options.source, options.from.back(), onnx_choices(options));
+  refuse_implicit_moves(options, found.program);
+  if (!options.to.empty()) session.print(onnx_json_of(session, found.program, onnx_choices(options)));
+  else if (options.plan) session.print(plan_text(session, found.program));
+  else if (options.moves) session.print(list_moves(found.program));
+  else session.print(options.graph ? ir::print(found.program) : list_specs(found));
+  return exit_code::done;
+}
+
 int sharding(Session& session, const ShardingOptions& options) {
+  if (!options.from.empty()) {
+    if (options.from.front() != "onnx-json")
+      throw Failure{
+          exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{}, fmt::format("`--from` knows no format `{}`", options.from.front()))
+              .help("`--from onnx-json SPECS`")};
+    return from_specs(session, options);
+  }
   passes::PropagationOptions how;
   how.strategy = options.strategy == "basic" ? passes::Strategy::basic : passes::Strategy::aggressive;
   how.conservative = options.conservative;
@@ -40,16 +80,28 @@ int sharding(Session& session, const ShardingOptions& options) {
   if (options.plan) how.prepare = false;  // the program stays as the plan will find it
   PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
   const ir::Program& program = propagated.found.program;
-  std::string implicit = options.no_implicit ? first_implicit_move(program) : "";
-  if (!implicit.empty())
-    throw Failure{exit_code::wrong_program,
-                  Diagnostic(Code::implicit_reshard, Span{},
-                             "shardings that disagree need a move that nobody asked for: " + implicit)
-                      .help("give both the same sharding, or write the move: `Z = X @ …` names X with another one")};
+  refuse_implicit_moves(options, program);
   if (options.plan) session.print(plan_text(session, program));
   else if (options.moves) session.print(list_moves(program));
+  else if (!options.to.empty()) session.print(onnx_json_of(session, program, onnx_choices(options)));
   else session.print(options.graph ? ir::print(program) : list_shardings(program));
   return exit_code::done;
+}
+
+void declare_onnx(CLI::App& app, ShardingOptions& options) {
+  app.add_option("--from", options.from,
+                 "onnx-json SPECS: the shardings that this file of ONNX sharding specs gives, checked and inferred")
+      ->type_name("FORMAT SPECS")
+      ->expected(2)
+      ->check([](const std::string& word) { return word.empty() ? "a format and a file are wanted" : ""; });
+  app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs, instead")
+      ->check(CLI::IsMember({"onnx-json"}));
+  app.add_option("--on-unsupported", options.on_unsupported,
+                 "error (default) or fallback: what of the specs is more than we do is an error, or unsharded")
+      ->check(CLI::IsMember({"error", "fallback"}));
+  app.add_option("--reduced", options.reduced,
+                 "all (default) or one: a sharded reduction's result is on all devices that took part, or on one")
+      ->check(CLI::IsMember({"all", "one"}));
 }
 
 }  // namespace
@@ -69,6 +121,7 @@ Action declare_sharding(CLI::App& app) {
   app.add_flag("--no-implicit-reshard", options->no_implicit,
                "Refuse moves that the shardings of an operation's tensors force and nobody wrote");
   app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
+  declare_onnx(app, *options);
   add_source_options(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return sharding(session, *options); };

@@ -1,0 +1,28 @@
+// `tapc sharding` with the sharding specs of ONNX's formalism: read from a file, checked, inferred and spread over the
+// program's values; or written for shardings of ours.
+#pragma once
+
+#include "compiler/driver/compile_file.h"
+#include "passes/onnx_program.h"
+
+namespace tap::driver {
+
+struct OnnxChoices {
+  bool limits_are_errors = true;  // of what makes sense and is more than we do; else it is told, and taken as unsharded
+  passes::onnx::Reduced reduced = passes::onnx::Reduced::on_all;
+  bool lowered = false;  // after the passes that always run: as a plan finds the program
+};
+
+struct OnnxProgram {
+  ir::Program program;  // annotated, its calls inlined
+  passes::onnx::Inferred inferred;
+};
+// Tells every rule that is broken. Throws Reported, exit 1, if there was one; Failure for a file that is no such JSON.
+OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
+                                const std::string& specs, const OnnxChoices& choices);
+// A line for each value: its spec, and the sharding of ours.
+std::string list_specs(const OnnxProgram& found);
+// The JSON of a program whose values are sharded.
+std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices);
+
+}  // namespace tap::driver

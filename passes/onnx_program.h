@@ -1,0 +1,60 @@
+// A whole program by ONNX's sharding formalism: missing specs inferred as the text says, and every rule that is broken.
+//
+//   no spec for an input     as at the node that writes it; a program's input is unsharded
+//   no spec for an output    from the operation's inputs (onnx_operation.h)
+//   a spec for an output     as it is: what it takes to get there is resharding
+//
+// A node is named by a value that it computes; it is the operation that writes that value, with what it is made of (`Y.sum`).
+#pragma once
+
+#include "passes/onnx_operation.h"
+
+namespace tap::passes::onnx {
+
+struct TensorSpec {
+  std::string tensor;
+  ir::onnx::Spec spec;
+  bool operator==(const TensorSpec&) const = default;
+};
+struct NodeSpecs {
+  std::string node;
+  std::vector<TensorSpec> specs;
+  bool operator==(const NodeSpecs&) const = default;
+};
+struct Shardings {
+  std::string configuration;
+  std::int64_t devices = 1;
+  std::vector<NodeSpecs> nodes;
+  bool operator==(const Shardings&) const = default;
+};
+
+struct Finding {
+  Broken broken;
+  std::string node;    // the value that it writes
+  std::string tensor;  // empty: the operation
+  bool operator==(const Finding&) const = default;
+};
+struct Inferred {
+  std::vector<Placed> values;  // of the main graph, by value
+  std::vector<std::vector<std::optional<Placed>>>
+      operands;  // by operation: where one is used otherwise than its value is
+  std::vector<Finding> findings;
+};
+// Pre: calls are inlined. What breaks a rule is told and taken as unsharded from there on.
+Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
+
+// The program with these as its shardings, on meshes of their own; what no mesh can say is told, and not sharded.
+struct Annotated {
+  ir::Program program;
+  std::vector<Finding> findings;
+};
+Annotated annotated(ir::Program program, const Inferred& inferred);
+
+// The specs of all operations of a program whose values are sharded, on a configuration as large as its largest mesh.
+struct Written {
+  Shardings shardings;
+  std::vector<Finding> findings;
+};
+Written specs_of(const ir::Program& program);
+
+}  // namespace tap::passes::onnx

@@ -1,0 +1,211 @@
+// Shardings by ONNX's formalism: each rule with a program that keeps it and one that does not; conversions to our form and
+// back, judged device by device.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "ir/mesh_position.h"
+#include "ir/onnx_meshes.h"
+#include "ir/sharded_boxes.h"
+#include "passes/onnx_program.h"
+#include "tests/passes/lowered.h"
+#include "tests/passes/random_shardings.h"
+
+namespace tap::passes::onnx::test {
+namespace {
+
+using ir::onnx::Devices;
+using ir::onnx::Rule;
+using ir::onnx::Spec;
+using passes::test::lowered;
+using passes::test::samples;
+using passes::test::shard_at_random;
+
+// Axis 0 in so many shards, and so on; devices by shard.
+Spec sharded(std::vector<std::int64_t> shards, std::vector<Devices> devices) {
+  Placed placed{std::vector<ir::onnx::Parts>(shards.size()), std::move(devices)};
+  for (std::size_t a = 0; a < shards.size(); ++a)
+    if (shards[a] > 1) placed.axes[a] = {{0, shards[a]}};
+  return spec_of(placed);
+}
+
+Inferred inferred(const std::string& text, std::vector<TensorSpec> specs, Reduced reduced = Reduced::on_all) {
+  return infer(lowered("program p" + text), {"c", 8, {{"Y", std::move(specs)}}}, reduced);
+}
+// The name of the first rule that is broken; else the last value's place, which is Y.
+std::string outcome(const std::string& text, std::vector<TensorSpec> specs, Reduced reduced = Reduced::on_all) {
+  ir::Program program = lowered("program p" + text);
+  Inferred found = infer(program, {"c", 8, {{"Y", std::move(specs)}}}, reduced);
+  if (!found.findings.empty()) return std::string(info(found.findings[0].broken.rule).name);
+  for (std::size_t v = 0; v < found.values.size(); ++v)
+    if (program[program.main].values[v].name == "Y") return to_string(found.values[v]);
+  return "no Y";
+}
+
+const std::string product = "(X: f32[8, 4], W: f32[4, 6]) -> (Y: f32[8, 6]) { Y[i, o] = sum[k] X[i, k] * W[k, o] }";
+const std::string add = "(A: f32[8, 6], B: f32[8, 6]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] + B[i, j] }";
+const std::string outer = "(A: f32[8, 1], B: f32[1, 6]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, 0] + B[0, j] }";
+const std::string bias = "(X: f32[8, 6], b: f32[6]) -> (Y: f32[8, 6]) { Y[i, j] = X[i, j] + b[j] }";
+const std::string convolution =
+    "(X: f32[2, 3, 10], W: f32[4, 3, 3]) -> (Y: f32[2, 4, 8]) { Y[b, o, x] = sum[c, u] X[b, c, x + u] * W[o, c, u] }";
+const std::string pooling = "(X: f32[3, 16]) -> (Y: f32[3, 8]) { Y[c, i] = max[u in 0..2] X[c, 2*i + u] }";
+
+TEST(Onnx, WhatIsNotSaidIsUnsharded) { EXPECT_EQ(outcome(product, {}), "unsharded"); }
+
+TEST(Onnx, ElementwiseResultsFollowTheirInputs) {
+  Spec rows = sharded({2, 1}, {{1}, {0}});
+  EXPECT_EQ(outcome(add, {{"A", rows}, {"B", rows}}), to_string(rows));
+  EXPECT_EQ(outcome("(X: f32[8, 6]) -> (Y: f32[8, 6]) { Y = exp(X) }", {{"X", rows}}), to_string(rows));
+}
+
+TEST(Onnx, InputsThatGoTogetherMustAgree) {
+  Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 2}, {{0}, {1}});
+  EXPECT_EQ(outcome(add, {{"A", rows}, {"B", columns}}), "same-sharding");
+  EXPECT_EQ(outcome(add, {{"A", rows}}), "same-sharding");
+  EXPECT_EQ(outcome(add, {{"A", rows}, {"B", sharded({2, 1}, {{1}, {0}})}}), "same-sharding");
+  EXPECT_EQ(outcome(product, {{"X", columns}}), "same-sharding");  // the axis that is contracted
+}
+
+TEST(Onnx, Trap19BroadcastAxesCompose) {
+  Spec a = sharded({2, 1}, {{0, 1}, {2, 3}});
+  EXPECT_EQ(outcome(outer, {{"A", a}, {"B", sharded({1, 2}, {{0, 2}, {1, 3}})}}),
+            to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
+  EXPECT_EQ(outcome(outer, {{"A", a}, {"B", sharded({1, 2}, {{0, 1}, {2, 3}})}}), "composable");
+  EXPECT_EQ(outcome(product, {{"X", a}, {"W", sharded({1, 2}, {{0, 1}, {2, 3}})}}), "composable");
+}
+
+TEST(Onnx, OneBroadcastAxisIsReplicatedOnAllThatTakePart) {
+  Spec rows = sharded({2, 1}, {{0}, {1}});
+  EXPECT_EQ(outcome(bias, {{"X", rows}}), to_string(rows));
+  EXPECT_EQ(outcome(bias, {{"X", rows}, {"b", sharded({1}, {{0, 1, 5}})}}), to_string(rows));
+  EXPECT_EQ(outcome(bias, {{"X", rows}, {"b", sharded({1}, {{0}})}}), "broadcast-replicated");
+}
+
+TEST(Onnx, AnAxisOfSizeOneIsNotSharded) { EXPECT_EQ(outcome(outer, {{"A", sharded({1, 2}, {{0}, {1}})}}), "size-one"); }
+
+TEST(Onnx, Trap20AReductionsResultIsWhereItTookPlace) {
+  Spec x = sharded({2, 2}, {{0}, {1}, {4}, {5}}), w = sharded({2, 1}, {{0, 4}, {1, 5}});
+  EXPECT_EQ(outcome(product, {{"X", x}, {"W", w}}), to_string(sharded({2, 1}, {{0, 1}, {4, 5}})));
+  EXPECT_EQ(outcome(product, {{"X", x}, {"W", w}}, Reduced::on_one), to_string(sharded({2, 1}, {{0}, {4}})));
+  EXPECT_EQ(
+      outcome("(X: f32[8, 6]) -> (Y: f32[8, 1]) { Y[i, 0] = sum[j] X[i, j] }", {{"X", sharded({1, 2}, {{3}, {6}})}}),
+      to_string(sharded({1, 1}, {{3, 6}})));
+}
+
+TEST(Onnx, WhatIsNoParallelLoopIsNotSharded) {
+  const std::string lookup = "(T: f32[8, 6], I: i64[12]) -> (Y: f32[12, 6]) { Y[n, d] = T[I[n], d] }";
+  EXPECT_EQ(outcome(lookup, {{"T", sharded({2, 1}, {{0}, {1}})}}), "parallel-loop");
+  EXPECT_EQ(outcome(lookup, {{"T", sharded({1, 2}, {{0}, {1}})}}), to_string(sharded({1, 2}, {{0}, {1}})));
+}
+
+TEST(Onnx, ConvolutionPoolingAndNormalisationAreFactors) {
+  // Positions, channels that come in, channels that go out.
+  EXPECT_EQ(outcome(convolution, {{"X", sharded({1, 1, 2}, {{0}, {1}})}}), to_string(sharded({1, 1, 2}, {{0}, {1}})));
+  EXPECT_EQ(
+      outcome(convolution, {{"X", sharded({1, 3, 1}, {{0}, {1}, {2}})}, {"W", sharded({1, 3, 1}, {{0}, {1}, {2}})}}),
+      to_string(sharded({1, 1, 1}, {{0, 1, 2}})));
+  EXPECT_EQ(outcome(convolution, {{"X", sharded({1, 3, 1}, {{0}, {1}, {2}})}}), "same-sharding");
+  EXPECT_EQ(outcome(convolution, {{"W", sharded({2, 1, 1}, {{0}, {1}})}}), to_string(sharded({1, 2, 1}, {{0}, {1}})));
+  EXPECT_EQ(outcome(pooling, {{"X", sharded({1, 4}, {{0}, {1}, {2}, {3}})}}),
+            to_string(sharded({1, 4}, {{0}, {1}, {2}, {3}})));
+  Spec rows = sharded({2, 1}, {{0}, {1}});
+  ir::Program norm =
+      lowered("program p(X: f32[8, 6]) -> (Y: f32[8, 6]) { m[i] = max[j] X[i, j]\n Y[i, j] = X[i, j] - m[i] }");
+  Inferred found = infer(norm, {"c", 8, {{"m", {{"X", rows}}}, {"Y", {{"X", rows}}}}});
+  EXPECT_TRUE(found.findings.empty());
+  EXPECT_EQ(to_string(found.values.at(1)), to_string(sharded({2}, {{0}, {1}})));
+  EXPECT_EQ(to_string(found.values.at(2)), to_string(rows));
+}
+
+TEST(Onnx, AFusedAxisHasSeveralSimpleShardings) {
+  const std::string reshape = "(X: f32[8, 6]) -> (Y: f32[48]) { Y[6*i + j] = X[i, j] }";
+  Spec both{{0, 1, 2, 3}, {}, {{0, {{8, 2}, {6, 2}}}}};
+  EXPECT_EQ(outcome(reshape, {{"X", sharded({2, 2}, {{0}, {1}, {2}, {3}})}}), to_string(both));
+  EXPECT_EQ(outcome(reshape, {{"X", sharded({8, 1}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}})}}),
+            to_string(sharded({8}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}})));
+  const std::string apart = "(X: f32[48]) -> (Y: f32[8, 6]) { Y[i, j] = X[6*i + j] }";
+  EXPECT_EQ(outcome(apart, {{"X", both}}), to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
+  EXPECT_EQ(outcome(apart, {{"X", sharded({5}, {{0}, {1}, {2}, {3}, {4}})}}), "aligned-cuts");
+}
+
+TEST(Onnx, AnIterateTakesWholeTensors) {
+  const std::string text =
+      "(X: f32[8, 6]) -> (Y: f32[8, 6]) {\n  Y = iterate 2 (x = X) { y[i, j] = 2 * x[i, j]; y }\n}";
+  EXPECT_EQ(outcome(text, {}), "unsharded");
+  EXPECT_EQ(outcome(text, {{"X", sharded({2, 1}, {{0}, {1}})}}), "control-flow");
+}
+
+TEST(Onnx, AnOutputsSpecNeedNotFollowItsInputs) {
+  Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 3}, {{7}, {6}, {5}});
+  EXPECT_EQ(outcome(add, {{"A", rows}, {"B", rows}, {"Y", columns}}), to_string(columns));
+}
+
+TEST(Onnx, AnInputIsAsItsProducerLeftIt) {
+  Spec rows = sharded({2, 1}, {{0}, {1}});
+  ir::Program program = lowered("program p(X: f32[8, 6]) -> (Y: f32[8, 6]) { H = exp(X)\n Y = abs(H) }");
+  Inferred found = infer(program, {"c", 2, {{"H", {{"X", rows}}}}});
+  EXPECT_TRUE(found.findings.empty());
+  for (std::size_t v = 1; v < found.values.size(); ++v) EXPECT_EQ(to_string(found.values[v]), to_string(rows));
+  EXPECT_TRUE(found.values[0].anywhere());
+}
+
+TEST(Onnx, LimitsOfMeshes) {
+  std::vector<ir::Mesh> meshes;
+  auto limit = [&](const Placed& placed) {
+    auto found = ir::onnx::sharding_of(placed, {8}, meshes);
+    auto* broken = std::get_if<Broken>(&found);
+    return broken ? std::string(info(broken->rule).name) : to_string(std::get<ir::Sharding>(found));
+  };
+  EXPECT_EQ(limit({{{{8, 2}}}, {{0}, {1}}}), "devices[{d}]");
+  EXPECT_EQ(limit({{{{8, 2}}}, {{0, 2}, {1, 3}}}), "devices2[{d:(2)2}]");
+  EXPECT_EQ(limit({{{{8, 2}}}, {{0, 3}, {1, 2}}}), "devices3[{d:(1)2}]");
+  EXPECT_EQ(limit({{{{8, 2}}}, {{2}, {3}}}), "mesh");
+  EXPECT_EQ(limit({{{{8, 2}}}, {{0, 1}, {2}}}), "mesh");
+  EXPECT_EQ(limit({{{{8, 2}}}, {{0, 1}, {1, 2}}}), "mesh");
+  EXPECT_EQ(limit({{{{4, 2}, {2, 2}}}, {{0}, {1}, {2}, {3}}}), "contiguous-blocks");
+  EXPECT_EQ(limit({{{}}, {{5}}}), "devices4[{}]");
+}
+
+// Ours to theirs and back: each device has the same cells.
+RC_GTEST_PROP(Onnx, OurShardingsSurvive, (std::uint32_t seed)) {
+  std::mt19937 random(seed);
+  ir::Program program = lowered(samples[seed % std::size(samples)].text);
+  ir::Mesh mesh = shard_at_random(program, random);
+  if (seed % 3 == 0) {
+    for (std::int64_t d = 0; d < device_count(mesh); ++d) mesh.devices.push_back(d);
+    std::shuffle(mesh.devices.begin(), mesh.devices.end(), random);
+  }
+  std::vector<ir::Mesh> meshes;
+  for (const ir::Value& value : program[program.main].values) {
+    if (!value.sharding) continue;
+    auto placed = std::get<Placed>(ir::onnx::placed_of(mesh, *value.sharding, value.type.shape));
+    Spec spec = spec_of(placed);
+    RC_ASSERT(std::get<Placed>(ir::onnx::place(spec, value.type.shape, device_count(mesh))) == placed);
+    auto again = std::get<ir::Sharding>(ir::onnx::sharding_of(placed, value.type.shape, meshes));
+    ir::Program other;
+    other.meshes = meshes;
+    const ir::Mesh& new_mesh = *find_mesh(other, again.mesh);
+    RC_ASSERT(faults_of(again, new_mesh).empty());
+    for (const ir::Box& box : all_boxes(mesh, *value.sharding, value.type.shape))
+      RC_ASSERT(holders(mesh, *value.sharding, value.type.shape, box) ==
+                holders(new_mesh, again, value.type.shape, box));
+    RC_ASSERT(std::get<Placed>(ir::onnx::placed_of(new_mesh, again, value.type.shape)) == placed);
+  }
+}
+
+// What was inferred is a program that the verifier accepts, and written as specs it is inferred again.
+TEST(Onnx, AnnotatedProgramsAreWhole) {
+  ir::Program program = lowered("program p" + product);
+  Inferred found =
+      inferred(product, {{"X", sharded({2, 2}, {{3}, {1}, {0}, {2}})}, {"W", sharded({2, 1}, {{0, 3}, {1, 2}})}});
+  ASSERT_TRUE(found.findings.empty());
+  Annotated ours = annotated(program, found);
+  EXPECT_TRUE(ours.findings.empty());
+  EXPECT_EQ(ir::verify(ours.program), std::vector<std::string>{});
+  Written written = specs_of(ours.program);
+  EXPECT_EQ(infer(program, written.shardings).values, found.values);
+}
+
+}  // namespace
+}  // namespace tap::passes::onnx::test
