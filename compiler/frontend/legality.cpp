@@ -229,8 +229,8 @@ Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
   State& s = *state_;
   WriteMap map = write_map(op, write);
   // A repetition without steps still has locals of the size that they would have in one.
-  for (std::size_t d = 0; d < op.dims.size(); ++d)
-    if (ir::Range& trips = map.domain.box.dims[d]; op.dims[d].role == ir::DimRole::counter && trips.empty())
+  for (std::size_t k = 0; k < map.dims.size(); ++k)  // some of the operator's: those that the write hangs on
+    if (ir::Range& trips = map.domain.box.dims[k]; map.dims[k].role == ir::DimRole::counter && trips.empty())
       trips.hi = trips.lo + 1;
   Shape extent(map.projection.start.rows.size(), 0);
   for (std::size_t axis = 0; axis < extent.size(); ++axis) {
