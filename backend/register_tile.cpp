@@ -134,11 +134,35 @@ class Work {
     for (const auto& c : access.coordinates)
       if (c && depends_on(op_, *c, tile.dim)) return 1.5 * tile.lanes;
     switch (kind(access.projection.start.rows, tile.dim)) {
-      case Along::same: return 1;
+      case Along::same: return 1 + guard(access, tile) + way(access, tile);
       case Along::dense: return access.fill ? 4 : 1;
       case Along::strided: return strided(id, access, tile);
     }
     return 1;
+  }
+  // Whether a cell that rows read is inside: asked for each row, or once for all.
+  static double guard(const Access& access, const Tile& tile) {
+    if (!access.fill) return 0;
+    const auto& rows = access.projection.start.rows;
+    bool follows = tile.rows && std::any_of(rows.begin(), rows.end(),
+                                            [&](const AffineExpr& row) { return row.coefficients[*tile.rows] != 0; });
+    return follows ? 6 : 6.0 / tile.row_count;
+  }
+  // A line of memory has many cells. What is next to each other is so along the rows, or step by step of the reduction; if
+  // neither, every cell comes from a line of its own, and from farther away.
+  double way(const Access& access, const Tile& tile) const {
+    constexpr double line = 6, cells = 16;
+    if (!monoid_ || access.projection.start.rows.empty()) return 0;
+    const auto& last = access.projection.start.rows.back().coefficients;
+    if (tile.rows && std::abs(last[*tile.rows]) == 1) return line / cells;
+    double run = 1;
+    bool steps = false;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (op_.dims[d].role != DimRole::reduction) continue;
+      for (const AffineExpr& row : access.projection.start.rows) steps = steps || row.coefficients[d] != 0;
+      if (std::abs(last[d]) == 1) run = std::max(run, static_cast<double>(extents_.sizes[d]));
+    }
+    return steps ? line / std::min(run, cells) : 0;
   }
   // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
   double strided(CellId id, const Access& access, const Tile& tile) const {
