@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/axis_algebra.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "ir/sharded_boxes.h"
@@ -61,6 +62,26 @@ class Planner {
       const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
       for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
         add_split(*mesh, {.operation = names[o.index()], .dim = dim_name(op, *dim)}, axis);
+    }
+    for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, *mesh, site, r);
+  }
+
+  // Partials that are combined, each device only the blocks that it is to hold: the operation is then what combines them.
+  void scatter(const Graph& graph, const std::string& name, const Operator& op, const Mesh& mesh,
+               const SiteShardings& site, std::size_t result) {
+    const std::optional<Sharding>& wanted = graph[site.site.results[result]].sharding;
+    const Sharding& computed = site.results[result];
+    if (!wanted || wanted->mesh != mesh.name || computed.unreduced.empty()) return;
+    const std::vector<AxisFactors>& walks = site.site.factors.results[result].axes;
+    for (std::size_t a = 0; a < walks.size(); ++a) {
+      const Axes &own = computed.dims[a].axes, &all = wanted->dims[a].axes;
+      if (walks[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
+      const std::optional<std::uint32_t> dim = site.site.factors.factors[walks[a].factors.front()].dim;
+      for (const AxisRef& axis : behind(mesh, own, all)) {
+        auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
+        if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
+        add_split(mesh, {.operation = name, .dim = dim_name(op, *dim)}, axis);
+      }
     }
   }
 

@@ -4,6 +4,8 @@
 //   H[i, o] = sum[k] X[i, k] * W1[k, o] @ pod[{data}, {model}]     split H dim i into 2 over pod.data
 //                                                                  split H dim o into 4 over pod.model
 //
+// Where partials are combined and each device is to hold a part of the result, the combination is cut, too: `split Y dim i
+// into 4 over pod.model` behind `split Y dim k into 4 over pod.model` is a reduce-scatter.
 // Axes of one dim are nested: blocks of blocks. Where sizes do not divide these are other blocks than those of the sharding,
 // and as right.
 #pragma once

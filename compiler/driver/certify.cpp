@@ -7,6 +7,7 @@
 
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/read_plan.h"
+#include "compiler/driver/sharding_moves.h"
 #include "ir/program_hash.h"
 #include "passes/apply_splits.h"
 #include "passes/pipeline.h"
@@ -25,7 +26,9 @@ void require_applicable(const std::vector<passes::PlanProblem>& problems, std::v
 
 class Way {
  public:
-  explicit Way(ir::Program source) { certified_.stages.push_back(std::move(source)); }
+  explicit Way(ir::Program source, bool no_implicit_reshard) : no_implicit_reshard_(no_implicit_reshard) {
+    certified_.stages.push_back(std::move(source));
+  }
 
   void passes(std::span<const passes::Pass> list, const passes::PassContext& context) {
     Phase phase("passes");
@@ -71,7 +74,7 @@ class Way {
   ir::Plan sharded(const ir::Plan& written, const passes::Caution& caution) {
     if (!passes::has_shardings(now())) return {};
     if (passes::has_calls(now())) {
-      certified_.unfollowed.push_back("calls are followed only once the pass `inline_calls` has written them out");
+      unfollowed("calls are followed only once the pass `inline_calls` has written them out");
       return {};
     }
     passes::PropagationOptions options;
@@ -79,8 +82,15 @@ class Way {
     passes::Propagated spread = passes::propagate(now(), options);
     if (!spread.conflicts.empty()) throw contradicting_group(spread.conflicts.front());
     passes::ShardedPlan found = passes::plan_of_shardings(spread.program, caution, written);
-    for (const passes::LeftWhole& left : found.left) certified_.unfollowed.push_back(to_string(left));
+    for (const passes::LeftWhole& left : found.left) unfollowed(to_string(left));
+    std::optional<Diagnostic> moves = implicit_moves(spread.program, no_implicit_reshard_);
+    if (moves && no_implicit_reshard_) throw Failure{exit_code::wrong_program, *moves};
+    if (moves) certified_.told.push_back(std::move(*moves));
     return std::move(found.plan);
+  }
+
+  void unfollowed(const std::string& what) {
+    certified_.told.emplace_back(Code::pass_declined, Span{}, "a sharding is not followed: " + what);
   }
 
   const ir::Program& now() const { return certified_.stages.back(); }
@@ -91,25 +101,28 @@ class Way {
     certified_.stages.push_back(std::move(after));
   }
 
+  bool no_implicit_reshard_;
   Certified certified_;
 };
 
 }  // namespace
 
-Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context, bool fuse_more) {
+Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context, bool fuse_more,
+                  bool no_implicit_reshard) {
   context.plan = plan;
-  Way way(std::move(program));
+  Way way(std::move(program), no_implicit_reshard);
   way.passes(passes::lowering(), context);
   way.plan(plan, caution_of(context), fuse_more);
   return way.finish();
 }
 
 ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options) {
-  Way way(std::move(lowered));
+  Way way(std::move(lowered), options.no_implicit_reshard);
   way.plan(plan, options.caution, options.fuse_more);
   Certified certified = way.finish(options.verify);
   require_justified(certified, options.caution.require_proof);
-  if (options.unfollowed) options.unfollowed(certified.unfollowed);
+  if (options.tell)
+    for (const Diagnostic& diagnostic : certified.told) options.tell(diagnostic);
   for (std::size_t k = 0; options.after && k < certified.certificate.steps.size(); ++k)
     options.after(certified.certificate.steps[k].pass, certified.stages[k + 1]);
   return std::move(certified.stages.back());

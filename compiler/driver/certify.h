@@ -17,23 +17,25 @@ struct Certified {
   std::vector<ir::Program> stages;  // the source, and what each step made of the one before
   ir::Certificate certificate;
   check::Verdict verdict;
-  double seconds = 0;                        // of the checker
-  std::vector<std::string> unfollowed = {};  // what of the shardings no split follows, a sentence each
+  double seconds = 0;                 // of the checker
+  std::vector<Diagnostic> told = {};  // of the shardings: what no split follows, and what nobody asked to move
 };
 
 // Runs the passes, applies the plan (its choices, its unrolls, then its fusions, then its splits and those that the program
 // asks for, by `split` and by shardings), realises, and checks all of it.
 // An operation that the plan or a `split` cuts is cut by these alone, whatever its shardings are.
 // Throws PlanRefused (read_plan.h) where the plan cannot be applied. `context`: what the plan may choose from; `fuse_more`: see PlanOptions.
-Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {}, bool fuse_more = false);
+Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {}, bool fuse_more = false,
+                  bool no_implicit_reshard = false);
 
 struct PlanOptions {
-  bool verify = true;            // a step that is not justified is refused
-  passes::Caution caution = {};  // with require_proof, one that rests on an assumption is refused, too
-  bool fuse_more = false;        // groups that the compiler chooses (fuse_auto), beside those of the plan
+  bool verify = true;                // a step that is not justified is refused
+  passes::Caution caution = {};      // with require_proof, one that rests on an assumption is refused, too
+  bool no_implicit_reshard = false;  // shardings that disagree are an error
+  bool fuse_more = false;            // groups that the compiler chooses (fuse_auto), beside those of the plan
   // Called with each step's name and what it made, once all of it is justified; may be empty.
   std::function<void(std::string_view pass, const ir::Program& made)> after = {};
-  std::function<void(const std::vector<std::string>& sentences)> unfollowed = {};  // see Certified; may be empty
+  std::function<void(const Diagnostic& told)> tell = {};  // see Certified::told; may be empty
 };
 // What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure, exit 5, for a step that
 // is not justified, and PlanRefused where the plan cannot be applied.

@@ -122,11 +122,12 @@ Lowered lower(Session& session, const CompileCommand& command, FileId file) {
   passes.rules = rewrites.chosen_from(result.plan);
   ir::Program program = run_passes(session, std::move(result.compiled.program), passes, dumps).program;
   result.compiled.program = apply_plan(std::move(program), result.plan,
-                                       {command.passes.verify,
-                                        {passes.strict_fp, passes.require_proof},
-                                        command.fuse,
-                                        dumps.of_steps(),
-                                        telling_unfollowed(session)});
+                                       {.verify = command.passes.verify,
+                                        .caution = {passes.strict_fp, passes.require_proof},
+                                        .no_implicit_reshard = command.source.no_implicit_reshard,
+                                        .fuse_more = command.fuse,
+                                        .after = dumps.of_steps(),
+                                        .tell = [&session](const Diagnostic& told) { session.tell(told); }});
   return result;
 }
 
@@ -214,6 +215,7 @@ Action declare_compile(CLI::App& app) {
   app.add_option("--plan", command->plan, "A plan: what is fused and cut, and where the blocks go");
   app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no memory");
   add_source_options(app, command->source);
+  add_reshard_option(app, command->source);
   add_shape_option(app, command->source);
   add_pass_options(app, command->passes);
   return [command](Session& session) {

@@ -62,6 +62,11 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
                "Combine floats in the order that is written: nothing is split or rewritten that would round otherwise");
 }
 
+void add_reshard_option(CLI::App& app, SourceOptions& options) {
+  app.add_flag("--no-implicit-reshard", options.no_implicit_reshard,
+               "Refuse moves that the shardings of an operation's tensors force and nobody wrote");
+}
+
 void add_shape_option(CLI::App& app, SourceOptions& options) {
   app.add_option("-i,--input", options.shapes,
                  "The shape of an input where the program leaves it open: X=f32[4,8], or as `tapc run` takes it; may "

@@ -21,8 +21,11 @@ struct SourceOptions {
   std::vector<std::string> shapes;  // X=f32[4,8], of a command that needs no data
   bool require_proof = false;
   bool strict_fp = false;
+  bool no_implicit_reshard = false;
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
+// --no-implicit-reshard, of commands that follow shardings.
+void add_reshard_option(CLI::App& app, SourceOptions& options);
 void add_shape_option(CLI::App& app, SourceOptions& options);
 
 // Throws Failure, exit 2, for a malformed --dim or shape.

@@ -80,7 +80,9 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   if (options.splits) text = list_splits(compiled.program);
   else
     compiled.program = apply_plan(std::move(compiled.program), passes.plan,
-                                  {.caution = caution, .unfollowed = telling_unfollowed(session)});
+                                  {.caution = caution,
+                                   .no_implicit_reshard = options.source.no_implicit_reshard,
+                                   .tell = [&session](const Diagnostic& told) { session.tell(told); }});
   return compiled;
 }
 
@@ -116,6 +118,7 @@ Action declare_inspect(CLI::App& app) {
       ->excludes(app.get_option("--plan"))
       ->excludes(app.get_option("--splits"));
   add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return inspect(session, *options); };
 }

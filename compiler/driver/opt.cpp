@@ -73,9 +73,12 @@ std::string stage_text(Session& session, const OptOptions& options) {
   chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
   ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
   if (options.stage == Stage::graph) return ir::print(program);
-  program = apply_plan(
-      std::move(program), plan,
-      {chosen.verify, {chosen.strict_fp, chosen.require_proof}, false, dumps.of_steps(), telling_unfollowed(session)});
+  program = apply_plan(std::move(program), plan,
+                       {.verify = chosen.verify,
+                        .caution = {chosen.strict_fp, chosen.require_proof},
+                        .no_implicit_reshard = options.source.no_implicit_reshard,
+                        .after = dumps.of_steps(),
+                        .tell = [&session](const Diagnostic& told) { session.tell(told); }});
   if (options.stage == Stage::sharded) return ir::print(program);
 #ifdef TAP_HAVE_BACKEND
   if (options.stage == Stage::loops) return backend::print(backend::kernels_of(passes::expand(program)));
@@ -118,6 +121,7 @@ Action declare_opt(CLI::App& app) {
   app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) {
     options->passes.require_proof = options->source.require_proof;

@@ -113,13 +113,6 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
   app.add_flag("--remarks", options.remarks, "Tell what the passes left as it is, and why")->group("Passes");
 }
 
-std::function<void(const std::vector<std::string>& sentences)> telling_unfollowed(const Session& session) {
-  return [&session](const std::vector<std::string>& sentences) {
-    for (const std::string& sentence : sentences)
-      session.tell(Diagnostic(Code::pass_declined, Span{}, "a sharding is not followed: " + sentence));
-  };
-}
-
 passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps) {
   Phase phase("passes");
   std::vector<passes::Pass> chosen = chosen_passes(options);

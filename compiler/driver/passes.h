@@ -54,9 +54,6 @@ class Dumps {
 // Pre: the program is verified.
 passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps);
 
-// A remark for each dim that is left whole although a sharding would have it cut (Certified::unfollowed).
-std::function<void(const std::vector<std::string>& sentences)> telling_unfollowed(const Session& session);
-
 // The list for people: a line for each pass, in order, with the reason for its place.
 std::string list_of_passes();
 

@@ -101,11 +101,12 @@ ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
   if (options.passes.chosen && options.plan.empty() && !options.fuse) return program;
   return apply_plan(std::move(program), plan,
-                    {passes.verify,
-                     {passes.strict_fp, passes.require_proof},
-                     options.fuse,
-                     dumps.of_steps(),
-                     telling_unfollowed(session)});
+                    {.verify = passes.verify,
+                     .caution = {passes.strict_fp, passes.require_proof},
+                     .no_implicit_reshard = options.source.no_implicit_reshard,
+                     .fuse_more = options.fuse,
+                     .after = dumps.of_steps(),
+                     .tell = [&session](const Diagnostic& told) { session.tell(told); }});
 }
 
 }  // namespace
@@ -118,6 +119,7 @@ void add_runnable_options(CLI::App& app, RunnableOptions& options) {
                  "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
       ->allow_extra_args(false);
   add_source_options(app, options.source);
+  add_reshard_option(app, options.source);
   add_pass_options(app, options.passes);
   app.add_option("--plan", options.plan, "A plan: what is fused and cut, and where the blocks go");
   app.add_flag("--fuse", options.fuse, "Fuse operations into groups, so that values between them need no memory");

@@ -24,7 +24,7 @@ namespace {
 
 struct ShardingOptions {
   std::string file, strategy = "aggressive";
-  bool conservative = false, open = false, graph = false, moves = false, plan = false, no_implicit = false;
+  bool conservative = false, open = false, graph = false, moves = false, plan = false;
   std::vector<std::string> from;  // onnx-json and a file, or nothing
   std::string to, on_unsupported = "error", reduced = "all";
   SourceOptions source;
@@ -44,12 +44,8 @@ OnnxChoices onnx_choices(const ShardingOptions& options) {
 }
 
 void refuse_implicit_moves(const ShardingOptions& options, const ir::Program& program) {
-  std::string implicit = options.no_implicit ? first_implicit_move(program) : "";
-  if (!implicit.empty())
-    throw Failure{exit_code::wrong_program,
-                  Diagnostic(Code::implicit_reshard, Span{},
-                             "shardings that disagree need a move that nobody asked for: " + implicit)
-                      .help("give both the same sharding, or write the move: `Z = X @ …` names X with another one")};
+  if (!options.source.no_implicit_reshard) return;
+  if (auto moves = implicit_moves(program, true)) throw Failure{exit_code::wrong_program, std::move(*moves)};
 }
 
 // The shardings that a file of specs gives, instead of those that the program states and that spread.
@@ -118,11 +114,10 @@ Action declare_sharding(CLI::App& app) {
   app.add_flag("--moves", options->moves, "List the collectives that operations take, with their bytes, instead");
   app.add_flag("--plan", options->plan,
                "Print the plan that follows the shardings, for --plan of other commands, instead");
-  app.add_flag("--no-implicit-reshard", options->no_implicit,
-               "Refuse moves that the shardings of an operation's tensors force and nobody wrote");
   app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
   declare_onnx(app, *options);
   add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return sharding(session, *options); };
 }

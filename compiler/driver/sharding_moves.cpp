@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/axis_algebra.h"
+#include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "passes/explicit_reshards.h"
 #include "support/plural.h"
@@ -27,15 +29,31 @@ bool moves_for_others(CollectiveKind kind) {
          kind == CollectiveKind::collective_permute || kind == CollectiveKind::copy;
 }
 
-void add_moves(const ir::Graph& graph, const std::string& path, const std::vector<std::string>& names,
-               const std::vector<passes::SiteShardings>& sites, const Reshard& reshard, std::vector<Move>& list) {
+// Where the program begins and ends, an input or a result that is cut less far than inside, for its size does not divide, say:
+// nobody has to be sent what comes from outside.
+bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId value, const Reshard& reshard) {
+  const std::vector<ir::ValueId>& edge = reshard.of_result ? graph.outputs : graph.inputs;
+  const ir::Sharding& outside = reshard.of_result ? reshard.to : reshard.from;
+  const ir::Sharding& inside = reshard.of_result ? reshard.from : reshard.to;
+  if (std::find(edge.begin(), edge.end(), value) == edge.end() || outside.mesh != inside.mesh) return false;
+  const ir::Mesh& mesh = *ir::find_mesh(program, outside.mesh);
+  for (std::size_t d = 0; d < outside.dims.size(); ++d)
+    if (!ir::is_prefix(mesh, outside.dims[d].axes, inside.dims[d].axes)) return false;
+  return true;
+}
+
+void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
+               const std::vector<std::string>& names, const std::vector<passes::SiteShardings>& sites,
+               const Reshard& reshard, std::vector<Move>& list) {
   const passes::Site& site = sites[reshard.site].site;
-  const ir::Value& value = graph[(reshard.of_result ? site.results : site.operands)[reshard.tensor]];
+  const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
+  const ir::Value& value = graph[moved];
+  const bool asked = reshard.asked || at_the_edge(program, graph, moved, reshard);
   std::string what = path + value.name;
   if (!reshard.of_result) what += " for " + names[site.operations.front().index()];
   for (const Collective& step : reshard.steps)
     list.push_back({what, to_string(step), step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
-                    !reshard.asked && moves_for_others(step.kind)});
+                    !asked && moves_for_others(step.kind)});
 }
 
 std::vector<Move> moves_of(const ir::Program& program) {
@@ -45,7 +63,7 @@ std::vector<Move> moves_of(const ir::Program& program) {
     std::vector<std::string> names = operation_names(graph);
     auto sites = passes::explicit_shardings(program, graph);
     for (const Reshard& reshard : passes::reshards(program, graph, sites))
-      add_moves(graph, path, names, sites, reshard, list);
+      add_moves(program, graph, path, names, sites, reshard, list);
   }
   return list;
 }
@@ -71,10 +89,21 @@ std::string list_moves(const ir::Program& program) {
   return text + fmt::format("{}{} to a device\n", text.empty() ? "" : "\n", bytes_text(all));
 }
 
-std::string first_implicit_move(const ir::Program& program) {
-  for (const Move& move : moves_of(program))
-    if (move.implicit) return fmt::format("{}: {}, {} to a device", move.what, move.step, bytes_text(move.bytes));
-  return "";
+std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse) {
+  std::vector<Move> moves = moves_of(program);
+  std::erase_if(moves, [](const Move& move) { return !move.implicit; });
+  if (moves.empty()) return std::nullopt;
+  std::int64_t bytes = 0;
+  for (const Move& move : moves) bytes += move.bytes;
+  const Move& first = moves.front();
+  std::string message = fmt::format("shardings that disagree need a move that nobody asked for: {}: {}, {} to a device",
+                                    first.what, first.step, bytes_text(first.bytes));
+  if (moves.size() > 1) message += fmt::format("; with {} more, {} in all", moves.size() - 1, bytes_text(bytes));
+  Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
+  diagnostic.help(
+      "give both the same sharding, or write the move: `Z = X @ …` names X with another one; `tapc sharding "
+      "FILE --moves` lists them");
+  return diagnostic;
 }
 
 }  // namespace tap::driver

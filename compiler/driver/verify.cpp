@@ -43,9 +43,10 @@ int verify(Session& session, const VerifyOptions& options) {
   Rewrites rewrites(session, file, how);
   Certified certified =
       certify(std::move(compiled.program), plan,
-              {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof});
+              {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof}, false,
+              options.source.no_implicit_reshard);
   write(session, options, certified);
-  telling_unfollowed(session)(certified.unfollowed);
+  for (const Diagnostic& diagnostic : certified.told) session.tell(diagnostic);
   session.print(summary(certified));
   if (options.time) {
     std::size_t operations = 0;
@@ -67,6 +68,7 @@ Action declare_verify(CLI::App& app) {
   app.add_option("--stages", options->stages, "Write the stages that it speaks of to PREFIX.00.ir, PREFIX.01.ir, ...");
   app.add_flag("--time-passes", options->time, "Tell how long checking took");
   add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return verify(session, *options); };
 }
