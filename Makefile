@@ -1,6 +1,6 @@
 # make demo | test | build | campaign | bench | format | lint | clean | install-deps
 #
-# Two variables: PRESET (release, dev, asan, tsan; see CMakePresets.json) and JOBS.
+# Two variables: PRESET (release, dev, ci, asan, tsan; see CMakePresets.json) and JOBS.
 PRESET ?= release
 JOBS ?= $(shell nproc)
 BUILD := $(if $(filter asan asan-backend tsan fuzz,$(PRESET)),build-$(PRESET),build)

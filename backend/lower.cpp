@@ -116,6 +116,18 @@ std::vector<std::size_t> Lowering::dims_with(bool reduction) const {
   return result;
 }
 
+// Innermost those along which accesses go from cell to cell, so that a line of memory is still near when its next cell is
+// wanted; else as declared.
+std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) const {
+  std::vector<int> dense(op_.dims.size(), 0);
+  for (const auto* list : {&op_.reads, &op_.writes})
+    for (const Access& access : *list)
+      if (const auto& rows = access.projection.start.rows; !rows.empty())
+        for (std::size_t d : dims) dense[d] += std::abs(rows.back().coefficients[d]) == 1;
+  std::stable_sort(dims.begin(), dims.end(), [&](std::size_t a, std::size_t b) { return dense[a] < dense[b]; });
+  return dims;
+}
+
 // The loop over `dim` inside of loops over the dims of `outside`: constraints that speak of these dims only bound it.
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;

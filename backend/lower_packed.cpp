@@ -112,19 +112,9 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   std::vector<For> nest;
   const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
   for (std::size_t d : pack.reductions) nest.push_back(reduction_loop(d, alone, chunk, packing));
-  if (dense && are_harmless({value})) {
-    For steps = within, lanes = within;
-    steps.variable = new_variable("s");
-    steps.step = tile.lanes;
-    lanes.kind = LoopKind::lanes;
-    lanes.count = tile.lanes;
-    lanes.lower = {bound(variable(steps.variable))};
-    lanes.body = std::move(inner);
-    steps.body = {{std::move(lanes)}};
-    inner = {{std::move(steps)}};
-  } else {
-    nest.insert(nest.begin(), within);
-  }
+  const bool vectors = dense && are_harmless({value});
+  nest.insert(vectors ? nest.end() : nest.begin(), within);
+  if (vectors) in_lanes(nest, tile.lanes);
   inner = around(std::move(nest), std::move(inner));
   return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
 }
@@ -203,6 +193,7 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
                        tile.row_count};
   std::vector<Statement> fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
   std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
+  for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
 
   auto row_tiles = [&](bool last_column) {
@@ -249,7 +240,7 @@ std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& read
 std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                             std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
   std::vector<std::size_t> outside, inside;
-  for (std::size_t d : dims_with(false))
+  for (std::size_t d : near_last(dims_with(false)))
     if (d != tile.dim && d != *tile.rows) (followed_by_lanes(packing, d) ? outside : inside).push_back(d);
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;

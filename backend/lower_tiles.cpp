@@ -218,7 +218,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   if (tile.vectors > 1) vector_variable_ = new_variable("v");
   if (op_.reduce()) tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
   std::vector<std::size_t> outer;
-  for (std::size_t d : dims_with(false))
+  for (std::size_t d : near_last(dims_with(false)))
     if (d != tile.dim && d != tile.rows) outer.push_back(d);
 
   auto with_rows = [&](const Part* lanes) {

@@ -48,6 +48,7 @@ class Lowering {
   bool are_harmless(const std::vector<ir::CellId>& roots) const;
 
   std::vector<std::size_t> dims_with(bool reduction) const;
+  std::vector<std::size_t> near_last(std::vector<std::size_t> dims) const;
   For loop(std::size_t dim, const std::vector<bool>& outside) const;
   std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
                               std::vector<Statement> inner) const;
@@ -125,6 +126,15 @@ class Lowering {
   std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                               const Packing& packing, const RegisterTile& tile);
   void read_from(const Pack& pack);
+  struct Run {  // of a dim: from where to where, and how many at most
+    ir::AffineExpr first, end;
+    std::int64_t most = 1;
+  };
+  std::optional<Run> run_inside(std::size_t dim, const PackedDim& rows, const std::optional<Block>& chunk,
+                                const Packing& packing) const;
+  std::vector<Statement> fill_window(std::uint32_t read, const PackedDim& rows, const std::optional<Block>& chunk,
+                                     const Packing& packing, const RegisterTile& tile);
+  void in_lanes(std::vector<For>& nest, std::uint32_t count);
   std::vector<Statement> begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
                                     const std::optional<Block>& chunk, std::size_t chunked);
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,

@@ -25,6 +25,13 @@ bool is_tied(const Operator& op, std::size_t dim) {
   });
 }
 
+// Where it reads hangs on no data, nor what stands for cells outside on the point.
+bool is_plain(const Operator& op, const Access& access) {
+  for (const auto& c : access.coordinates)
+    if (c) return false;
+  return !access.fill || op.exprs[*access.fill].op == CellOp::constant;
+}
+
 class Chooser {
  public:
   Chooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
@@ -35,25 +42,33 @@ class Chooser {
     if (!tile_.rows || !op_.reduce()) return {};
     try {
       choose_blocks();
+      choose_copies();
     } catch (const Overflow&) {  // so many points are never run through
       return {};
     }
-    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
-      if (op_.exprs[id].op != CellOp::read) continue;
-      std::uint32_t read = op_.exprs[id].attribute;
-      bool lanes = depends_on(op_, id, tile_.dim), rows = depends_on(op_, id, *tile_.rows);
-      if (lanes == rows || !can_be_packed(op_, op_.reads[read], extents_)) continue;
-      auto& list = lanes ? packing_.lane_reads : packing_.row_reads;
-      if (std::count(list.begin(), list.end(), read) > 0) continue;
-      if (pays(op_.reads[read], lanes)) list.push_back(read);
-    }
-    if (packing_.lane_reads.empty() && packing_.row_reads.empty()) return {};
+    if (packing_.lane_reads.empty() && packing_.row_reads.empty() && packing_.windows.empty()) return {};
     return packing_;
   }
 
  private:
+  void choose_copies() {
+    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+      if (op_.exprs[id].op != CellOp::read) continue;
+      std::uint32_t read = op_.exprs[id].attribute;
+      bool lanes = depends_on(op_, id, tile_.dim), rows = depends_on(op_, id, *tile_.rows);
+      if (lanes == rows) continue;
+      const Access& access = op_.reads[read];
+      const bool window = rows && can_be_window(op_, access, extents_);
+      if (!window && !can_be_packed(op_, access, extents_)) continue;
+      auto& list = window ? packing_.windows : lanes ? packing_.lane_reads : packing_.row_reads;
+      if (std::count(list.begin(), list.end(), read) > 0) continue;
+      if (window ? fits(access) : pays(access, lanes)) list.push_back(read);
+    }
+  }
+
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
-  // A copy pays if it is used several times, and what it is made from is far away or in the wrong order.
+  // A copy pays if it is used several times, and what it is made from is far away or in the wrong order. What rows read step by
+  // step of the reduction comes line by line, and each line is used up before the next.
   bool pays(const Access& access, bool lanes) const {
     std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
     double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
@@ -63,8 +78,28 @@ class Chooser {
       if (uses(access, d)) bytes *= static_cast<double>(size(d));
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
+    for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)
+      if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 && size(d) >= line_cells)
+        return false;
     if (!dense) return uses_of_it * tile_.row_count >= 4;
     return uses_of_it >= 4 && bytes > static_cast<double>(machine_.l2_bytes) / 2;
+  }
+
+  // The box that the windows of a block of rows lie in, for all of a block of the reduction.
+  bool fits(const Access& access) const {
+    std::int64_t bytes = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
+    for (const AffineExpr& row : access.projection.start.rows) {
+      std::int64_t extent = 1;
+      for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+        std::int64_t points = op_.dims[d].role == DimRole::reduction ? extents_.most(op_, d) : 1;
+        if (packing_.chunked == d) points = packing_.chunk;
+        if (d == *tile_.rows) points = std::min(packing_.row_block, extents_.most(op_, d));
+        extent =
+            checked::add(extent, checked::mul(std::abs(row.coefficients[d]), std::max<std::int64_t>(points, 1) - 1));
+      }
+      bytes = checked::mul(bytes, extent);
+    }
+    return bytes <= machine_.l2_bytes / 4;
   }
 
   bool stores_what_it_combines() const {
@@ -77,7 +112,7 @@ class Chooser {
   }
 
   void choose_blocks() {
-    constexpr std::int64_t depth = 384;  // points of the reduction in one block
+    constexpr std::int64_t depth = 768;  // points of the reduction in one block
     std::int64_t inner = 1, all = 1;
     std::optional<std::size_t> first;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
@@ -104,7 +139,7 @@ class Chooser {
     packing_.lane_block = block(machine_.l3_bytes / 4, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
   }
 
-  static constexpr std::int64_t vector_bytes = 64;
+  static constexpr std::int64_t vector_bytes = 64, line_cells = 16;
   const Program& program_;
   const Operator& op_;
   const RegisterTile& tile_;
@@ -118,9 +153,7 @@ class Chooser {
 // Each axis follows at most one dim, so every cell is copied once; and which cells there are, and what stands for those
 // outside, hangs on nothing else.
 bool can_be_packed(const Operator& op, const Access& access, const Extents& extents) {
-  for (const auto& c : access.coordinates)
-    if (c) return false;
-  if (access.fill && op.exprs[*access.fill].op != CellOp::constant) return false;
+  if (!is_plain(op, access)) return false;
   for (std::size_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::reduction && uses(access, d) && is_tied(op, d)) return false;
   for (const AffineExpr& row : access.projection.start.rows) {
@@ -129,6 +162,22 @@ bool can_be_packed(const Operator& op, const Access& access, const Extents& exte
     if (followed > 1) return false;
   }
   return true;
+}
+
+// Several dims share an axis, or some cells are outside: each cell of the box is copied once and read several times, and then
+// nobody asks whether it is there. Every cell of the box is in the tensor, or filled in.
+bool can_be_window(const Operator& op, const Access& access, const Extents& extents) {
+  if (!is_plain(op, access)) return false;
+  bool shared = access.fill.has_value();
+  for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
+    const AffineExpr& row = access.projection.start.rows[axis];
+    std::size_t followed = 0;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) followed += row.coefficients[d] != 0 && extents.sizes[d] > 1;
+    shared = shared || followed > 1;
+    const Range all{0, op.operands[access.tensor].shape[axis]};
+    if (!access.fill && !all.contains(row.bounds(op.box()))) return false;
+  }
+  return shared;
 }
 
 double uses_of_packed(const Operator& op, const Access& access, const RegisterTile& tile, const Extents& extents) {

@@ -1,6 +1,7 @@
 // Which operands of a reduction in register tiles are copied to memory of the kernel's own first, in the order in which the
-// innermost loops take them, and in which blocks. Copies are never larger than what they are made from: where windows
-// overlap, nothing is copied.
+// innermost loops take them, and in which blocks. Where windows overlap, the box that they lie in is copied as it is, with the
+// cells outside of the tensor filled in: so copies are never larger than what they are made from and its margins, and who
+// reads them need not ask where the tensor ends.
 //
 //   y[i, j] = sum[k] a[i, k] * b[k, j]
 //
@@ -17,6 +18,7 @@ namespace tap::backend {
 struct Packing {
   std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not on the rows
   std::vector<std::uint32_t> row_reads;   // the other way round
+  std::vector<std::uint32_t> windows;     // likewise, copied as boxes
   std::optional<std::size_t> chunked;     // the outermost reduction dim, which is done in blocks of …
   std::int64_t chunk = 0;
   std::int64_t row_block = 0, lane_block = 0;
@@ -24,6 +26,7 @@ struct Packing {
 };
 // Whether an operand of lanes, or of rows, may be copied; and of one of lanes, how often a register tile uses a copied cell.
 bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Extents& extents);
+bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 

@@ -134,11 +134,15 @@ class Work {
     for (const auto& c : access.coordinates)
       if (c && depends_on(op_, *c, tile.dim)) return 1.5 * tile.lanes;
     switch (kind(access.projection.start.rows, tile.dim)) {
-      case Along::same: return 1 + guard(access, tile) + way(access, tile);
-      case Along::dense: return access.fill ? 4 : 1;
-      case Along::strided: return strided(id, access, tile);
+      case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + way(access, tile);
+      case Along::dense: return (access.fill ? 4 : 1) + from_afar(id, access, tile);
+      case Along::strided: return strided(id, access, tile) + from_afar(id, access, tile);
     }
     return 1;
+  }
+  // What rows read is copied first (packing.h): all of it is there.
+  bool is_window(CellId id, const Access& access, const Tile& tile) const {
+    return monoid_ && tile.rows && depends_on(op_, id, *tile.rows) && can_be_window(op_, access, extents_);
   }
   // Whether a cell that rows read is inside: asked for each row, or once for all.
   static double guard(const Access& access, const Tile& tile) {
@@ -163,6 +167,18 @@ class Work {
       if (std::abs(last[d]) == 1) run = std::max(run, static_cast<double>(extents_.sizes[d]));
     }
     return steps ? line / std::min(run, cells) : 0;
+  }
+  // What lanes read is read again for other points. By then what a long reduction has read is no longer near.
+  double from_afar(CellId id, const Access& access, const Tile& tile) const {
+    constexpr double near_bytes = 24 << 10, line = 6, most_steps = 512;
+    if (!monoid_) return 0;
+    double steps = tile.rows && depends_on(op_, id, *tile.rows) ? tile.row_count : 1;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      for (const AffineExpr& row : access.projection.start.rows)
+        if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
+          steps *= static_cast<double>(extents_.sizes[d]);
+    const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
+    return bytes > near_bytes ? line : 0;
   }
   // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
   double strided(CellId id, const Access& access, const Tile& tile) const {
@@ -305,6 +321,14 @@ class Chooser {
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
 
+// How a result is combined must not hang on how parallel dims are cut: for that decision they are as large as they are in
+// the program. Blocks of a reduction are as the plan says.
+Extents whole_extents(const Operator& op, Extents extents) {
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::parallel) extents.sizes[d] = is_block_dim(op, d) ? 1 : op.dims[d].range.size();
+  return extents;
+}
+
 }  // namespace
 
 bool is_constrained(const Operator& op, std::size_t dim) {
@@ -323,14 +347,6 @@ Extents extents_of(const Operator& op) {
     extents.sizes.push_back(first.dims[d].size());
     extents.exact.push_back(all_blocks_are_equal(op, d));
   }
-  return extents;
-}
-
-// How a result is combined must not hang on how parallel dims are cut: for that decision they are as large as they are in
-// the program. Blocks of a reduction are as the plan says.
-static Extents whole_extents(const Operator& op, Extents extents) {
-  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role == DimRole::parallel) extents.sizes[d] = is_block_dim(op, d) ? 1 : op.dims[d].range.size();
   return extents;
 }
 

@@ -26,6 +26,10 @@ FILLED = """program p(a: f32[64, 8, 64], b: f32[400, 64]) -> (Y: f32[64, 400]) {
     Y[i, j] = sum[k, l] a[i, k, l] * b[j, l - 1 else f32(k)]
 }
 """
+WINDOWS = """program p(x: f32[2, 40, %(n)d], k: f32[48, 40, 3]) -> (Y: f32[2, 48, %(m)d]) {
+    Y[b, o, j] = sum[c, v] x[b, c, %(at)s else 2] * k[o, c, v]
+}
+"""
 ROWS = """program p(a: f32[64, 1000]) -> (s: f32[64]) {
     s[i] = sum[k] a[i, k]
 }
@@ -53,6 +57,28 @@ class Packed(TapcTest):
         a, b = self.whole(37, 2000), self.whole(2000, 600)
         y, = self.run_on(WALKED, {"a": a, "b": b}, ["Y"], "--plan", "plan")
         np.testing.assert_array_equal(y, a @ b)
+
+    def test_windows_that_overlap_and_reach_beyond_the_tensor(self):
+        k = self.whole(48, 40, 3)
+        for at, step, first, along in (("j + v - 1", 1, -1, 1), ("2 * j + v - 3", 2, -3, 1), ("3 * j + 2 * v", 3, 0, 2),
+                                       ("j - v + 1", 1, 1, -1), ("40 - 2 * j - v", -2, 40, -1)):
+            for n, m in ((29, 28), (17, 31), (60, 1), (7, 14)):
+                with self.subTest(at=at, n=n, m=m):
+                    x = self.whole(2, 40, n)
+                    places = first + step * np.arange(m)[:, None] + along * np.arange(3)[None, :]
+                    inside = (places >= 0) & (places < n)
+                    windows = np.where(inside, x[:, :, np.clip(places, 0, n - 1)], np.float32(2))
+                    y, = self.run_on(WINDOWS % {"n": n, "m": m, "at": at}, {"x": x, "k": k}, ["Y"])
+                    np.testing.assert_array_equal(y, np.einsum("bcjv,ocv->boj", windows, k))
+        self.write("plan", "plan 1\nsplit Y dim j into 3 over threads\nsplit Y dim c into 4 over sequential\n")
+        self.write("p.tap", WINDOWS % {"n": 29, "m": 28, "at": "j + v - 1"})
+        self.expect(0, "(?s).*", "compile", "p.tap", "--emit=loops", "-o", "p", "--plan", "plan")
+        self.assertRegex((self.folder / "p.loops").read_text(), r"p4\[w, w_1, w_2\] = t0\[.*\? else 2\.0\]")
+        x = self.whole(2, 40, 29)
+        y, = self.run_on(WINDOWS % {"n": 29, "m": 28, "at": "j + v - 1"}, {"x": x, "k": k}, ["Y"], "--plan", "plan")
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1)), constant_values=2)
+        windows = np.stack([padded[:, :, v:v + 28] for v in range(3)], -1)
+        np.testing.assert_array_equal(y, np.einsum("bcjv,ocv->boj", windows, k))
 
     def test_a_component_that_does_not_follow_the_lanes(self):
         for columns in (33, 100, 130):
