@@ -196,10 +196,9 @@ class Demand {
   Span along(const AffineExpr& row, std::int64_t extent, const Region& dims) const {
     AffineExpr lo = number(box_.size(), row.offset), hi = number(box_.size(), row.offset + extent);
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      std::int64_t c = row.coefficients[d];
-      AffineExpr last = minus(dims[d].hi, number(box_.size(), 1));
-      lo = plus(lo, times(c > 0 ? dims[d].lo : last, c));
-      hi = plus(hi, times(c > 0 ? last : dims[d].lo, c));
+      AffineExpr first = dims[d].lo, last = minus(dims[d].hi, number(box_.size(), 1));
+      if (row.coefficients[d] < 0) std::swap(first, last);
+      lo = plus(lo, times(first, row.coefficients[d])), hi = plus(hi, times(last, row.coefficients[d]));
     }
     return {lo, hi};
   }
@@ -235,6 +234,7 @@ class Demand {
 
   // Outside of the tensor nothing is read: there the fill stands.
   void covered(std::size_t operand, const Region& asked) const {
+    if (std::ranges::any_of(asked, [](const Span& s) { return s.known.lo >= s.known.hi; })) return;
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
       if (read.tensor != operand) return false;
       Region mine = image(read, point_, op_.operands[operand].shape, box_);

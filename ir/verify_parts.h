@@ -54,6 +54,8 @@ void verify_cells(Violations& out, const Program& program, const CellExprs& expr
 
 void verify_monoids(Violations& out, const Program& program);
 void verify_operator(Violations& out, const Program& program, const Operator& op);
+// Of an operator that has this inner graph.
+void verify_region(Violations& out, const Program& program, const Operator& op, const RegionBody& region);
 void verify_meshes(Violations& out, const Program& program);
 void verify_sharding(Violations& out, const Program& program, const Sharding& sharding, std::size_t rank);
 // `sound` tells per operator whether it was found right.

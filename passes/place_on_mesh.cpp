@@ -120,7 +120,11 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
   if (!stands_outside(op, operation, dim))
     return problem(PlanPart::dim,
                    "`" + split.dim + "` is cut over threads or a loop already; what goes over a mesh is cut first");
-  if (interleaves(op, dim) || shares_its_result(graph, operation))
+  if (shares_its_result(graph, operation))
+    return problem(PlanPart::dim, "others write a part of what `" + split.operation +
+                                      "` writes, and a device would hold two boxes of it: such blocks go over threads "
+                                      "or a loop");
+  if (interleaves(op, dim))
     return problem(PlanPart::dim, "the blocks of `" + split.dim + "` lie between each other in what `" +
                                       split.operation + "` writes, so that no device would hold a box of it");
   std::string taken = why_taken(*mesh, operation, split);

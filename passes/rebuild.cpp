@@ -38,6 +38,20 @@ ValueId Rebuild::now(ValueId value) const {
   return value;
 }
 
+void Rebuild::annotate_like(const Graph& other, const std::vector<ValueId>& place) {
+  const std::size_t first = operations_.size() - other.operations.size();
+  for (ShardingGroup group : other.groups) {
+    for (ValueId& v : group.values) v = place[v.index()];
+    groups_.push_back(std::move(group));
+  }
+  for (const Barrier& barrier : other.barriers) barriers_.push_back({place[barrier.value.index()], barrier.kind});
+  for (SplitRequest split : other.splits) {
+    split.operation = OperationId{first + split.operation.index()};
+    if (split.value) split.value = place[split.value->index()];
+    splits_.push_back(std::move(split));
+  }
+}
+
 Rebuilt Rebuild::finish() {
   std::vector<bool> mentioned(values_.size(), false);
   Rebuilt made;
@@ -80,14 +94,16 @@ Rebuilt Rebuild::finish() {
 
 // Of values and operations that are still there.
 void Rebuild::copy_annotations(Graph& to, const std::vector<bool>& mentioned) const {
-  for (const ShardingGroup& group : from_.groups) {
-    ShardingGroup left;
-    for (ValueId v : group.values)
-      if (mentioned[now(v).index()]) left.values.push_back(now(v));
-    if (!left.values.empty()) to.groups.push_back(std::move(left));
-  }
-  for (const Barrier& barrier : from_.barriers)
-    if (mentioned[now(barrier.value).index()]) to.barriers.push_back({now(barrier.value), barrier.kind});
+  for (const auto* groups : {&from_.groups, &groups_})
+    for (const ShardingGroup& group : *groups) {
+      ShardingGroup left;
+      for (ValueId v : group.values)
+        if (mentioned[now(v).index()]) left.values.push_back(now(v));
+      if (!left.values.empty()) to.groups.push_back(std::move(left));
+    }
+  for (const auto* barriers : {&from_.barriers, &barriers_})
+    for (const Barrier& barrier : *barriers)
+      if (mentioned[now(barrier.value).index()]) to.barriers.push_back({now(barrier.value), barrier.kind});
   for (const SplitRequest& split : from_.splits)
     for (auto [old, made] : became_) {
       if (old != split.operation) continue;
@@ -95,6 +111,10 @@ void Rebuild::copy_annotations(Graph& to, const std::vector<bool>& mentioned) co
       to.splits.back().operation = made;
       if (split.value) to.splits.back().value = now(*split.value);
     }
+  for (SplitRequest split : splits_) {
+    if (split.value) split.value = now(*split.value);
+    to.splits.push_back(std::move(split));
+  }
 }
 
 GraphClaim claim_of_part(GraphId graph, const Selection& selection) {

@@ -43,6 +43,10 @@ class Rebuild {
   // That operation copies its operand: `forward` its result.
   void claim_copy(ir::OperationId operation) { copies_.push_back({{}, operation}); }
 
+  // What another graph says of its values and of how its operations are split, said of those here: `place` has its values, and
+  // its operations are the last ones that were added.
+  void annotate_like(const ir::Graph& other, const std::vector<ir::ValueId>& place);
+
   Rebuilt finish();
 
  private:
@@ -57,6 +61,9 @@ class Rebuild {
   std::vector<ir::EqualOperations> equal_;
   std::vector<ir::OperationRef> copies_;
   std::vector<std::pair<ir::OperationId, ir::OperationId>> became_;  // old, new
+  std::vector<ir::ShardingGroup> groups_;                            // those that are not the graph's own
+  std::vector<ir::Barrier> barriers_;
+  std::vector<ir::SplitRequest> splits_;
 };
 
 // The same for a graph of which only a part stays (ir/graph_rebuild.h): every operation is copied.

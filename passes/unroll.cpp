@@ -92,7 +92,7 @@ class Unrolled {
   GraphClaim claim_;
 };
 
-// The graph around the iterate: that with fewer trips, and the steps that are left over.
+// The graph around the iterate: that with fewer trips, and the steps that are left over; all of them if `unrolled` is no graph.
 class Around {
  public:
   Around(Program& program, const Program& before, Place place)
@@ -104,7 +104,7 @@ class Around {
         to_(before, place.graph) {}
 
   Rebuilt run(std::int64_t steps, GraphId unrolled) {
-    const std::int64_t whole = region_.trips.size() / steps;
+    const std::int64_t whole = unrolled.valid() ? region_.trips.size() / steps : 0;
     for (std::size_t o = 0; o < to_.graph().operations.size(); ++o) {
       if (OperationId(o) == place_.operation) iterate(steps, whole, unrolled);
       else to_.copy(OperationId(o));
@@ -174,6 +174,7 @@ class Around {
         for (ValueId& v : *list) v = values[v.index()];
       to_.add(std::move(copy), StepOf{{{place_.operation}, OperationId(o)}, trip});
     }
+    to_.annotate_like(body_, values);
     std::vector<ValueId> next;
     for (ValueId v : body_.outputs) next.push_back(values[v.index()]);
     return next;
@@ -211,7 +212,15 @@ class UnrollApplier : PlanApplier {
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(
           fmt::format("{} steps of {} operations are more than {}", unroll.steps, each, max_unrolled_operations));
-    if (unroll.steps > 1) replace(before, *place, *region, unroll);
+    if (unroll.steps == region->trips.size()) write_out(before, *place, unroll);
+    else if (unroll.steps > 1) replace(before, *place, *region, unroll);
+  }
+
+  // All steps, where the repetition stood.
+  void write_out(const Program& before, Place place, const PlannedUnroll& unroll) {
+    Rebuilt around = Around(program(), before, place).run(unroll.steps, {});
+    if (program().graphs.size() != before.graphs.size()) return not_inside(before, unroll);
+    step(before, place.graph, std::move(around));
   }
 
   void replace(const Program& before, Place place, const RegionBody& region, const PlannedUnroll& unroll) {
@@ -220,15 +229,19 @@ class UnrollApplier : PlanApplier {
     body.claim.after = GraphId(program().graphs.size());
     program().graphs.push_back(std::move(body.graph));
     Rebuilt around = Around(program(), before, place).run(unroll.steps, body.claim.after);
-    // Of graphs inside of the body nothing is claimed: they have to stay as they are.
-    if (program().graphs.size() != before.graphs.size() + 1) {
-      program() = before;
-      return problem(
-          fmt::format("`{}` cannot be written out: a repetition or a group inside of it uses its counter, or "
-                      "that of a repetition around it",
-                      unroll.operation));
-    }
+    if (program().graphs.size() != before.graphs.size() + 1) return not_inside(before, unroll);
     step(before, place.graph, std::move(around), {std::move(body.claim)});
+  }
+
+  // Of graphs inside of the body nothing is claimed: they have to stay as they are.
+  void not_inside(const Program& before, const PlannedUnroll& unroll) {
+    program() = before;
+    problem(PlanProblem{
+        0,
+        fmt::format("`{}` cannot be written out: a repetition or a group inside of it uses its counter, or that of a "
+                    "repetition around it",
+                    unroll.operation),
+        PlanPart::whole, "", "write all steps of what is inside out before it, and fuse after it"});
   }
 };
 

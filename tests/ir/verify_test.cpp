@@ -43,6 +43,21 @@ void iterate(Program& p, Range trips, std::uint32_t level, Range counter) {
   relu(p) = loop;
 }
 
+// The relu alone as a group over its dims.
+void group(Program& p) {
+  Operator all = relu(p);
+  TensorType type = all.operands[0];
+  all.exprs = CellExprs();
+  all.body = RegionBody{RegionKind::group, GraphId(p.graphs.size()), {}, {{0, 0, 0}, {1, 0, 1}}};
+  p.graphs.push_back({"group",
+                      {{"v", type}, {"w", type}},
+                      {{OperatorId(1), {ValueId(0)}, {ValueId(1)}, {}}},
+                      {ValueId(0)},
+                      {ValueId(1)}});
+  graph(p).operations[1].op = OperatorId(p.operators.size());
+  p.operators.push_back(all);
+}
+
 const Breakage breakages[] = {
     // The graph.
     {"value 2 (H) has no writer", [](Program& p) { graph(p).operations.erase(graph(p).operations.begin()); }},
@@ -179,6 +194,18 @@ const Breakage breakages[] = {
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), relu(p).operands[0].shape[1] = 3;
      }},
+    {"a group holds operation 0 (relu), which is cut for itself",
+     [](Program& p) {
+       group(p), relu(p).blockings.push_back({0, 1, Blocks{2}});
+     }},
+    {"a group holds operation 0 (relu), which is cut for itself",
+     [](Program& p) {
+       group(p), p.graphs[1].operations[0].placements = {{0, Placement::threads, "", {}}};
+     }},
+    {"a group holds operation 0 (loop), which is no map, reduction or group",
+     [](Program& p) {
+       iterate(p, {0, 5}, 0, {0, 5}), group(p);
+     }},
     // Meshes, shardings and splits.
     {"the axis data is there twice",
      [](Program& p) {
@@ -222,6 +249,9 @@ const Breakage breakages[] = {
 TEST(Verify, AGoodProgramPasses) {
   EXPECT_EQ(verify(samples::matmul_relu()), std::vector<std::string>());
   EXPECT_EQ(verify(Program()), std::vector<std::string>());
+  Program grouped = samples::matmul_relu();
+  group(grouped);
+  EXPECT_EQ(verify(grouped), std::vector<std::string>());
   Program p = samples::matmul_relu();
   iterate(p, {0, 5}, 0, {0, 5});
   p.meshes = {{"pod", {{"data", 4}}, {3, 1, 2, 0}}};

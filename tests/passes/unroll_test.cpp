@@ -40,7 +40,7 @@ TEST(Unroll, FillsAreKeptWhenStepsAreFused) {
       "  Y = iterate 2 (x = X) { y[i] = x[i-1 else 0] + x[i] + x[i+1 else 0]; y } }");
   PlannedResult steps = unroll(program, "Y", 2);
   ASSERT_TRUE(steps.problems.empty()) << steps.problems[0].message;
-  PlannedResult tiles = apply_fusions(steps.program, {{PlannedFusion{{"Y/y.0", "Y/y.1"}, {"i"}}}});
+  PlannedResult tiles = apply_fusions(steps.program, {{PlannedFusion{{"Y.y.0", "Y"}, {"i"}}}});
   ASSERT_TRUE(tiles.problems.empty()) << tiles.problems[0].message;
   for (std::int64_t block : {0, 1, 2, 3})
     EXPECT_EQ(run(tiles.program, {1, 1, 1}, block), (std::vector<double>{5, 7, 5}));
@@ -71,9 +71,9 @@ TEST(Unroll, TimeTilesHaveWideHalos) {
   expect_same_meaning(program, tiles.program);
 }
 
-// What is left over follows as single steps, and counters count on.
+// What is left over follows as single steps, and counters count on. All steps leave no repetition.
 TEST(Unroll, RemaindersAndCounters) {
-  for (std::int64_t steps : {1, 2, 3, 4, 6, 7}) {
+  for (std::int64_t steps : {1, 2, 3, 4, 6}) {
     Program program = lowered(
         "program p(X: f64[5]) -> (Y: f64[5]) {\n"
         "  Y = iterate t in 2..9 (x = X) { y[i] = (if i == t then 100 else x[i]) + f64(t) * 3 + x[t - 2 else 1]; y } "
@@ -87,6 +87,45 @@ TEST(Unroll, RemaindersAndCounters) {
     EXPECT_EQ(region->trips.size(), 7 / steps);
     EXPECT_EQ(result.program[region->graph].operations.size(), static_cast<std::size_t>(steps));
     EXPECT_EQ(result.program[result.program.main].operations.size(), static_cast<std::size_t>(1 + 7 % steps));
+  }
+}
+
+TEST(Unroll, AllStepsLeaveNoRepetition) {
+  for (const char* trips : {"t in 2..9", "t in 4..5"}) {
+    Program program = lowered(std::string("program p(X: f64[5]) -> (Y: f64[5]) {\n  Y = iterate ") + trips +
+                              " (x = X) { y[i] = (if i == t then 100 else x[i]) + f64(t) * 3 + x[t - 2 else 1]; y } }");
+    const std::int64_t steps = iterate_in(program, program[program.main])->trips.size();
+    PlannedResult result = unroll(program, "Y", steps);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    ASSERT_EQ(result.steps.size(), 1u);
+    expect_right(program, result);
+    EXPECT_EQ(iterate_in(result.program, result.program[result.program.main]), nullptr);
+    EXPECT_EQ(result.program[result.program.main].operations.size(), static_cast<std::size_t>(steps));
+    EXPECT_EQ(result.program.graphs.size(), 1u);
+  }
+}
+
+// What the body says of its values and splits is said of each step, also of those that are left over.
+TEST(Unroll, EveryStepIsAnnotated) {
+  Program program = lowered(
+      "mesh pod = [d: 2]\nprogram p(X: f64[6]) -> (Y: f64[6]) {\n  Y = iterate 5 (x = X) { w[i] = x[5 - i] * 2 for i "
+      "in 0..6\n"
+      "    split w on i into 2 over threads\n    barrier w forward\n    y[i] = w[i] + w[5 - i] for i in 0..6\n    "
+      "group w, y\n    y } }");
+  for (std::int64_t steps : {2, 5}) {
+    PlannedResult result = unroll(program, "Y", steps);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    expect_right(program, result);
+    const Graph& main = result.program[result.program.main];
+    const auto left = static_cast<std::size_t>(steps == 5 ? 5 : 1);
+    ASSERT_EQ(main.splits.size(), left);
+    EXPECT_EQ(main.barriers.size(), left);
+    EXPECT_EQ(main.groups.size(), left);
+    for (std::size_t k = 0; k < left; ++k) {
+      const Operation& cut = main[main.splits[k].operation];
+      EXPECT_EQ(main.barriers[k].value, cut.results[0]);
+      EXPECT_EQ(main.groups[k].values[0], cut.results[0]);
+    }
   }
 }
 
@@ -136,6 +175,15 @@ TEST(Unroll, ACounterThatAnIterateInsideUses) {
   EXPECT_EQ(result.problems[0].message, not_inside);
   EXPECT_EQ(result.program, program);
   EXPECT_TRUE(result.steps.empty());
+  // Once all steps of the one inside stand in the body, each is an operation that sees the counter itself.
+  PlannedResult inside = unroll(program, "Y/z", 5);
+  ASSERT_TRUE(inside.problems.empty()) << inside.problems[0].message;
+  for (std::int64_t steps : {2, 3}) {
+    PlannedResult all = unroll(inside.program, "Y", steps);
+    ASSERT_TRUE(all.problems.empty()) << all.problems[0].message;
+    expect_right(inside.program, all);
+    expect_same_meaning(program, all.program);
+  }
 }
 
 // A group of operations that see the counter has that counter as a dim.
