@@ -19,6 +19,7 @@
 #include "backend/machine_code.h"
 #include "backend/memory_failure.h"
 #include "backend/optimize.h"
+#include "runtime/executor_stack.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -139,7 +140,10 @@ std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels) 
   std::vector<std::thread> others;
   for (std::size_t t = 1; t < impl_->threads_for(kernels.size()); ++t) {
     try {
-      others.emplace_back(work);
+      others.emplace_back([&] {
+        AlternateStack for_faults;
+        work();
+      });
     } catch (const std::system_error&) { break; }  // no more threads: those that there are do it
   }
   if (!kernels.empty()) work();

@@ -86,7 +86,7 @@ equation
 groupStatement: GROUP values+=NAME (',' values+=NAME)*;
 barrierStatement: BARRIER value=NAME direction=NAME;
 splitStatement: SPLIT target=NAME ('#' instance=INT)? ON (AXIS axis=INT | dim=NAME)
-                INTO (count=expr | '[' blocks+=block (',' blocks+=block)* ']') (OVER place=axisRef)?;
+                INTO (count=expr | '[' blocks+=block (',' blocks+=block)* ']') (OVER place=axisRef ('.' inner=axisRef)?)?;
 block: low=expr RANGE high=expr;
 
 sharding: '@' name=NAME '[' (dim+=dimSharding (',' dim+=dimSharding)*)? (';' clauses+=shardingClause)* close=']';

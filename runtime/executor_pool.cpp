@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "runtime/executor_stack.h"
+
 namespace tap::executor {
 namespace {
 
@@ -51,6 +53,7 @@ void Pool::stop() {
 }
 
 void* Pool::begin(void* worker) {
+  AlternateStack for_faults;
   auto* self = static_cast<Worker*>(worker);
   self->pool->serve(self->number);
   return nullptr;

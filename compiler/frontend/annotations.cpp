@@ -75,7 +75,7 @@ class ShardingResolver {
       : session_(session), scope_(scope), written_(written), type_(type) {}
 
   ir::Sharding resolve() {
-    find_mesh();
+    mesh_ = &mesh_named(session_, scope_, written_.mesh);
     if (written_.dims.size() != type_.shape.size())
       session_.fail(Diagnostic(Code::sharding_rank, written_.span,
                                "the number of dimension shardings must match the rank of the tensor: it is " +
@@ -129,25 +129,6 @@ class ShardingResolver {
                                                       : counted(monoid.arity(), "component")) +
                                  "; this tensor holds " + element)
                       .label(definition->name_span, "declared here"));
-  }
-
-  void find_mesh() {
-    std::vector<std::string> names;
-    for (const auto& mesh : session_.program.meshes) {
-      names.push_back(mesh.name);
-      if (mesh.name == written_.mesh.text) mesh_ = &mesh;
-    }
-    if (mesh_) return;
-    // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
-    if (const Definition* d = session_.definitions.find(scope_, Sort::mesh, written_.mesh)) {
-      if (d->scope == &scope_) throw Abandoned{};
-      session_.program.meshes.push_back(mesh_of(session_, *d->as<ast::MeshDecl>()));
-      mesh_ = &session_.program.meshes.back();
-      return;
-    }
-    const ast::Name& mesh = written_.mesh;
-    session_.fail(with_near_name(Diagnostic(Code::unknown_axis, mesh.span, "there is no mesh " + quoted(mesh.text)),
-                                 mesh.span, mesh.text, names));
   }
 
   ir::DimSharding dim_of(const ast::DimSharding& dim) {
@@ -246,6 +227,22 @@ void declare_meshes(Session& session, const ModuleScope& scope) {
       session.program.meshes.push_back(mesh_of(session, *d->as<ast::MeshDecl>()));
     } catch (const Abandoned&) {}
   }
+}
+
+const ir::Mesh& mesh_named(Session& session, const ModuleScope& scope, const ast::Name& name) {
+  std::vector<std::string> names;
+  for (const auto& mesh : session.program.meshes) {
+    if (mesh.name == name.text) return mesh;
+    names.push_back(mesh.name);
+  }
+  // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
+  if (const Definition* d = session.definitions.find(scope, Sort::mesh, name)) {
+    if (d->scope == &scope) throw Abandoned{};
+    session.program.meshes.push_back(mesh_of(session, *d->as<ast::MeshDecl>()));
+    return session.program.meshes.back();
+  }
+  session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "there is no mesh " + quoted(name.text)),
+                              name.span, name.text, names));
 }
 
 ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis) {

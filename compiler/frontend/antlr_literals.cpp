@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/frontend/antlr_support.h"
+#include "compiler/frontend/syntax_habits.h"
 
 namespace tap {
 
@@ -75,8 +76,11 @@ ExprId AstBuilder::literal(antlr4::Token* t) {
     case TokenKind::false_: return add(span(t), ast::BoolLiteral{false});
     case TokenKind::inf: return add(span(t), ast::FloatLiteral{std::numeric_limits<double>::infinity(), "inf"});
     case TokenKind::nan: return add(span(t), ast::FloatLiteral{std::numeric_limits<double>::quiet_NaN(), "nan"});
-    default: fail(span(t), "a string is no value: only `kernel \"…\"` takes one");
+    default: break;
   }
+  Diagnostic habit(Code::syntax, span(t), "a string is no value: only `kernel \"…\"` takes one");
+  habit_of_einsum(list_, t->getTokenIndex(), habit);
+  fail(std::move(habit));
 }
 
 std::int64_t AstBuilder::whole_number(antlr4::Token* t) {

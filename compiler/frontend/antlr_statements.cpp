@@ -110,7 +110,7 @@ ast::Statement AstBuilder::split(TapParser::SplitStatementContext* c, Span all) 
   ast::SplitStatement result;
   result.target = name(c->target);
   if (c->instance) result.instance = whole_number(c->instance);
-  if (c->axis) result.axis = whole_number(c->axis);
+  if (c->axis) result.axis = whole_number(c->axis), result.axis_span = span(c->axis);
   if (c->dim) result.dim = name(c->dim);
   if (c->count) result.count = expr(c->count);
   for (auto* b : c->blocks) {
@@ -119,7 +119,12 @@ ast::Statement AstBuilder::split(TapParser::SplitStatementContext* c, Span all) 
   }
   if (c->place) {
     ast::AxisRef place = axis(c->place);
-    if (!place.sub && place.name.text == "threads") {
+    if (c->inner) {
+      if (place.sub) fail(place.span, "what stands before the dot is a mesh, not a part of an axis");
+      result.placement = ast::Placement::mesh_axis;
+      result.mesh = std::move(place.name);
+      result.axis_ref = axis(c->inner);
+    } else if (!place.sub && place.name.text == "threads") {
       result.placement = ast::Placement::threads;
     } else if (!place.sub && place.name.text == "sequential") {
       result.placement = ast::Placement::sequential;

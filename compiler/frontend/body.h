@@ -88,6 +88,7 @@ class BodyBuilder {
   const std::vector<std::size_t>* definers(const std::string& name) const;
   bool path_to_current(std::size_t from, std::vector<std::size_t>& statements, std::vector<std::string>& names) const;
   void use_before_definition(const ast::Statement& statement);
+  void refuse_new_value(const ast::Statement& statement, const std::string& name, const std::vector<std::size_t>& by);
 
   std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
@@ -109,7 +110,7 @@ class BodyBuilder {
   ir::ValueId annotated_value(const ast::Name& name);
   void request_split(const ast::SplitStatement& split, Span span);
   ir::OperationId sole_writer(ir::ValueId value, const ast::Name& name);
-  ir::AxisRef split_axis(const ast::AxisRef& written, std::size_t blocks);
+  ir::AxisRef split_axis(const ast::SplitStatement& split, std::size_t blocks);
   ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);
 
   Session& session_;

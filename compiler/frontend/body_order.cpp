@@ -49,6 +49,27 @@ bool BodyBuilder::path_to_current(std::size_t from, std::vector<std::size_t>& st
   return !path.empty();
 }
 
+// x = relu(x), where x is an input or was bound before: what is meant is a new value under the old name. Equations that
+// follow others of the same tensor are no such thing, for what is meant may be a recurrence.
+void BodyBuilder::refuse_new_value(const ast::Statement& statement, const std::string& name,
+                                   const std::vector<std::size_t>& by) {
+  auto* known = env_.find_as<TensorEntity>(name);
+  auto* whole = std::get_if<ast::Binding>(&statement.node);
+  bool state = outer_ && by.size() == 1;
+  if (!known || !known->complete || known->owner != this || state || (!whole && by.size() > 1)) return;
+  Span left = statement.span;
+  if (whole) {
+    for (const ast::Name& bound : whole->left)
+      if (bound.text == name) left = bound.span;
+  } else if (auto* cells = std::get_if<ast::Equation>(&statement.node)) {
+    for (const ast::Cell& cell : cells->left)
+      if (cell.base.text == name) left = cell.span;
+  }
+  session_.fail(Diagnostic(Code::duplicate_name, left, quoted(name) + " has its value already, and values do not change")
+                    .label(known->span, "defined here")
+                    .help("give the new value a name of its own, for example " + quoted(name + "2")));
+}
+
 // A name that some later statement defines is used too early; one that depends on this statement closes a cycle, which is
 // told once.
 void BodyBuilder::use_before_definition(const ast::Statement& statement) {
@@ -67,6 +88,7 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
                         .label((*statements_)[by->back()].span, begun ? "this also writes it" : "it is defined here")
                         .help("move the definition before its use"));
     }
+    if (statements.size() == 1 && by->back() == current_) refuse_new_value(statement, use.name, *by);
     std::string text = use.name;
     for (const auto& name : names) text += " -> " + name;
     Diagnostic d(Code::cyclic_definition, use.span,

@@ -5,6 +5,7 @@
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/cell_constants.h"
 #include "compiler/frontend/cells.h"
+#include "compiler/frontend/float_values.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
 #include "compiler/frontend/unknown_names.h"
@@ -121,11 +122,24 @@ Cell CellElaborator::convert(const Cell& value, ElementType to, Frame& frame) {
   return {Cell::Kind::typed, frame.cells.cast(frame.cells.cast(value.id, to), compute_type(to)), to};
 }
 
+// T(value), of a float parameter and where T is a type of integers or bool.
+std::optional<std::int64_t> CellElaborator::parameter_as_integer(const Env& env, ast::ExprId id, const ast::Call& call,
+                                                                 ElementType to) {
+  auto* name = std::get_if<ast::NameRef>(&env[call.args[0].value].node);
+  const Entity* entity = name && !is_float(to) ? env.find(name->name) : nullptr;
+  auto* parameter = entity ? std::get_if<FloatEntity>(entity) : nullptr;
+  if (!parameter) return std::nullopt;
+  bool generic = env.find_as<TypeEntity>(call.callee[0].text) != nullptr;
+  return as_integer(session_, *parameter, name->name, to, generic ? env[id].span : Span{});
+}
+
 Cell CellElaborator::cast(const Env& env, ast::ExprId id, const ast::Call& call, ElementType to, Frame& frame) {
   Span span = env[id].span;
   if (call.args.size() != 1)
     session_.fail(Diagnostic(Code::wrong_argument_count, span,
                              "a conversion takes 1 argument; got " + std::to_string(call.args.size())));
+  if (auto number = parameter_as_integer(env, id, call, to))
+    return convert(constant(frame, ElementType::i64, *number, span), to, frame);
   Cell value = elaborate(env, call.args[0].value, frame, std::nullopt);
   if (value.is_literal()) {
     bool truncates = value.kind == Cell::Kind::float_literal && !is_float(to);

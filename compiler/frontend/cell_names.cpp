@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "compiler/frontend/cells.h"
+#include "compiler/frontend/float_values.h"
 #include "compiler/frontend/sizes.h"
 #include "compiler/frontend/unknown_names.h"
 
@@ -95,7 +96,7 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
     if (!is_float(*expected))
       session_.fail(Diagnostic(Code::type_mismatch, span,
                                "wanted " + type_text(*expected) + "; got the float parameter " + quoted(name)));
-    return constant(frame, *expected, parameter->value, span);
+    return constant(frame, *expected, as_float(session_, *parameter), span);
   }
   if (auto* parameter = std::get_if<BoolEntity>(entity))
     return {Cell::Kind::typed, frame.cells.constant(Scalar::boolean(parameter->value)), ElementType::boolean};

@@ -1,6 +1,7 @@
 // Reads in cell expressions: x[i - 1, j else 0], and what else stands before brackets: an alias, an operand of a fold.
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/cells.h"
+#include "compiler/frontend/index_choices.h"
 #include "compiler/frontend/unknown_names.h"
 #include "support/check.h"
 
@@ -58,7 +59,8 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
       IndexValue value = space_.value_of(env, axis.expr);
       if (auto* affine = std::get_if<VarAffine>(&value)) start = *affine;
       data = std::holds_alternative<DependsOnData>(value);
-      if (std::holds_alternative<NotAffine>(value)) start = space_.affine_or_fail(env, axis);  // reports
+      if (auto* why = std::get_if<NotAffine>(&value))
+        session_.fail(not_affine(session_, space_, env, id, axis.expr, *why));
     } else {
       start = space_.affine_or_fail(env, axis);
     }

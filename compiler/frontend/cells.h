@@ -93,6 +93,8 @@ class CellElaborator {
   Cell read_tensor(const Env& env, ast::ExprId id, const ast::Index& index, const TensorEntity& tensor, Frame& frame);
   Cell function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                 std::optional<ElementType> expected);
+  std::optional<std::int64_t> parameter_as_integer(const Env& env, ast::ExprId id, const ast::Call& call,
+                                                   ElementType to);
   Cell cast(const Env& env, ast::ExprId id, const ast::Call& call, ElementType to, Frame& frame);
   Cell inlined(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
                std::optional<ElementType> expected);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -32,8 +33,12 @@ struct IntEntity {
   std::int64_t value;
   Span span;
 };  // an int parameter
-struct FloatEntity {
+struct FloatValue {
   double value;
+  std::optional<std::int64_t> whole;  // exactly
+};
+struct FloatEntity {
+  FloatValue value;
   Span span;
 };
 struct BoolEntity {

@@ -93,6 +93,8 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
   } else if (auto* binary = std::get_if<ast::Binary>(&expr.node)) {
     collect_left_names(env, binary->left);
     collect_left_names(env, binary->right);
+  } else if (auto* call = std::get_if<ast::Call>(&expr.node)) {  // no index, which is told where it is placed
+    for (const auto& arg : call->args) collect_left_names(env, arg.value);
   } else if (std::holds_alternative<ast::Index>(expr.node)) {
     session_.fail(Diagnostic(Code::data_dependent_write, expr.span,
                              "the written coordinate " + quoted(source_of(session_, expr.span)) +

@@ -99,7 +99,10 @@ bool IndexSpace::resolve_written(VarId self) {
           Diagnostic(Code::not_affine, data->span,
                      "the bound of " + quoted(name) + " depends on data; bounds are affine in index variables"));
     if (auto* no = std::get_if<NotAffine>(&value))
-      session_.fail(Diagnostic(Code::not_affine, no->span, no->message).help(no->help));
+      session_.fail(Diagnostic(Code::not_affine, no->span, no->message)
+                        .help(!no->help.empty() ? no->help
+                                                : "let the range be affine and wide, and bound the read, `sum[k in i - "
+                                                  "1..i + 2] x[k else 0]`, or choose, `if k < m then x[k] else 0`"));
     return std::get<VarAffine>(value);
   };
   VarAffine lo = bound(*vars_[self.index()].lo), hi = bound(*vars_[self.index()].hi);

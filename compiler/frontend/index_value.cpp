@@ -10,6 +10,10 @@
 namespace tap {
 namespace {
 
+constexpr const char* from_the_other_side =
+    "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = x[2*i + r] for r in 0..2` "
+    "splits";
+
 class IndexClassifier {
  public:
   IndexClassifier(Session& session, IndexSpace& space) : session_(session), space_(space) {}
@@ -98,8 +102,7 @@ class IndexClassifier {
           return constant(b.op == ast::BinaryOp::div ? checked::floor_div(x.offset, y.offset)
                                                      : checked::floor_mod(x.offset, y.offset));
         return not_affine(env, expr, x, y,
-                          "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = "
-                          "x[2*i + r] for r in 0..2` splits");
+                          from_the_other_side);
       default: return other(env, expr, "a condition");
     }
   }
@@ -133,6 +136,10 @@ class IndexClassifier {
       const std::string& f = call.callee[0].text;
       if (f == "rank" || f == "size") return constant(eval_size(session_, env, id_of(env, expr)));
       if (f == "i64" && call.args.size() == 1) return value(env, call.args[0].value);
+      bool rounds = f == "floor" || f == "ceil" || f == "round";
+      if (rounds && call.args.size() == 1)
+        if (auto* b = std::get_if<ast::Binary>(&env[call.args[0].value].node); b && b->op == ast::BinaryOp::div)
+          return other(env, expr, "a function's value", from_the_other_side);
     }
     return other(env, expr, "a function's value");
   }
@@ -140,7 +147,7 @@ class IndexClassifier {
     (void)member;
     return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is not an index", ""};
   }
-  IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) { return other(env, expr, "a float"); }
+  IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) { return other(env, expr, "a float", "an index is made of whole numbers"); }
   IndexValue of(const Env& env, const ast::If&, const ast::Expr& expr) { return other(env, expr, "a choice"); }
   template <class Node>
   IndexValue of(const Env& env, const Node&, const ast::Expr& expr) {
@@ -152,10 +159,10 @@ class IndexClassifier {
   }
 
   // Anything else is a data-dependent coordinate if it reads a tensor, and not affine if it does not.
-  IndexValue other(const Env& env, const ast::Expr& expr, const char* what) {
+  IndexValue other(const Env& env, const ast::Expr& expr, const char* what, const char* help = "") {
     if (auto span = read_in(env, expr)) return DependsOnData{*span};
     return NotAffine{expr.span,
-                     quoted(source_of(session_, expr.span)) + " is " + what + ", not affine in index variables", ""};
+                     quoted(source_of(session_, expr.span)) + " is " + what + ", not affine in index variables", help};
   }
 
   std::optional<Span> read_in(const Env& env, const ast::Expr& expr) {

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/externs.h"
+#include "compiler/frontend/float_values.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
 #include "support/check.h"
@@ -59,7 +60,7 @@ std::string binding_key(const Env& callee, const Signature& signature, const std
   for (const auto& param : signature.params) {
     const Entity& entity = callee.names.at(param.name.text);
     if (auto* i = std::get_if<IntEntity>(&entity)) key += std::to_string(i->value);
-    if (auto* f = std::get_if<FloatEntity>(&entity)) key += to_string(ir::Scalar::floating(ElementType::f64, f->value));
+    if (auto* f = std::get_if<FloatEntity>(&entity)) key += key_of(f->value);
     if (auto* b = std::get_if<BoolEntity>(&entity)) key += b->value ? "true" : "false";
     if (auto* t = std::get_if<TypeEntity>(&entity)) key += name_of(t->type);
     if (auto* p = std::get_if<PackEntity>(&entity)) key += to_string(p->sizes);

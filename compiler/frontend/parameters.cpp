@@ -1,4 +1,5 @@
 // Binding the <…> parameters of an operator: by name, in order, by default; an int pack takes what is left.
+#include "compiler/frontend/float_values.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
 

@@ -57,7 +57,7 @@ class StatementPrinter {
       case Placement::sequential: return text + " over sequential";
       case Placement::mesh_axis: break;
     }
-    return text + " over " + ExprPrinter::axis(*n.axis_ref);
+    return text + " over " + (n.mesh ? n.mesh->text + "." : "") + ExprPrinter::axis(*n.axis_ref);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include "compiler/frontend/body.h"
 #include "compiler/frontend/rule_types.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/trial.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -23,27 +24,6 @@ ir::GraphId side(Session& session, const RuleAt& at, const std::string& name, as
   session.provenance.graphs.push_back(std::move(body.provenance()));
   return ir::GraphId(session.program.graphs.size() - 1);
 }
-
-// Diagnostics of its own while it lives.
-class Trial {
- public:
-  explicit Trial(Session& session) : session_(session), real_(session.diagnostics) { session.diagnostics = &own_; }
-  ~Trial() { session_.diagnostics = real_; }
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-
-  bool failed() const { return own_.has_errors(); }
-  std::string message() const {
-    for (const auto& d : own_.all())
-      if (d.severity() == Severity::error) return d.message;
-    return "";
-  }
-
- private:
-  Session& session_;
-  Diagnostics* real_;
-  Diagnostics own_;
-};
 
 std::string types_text(const std::map<std::string, ir::TensorType>& types) {
   std::string text;
@@ -69,6 +49,7 @@ class RuleTrials {
 
   void run() {
     if (!try_all()) return;
+    if (guard_fault_ && !guard_decided_) return report(std::move(*guard_fault_));
     // No size that was tried meets the guard. It may only say where the rule pays, so the sides are compared without it;
     // if they differ, it may also say where the rule holds, and nothing is known.
     if (evaluated_ == 0 && at_.rule.guard) {
@@ -106,7 +87,12 @@ class RuleTrials {
     try {
       RuleTypes chooser(session_, env_, at_.rule, attempt);
       auto types = chooser.choose();
-      if (!ask_guard_ || chooser.guard_holds()) return types;
+      if (!ask_guard_) return types;
+      GuardValue guard = chooser.guard();
+      if (!guard.fault) guard_decided_ = true;
+      if (guard.holds) return types;
+      if (guard.fault && !guard_fault_) guard_fault_ = std::move(guard.fault->note("tried with " + types_text(types)));
+      return std::nullopt;
     } catch (const Abandoned&) {
     } catch (const Overflow&) {}
     if (trial.failed() && pattern_refused_.empty()) pattern_refused_ = trial.message();
@@ -175,7 +161,8 @@ class RuleTrials {
   RuleAt at_;
   Env env_;
   std::set<std::string> tried_;
-  bool ask_guard_ = true;
+  bool ask_guard_ = true, guard_decided_ = false;
+  std::optional<Diagnostic> guard_fault_;  // of the first types at which the guard has no value
   std::size_t evaluated_ = 0;
   std::string pattern_refused_, replacement_refused_, refused_types_;
 };

@@ -36,9 +36,10 @@ struct FrontEnd {
     const Definitions::Rewrite& r = rules[rule];
     auto instance = instantiate_rule(session, {*r.module, *r.scope, *r.rule}, types);
     if (!instance) return std::nullopt;
-    RuleTypes guard = types_of(rule, 0);
-    guard.take(types);
-    return RuleAtTypes{session.program, *instance, guard.guard_holds(), guard.guard_text()};
+    RuleTypes at = types_of(rule, 0);
+    at.take(types);
+    GuardValue guard = at.guard();
+    return RuleAtTypes{session.program, *instance, guard.holds, guard.text};
   }
 
   Diagnostics diagnostics;  // of no interest: a type that does not fit a rule is an answer

@@ -5,6 +5,7 @@
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/signature.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/trial.h"
 
 namespace tap {
 namespace {
@@ -77,23 +78,27 @@ void RuleTypes::take(std::map<std::string, ir::TensorType> types) {
   type_of(rule_.pattern);
 }
 
-std::string RuleTypes::guard_text() {
-  if (!rule_.guard) return "";
-  std::string text =
-      quoted(source_of(session_, rule_scope_[*rule_.guard].span)) + (guard_holds() ? " is true" : " is false");
+GuardValue RuleTypes::guard() {
+  GuardValue result;
+  if (!rule_.guard) return result;
+  result.text = quoted(source_of(session_, rule_scope_[*rule_.guard].span));
+  Trial trial(session_);
+  try {
+    auto holds = try_condition(session_, guard_env_, *rule_.guard);
+    auto* decided = std::get_if<bool>(&holds);
+    result.holds = decided && *decided;
+    result.text += result.holds ? " is true" : " is false";
+  } catch (const Abandoned&) {
+    result.holds = false;
+    result.fault = *trial.error();
+    result.text += " has no value, since " + trial.message();
+  }
   std::vector<std::string> members;
   members_in(rule_scope_, *rule_.guard, members);
   for (const std::string& member : members)
     if (auto* dim = guard_env_.find_as<DimEntity>(member))
-      text += (&member == &members.front() ? ": " : ", ") + quoted(member) + " is " + std::to_string(dim->size);
-  return text;
-}
-
-bool RuleTypes::guard_holds() {
-  if (!rule_.guard) return true;
-  auto holds = try_condition(session_, guard_env_, *rule_.guard);
-  auto* decided = std::get_if<bool>(&holds);
-  return decided && *decided;
+      result.text += (&member == &members.front() ? ": " : ", ") + quoted(member) + " is " + std::to_string(dim->size);
+  return result;
 }
 
 std::int64_t RuleTypes::size_for(const std::string& dim) {

@@ -11,6 +11,12 @@
 
 namespace tap {
 
+struct GuardValue {
+  bool holds = true;
+  std::string text;                 // `matmul.in > 4096` is false: `matmul.in` is 64
+  std::optional<Diagnostic> fault;  // it has no value here, as where its arithmetic overflows, and does not hold
+};
+
 class RuleTypes {
  public:
   // `rule_scope`: module and scope of the rule. The same attempt gives the same types; the first ones are the plainest.
@@ -21,10 +27,8 @@ class RuleTypes {
   std::map<std::string, ir::TensorType> choose();
   // Instead of choosing: these are the variables' types. Throws Abandoned where they do not fit.
   void take(std::map<std::string, ir::TensorType> types);
-  // Does the rule's guard hold at these types? After choose() or take().
-  bool guard_holds();
-  // matmul.in > 4096 is false: matmul.in is 64
-  std::string guard_text();
+  // The rule's guard at these types. After choose() or take().
+  GuardValue guard();
 
  private:
   std::optional<ir::TensorType> type_of(ast::ExprId id);

@@ -201,36 +201,6 @@ bool eval_condition(Session& session, const Env& env, ast::ExprId expr) {
   return std::get<bool>(result);
 }
 
-double eval_float(Session& session, const Env& env, ast::ExprId id) {
-  const ast::Expr& expr = env[id];
-  if (auto* literal = std::get_if<ast::FloatLiteral>(&expr.node)) return literal->value;
-  if (auto* unary = std::get_if<ast::Unary>(&expr.node); unary && unary->op == ast::UnaryOp::negate)
-    return -eval_float(session, env, unary->operand);
-  if (auto* name = std::get_if<ast::NameRef>(&expr.node))
-    if (auto* parameter = env.find_as<FloatEntity>(name->name)) return parameter->value;
-  if (auto* b = std::get_if<ast::Binary>(&expr.node)) {
-    switch (b->op) {
-      case ast::BinaryOp::add: return eval_float(session, env, b->left) + eval_float(session, env, b->right);
-      case ast::BinaryOp::sub: return eval_float(session, env, b->left) - eval_float(session, env, b->right);
-      case ast::BinaryOp::mul: return eval_float(session, env, b->left) * eval_float(session, env, b->right);
-      case ast::BinaryOp::div: return eval_float(session, env, b->left) / eval_float(session, env, b->right);
-      default: break;
-    }
-  }
-  std::int64_t whole = eval_size(session, env, id);
-  auto rounded = static_cast<double>(whole);
-  constexpr double beyond = 9223372036854775808.0;  // 2^63
-  if (rounded == beyond || static_cast<std::int64_t>(rounded) != whole) {
-    std::string nearest = to_string(ir::Scalar::floating(ElementType::f64, rounded));
-    session.fail(
-        Diagnostic(Code::literal_out_of_range, expr.span,
-                   "a float is wanted here, and no f64 is " + std::to_string(whole) + "; the nearest is " + nearest)
-            .help("write " + quoted(nearest) + " if that will do; an equation of its own takes the integer as it is")
-            .fix(expr.span, nearest));
-  }
-  return rounded;
-}
-
 std::optional<ElementType> try_type(const Env& env, const std::string& name) {
   if (auto* generic = env.find_as<TypeEntity>(name)) return generic->type;
   return element_type_named(name);

@@ -14,8 +14,7 @@ struct Unbound {  // the expression needs this dim, which has no size yet
 std::int64_t eval_size(Session& session, const Env& env, ast::ExprId expr);
 // The same, but a name without a size is an answer.
 std::variant<std::int64_t, Unbound> try_size(Session& session, const Env& env, ast::ExprId expr);
-// The float, bool or int value of a parameter's argument or default.
-double eval_float(Session& session, const Env& env, ast::ExprId expr);
+// The bool value of a parameter's argument or default.
 bool eval_condition(Session& session, const Env& env, ast::ExprId expr);
 std::variant<bool, Unbound> try_condition(Session& session, const Env& env, ast::ExprId expr);
 

@@ -44,8 +44,9 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     if (split.axis) {
       const Shape& shape = graph_[value].type.shape;
       if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
-        refuse(span, quoted(what) + " has " + counted(shape.size(), "axis", "axes") + "; there is no axis " +
-                         std::to_string(*split.axis));
+        refuse(split.axis_span, quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
+                                    (shape.empty() ? "" : ", counted from 0") + "; there is no axis " +
+                                    std::to_string(*split.axis));
       request.value = value;
       request.axis = static_cast<std::uint32_t>(*split.axis);
     }
@@ -82,7 +83,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     if (at != range.hi) refuse(last, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
   }
   request.placement = static_cast<ir::Placement>(split.placement);
-  if (split.axis_ref) request.mesh_axis = split_axis(*split.axis_ref, request.blocks.size());
+  if (split.axis_ref) request.mesh_axis = split_axis(split, request.blocks.size());
   for (const ir::SplitRequest& other : graph_.splits)
     if (other.operation == request.operation && other.value == request.value && other.axis == request.axis &&
         other.dim == request.dim)
@@ -109,8 +110,10 @@ ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& nam
 }
 
 // The blocks of a split over a mesh axis: one for each of its devices.
-ir::AxisRef BodyBuilder::split_axis(const ast::AxisRef& written, std::size_t blocks) {
+ir::AxisRef BodyBuilder::split_axis(const ast::SplitStatement& split, std::size_t blocks) {
+  const ast::AxisRef& written = *split.axis_ref;
   std::vector<const ir::Mesh*> holders;
+  if (split.mesh) resolve_axis(session_, mesh_named(session_, *env_.scope, *split.mesh), written);
   for (const auto& mesh : session_.program.meshes)
     for (const auto& axis : mesh.axes)
       if (axis.name == written.name.text) holders.push_back(&mesh);
@@ -121,8 +124,8 @@ ir::AxisRef BodyBuilder::split_axis(const ast::AxisRef& written, std::size_t blo
     session_.fail(Diagnostic(Code::bad_split, written.span,
                              "the meshes " + quoted(holders[0]->name) + " and " + quoted(holders[1]->name) +
                                  " both have an axis " + quoted(written.name.text))
-                      .help("give one of them another name; or say it in a plan, which writes the mesh too: " +
-                            quoted("over " + found->name + "." + written.name.text)));
+                      .help("give one of them another name; or say it in a plan: " +
+                            quoted("over " + (split.mesh ? split.mesh->text : found->name) + "." + written.name.text)));
   ir::AxisRef axis = resolve_axis(session_, *found, written);
   std::int64_t size = axis.sub ? axis.sub->size : 0;
   for (const auto& known : found->axes)

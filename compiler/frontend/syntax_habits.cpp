@@ -17,8 +17,9 @@ class Habits : HabitPlace {
 
   bool found() {
     return comment() || power() || update() || choice() || habit_of_ranges(list_, at_, d_) || fill() || steps() ||
-           name_of_reduction() || named_argument() || product() || cell_of_call() || shift() || differs() ||
-           choice_behind() || results_without_names();
+           name_of_reduction() || named_argument() || product() || cell_of_call() || call_of_call() || shift() || differs() ||
+           choice_behind() || results_without_names() ||
+           second_for();
   }
 
  private:
@@ -108,13 +109,18 @@ class Habits : HabitPlace {
     tell(join(list_.span(at_ - 1), list_.span(at_)),
          "arguments are given by their position; what has a name is a parameter and stands in `<…>`", "");
     std::string_view callee = list_.text_of(open - 1);
-    bool reduces = is_builtin_reduction(callee) || !instead_of_numpy(callee).empty();
+    bool reduces = is_builtin_reduction(callee) || !instead_of_numpy(callee).empty() || has_axis_form(callee);
     if (std::size_t close = list_.partner[open]; close != TokenList::none) {
       std::string call = with_parameters(open, close);
       if (reduces) return over_axis(open, close);
       d_.help(fmt::format("write `{}`", call)).fix(join(list_.span(open - 1), list_.span(close)), call);
     }
     return true;
+  }
+
+  // Operators of std that take the last axis, and any other under a name with `_axis`.
+  static bool has_axis_form(std::string_view name) {
+    return name == "softmax" || name == "log_softmax" || name == "logsumexp" || name == "variance";
   }
 
   // sum(x, axis=1): over one axis, as std has it; or nothing that compiles
@@ -129,7 +135,8 @@ class Habits : HabitPlace {
       return true;
     }
     std::string mend = fmt::format("{}_axis<{}>({})", name, text(at_ + 1, close - 1), operand);
-    d_.help(fmt::format("write `{}` of std, or the equation, `y[i] = sum[k] x[i, k]`", mend));
+    d_.help(fmt::format("write `{}` of std{}", mend,
+                        has_axis_form(name) ? "" : ", or the equation, `y[i] = sum[k] x[i, k]`"));
     d_.fix(join(list_.span(open - 1), list_.span(close)), mend);
     return true;
   }
@@ -172,6 +179,44 @@ class Habits : HabitPlace {
     return tell(
         list_.span(at_), fmt::format("a cell is read of a name, not of `{}`", text(first, at_ - 1)),
         fmt::format("bind it first, `h = {}`, and read `h{}`", text(first, at_ - 1), text(at_, operand_end(at_))));
+  }
+
+  // vmap(f)(x), Linear(4, 8)(x)
+  bool call_of_call() {
+    if (list_.text_of(at_) != "(" || before() != K::rparen || list_.tokens[at_].first_on_line) return false;
+    std::size_t first = operand_begin(at_ - 1), open = list_.partner[at_ - 1];
+    if (first == at_ - 1 || list_.kind(first) != K::name || list_.partner[at_] == TokenList::none) return false;
+    if (first > 0 && (list_.text_of(first - 1) == "op" || list_.text_of(first - 1) == "program")) return false;
+    std::string_view name = list_.text_of(first);
+    std::string message = fmt::format("an operator is called by its name, and `{}` is none", text(first, at_ - 1));
+    bool maps = name == "vmap", compiles = name == "jit" || name == "pmap" || name == "compile";
+    if ((maps || compiles) && open + 2 == at_ - 1 && list_.kind(open + 1) == K::name) {
+      std::string call = text(open + 1, open + 1) + text(at_, list_.partner[at_]);
+      tell(list_.span(first), message,
+           fmt::format("{}: write `{}`",
+                       maps ? "an operator takes any leading dims as a pack, `op f(x: T[d.., n]) …`"
+                            : "every program is compiled",
+                       call));
+      d_.fix(join(list_.span(first), list_.span(list_.partner[at_])), call);
+      return true;
+    }
+    if (name == "grad" || name == "value_and_grad")
+      return tell(list_.span(first), message, "a derivative is an operator of its own: write its equations");
+    return tell(list_.span(first), message,
+                fmt::format("parameters stand in `<…>` before the arguments: `{}<…>{}`", name,
+                            text(at_, list_.partner[at_])));
+  }
+
+  // … for i in 0..4 for j in 0..4
+  bool second_for() {
+    if (list_.kind(at_) != K::for_) return false;
+    for (std::size_t i = at_; i-- > 0 && list_.kind(i) != K::assign && list_.kind(i) != K::lbrace;) {
+      if (list_.kind(i) != K::for_) continue;
+      tell(list_.span(at_), "one `for` gives all ranges of an equation", "separate them by a comma");
+      d_.fix({list_.file, list_.tokens[at_ - 1].end, list_.tokens[at_].end}, ",");
+      return true;
+    }
+    return false;
   }
 
   // x <> 0

@@ -12,6 +12,9 @@ bool habit_of_another_language(const TokenList& list, const SyntaxProblem& probl
 // An expression that stands where a statement was wanted, from its first token.
 bool habit_in_a_statement(const TokenList& list, std::size_t first, Diagnostic& d);
 
+// A string that is the first argument of NumPy's einsum.
+bool habit_of_einsum(const TokenList& list, std::size_t string, Diagnostic& d);
+
 // What is written where another language has a reduction of that name; empty if nothing is known. over: `[i]`
 std::string instead_of_reduction(std::string_view name, std::string_view over);
 

@@ -23,10 +23,6 @@ class Statements : HabitPlace {
   // float t = 2.0, var t = exp(x): the first of two names beside each other
   bool typed_name() {
     if (list_.kind(at_) != K::name || list_.kind(at_ + 1) != K::name) return false;
-    std::string_view word = list_.text_of(at_);
-    if (word == "while")
-      return tell(list_.span(at_), "Tap has no loop of unknown length",
-                  "so many steps are written `iterate 50 (v = v0) { step(v) }`");
     std::size_t after = list_.kind(at_ + 2) == K::lbracket ? operand_end(at_ + 1) + 1 : at_ + 2;
     if (list_.kind(after) != K::assign) return false;
     std::string name(list_.text_of(at_ + 1));
@@ -77,6 +73,21 @@ class Statements : HabitPlace {
 
   bool word() {
     std::string_view text = list_.text_of(at_);
+    if (text == "while" || text == "until" || text == "do")
+      return tell(list_.span(at_), "Tap has no loop of unknown length",
+                  "so many steps are written `v = iterate 50 (w = v0) { step(w) }`; what is done must change nothing "
+                  "more, as in `if done[] then w[i] else …`");
+    if (text == "loop" || text == "repeat")
+      return tell(list_.span(at_), fmt::format("`{}` has no meaning in Tap", text),
+                  "a repetition carries a state: `v = iterate 50 (w = v0) { step(w) }`");
+    if (text == "print" || text == "assert")
+      return tell(list_.span(at_), fmt::format("a statement of Tap defines something; `{}` would not", text),
+                  text == "print" ? "what is to be seen is a result of the program, which `tapc run` prints"
+                                  : "`tapc run --expect Y=@y.npy` compares a result with what it must be");
+    if (before() == K::name && list_.text_of(at_ - 1) == "lambda")
+      return tell(list_.span(at_ - 1), "Tap has no functions without names",
+                  "an operator has one, `op f(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = x[i..] + 1 }`, and "
+                  "applies to cells, too");
     if (text == "return")
       return tell(list_.span(at_), "`return` has no meaning in Tap: a result is what is written under its name",
                   "write `y = …`, or `y[i] = …` for its cells, where `y` is the result");

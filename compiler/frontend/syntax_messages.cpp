@@ -140,6 +140,12 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
   auto wants = [&](K k) { return problem.wanted[static_cast<std::size_t>(k)]; };
   if (problem.construct == Construct::conditional && (wants(K::then) || wants(K::else_))) {
     std::string_view missing = wants(K::then) ? "then" : "else";
+    if (list.kind(problem.token) == K::lbrace) {
+      d.span = list.span(problem.start);
+      d.message = "an `if` chooses between values, not between statements";
+      d.help("write the choice within the equation: `y[i] = if c then a else b`");
+      return true;
+    }
     if (list.kind(problem.token) == K::assign) {
       d.message = "found `=` within a condition; values are compared with `==`";
       d.help("write `==`").fix(d.span, "==");

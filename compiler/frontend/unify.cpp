@@ -131,7 +131,8 @@ class Unifier {
                              const std::string& now, Span where, const std::string& source) {
     Diagnostic d(blaming(e, code), e.span,
                  e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now +
-                     "; it is " + before + (source.empty() ? "" : " by " + source));
+                     "; it is " + before + (source.empty() ? "" : " by " + source) +
+                     (!where.valid() && session_.options.dims.count(name) ? " by --dim" : ""));
     d.label(where, quoted(name) + " is " + before + " here");
     d.label(e.type->span, "declared here");
     session_.fail(std::move(d));
