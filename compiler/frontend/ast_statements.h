@@ -40,13 +40,13 @@ enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axi
 struct SplitStatement {
   Name target;  // a value, or an operator when `instance` is set
   std::optional<std::int64_t> instance;
-  std::optional<std::int64_t> axis;               // `on axis 1`
+  std::optional<std::int64_t> axis;  // `on axis 1`
   Span axis_span;
   std::optional<Name> dim;                        // `on k`
   std::optional<ExprId> count;                    // `into 4`
   std::vector<std::pair<ExprId, ExprId>> blocks;  // `into [a..b, …]`
   Placement placement = Placement::unspecified;   // over threads | sequential | an axis
-  std::optional<Name> mesh;  // of `over pod.data`; one axis of that name needs none
+  std::optional<Name> mesh;                       // of `over pod.data`; one axis of that name needs none
   Rare<AxisRef> axis_ref;
 };
 

@@ -100,7 +100,7 @@ class Structure {
   void show(const BarrierStatement& n) { list("barrier", n.value, static_cast<std::int64_t>(n.kind)); }
   void show(const SplitStatement& n) {
     list("split", n.target, n.instance, n.axis, n.dim, n.count, n.blocks, static_cast<std::int64_t>(n.placement),
-         n.mesh, n.axis_ref);
+         n.axis_ref, n.mesh);
   }
 
   void show(const UseDecl& n) { list("use", n.module); }

@@ -65,9 +65,10 @@ void BodyBuilder::refuse_new_value(const ast::Statement& statement, const std::s
     for (const ast::Cell& cell : cells->left)
       if (cell.base.text == name) left = cell.span;
   }
-  session_.fail(Diagnostic(Code::duplicate_name, left, quoted(name) + " has its value already, and values do not change")
-                    .label(known->span, "defined here")
-                    .help("give the new value a name of its own, for example " + quoted(name + "2")));
+  session_.fail(
+      Diagnostic(Code::duplicate_name, left, quoted(name) + " has its value already, and values do not change")
+          .label(known->span, "defined here")
+          .help("give the new value a name of its own, for example " + quoted(name + "2")));
 }
 
 // A name that some later statement defines is used too early; one that depends on this statement closes a cycle, which is

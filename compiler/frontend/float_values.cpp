@@ -43,8 +43,7 @@ bool is_arithmetic(ast::BinaryOp op) {
 }
 
 std::string text_of(const FloatValue& value) {
-  return value.whole ? std::to_string(*value.whole)
-                     : to_string(ir::Scalar::floating(ElementType::f64, value.value));
+  return value.whole ? std::to_string(*value.whole) : to_string(ir::Scalar::floating(ElementType::f64, value.value));
 }
 
 }  // namespace

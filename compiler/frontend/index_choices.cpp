@@ -37,8 +37,7 @@ class Ways {
     if (auto ways = of_both(name, args[0], args[1]); !ways.empty()) return ways;
     if (!affine(args)) return {};
     if (is_constant(args[0])) std::swap(args[0], args[1]);
-    return {{text(args[0]) + (name == "max" ? " < " : " > ") + text(args[1]), text(args[1])},
-            {"", text(args[0])}};
+    return {{text(args[0]) + (name == "max" ? " < " : " > ") + text(args[1]), text(args[1])}, {"", text(args[0])}};
   }
 
   // min(max(i, lo), hi), either way around.
@@ -56,9 +55,7 @@ class Ways {
 
   std::vector<Way> between(ast::ExprId index, ast::ExprId lo, ast::ExprId hi) {
     if (!affine({index, lo, hi})) return {};
-    return {{text(index) + " < " + text(lo), text(lo)},
-            {text(index) + " > " + text(hi), text(hi)},
-            {"", text(index)}};
+    return {{text(index) + " < " + text(lo), text(lo)}, {text(index) + " > " + text(hi), text(hi)}, {"", text(index)}};
   }
 
   bool affine(const std::vector<ast::ExprId>& ids) {

@@ -11,7 +11,8 @@ namespace tap {
 namespace {
 
 constexpr const char* from_the_other_side =
-    "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = x[2*i + r] for r in 0..2` "
+    "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = x[2*i + r] for r in "
+    "0..2` "
     "splits";
 
 class IndexClassifier {
@@ -101,8 +102,7 @@ class IndexClassifier {
         if (x.is_constant() && y.is_constant() && y.offset > 0)
           return constant(b.op == ast::BinaryOp::div ? checked::floor_div(x.offset, y.offset)
                                                      : checked::floor_mod(x.offset, y.offset));
-        return not_affine(env, expr, x, y,
-                          from_the_other_side);
+        return not_affine(env, expr, x, y, from_the_other_side);
       default: return other(env, expr, "a condition");
     }
   }
@@ -147,7 +147,9 @@ class IndexClassifier {
     (void)member;
     return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is not an index", ""};
   }
-  IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) { return other(env, expr, "a float", "an index is made of whole numbers"); }
+  IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) {
+    return other(env, expr, "a float", "an index is made of whole numbers");
+  }
   IndexValue of(const Env& env, const ast::If&, const ast::Expr& expr) { return other(env, expr, "a choice"); }
   template <class Node>
   IndexValue of(const Env& env, const Node&, const ast::Expr& expr) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include <time.h>
+
 #include "support/check.h"
 
 namespace tap {
@@ -51,6 +53,12 @@ class Linearity {
 bool is_linear(const z3::expr& e) { return Linearity().is_linear(e); }
 
 }  // namespace
+
+ThreadClock::time_point ThreadClock::now() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return time_point(std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
+}
 
 SymbolAlgebra::SymbolAlgebra(IntegerModel integers, Clock::time_point deadline)
     : integers_(integers), deadline_(deadline), sums_of_monomials_(z3_), feasible_(z3_, z3::solver::simple()) {
@@ -129,8 +137,9 @@ bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned 
   z3::solver solver = solver_for(condition);
   z3::params limits(z3_);
   limits.set("rlimit", work);
+  // Z3 knows the time on the wall only: this is for a machine that is ten times as busy; the work is limited above.
   auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
-  limits.set("timeout", static_cast<unsigned>(std::max<std::int64_t>(left, 1)));
+  limits.set("timeout", static_cast<unsigned>(10 * std::max<std::int64_t>(left, 1)));
   solver.set(limits);
   for (const z3::expr& fact : facts_) solver.add(fact);
   solver.add(condition);

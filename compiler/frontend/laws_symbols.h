@@ -22,6 +22,16 @@ namespace tap {
 
 enum class IntegerModel : std::uint8_t { whole_numbers, bits };
 
+// The processor time of this thread, so that a busy machine does not change what is proved.
+struct ThreadClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<ThreadClock>;
+  static constexpr bool is_steady = true;
+  static time_point now();
+};
+
 class SymbolAlgebra {
  public:
   enum class Kind : std::uint8_t { finite, minus_infinity, plus_infinity, nan };
@@ -37,7 +47,7 @@ class SymbolAlgebra {
   };
   // Thrown where a proof cannot go on: out of time, or beyond what is modelled.
   struct GaveUp {};
-  using Clock = std::chrono::steady_clock;
+  using Clock = ThreadClock;
 
   SymbolAlgebra(IntegerModel integers, Clock::time_point deadline);
 

@@ -17,9 +17,8 @@ class Habits : HabitPlace {
 
   bool found() {
     return comment() || power() || update() || choice() || habit_of_ranges(list_, at_, d_) || fill() || steps() ||
-           name_of_reduction() || named_argument() || product() || cell_of_call() || call_of_call() || shift() || differs() ||
-           choice_behind() || results_without_names() ||
-           second_for();
+           name_of_reduction() || named_argument() || product() || cell_of_call() || call_of_call() || shift() ||
+           differs() || choice_behind() || results_without_names() || second_for();
   }
 
  private:
@@ -202,9 +201,9 @@ class Habits : HabitPlace {
     }
     if (name == "grad" || name == "value_and_grad")
       return tell(list_.span(first), message, "a derivative is an operator of its own: write its equations");
-    return tell(list_.span(first), message,
-                fmt::format("parameters stand in `<…>` before the arguments: `{}<…>{}`", name,
-                            text(at_, list_.partner[at_])));
+    return tell(
+        list_.span(first), message,
+        fmt::format("parameters stand in `<…>` before the arguments: `{}<…>{}`", name, text(at_, list_.partner[at_])));
   }
 
   // … for i in 0..4 for j in 0..4

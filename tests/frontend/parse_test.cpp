@@ -159,9 +159,11 @@ TEST(Statements, OfEveryKind) {
             "(binding (Y) (call (f) ((at X (sharding pod ((open () -)) () () -)) Z)) -)");
   EXPECT_EQ(statement("group A, B"), "(group (A B))");
   EXPECT_EQ(statement("barrier H backward"), "(barrier H 1)");
-  EXPECT_EQ(statement("split H on axis 1 into [0..100, 100..n]"), "(split H - 1 - - ((.. 0 100) (.. 100 n)) 0 -)");
-  EXPECT_EQ(statement("split linear#2 on k into 4 over threads"), "(split linear 2 - k 4 () 1 -)");
-  EXPECT_EQ(statement("split H on axis 0 into 2*n over model:(1)2"), "(split H - 0 - (mul 2 n) () 3 (sub model 1 2))");
+  EXPECT_EQ(statement("split H on axis 1 into [0..100, 100..n]"), "(split H - 1 - - ((.. 0 100) (.. 100 n)) 0 - -)");
+  EXPECT_EQ(statement("split linear#2 on k into 4 over threads"), "(split linear 2 - k 4 () 1 - -)");
+  EXPECT_EQ(statement("split H on axis 0 into 2*n over model:(1)2"),
+            "(split H - 0 - (mul 2 n) () 3 (sub model 1 2) -)");
+  EXPECT_EQ(statement("split H on i into 4 over pod.model"), "(split H - - i 4 () 3 model pod)");
 }
 
 TEST(Statements, Iterate) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs/bad_inputs_coverage.md and docs/rewrites_shown.md name tests that exist, at least one for each row; and what every
+"""docs/bad_inputs_coverage.md and the pages of what is shown name tests that exist, at least one for each row; and what every
 test compiles is certified. Usage: coverage_test.py ROOT"""
 import re
 import sys
@@ -31,18 +31,38 @@ class CoverageTest(unittest.TestCase):
                 self.assertIn(f"{letter}{number:02}", rows)
         self.assertEqual(len(rows), len(set(rows)))
 
-    def test_what_shows_the_rewrites_exists(self):
+    def test_what_shows_a_promise_exists(self):
         """Files, and names in brackets after them that stand in these."""
-        rows = re.findall(r"^\| .* \| (.*) \| .* \| .* \|$", (ROOT / "docs/rewrites_shown.md").read_text(), re.M)
-        tried = 0
-        for where in rows:
-            for path, name in re.findall(r"`((?:tests|passes|bench|scripts)/[\w./*]+)`(?: \(`(\w+)[*…]*`)?", where):
-                with self.subTest(path, name=name):
-                    files = list(ROOT.glob(path))
-                    self.assertTrue(files)
-                    self.assertTrue(any(file.is_dir() or name in file.read_text() for file in files))
-                    tried += 1
-        self.assertGreater(tried, 30)
+        for page, least in (("rewrites_shown.md", 30), ("language_shown.md", 50)):
+            rows = [re.split(r"(?<!\\)\|", line) for line in (ROOT / "docs" / page).read_text().splitlines()]
+            tried = 0
+            for where in (row[2] for row in rows if len(row) == 6):
+                for path, name in re.findall(r"`((?:tests|passes|bench|scripts|docs|grammar|support|lib|examples|ir)/[\w./*]*)`"
+                                             r"(?: \(`(\w+)[*…]*`)?", where):
+                    with self.subTest(path, name=name):
+                        files = list(ROOT.glob(path))
+                        self.assertTrue(files)
+                        self.assertTrue(any(file.is_dir() or name in file.read_text() for file in files))
+                        tried += 1
+            self.assertGreater(tried, least)
+
+    def test_what_shows_a_trap_exists(self):
+        """Unit tests by their names, where only the second part may be written after the first test of a suite."""
+        tests = "".join(file.read_text() for file in (ROOT / "tests").rglob("*_test.cpp"))
+        known = {f"{suite}.{name}" for suite, name in re.findall(r"TEST(?:_[FP])?\((\w+),\s*(\w+)\)", tests)}
+        rows = re.findall(r"^\| (\d+)[^|]* \| (.*) \|$", (ROOT / "docs/language_shown.md").read_text(), re.M)
+        self.assertGreater(len(rows), 18)
+        for number, where in rows:
+            suite = ""
+            for text in re.findall(r"`([\w.…]+)`", where):
+                with self.subTest(trap=number, test=text):
+                    suite, _, name = text.partition(".") if "." in text else (suite, "", text)
+                    name = name.rstrip("…")
+                    self.assertTrue(any(test.startswith(f"{suite}.{name}") for test in known))
+            for path in re.findall(r"`((?:tests|index_spaces|shardings|onnx)/[\w./]*)`|`(d\d\d_\w+)`", where):
+                with self.subTest(trap=number, path=path):
+                    part = path[0] or "shardings/" + path[1]
+                    self.assertTrue(any((ROOT / ("" if part.startswith("tests") else "tests/golden")).glob(part + "*")))
 
     def test_nothing_switches_the_checker_off(self):
         """`run`, `compile`, `opt` and `inspect --plan` check what they make unless they are told not to; no test does."""

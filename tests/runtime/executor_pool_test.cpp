@@ -1,0 +1,80 @@
+// The threads that share the work of native code, and what becomes of a fault on one of them.
+#include "runtime/executor_pool.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace tap::executor {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Work in which each of two threads waits until the other has come.
+struct Meeting {
+  std::atomic<int> came{0};
+  std::atomic<unsigned> numbers{0};
+
+  static void meet(void* data, std::int64_t thread) {
+    auto* self = static_cast<Meeting*>(data);
+    self->numbers |= 1u << thread;
+    ++self->came;
+    for (auto until = std::chrono::steady_clock::now() + 20s;
+         self->came < 2 && std::chrono::steady_clock::now() < until;)
+      std::this_thread::sleep_for(1ms);
+  }
+};
+
+TEST(ExecutorPool, BothThreadsCome) {
+  Pool pool;
+  ASSERT_TRUE(pool.start(2));
+  for (int round = 0; round < 3; ++round) {
+    Meeting meeting;
+    pool.run(Meeting::meet, &meeting);
+    EXPECT_EQ(meeting.came, 2);
+    EXPECT_EQ(meeting.numbers, 3u);
+  }
+  pool.stop();
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which does not survive a full stack
+
+volatile int sink = 0;
+[[gnu::noinline]] int deep(int n) {  // NOLINT(misc-no-recursion)
+  volatile char used[4096];
+  used[n % 4096] = static_cast<char>(n);
+  sink = used[0];
+  return n < 0 ? 0 : deep(n + 1) + used[n % 4096];
+}
+
+void fault_on_another(void* data, std::int64_t thread) {
+  Meeting::meet(data, thread);
+  if (thread != 0) sink = deep(0);
+  std::this_thread::sleep_for(20s);
+}
+
+// As tapc has it: the handler of faults runs on a stack of its own, where the thread has one.
+void overflow_on_another_thread() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { ::_exit(70); };
+  action.sa_flags = SA_ONSTACK;
+  ::sigaction(SIGSEGV, &action, nullptr);
+  Pool pool;
+  if (!pool.start(2)) ::_exit(1);
+  Meeting meeting;
+  pool.run(fault_on_another, &meeting);
+}
+
+TEST(ExecutorPoolDeathTest, AFullStackOfAnyThreadReachesTheHandler) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(overflow_on_another_thread(), testing::ExitedWithCode(70), "");
+}
+
+#endif
+
+}  // namespace
+}  // namespace tap::executor
