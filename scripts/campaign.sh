@@ -73,6 +73,8 @@ run_random() {
   build/bin/random_programs --count "$((4 * random_cases))" --seed 100000 || failed=1
   echo "-- every standard operator and example under random plans"
   build/bin/random_plans --plans 20 --seed 100000 examples || failed=1
+  echo "-- every standard operator and example under random shardings"
+  build/bin/random_plans --plans 0 --shardings "$((random_cases / 100 + 1))" --seed 100000 examples || failed=1
   echo "-- planted bugs"
   /usr/bin/python3 tests/planted/bugs.py build || failed=1
   return $failed

@@ -12,7 +12,7 @@ packages=(
   libboost-dev libboost-graph-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3 python3-numpy
-  clang-22 lld-22 libclang-rt-22-dev
+  clang-22 lld-22 libclang-rt-22-dev mlir-22-tools
   qemu-user g++-aarch64-linux-gnu pkg-config binutils
   # tools
   clang-format graphviz

@@ -16,6 +16,7 @@
 #include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
+#include "compiler/driver/emit_mlir.h"
 #include "compiler/driver/library_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
@@ -38,6 +39,7 @@ constexpr Output extra[] = {{"obj", ".o", "an object to link with"},
                             {"asm", ".s", "assembly"},
                             {"loops", ".loops", "the loops of the kernels"},
                             {"schedule", ".schedule", "what is run in which order"},
+                            {"mlir", ".mlir", "the program in MLIR's dialects linalg and shard"},
                             {"py", "_program.py", "a Python module"},
                             {"cmake", "-config.cmake", "a target for CMake"},
                             {"pc", ".pc", "a file for pkg-config"}};
@@ -50,6 +52,8 @@ struct CompileCommand {
   PassOptions passes;
 
   bool wants(std::string_view word) const { return std::find(emit.begin(), emit.end(), word) != emit.end(); }
+  // -o OUT.mlir --emit=mlir: that text and nothing else.
+  bool is_for_text() const { return emit == std::vector<std::string>{"mlir"} && output.ends_with(".mlir"); }
 };
 
 bool is_prefix(std::string_view name) {
@@ -109,11 +113,12 @@ backend::Target target_for(const CompileCommand& command) {
 struct Lowered {
   Compiled compiled;
   ir::Plan plan;
+  std::string mlir;  // if asked for: of the program before the plan fuses and cuts it
 };
 
 Lowered lower(Session& session, const CompileCommand& command, FileId file) {
   const CompileOptions how = compile_options(command.source);
-  Lowered result{compile_or_read(session, file, how), read_plan(session, command.plan)};
+  Lowered result{compile_or_read(session, file, how), read_plan(session, command.plan), ""};
   require_inputs(result.compiled, command.source);
   Dumps dumps(session, command.passes);
   Rewrites rewrites(session, file, how);
@@ -121,6 +126,8 @@ Lowered lower(Session& session, const CompileCommand& command, FileId file) {
   passes.plan = result.plan;
   passes.rules = rewrites.chosen_from(result.plan);
   ir::Program program = run_passes(session, std::move(result.compiled.program), passes, dumps).program;
+  if (command.wants("mlir")) result.mlir = mlir_text(program);
+  if (command.is_for_text()) return result;
   result.compiled.program = apply_plan(std::move(program), result.plan,
                                        {.verify = command.passes.verify,
                                         .caution = {passes.strict_fp, passes.require_proof},
@@ -132,7 +139,7 @@ Lowered lower(Session& session, const CompileCommand& command, FileId file) {
 }
 
 std::vector<OutputFile> files_for(const CompileCommand& command, const Places& places, LibraryFacts& facts,
-                                  const backend::CompiledProgram& lowered) {
+                                  const backend::CompiledProgram& lowered, const std::string& mlir) {
   backend::LibraryCode code = backend::emit({facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule)},
                                             facts.target, {command.wants("llvm"), command.wants("asm")});
   std::vector<OutputFile> files;
@@ -154,6 +161,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
                        : output.word == "asm"      ? code.assembly
                        : output.word == "loops"    ? print(lowered.kernels.kernels)
                        : output.word == "schedule" ? print(*facts.schedule)
+                       : output.word == "mlir"     ? mlir
                        : output.word == "py"       ? python_module(facts)
                        : output.word == "cmake"    ? cmake_config(facts)
                                                    : pkg_config(facts);
@@ -165,9 +173,15 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
 }
 
 int compile(Session& session, const CompileCommand& command) {
+  FileId file{};
+  if (command.is_for_text()) {
+    file = read_source(session, command.file);
+    write_outputs(session, {{command.output, {lower(session, command, file).mlir}}});
+    return exit_code::done;
+  }
   Places places = places_for(command);
   backend::Target target = target_for(command);
-  FileId file = read_source(session, command.file);
+  file = read_source(session, command.file);
   LibraryFacts facts;
   Lowered program = lower(session, command, file);
   facts.program = program.compiled.name;
@@ -185,7 +199,7 @@ int compile(Session& session, const CompileCommand& command) {
   how.output_names = &program.compiled.results;
   backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
   facts.schedule = &schedule;
-  std::vector<OutputFile> files = files_for(command, places, facts, lowered);
+  std::vector<OutputFile> files = files_for(command, places, facts, lowered, program.mlir);
   Phase writing("writing the library");
   write_outputs(session, files);
   return exit_code::done;
@@ -202,7 +216,9 @@ std::vector<std::string> emit_words() {
 Action declare_compile(CLI::App& app) {
   auto command = std::make_shared<CompileCommand>();
   app.add_option("FILE", command->file, "The source file, or the text of a stage")->required();
-  app.add_option("-o,--output", command->output, "The shared library; its header and manifest are beside it")
+  app.add_option(
+         "-o,--output", command->output,
+         "The shared library; its header and manifest are beside it. OUT.mlir with --emit=mlir: that text alone")
       ->required();
   app.add_option("--name", command->name,
                  "What the exported functions' names begin with; by default the program's name");

@@ -1,8 +1,9 @@
-// Every standard operator and every example, at small sizes, under random plans: what the passes and the plan made of it
-// computes the same, as a whole and on devices of their own. Bit by bit where the data allow it, else within twice the
-// oracle's bound on the rounding error, since each of two evaluations may be off by it.
+// Every standard operator and every example, at small sizes, under random plans, and under random shardings of its values on
+// meshes of its own (axes of 1 to 8 devices, parts of axes, sizes that do not divide): what the passes and the plan made of
+// it is certified and computes the same, as a whole and on devices of their own. Bit by bit where the data allow it, else within
+// twice the oracle's bound on the rounding error, since each of two evaluations may be off by it.
 //
-//   random_plans [--plans 20] [--seed 1] [--only softmax] EXAMPLES_FOLDER
+//   random_plans [--plans 20] [--shardings 0] [--seed 1] [--only softmax] [EXAMPLES_FOLDER]
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -23,13 +24,20 @@
 #include "passes/pipeline.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
+#include "tests/random/random_shardings.h"
 
 namespace tap {
 namespace {
 
 struct Options {
-  std::uint64_t plans = 20, seed = 1;
+  std::uint64_t plans = 20, shardings = 0, seed = 1;
   std::string only, folder;
+};
+
+struct Counts {
+  std::uint64_t plans = 0, shardings = 0;
+  std::uint64_t followed = 0,
+                left_whole = 0;  // of the shardings: something is cut over the mesh; something is not, and told
 };
 
 // Any function of a row and its neighbours does for smooth_rows.
@@ -89,7 +97,7 @@ class Subject {
   }
 
   // False, and told, if a plan changes it.
-  bool under_plans(const Options& options, std::uint64_t& applied) {
+  bool under_plans(const Options& options, Counts& counts) {
     std::mt19937_64 numbers(options.seed);
     auto choose = [&](std::int64_t n) {
       return static_cast<std::int64_t>((numbers() >> 24) % std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n)));
@@ -97,13 +105,39 @@ class Subject {
     for (std::uint64_t done = 0, tried = 0; done < options.plans && tried < 4 * options.plans; ++tried) {
       const auto [plan, fuse_more] = passes::test::random_plan(choose, lowered_);
       try {
-        std::string failure = trial(plan, fuse_more);
+        std::string failure = trial(program_, plan, fuse_more);
         if (!failure.empty()) {
           std::printf("FAILED %s: %s\n%s\n", name_.c_str(), failure.c_str(), print(plan).c_str());
           return false;
         }
-        ++done, ++applied;
+        ++done, ++counts.plans;
       } catch (const driver::PlanRefused&) {}  // a random plan may ask for what cannot be
+    }
+    return true;
+  }
+
+  // The same under random shardings of its values, which nothing may refuse.
+  bool under_shardings(const Options& options, Counts& counts) {
+    for (std::uint64_t n = 0; n < options.shardings; ++n) {
+      std::mt19937_64 numbers(own_seed(options.seed + n));
+      auto choose = [&](std::int64_t below) {
+        return static_cast<std::int64_t>((numbers() >> 24) %
+                                         static_cast<std::uint64_t>(std::max<std::int64_t>(1, below)));
+      };
+      ir::Program program = program_;
+      random::shard_at_random(program, choose);
+      std::string failure;
+      try {
+        failure = trial(program, {}, false);
+      } catch (const Failure& f) { failure = f.diagnostic.message; }
+      if (!failure.empty()) {
+        std::printf("FAILED %s, seed %llu: %s\n%s\n", name_.c_str(), static_cast<unsigned long long>(options.seed + n),
+                    failure.c_str(), print(program).c_str());
+        return false;
+      }
+      ++counts.shardings;
+      counts.followed += cut_;
+      counts.left_whole += left_whole_;
     }
     return true;
   }
@@ -120,12 +154,23 @@ class Subject {
     wanted_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
   }
 
-  std::string trial(const ir::Plan& plan, bool fuse_more) {
-    driver::Certified certified = driver::certify(program_, plan, {}, fuse_more);
+  // Each subject has numbers of its own.
+  std::uint64_t own_seed(std::uint64_t seed) const {
+    for (char c : name_) seed = 1099511628211u * (seed ^ static_cast<unsigned char>(c));
+    return seed;
+  }
+
+  std::string trial(const ir::Program& program, const ir::Plan& plan, bool fuse_more) {
+    driver::Certified certified = driver::certify(program, plan, {}, fuse_more);
     for (const check::Finding& finding : certified.verdict.findings)
       if (finding.standing == check::Standing::refused) return "refused: " + finding.where + ": " + finding.detail;
     // What the steps between computed is proved; the random programs evaluate them all.
     const ir::Program& last = certified.stages.back();
+    cut_ = left_whole_ = false;
+    for (const ir::Graph& graph : last.graphs)
+      for (const ir::Operation& operation : graph.operations)
+        for (const ir::BlockPlacement& placed : operation.placements) cut_ |= placed.mesh == "s";
+    for (const Diagnostic& told : certified.told) left_whole_ |= told.code == Code::pass_declined;
     if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, wanted_); !d.empty())
       return "the plan changes the result: " + d;
     std::string d = difference(interpret(passes::expand(certified.stages.back()), inputs_, options_).outputs, wanted_);
@@ -137,6 +182,7 @@ class Subject {
   std::vector<Tensor> inputs_;
   ir::InterpretOptions options_;
   ir::InterpretResult wanted_;
+  bool cut_ = false, left_whole_ = false;  // by the last trial
 };
 
 // The oracle takes microseconds for a point, and each plan asks it twice.
@@ -189,9 +235,13 @@ class Runner {
   }
 
   int report() const {
-    std::printf("%llu programs under %llu plans\n%llu passed, %llu failed\n", count(passed_ + failed_), count(applied_),
-                count(passed_), count(failed_));
-    return failed_ ? 1 : 0;
+    std::printf("seed %llu: %llu programs under %llu plans and %llu shardings\n", count(options_.seed),
+                count(passed_ + failed_), count(counts_.plans), count(counts_.shardings));
+    if (counts_.shardings > 0)
+      std::printf("%llu shardings cut something, %llu leave something whole\n", count(counts_.followed),
+                  count(counts_.left_whole));
+    std::printf("%llu passed, %llu failed\n", count(passed_), count(failed_));
+    return failed_ || 3 * counts_.followed < counts_.shardings ? 1 : 0;
   }
 
  private:
@@ -224,7 +274,8 @@ class Runner {
   template <class Compile>
   void run(const std::string& name, Compile compile) {
     try {
-      if (Subject(name, compile()).under_plans(options_, applied_)) ++passed_;
+      Subject subject(name, compile());
+      if (subject.under_plans(options_, counts_) && subject.under_shardings(options_, counts_)) ++passed_;
       else ++failed_;
     } catch (const ir::EvaluationError& e) { fail(name, e.message); } catch (const Failure& e) {
       fail(name, e.diagnostic.message);
@@ -237,7 +288,8 @@ class Runner {
 
   const Options& options_;
   LawMemory laws_;
-  std::uint64_t passed_ = 0, failed_ = 0, applied_ = 0;
+  Counts counts_;
+  std::uint64_t passed_ = 0, failed_ = 0;
 };
 
 Options parse_options(int argc, char** argv) {
@@ -246,6 +298,7 @@ Options parse_options(int argc, char** argv) {
     std::string word = argv[a];
     bool more = a + 1 < argc;
     if (word == "--plans" && more) options.plans = std::strtoull(argv[++a], nullptr, 10);
+    else if (word == "--shardings" && more) options.shardings = std::strtoull(argv[++a], nullptr, 10);
     else if (word == "--seed" && more) options.seed = std::strtoull(argv[++a], nullptr, 10);
     else if (word == "--only" && more) options.only = argv[++a];
     else options.folder = word;

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import mlir_library
+
 TYPE_NAMES = {
     np.dtype(np.float64): "f64", np.dtype(np.float32): "f32", np.dtype(np.float16): "f16",
     np.dtype(np.int64): "i64", np.dtype(np.int32): "i32", np.dtype(np.int16): "i16", np.dtype(np.int8): "i8",
@@ -22,6 +24,7 @@ TYPE_NAMES = {
 # f64 and rounds once; native code computes in the element type.
 TOLERANCE = {"interp": {"f64": (1e-10, 1e-11), "f32": (2e-6, 2e-6), "f16": (2e-3, 2e-3), "bf16": (8e-3, 8e-3)},
              "native": {"f64": (1e-10, 1e-11), "f32": (5e-5, 2e-5), "f16": (2e-3, 2e-3), "bf16": (8e-3, 8e-3)}}
+TOLERANCE["mlir"] = TOLERANCE["native"]
 
 
 def round_to_bf16(a):
@@ -106,11 +109,25 @@ class Tapc:
     engine: str = "interp"
 
 
+def run_mlir(tapc, cases, folder):
+    """The same by way of MLIR."""
+    text = [os.path.abspath(tapc.path), "compile", os.path.join(folder, "cases.tap"), "--emit=mlir", "-o", os.path.join(folder, "cases.mlir")]
+    error = mlir_library.run(text, folder) or mlir_library.compile_mlir("cases.mlir", "cases.so", folder)
+    if error:
+        return error
+    names = [f"Y{c.number}_{k}" for c in cases for k in range(len(c.expected))]
+    like = [outside(c, a) for c in cases for a in c.expected]
+    got = mlir_library.call("cases.so", "cases", [outside(c, a) for c in cases for a in c.inputs], like, folder)
+    return dict(zip(names, got)) if isinstance(got, list) else got
+
+
 def run_program(tapc, cases, folder):
     """Returns an error text, or the results by name."""
     source = os.path.join(folder, "cases.tap")
     with open(source, "w") as f:
         f.write(program_of(cases))
+    if tapc.engine == "mlir":
+        return run_mlir(tapc, cases, folder)
     command = [tapc.path, "run", "--engine", tapc.engine, source]
     arrays = {f"A{c.number}_{k}": outside(c, a) for c in cases for k, a in enumerate(c.inputs)}
     if arrays:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares every standard operator with NumPy.
 
-    run.py PATH/TO/tapc [--engine interp|native] [--library lib/std.tap] [--only WORD] [--every N] [--list]
+    run.py PATH/TO/tapc [--engine interp|native|mlir] [--library lib/std.tap] [--only WORD] [--every N] [--list]
 
 Fails for an operator of the library that has no case. Prints `N passed, N failed`.
 """
@@ -47,7 +47,7 @@ def main():
     parser.add_argument("tapc")
     parser.add_argument("--library", default=os.path.join(here, "..", "..", "lib", "std.tap"))
     parser.add_argument("--only", default="", help="only operators whose name matches this regular expression")
-    parser.add_argument("--engine", default="interp", help="what `tapc run` evaluates with: interp or native")
+    parser.add_argument("--engine", default="interp", help="what `tapc run` evaluates with, interp or native; or mlir, by way of `--emit=mlir` and clang")
     parser.add_argument("--every", type=int, default=1, help="only the first and then every n-th case of each operator")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print the cases and stop")

@@ -287,7 +287,10 @@ RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
   PropagationOptions options = *rc::gen::element(basic(), aggressive(), by_priorities(), PropagationOptions{});
   ir::Program after = propagate(before, options).program;
   RC_ASSERT(ir::verify(after) == std::vector<std::string>{});
-  RC_ASSERT(propagate(after, options).program == after);
+  const ir::Program again = propagate(after, options).program;
+  // What is finished may say more: an input that could not be cut evenly was made whole, and contradicts nobody any more.
+  if (!options.finish && !(again == after))
+    RC_FAIL("not the same again:\n" + print(before) + "\nbecomes\n" + print(after) + "\nand then\n" + print(again));
   std::vector<Tensor> inputs = some_inputs(before);
   expect_equal(ir::interpret(after, after.main, inputs).outputs, ir::interpret(before, before.main, inputs).outputs,
                "after");

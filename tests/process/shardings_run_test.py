@@ -166,6 +166,58 @@ class ShardingsRun(TapcTest):
                 "program p(X: f64[10, 7] @ pod[{a:(1)2, b}, {a:(2)2}]) -> (Y: f64[7]) { Y[j] = sum[i] X[i, j] }\n")
         self.assertIn("over axis pod.a:(1)2", self.same(text, ["X=iota"]))
 
+    def gives(self, wanted, text, *inputs, cut=True):
+        """What it computes on its devices, worked out by hand; and the same without shardings."""
+        graph = self.same(text, inputs)
+        self.assertEqual(self.numbers("s.tap", *(word for each in inputs for word in ("-i", each))), wanted)
+        self.assertEqual("over axis" in graph, cut)
+
+    # What a program begins and ends with is cut evenly or not at all, what is between as it is said.
+    def test_traps_of_sizes_that_do_not_divide(self):
+        for n in (10, 9):  # traps 10 and 11: 9 over 4 leaves an empty shard; over 2 and 3 the last is empty
+            for mesh, axes in (("a: 4", "a"), ("a: 2, b: 3", "a, b"), ("a: 16", "a:(2)4")):
+                self.gives([2.0 * k for k in range(n)],
+                           f"mesh pod = [{mesh}]\nprogram p(X: f64[{n}]) -> (Y: f64[{n}]) "
+                           f"{{\n    H = floor(X) @ pod[{{{axes}}}]\n    Y[i] = 2 * H[i]\n}}", "X=iota")
+        box = ("mesh pod = [x: 8, y: 2, z: 3]\n"  # trap 12
+               "program p(X: f64[7, 3, 8]) -> (Y: f64[7, 3, 8]) {\n    H = floor(X) @ pod[{x}, {y}, {z}]\n"
+               "    Y[i, j, k] = H[i, j, k] + 1\n}")
+        self.gives([k + 1.0 for k in range(7 * 3 * 8)], box, "X=iota")
+        self.assertRegex(self.expect(0, "^$", "sharding", "s.tap").stdout.decode(), r"\nH .* f64\[1, 2, 3\], 48 bytes")
+
+    def test_traps_of_padding(self):
+        for devices in (4, 8, 5, 1):  # trap 13: what is missing from five cells is no cell
+            mesh = f"mesh pod = [a: {devices}]\nprogram p(X: f64[5]) -> (Y: f64[]) {{\n    Z = floor(X) @ pod[{{a}}]\n    Y[] = "
+            self.gives([5.0], mesh + "sum[i] exp(Z[i])\n}", "X=zeros", cut=devices > 1)
+            self.gives([-1.0], mesh + "max[i] Z[i]\n}", "X=const:-1", cut=devices > 1)
+            self.gives([1.0], mesh + "prod[i] Z[i]\n}", "X=ones", cut=devices > 1)
+        self.gives([3.0], "mesh pod = [a: 2]\nprogram p(X: f64[5]) -> (Y: f64[]) {\n    Z = floor(X) @ pod[{a}]\n"  # trap 14
+                          "    Y[] = (sum[i] Z[i]) / 5\n}", "X=[1, 2, 3, 4, 5]")
+
+    def test_traps_of_reductions(self):
+        mesh = "mesh pod = [a: 2]\n"
+        self.gives([21.0], mesh + "program p(X: f64[2] @ pod[{a}], W: f64[2] @ pod[{a}], b: f64[]) -> (Y: f64[]) "
+                                  "{ Y[] = b[] + sum[k] X[k] * W[k] }", "X=[1, 2]", "W=[3, 4]", "b=10")  # trap 15
+        self.gives([2.0], mesh + "program p(X: f64[2] @ pod[{a}]) -> (Y: f64[]) { Y[] = abs(sum[k] X[k]) }",
+                   "X=[3, -5]")  # trap 16
+        self.gives([52.0, 50.0, 43.0, 86.0],
+                   "mesh pod = [y: 2]\n"  # trap 17: what is combined is wanted in parts
+                   "program p(X: f64[2, 4] @ pod[{}, {y}], W: f64[4, 2] @ pod[{y}, {}]) -> (Y: f64[2, 2] @ pod[{y}, {}]) "
+                   "{ Y[i, o] = sum[k] X[i, k] * W[k, o] }", "X=[[1, 2, 3, 4], [5, 6, 0, 1]]",
+                   "W=[[3, 10], [3, 5], [1, 2], [10, 6]]")
+        self.assertIn("reduce_scatter", self.expect(0, "^$", "sharding", "s.tap", "--moves").stdout.decode())
+        # Trap 18: h becomes a·h + b, from 1, in order: 2·1 + 1, 3·3 + 0, 1·9 - 4, 5·5 + 2 and 0·27 + 7, before the last 2·7 + 3.
+        affine = """monoid affine(a: f64, b: f64) {
+    identity (1, 0)
+    combine (x, y) = (x.a * y.a, x.b * y.a + y.b)
+}
+"""
+        for devices in (2, 3, 4, 8):
+            self.gives([17.0], f"mesh pod = [a: {devices}]\n" + affine +
+                       "program p(A: f64[6], B: f64[6]) -> (Y: f64[]) {\n    C = floor(A) @ pod[{a}]\n    D = floor(B) @ pod[{a}]\n"
+                       "    (p[], q[]) = affine[t] (C[t], D[t])\n    Y[] = p[] + q[]\n}",
+                       "A=[2, 3, 1, 5, 0, 2]", "B=[1, 0, -4, 2, 7, 3]")
+
     def test_a_line_of_the_plan_wins(self):
         self.write("p.plan", "plan 1\nsplit H dim o into 2 over threads\n")
         graph = self.same(DATA_PARALLEL.format(n=8), ["X=iota", "W=iota"], "--plan", "p.plan")

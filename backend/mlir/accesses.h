@@ -1,0 +1,52 @@
+// Where an operation reads and writes, as linalg says it: a slice of the tensor, padded where the read goes beyond it, and
+// an indexing map from loops that all begin at 0.
+//
+//   y[i] = sum[u in 0..3] x[i + u - 1 else 0]      x padded by one cell on either side, (d0, d1) -> (d0 + d1)
+//   y[n + j] = b[j]                                written to the slice [n][m], (d0) -> (d0)
+#pragma once
+
+#include <optional>
+
+#include "backend/mlir/text.h"
+
+namespace tap::backend::mlir {
+
+// The loops of a linalg.generic: the dims of an operator that are no counters.
+struct Loops {
+  std::vector<std::uint32_t> dims;    // of each loop
+  std::vector<std::int64_t> sizes;    // likewise
+  std::vector<std::string> counters;  // by dim: the value of a counter, of type index; else empty
+};
+Loops loops_of(const ir::Operator& op, const std::vector<std::string>& counters);
+
+// One axis of a tensor: a row of a projection in loops that begin at 0.
+struct Row {
+  std::vector<std::int64_t> coefficients = {};  // by loop
+  std::int64_t offset = 0;
+  std::vector<std::pair<std::string, std::int64_t>> counters = {};  // a counter's value, and how often
+  ir::Range bounds = {};                                            // of the whole row
+  ir::Range own_bounds = {};                                        // without counters
+  // The only loop, once; nothing: a constant, or more than that.
+  std::optional<std::size_t> loop() const;
+  bool is_constant() const;
+};
+std::vector<Row> rows_of(const ir::Operator& op, const ir::Access& access, const Loops& loops);
+
+// A part of a tensor and the map into it.
+struct Slice {
+  std::vector<std::int64_t> offsets = {};                                   // by axis, and what is added to them:
+  std::vector<std::vector<std::pair<std::string, std::int64_t>>> counters;  // counters, so many times
+  Shape sizes = {};
+  std::vector<Row> rows = {};  // in the slice
+  bool whole = true;           // it is the tensor
+  bool dense = true;           // every cell is reached, and by one point of the loops that are spoken of
+};
+Slice slice_of(std::vector<Row> rows, const Shape& shape);
+
+std::string map_text(const std::vector<Row>& rows, std::size_t loops);            // (d0, d1) -> (d0 + d1)
+std::string identity_map(const std::vector<std::size_t>& of, std::size_t loops);  // (d0, d1) -> (d1)
+std::string take_slice(Text& text, const std::string& tensor, const ir::TensorType& type, const Slice& slice);
+std::string put_slice(Text& text, const std::string& part, const std::string& tensor, const ir::TensorType& type,
+                      const Slice& slice);
+
+}  // namespace tap::backend::mlir

@@ -1,0 +1,69 @@
+// Cells as MLIR's scalar operations, in the body of a linalg.generic: arith and math, scf.if where something is lazy.
+//
+//   max(x, 0)                          %m = arith.maximumf %x, %zero : f32
+//   if i > 0 then x[i - 1] else 0      %r = scf.if %positive -> (f32) { … tensor.extract … } else { … }
+//
+// f16 and bf16 are f32 here, as everywhere within an equation. What would be a run-time error (an id out of range, an integer
+// division by zero) is asserted, and only where it is reached.
+#pragma once
+
+#include "backend/mlir/text.h"
+
+namespace tap::backend::mlir {
+
+// How an access gets its cell: it is an argument of the body, or the body takes it out of the tensor.
+struct CellRead {
+  std::string argument = {};
+  std::string tensor = {};
+  ir::TensorType type = {};
+};
+
+// What stands around the cells: values of type index by dim, where a cell needs them; what the accesses read; arguments of a
+// monoid, in the type they compute in.
+struct CellPlace {
+  const ir::CellExprs* exprs = nullptr;
+  std::vector<std::string> indices = {};
+  const std::vector<ir::Access>* accesses = nullptr;
+  std::vector<CellRead> reads = {};
+  std::vector<std::string> arguments = {};
+  std::string operation = {};  // its name, for messages
+};
+
+class Cells {
+ public:
+  Cells(Text& text, CellPlace place);
+
+  void compute(const std::vector<ir::CellId>& roots);
+  // Of what was computed, in the type it computes in.
+  const std::string& operator[](ir::CellId id) const { return known_[id.index()]; }
+  // The dims whose indices these cells need, by dim.
+  std::vector<bool> needed_indices(const std::vector<ir::CellId>& roots) const;
+  // Whether the point lies in what the constraints leave: an i1, or nothing if there are none.
+  std::string inside(const std::vector<ir::Constraint>& constraints);
+
+ private:
+  using Needs = std::vector<ir::CellId> (Cells::*)(ir::CellId) const;
+  std::vector<ir::CellId> post_order(const std::vector<ir::CellId>& roots, Needs needs, bool with_known) const;
+  std::vector<ir::CellId> strict_needs(ir::CellId id) const;
+  std::vector<ir::CellId> all_needs(ir::CellId id) const;
+  bool may_fail(ir::CellId id) const;
+  bool is_total(ir::CellId id);
+
+  std::string write(ir::CellId id);
+  std::string read(const ir::CellNode& node);
+  std::string extract(const CellRead& from, ElementType type, const std::vector<std::string>& at);
+  std::string lazy(const ir::CellNode& node);
+  template <class Then, class Else>
+  std::string branch(const std::string& condition, std::string_view type, Then then_value, Else else_value);
+  std::string in_branch(ir::CellId id);
+  std::string coordinate(ir::CellId id);
+  std::string affine(const ir::AffineExpr& expr);
+
+  Text& text_;
+  CellPlace place_;
+  std::vector<std::string> known_;
+  std::vector<std::size_t> trail_;  // what became known, in order: a branch forgets it at its end
+  std::vector<int> total_;          // -1: not asked yet
+};
+
+}  // namespace tap::backend::mlir

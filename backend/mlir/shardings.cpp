@@ -1,0 +1,136 @@
+#include "backend/mlir/shardings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backend/mlir/arithmetic.h"
+#include "ir/mesh_position.h"
+#include "ir/sharded_boxes.h"
+
+namespace tap::backend::mlir {
+namespace {
+
+constexpr std::int64_t most_blocks = 65536;  // of a dim whose blocks are written one by one
+
+Refused refused(const std::string& value, const std::string& why, std::string help) {
+  return {fmt::format("the sharding of `{}` cannot be said in MLIR's shard dialect: {}", value, why), std::move(help)};
+}
+
+void cut(std::vector<std::int64_t>& cuts, std::int64_t at) {
+  if (std::find(cuts.begin(), cuts.end(), at) == cuts.end()) cuts.push_back(at);
+  std::sort(cuts.begin(), cuts.end());
+}
+
+// The graphs that are written: of a choice only what stands first.
+void reach(const ir::Program& program, ir::GraphId graph, std::vector<ir::GraphId>& list) {
+  if (std::find(list.begin(), list.end(), graph) != list.end()) return;
+  list.push_back(graph);
+  for (const ir::Operation& operation : program[graph].operations)
+    if (const ir::RegionBody* region = program[operation.op].region()) reach(program, region->graph, list);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Grid::shape() const {
+  std::vector<std::int64_t> sizes;
+  for (const std::vector<std::int64_t>& digits : cuts)
+    for (std::size_t k = 0; k + 1 < digits.size(); ++k) sizes.push_back(digits[k + 1] / digits[k]);
+  if (sizes.empty()) sizes.push_back(1);
+  return sizes;
+}
+
+std::vector<std::int64_t> Grid::numbers_of(const ir::AxisRef& axis) const {
+  const ir::SubAxis part = ir::digit(*mesh, axis);
+  std::vector<std::int64_t> numbers;
+  std::int64_t number = 0;
+  for (std::size_t a = 0; a < mesh->axes.size(); ++a)
+    for (std::size_t k = 0; k + 1 < cuts[a].size(); ++k, ++number)
+      if (mesh->axes[a].name == axis.name && part.pre_size <= cuts[a][k] && cuts[a][k] < part.pre_size * part.size)
+        numbers.push_back(number);
+  return numbers;
+}
+
+Grids::Grids(const ir::Program& program) {
+  std::vector<ir::GraphId> reached;
+  reach(program, program.main, reached);
+  for (ir::GraphId g : reached) {
+    const ir::Graph& graph = program[g];
+    for (const ir::Value& value : graph.values)
+      if (value.sharding) add(program, *value.sharding, value.name);
+    for (const ir::Operation& operation : graph.operations)
+      for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
+        if (operation.operand_shardings[k])
+          add(program, *operation.operand_shardings[k], graph[operation.operands[k]].name);
+  }
+}
+
+void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const std::string& value) {
+  const ir::Mesh& mesh = *ir::find_mesh(program, sharding.mesh);
+  if (mesh.axes.empty() && mesh.devices.empty()) return;
+  if (ir::is_maximal(mesh))
+    throw refused(value, fmt::format("`{}` is one device of many", mesh.name), "give the mesh an axis");
+  for (std::size_t k = 0; k < mesh.devices.size(); ++k)
+    if (mesh.devices[k] != static_cast<std::int64_t>(k))
+      throw refused(value, fmt::format("the devices of `{}` are in an order of their own", mesh.name),
+                    "leave out `devices` of the mesh, and number the devices so");
+  if (!sharding.unreduced.empty())
+    throw refused(value, "it holds partial results over `" + to_string(sharding.unreduced.front()) + "`",
+                  "combine them: leave out `unreduced`");
+  Grid& grid = grids_[mesh.name];
+  grid.mesh = &mesh;
+  grid.cuts.resize(mesh.axes.size(), {1});
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a) cut(grid.cuts[a], mesh.axes[a].size);
+  for (const ir::AxisRef& axis : ir::used_axes(sharding)) {
+    const ir::SubAxis part = ir::digit(mesh, axis);
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+      if (mesh.axes[a].name != axis.name) continue;
+      std::vector<std::int64_t>& cuts = grid.cuts[a];
+      cut(cuts, part.pre_size);
+      cut(cuts, part.pre_size * part.size);
+      for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
+        if (cuts[k + 1] % cuts[k] != 0)
+          throw refused(value,
+                        fmt::format("`{}` of {} devices is cut here after {} and elsewhere after {}", axis.name,
+                                    mesh.axes[a].size, cuts[k + 1], cuts[k]),
+                        "use parts of the axis of which one is a part of the other");
+    }
+  }
+}
+
+std::vector<std::string> Grids::declarations() const {
+  std::vector<std::string> lines;
+  for (const auto& [name, grid] : grids_)
+    lines.push_back(fmt::format("shard.grid {}(shape = {})", symbol(name), fmt::join(grid.shape(), "x")));
+  return lines;
+}
+
+std::string Grids::shard(Text& text, const std::string& value, const ir::TensorType& type, const ir::Sharding& sharding,
+                         bool of_use) const {
+  auto found = grids_.find(sharding.mesh);
+  if (found == grids_.end()) return value;
+  const Grid& grid = found->second;
+  std::vector<std::string> axes;
+  std::vector<std::int64_t> offsets;
+  bool divides = true;
+  for (std::size_t d = 0; d < sharding.dims.size(); ++d) {
+    std::vector<std::int64_t> numbers;
+    for (const ir::AxisRef& axis : sharding.dims[d].axes)
+      for (std::int64_t number : grid.numbers_of(axis)) numbers.push_back(number);
+    axes.push_back(list(numbers));
+    const std::int64_t blocks = ir::size_of(*grid.mesh, sharding.dims[d].axes), size = type.shape[d];
+    divides = divides && size % blocks == 0;
+    if (numbers.empty() || blocks > most_blocks) continue;
+    for (std::int64_t k = 0; k < blocks; ++k) offsets.push_back(ir::Blocks{blocks}.block({0, size}, k).lo);
+    offsets.push_back(size);
+  }
+  const std::string uneven = divides ? "" : " sharded_dims_offsets = " + list(offsets);
+  const std::string sharded = define(text, "s",
+                                     fmt::format("shard.sharding {} split_axes = [{}]{} : !shard.sharding",
+                                                 symbol(sharding.mesh), joined(axes), uneven));
+  return define(text, value.substr(1),
+                fmt::format("shard.shard {} to {}{} : {}", value, sharded, of_use ? " annotate_for_users" : "",
+                            tensor_type(type)));
+}
+
+}  // namespace tap::backend::mlir

@@ -1,0 +1,40 @@
+// Meshes and shardings in MLIR's shard dialect.
+//
+//   mesh pod = [data: 4, model: 4]      shard.grid @pod(shape = 4x4)
+//   X @ pod[{data}, {}]                 %s = shard.sharding @pod split_axes = [[0], []] : !shard.sharding
+//                                       %X_2 = shard.shard %X to %s : tensor<8x16xf32>
+//
+// The dialect knows no parts of axes: an axis of which parts are used is several axes of the grid. Where sizes do not divide, it
+// is told where each block begins. Partial sums and devices in another order it cannot say.
+#pragma once
+
+#include <map>
+
+#include "backend/mlir/operation.h"
+
+namespace tap::backend::mlir {
+
+// The grid of a mesh: where each of its axes is cut into digits, major to minor, for all shardings of the program.
+struct Grid {
+  const ir::Mesh* mesh = nullptr;
+  std::vector<std::vector<std::int64_t>> cuts = {};  // by axis: 1, …, its size; each divides the next
+  std::vector<std::int64_t> shape() const;
+  std::vector<std::int64_t> numbers_of(const ir::AxisRef& axis) const;  // of the grid's axes that it is
+};
+
+class Grids {
+ public:
+  // Of all shardings of values and uses in the graphs that main reaches. Throws Refused.
+  explicit Grids(const ir::Program& program);
+
+  std::vector<std::string> declarations() const;
+  // The value from here on: annotated, or as it is where a sharding says nothing (a mesh without axes).
+  std::string shard(Text& text, const std::string& value, const ir::TensorType& type, const ir::Sharding& sharding,
+                    bool of_use) const;
+
+ private:
+  void add(const ir::Program& program, const ir::Sharding& sharding, const std::string& value);
+  std::map<std::string, Grid> grids_;
+};
+
+}  // namespace tap::backend::mlir

@@ -1,0 +1,41 @@
+// The text of MLIR as it is written: lines, names of values, types.
+//
+//   %H = linalg.generic … -> tensor<8x32xf32>        the value that the program calls H
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap::backend::mlir {
+
+class Text {
+ public:
+  void line(std::string_view text);
+  void in() { ++depth_; }
+  void out() { --depth_; }
+  // %hint, or where that is taken %hint_2, %hint_3, …; what cannot stand in a name is `_`.
+  std::string fresh(std::string_view hint);
+  const std::string& str() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t depth_ = 0;
+  std::set<std::string, std::less<>> taken_;
+};
+
+// f32, i8 (of u8, too: what is unsigned is so by the operations on it), i1
+std::string_view type_name(ElementType type);
+std::string tensor_type(ElementType type, const Shape& shape);  // tensor<8x32xf32>
+inline std::string tensor_type(const ir::TensorType& type) { return tensor_type(type.element, type.shape); }
+// A constant's literal, exactly: 1.5, 0x7FC00000, -3, true
+std::string literal(const ir::Scalar& value);
+std::string symbol(std::string_view name);                   // @mlp, or with quotes where it is no plain name
+std::string on_one_line(std::string text);                   // what could end a comment or a string is `_`
+std::string list(const std::vector<std::int64_t>& numbers);  // [1, 2]
+std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");  // a, b
+
+}  // namespace tap::backend::mlir
