@@ -14,6 +14,7 @@
 #include "ir/certificate_text.h"
 #include "ir/program_hash.h"
 #include "support/exit_code.h"
+#include "support/plain_arguments.h"
 #include "support/read_file.h"
 
 namespace {
@@ -40,8 +41,7 @@ T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> paths(argv + 1, argv + argc);
-  if (argc < 3) fail(exit_code::wrong_command_line, "usage: tapc-check SOURCE.ir CERTIFICATE STAGE.ir...");
+  const auto paths = plain_arguments(argc, argv, 2, "tapc-check SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
   std::deque<ir::Program> programs;
   std::vector<check::Stage> stages;

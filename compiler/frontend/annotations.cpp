@@ -42,9 +42,9 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
   if (decl.devices) {
     auto count = static_cast<std::int64_t>(decl.devices->size());
     if (count != devices)
-      session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
-                              "the mesh " + quoted(mesh.name) + " has " + counted(devices, "device") + "; got " +
-                                  std::to_string(count) + " ids"));
+      session.fail(Diagnostic(
+          Code::bad_mesh, decl.devices_span,
+          "the mesh " + quoted(mesh.name) + " has " + counted(devices, "device") + "; got " + counted(count, "id")));
     // Without axes it is one device, which may be any.
     const bool maximal = mesh.axes.empty() && count == 1 && decl.devices->front() < max_devices;
     std::vector<bool> seen(decl.devices->size(), false);

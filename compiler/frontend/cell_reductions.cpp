@@ -127,10 +127,18 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   CellId operand;
   ElementType type;
   ir::MonoidId monoid;
-  if (reduce.operands.size() != 1)
+  if (reduce.operands.size() != 1) {
+    const Definition* declared = session_.definitions.find(*env.scope, Sort::monoid, reduce.monoid);
+    std::size_t components = declared ? declared->as<ast::MonoidDecl>()->components.size() : 0;
+    if (components != 0 && components != reduce.operands.size())
+      session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                               quoted(reduce.monoid.text) + " has " + counted(components, "component") + "; got " +
+                                   counted(reduce.operands.size(), "value"))
+                        .label(declared->name_span, "declared here"));
     session_.fail(Diagnostic(
         Code::bad_monoid, env[id].span,
         "a reduction of several components stands alone on the right of `(…) = …`; here one value is wanted"));
+  }
   if (builtin) {
     Cell cell = elaborate(scope, reduce.operands[0], inner, std::nullopt);
     if (cell.is_literal()) cell = typed(scope, reduce.operands[0], inner, expected);

@@ -6,9 +6,28 @@
 namespace tap {
 namespace {
 
+// f<1.5> for an int, f<1> for a bool: told as what the parameter is.
+void refuse_other_literal(Session& session, const ast::Param& param, const ast::Expr& value) {
+  bool of_int = param.kind.text == "int", of_bool = param.kind.text == "bool";
+  auto* number = std::get_if<ast::IntLiteral>(&value.node);
+  bool fraction = std::holds_alternative<ast::FloatLiteral>(value.node);
+  bool truth = std::holds_alternative<ast::BoolLiteral>(value.node);
+  if (!(of_int && (fraction || truth)) && !(of_bool && (fraction || number))) return;
+  Diagnostic d(Code::bad_parameter, value.span,
+               "the parameter " + quoted(param.name.text) + " is " +
+                   (of_int ? "a whole number" : "`true` or `false`, or a condition") + "; got " +
+                   quoted(source_of(session, value.span)));
+  if (number && number->magnitude <= 1) {
+    std::string mend = number->magnitude == 1 ? "true" : "false";
+    d.help("write " + quoted(mend)).fix(value.span, mend);
+  }
+  session.fail(std::move(d));
+}
+
 void bind_param(Session& session, Env& callee, const ast::Param& param, const Env& from, ast::ExprId value) {
   Span span = from[value].span;
   const std::string& kind = param.kind.text;
+  refuse_other_literal(session, param, from[value]);
   if (kind == "int") {
     callee.names[param.name.text] = IntEntity{eval_size(session, from, value), span};
   } else if (kind == "float") {

@@ -242,6 +242,17 @@ Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
     return d;
   }
   if (habit_of_another_language(list, {token, token}, d)) return d;
+  bool imports = text == "import" || text == "using" || text == "include" || text == "from";
+  if (imports && list.kind(token + 1) == K::name) {
+    d.message = fmt::format("`{}` has no meaning in Tap", text);
+    d.help("a module is read with `use`, by the name of its file").fix(d.span, "use");
+    return d;
+  }
+  if (list.kind(token) == K::comma && token >= 2 && list.text_of(token - 2) == "use") {
+    d.message = "a `use` names one module";
+    d.help("write `use` for each").fix(d.span, "; use");
+    return d;
+  }
   d.message = fmt::format("{} where a declaration was wanted: {}", found(list, token), declarations);
   K next = list.kind(token + 1);
   if (auto near = list.kind(token) == K::name ? did_you_mean(text, {declaration_words.begin(), declaration_words.end()})

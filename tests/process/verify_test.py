@@ -64,6 +64,15 @@ class VerifyTest(TapcTest):
             self.assertEqual(subprocess.run([CHECKER, source, "p.cert", *stages], cwd=self.folder, stdout=full,
                                             stderr=subprocess.DEVNULL).returncode, 4)
 
+    def test_help_and_version_of_the_checker(self):
+        for option, pattern in (("--help", r"^usage: tapc-check SOURCE"), ("-h", r"^usage: "), ("--version", r"^tapc-check \d+\.\d+")):
+            result = subprocess.run([CHECKER, option], capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertRegex(result.stdout, pattern)
+        result = subprocess.run([CHECKER, "a.ir"], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("usage: tapc-check", result.stderr)
+
     def test_certificate_on_disk(self):
         source, *stages = self.stages()
         self.assertGreaterEqual(len(stages), 3)
