@@ -20,7 +20,7 @@ struct Executable::Impl {
   executor::Executor executor;
 
   Impl(BlockProgram program, const ExecuteOptions& options)
-      : jit({.cache = options.cache}), compiled(lower(std::move(program), options.exact_arithmetic)) {
+      : jit({.cache = options.cache}), compiled(lower(std::move(program), options.exact_arithmetic, options.machine)) {
     compiled.functions = jit.compile(compiled.kernels.kernels);
     ScheduleOptions how;
     how.parts = options.parts;

@@ -17,6 +17,7 @@ struct ExecuteOptions {
   std::size_t threads = 1;
   std::int64_t parts = 0;  // into how many a kernel's box is cut, as far as it can be; 0: as many as are worth it
   bool exact_arithmetic = false;            // floats are combined as they are written, and every operation rounds
+  Machine machine = {};                     // as it is assumed to be; changes no result
   std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be none
   // Outside kernels by symbol; null for one that is not there.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};

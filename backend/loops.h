@@ -29,6 +29,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/machine.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
@@ -188,6 +189,7 @@ struct Kernel {
 struct LowerOptions {
   bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
   bool any_box = false;           // is called for any part of its box
+  Machine machine = {};           // changes no result
 };
 // Pre: the operator is a map, a reduction or a group. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});

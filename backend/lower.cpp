@@ -267,10 +267,10 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   std::vector<CellId> roots;
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
   if (are_harmless(roots))
-    if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic)) {
+    if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_)) {
       cut_by(*tile);
       if (op_.reduce() && !tile->along_reduction)
-        if (auto packing = choose_packing(program_, op_, *tile, extents, Machine{}))
+        if (auto packing = choose_packing(program_, op_, *tile, extents, machine_))
           return packed(*tile, *packing, extents);
       return tiles(*tile, extents);
     }
@@ -338,7 +338,7 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
   declare_cut(kernel, program, op, extents);
-  kernel.body = Lowering(program, op, kernel, std::move(frame)).run(extents, options.exact_arithmetic);
+  kernel.body = Lowering(program, op, kernel, std::move(frame), options.machine).run(extents, options.exact_arithmetic);
   return kernel;
 }
 

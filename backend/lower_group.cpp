@@ -24,10 +24,12 @@ std::vector<Statement> in_section(std::size_t number, std::vector<Statement> bod
 }  // namespace
 
 GroupLowering::GroupLowering(const Program& program, const Operator& group, Kernel& kernel, std::vector<DimSpan> box,
-                             std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results)
+                             std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results,
+                             const Machine& machine)
     : program_(program),
       group_(group),
       kernel_(kernel),
+      machine_(machine),
       view_(view_of(program, group)),
       graph_(view_.graph),
       windows_(moving_demand(view_)),
@@ -144,7 +146,7 @@ void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& 
   if (is_streamed(number)) return add_stream(number, level, frame, box);
   frame.results = tensors_of(operation.results);
   std::vector<Statement> body;
-  if (op.region()) body = GroupLowering(program_, op, kernel_, box, frame.operands, frame.results).run();
+  if (op.region()) body = GroupLowering(program_, op, kernel_, box, frame.operands, frame.results, machine_).run();
   else body = lowered(op, frame, box);
   append(levels_[level].before, in_section(section, std::move(body)));
 }
@@ -158,7 +160,7 @@ std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& f
     extents.exact.push_back(span.exact);
   }
   extents.bounded = true;
-  return Lowering(program_, op, kernel_, frame).run(extents, kernel_.exact_arithmetic, goes_on);
+  return Lowering(program_, op, kernel_, frame, machine_).run(extents, kernel_.exact_arithmetic, goes_on);
 }
 
 // A map of those that a streamed reduction is made of.
@@ -289,7 +291,7 @@ void lower_group(const Program& program, const Operator& group, Kernel& kernel, 
   for (std::size_t d = 0; d < group.dims.size(); ++d)
     box.push_back({AffineExpr::variable(kernel.variables.size(), frame.lo[d]),
                    AffineExpr::variable(kernel.variables.size(), frame.hi[d]), extents.sizes[d], extents.exact[d], 0});
-  GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results);
+  GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results, options.machine);
   kernel.body = lowering.run();
   cut_by_tiles(kernel, program, group, extents, lowering.points());
 }

@@ -35,7 +35,7 @@ class GroupLowering {
  public:
   // `box`: by dim. Tensors as in Frame. What the operations do is in sections, numbered on from those that there are.
   GroupLowering(const ir::Program& program, const ir::Operator& group, Kernel& kernel, std::vector<DimSpan> box,
-                std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results);
+                std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const Machine& machine);
   std::vector<Statement> run();
   const std::vector<std::int64_t>& points() const { return points_; }  // of a tile, by dim
 
@@ -81,6 +81,7 @@ class GroupLowering {
   const ir::Program& program_;
   const ir::Operator& group_;
   Kernel& kernel_;
+  const Machine machine_;
   ir::GroupView view_;
   const ir::Graph& graph_;
   ir::MovingDemand windows_;

@@ -16,11 +16,14 @@ bool is_group(const Operator& op) { return op.region() && op.region()->kind == R
 // Numbers the distinct operators; equal structures share a kernel, and groups those that have the same loops.
 class Kernels {
  public:
-  Kernels(CompiledProgram& compiled, bool exact_arithmetic)
-      : program_(compiled.blocks.program), all_(compiled.kernels.kernels), exact_(exact_arithmetic) {}
+  Kernels(CompiledProgram& compiled, bool exact_arithmetic, const Machine& machine)
+      : program_(compiled.blocks.program),
+        all_(compiled.kernels.kernels),
+        exact_(exact_arithmetic),
+        machine_(machine) {}
 
   std::size_t of(const Operator& op, bool any_box) {
-    const LowerOptions options{.exact_arithmetic = exact_, .any_box = any_box};
+    const LowerOptions options{.exact_arithmetic = exact_, .any_box = any_box, .machine = machine_};
     if (is_group(op)) return of_loops(lowered(program_, op, options));
     std::size_t hash = structural_hash(op);
     auto [begin, end] = operators_.equal_range(hash);
@@ -46,6 +49,7 @@ class Kernels {
   const Program& program_;
   std::vector<Kernel>& all_;
   bool exact_;
+  const Machine machine_;
   std::unordered_multimap<std::size_t, Seen> operators_;
   std::unordered_map<std::string, std::size_t> groups_;  // by text
 };
@@ -71,13 +75,13 @@ std::vector<bool> graphs_in_groups(const Program& program) {
 
 }  // namespace
 
-CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic) {
+CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine& machine) {
   CompiledProgram compiled;
   compiled.blocks = std::move(blocks);
   const Program& program = compiled.blocks.program;
   compiled.kernels.of.resize(program.operators.size());
   const std::vector<bool> any_box = applied_to_parts(program), in_groups = graphs_in_groups(program);
-  Kernels kernels(compiled, exact_arithmetic);
+  Kernels kernels(compiled, exact_arithmetic, machine);
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     if (in_groups[g]) continue;
     for (const Operation& operation : program.graphs[g].operations) {

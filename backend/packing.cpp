@@ -111,8 +111,15 @@ class Chooser {
     return true;
   }
 
+  // Points of the reduction in one block: of so many the rows' panel of a register tile stays in the first cache, and the
+  // lanes' panel, which all rows use, takes a part of the second.
+  std::int64_t most_depth() const {
+    const std::int64_t rows = tile_.row_count * (vector_bytes / tile_.lanes), lanes = vector_bytes * tile_.vectors;
+    return std::clamp<std::int64_t>(std::min(machine_.l1_bytes / rows, machine_.l2_bytes / 4 / lanes), 256, 768);
+  }
+
   void choose_blocks() {
-    constexpr std::int64_t depth = 768;  // points of the reduction in one block
+    const std::int64_t depth = most_depth();
     std::int64_t inner = 1, all = 1;
     std::optional<std::size_t> first;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {

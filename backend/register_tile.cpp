@@ -200,8 +200,12 @@ bool holds(Law law) { return law == Law::proved || law == Law::assumed; }
 
 class Chooser {
  public:
-  Chooser(const Program& program, const Operator& op, const Extents& extents)
-      : op_(op), extents_(extents), work_(program, op, extents) {}
+  Chooser(const Program& program, const Operator& op, const Extents& extents, const Machine& machine)
+      : op_(op), extents_(extents), work_(program, op, extents) {
+    const std::int64_t vectors = machine.vector_registers * machine.vector_bytes / vector_bytes;
+    registers_ =
+        static_cast<std::uint32_t>(std::max<std::int64_t>(vectors - std::max<std::int64_t>(vectors / 16, 1), 1));
+  }
 
   std::optional<RegisterTile> run(bool reassociate) {
     std::uint32_t natural = vector_bytes / work_.bytes();
@@ -231,7 +235,7 @@ class Chooser {
   // Combined in the same order as with `tile`: only its rows are chosen anew.
   std::optional<RegisterTile> with_rows_for(const RegisterTile& tile) {
     try_rows({tile.dim, tile.lanes, tile.vectors, tile.along_reduction, {}, 1});
-    return best_;
+    return best_ ? best_ : tile;
   }
 
  private:
@@ -298,10 +302,9 @@ class Chooser {
 
   void consider(const RegisterTile& tile) {
     Work::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
-    constexpr std::uint32_t registers = 30;
     constexpr double code = 96;  // instructions in one go: enough to do while some wait for others
     bool several = tile.row_count * tile.vectors > 1;
-    if (several && (work_.registers(whole) > registers || work_.instructions(whole) > code)) return;
+    if (several && (work_.registers(whole) > registers_ || work_.instructions(whole) > code)) return;
     double cost = 0;
     for (auto [row_steps, rows] : row_parts(tile))
       for (auto [lane_steps, vectors] : lane_parts(tile))
@@ -317,6 +320,7 @@ class Chooser {
   const Operator& op_;
   const Extents& extents_;
   Work work_;
+  std::uint32_t registers_;  // as vectors are counted here, some left for what comes and goes
   std::optional<RegisterTile> best_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
@@ -351,17 +355,18 @@ Extents extents_of(const Operator& op) {
 }
 
 std::optional<RegisterTile> choose_tile(const Program& program, const Operator& op, const Extents& extents,
-                                        bool reassociate) {
+                                        bool reassociate, const Machine& machine) {
   if (op.dims.empty()) return {};
   if (std::any_of(extents.sizes.begin(), extents.sizes.end(), [](std::int64_t size) { return size == 0; })) return {};
   if (op.reduce() && reassociate) {
-    auto tile = Chooser(program, op, whole_extents(op, extents)).run(true);
+    constexpr Machine any;  // for what decides the order of a combination
+    auto tile = Chooser(program, op, whole_extents(op, extents), any).run(true);
     if (tile && tile->along_reduction) {
-      RegisterTile row = Chooser(program, op, extents).one_row(*tile);  // there may be few rows
-      return Chooser(program, op, extents).with_rows_for(row);
+      RegisterTile row = Chooser(program, op, extents, any).one_row(*tile);  // there may be few rows
+      return Chooser(program, op, extents, machine).with_rows_for(row);
     }
   }
-  return Chooser(program, op, extents).run(false);
+  return Chooser(program, op, extents, machine).run(false);
 }
 
 }  // namespace tap::backend

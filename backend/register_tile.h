@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "backend/machine.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
@@ -34,8 +35,9 @@ struct RegisterTile {
   bool operator==(const RegisterTile&) const = default;
 };
 // Empty if there is nothing to be had from vectors. Pre: the cells are harmless (cell_places.h). Unless `reassociate`, each
-// result is combined in the order of the source.
+// result is combined in the order of the source. Whether lanes run along a reduction, how many and how many vectors of them,
+// is a function of the program and its plan: a machine decides only what changes no result.
 std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-                                        bool reassociate);
+                                        bool reassociate, const Machine& machine);
 
 }  // namespace tap::backend

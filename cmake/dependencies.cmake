@@ -32,4 +32,12 @@ if(TAP_BACKEND)
   add_library(tap_llvm INTERFACE)
   target_include_directories(tap_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
   target_link_libraries(tap_llvm INTERFACE LLVM lldELF lldCommon)
+
+  find_library(TAP_HWLOC hwloc REQUIRED)
+  find_path(TAP_HWLOC_INCLUDE hwloc.h REQUIRED)
+  add_library(tap_hwloc INTERFACE)
+  target_include_directories(tap_hwloc SYSTEM INTERFACE ${TAP_HWLOC_INCLUDE})
+  target_link_libraries(tap_hwloc INTERFACE ${TAP_HWLOC})
+
+  find_path(TAP_TOMLPLUSPLUS toml++/toml.h REQUIRED)  # header-only, in compiler/driver/machine_file.cpp
 endif()

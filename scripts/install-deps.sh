@@ -7,7 +7,7 @@ packages=(
   # build
   cmake ninja-build g++ make git ccache mold
   antlr4 libantlr4-runtime-dev uuid-dev
-  llvm-22-dev liblld-22-dev
+  llvm-22-dev liblld-22-dev libhwloc-dev libtomlplusplus-dev
   libisl-dev libgmp-dev libz3-dev
   libboost-dev libboost-graph-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
   # tests

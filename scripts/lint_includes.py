@@ -37,6 +37,8 @@ LIBRARIES = [
     (("nlohmann/",), r"(runtime|compiler/driver|compiler/conformance)/[^/]*\.(cpp|h)",
      "runtime/*, compiler/driver/* and compiler/conformance/*"),
     (("xxhash.h",), r"ir/program_hash\.cpp", "ir/program_hash.cpp"),
+    (("hwloc.h",), r"backend/machine\.cpp", "backend/machine.cpp"),
+    (("toml++/",), r"compiler/driver/machine_file\.cpp", "compiler/driver/machine_file.cpp"),
     (("zlib.h",), r"runtime/[^/]*\.cpp", "runtime/*.cpp"),
 ]
 

@@ -67,10 +67,11 @@ Figures measure(Session& session, const BenchOptions& options) {
   const ir::Program& program = runnable.compiled.program;
   OutsideKernels kernels(program, options.engine.kernels);
   Figures figures;
+  EngineOptions engine = options.engine;
+  engine.strict_fp = options.what.source.strict_fp;
+  read_machine(session, engine);
   auto compiled = [&](double& seconds, const std::shared_ptr<backend::KernelCache>& cache) {
     Stopwatch watch;
-    EngineOptions engine = options.engine;
-    engine.strict_fp = options.what.source.strict_fp;
     backend::Executable executable = compile_native(program, engine, kernels, cache);
     seconds = watch.seconds();
     return executable;

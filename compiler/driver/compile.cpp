@@ -18,6 +18,7 @@
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/emit_mlir.h"
 #include "compiler/driver/library_files.h"
+#include "compiler/driver/machine_file.h"
 #include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
@@ -45,7 +46,7 @@ constexpr Output extra[] = {{"obj", ".o", "an object to link with"},
                             {"pc", ".pc", "a file for pkg-config"}};
 
 struct CompileCommand {
-  std::string file, output, name, plan, target = "native";
+  std::string file, output, name, plan, machine, target = "native";
   std::vector<std::string> emit;
   bool fuse = false;
   SourceOptions source;
@@ -194,7 +195,9 @@ int compile(Session& session, const CompileCommand& command) {
   facts.graph_hash = ir::hash_of(program.compiled.program);
   facts.plan = ir::print(program.plan);
   Phase phase("generating code");
-  backend::CompiledProgram lowered = backend::lower(passes::expand(program.compiled.program), command.passes.strict_fp);
+  const backend::Machine machine = machine_for(session, facts.target, command.machine);
+  backend::CompiledProgram lowered =
+      backend::lower(passes::expand(program.compiled.program), command.passes.strict_fp, machine);
   backend::ScheduleOptions how;
   how.output_names = &program.compiled.results;
   backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
@@ -228,6 +231,7 @@ Action declare_compile(CLI::App& app) {
       ->check(CLI::IsMember(emit_words()));
   app.add_option("--target", command->target, "The processor to make code for")
       ->check(CLI::IsMember(backend::target_names()));
+  add_machine_option(app, command->machine);
   app.add_option("--plan", command->plan, "A plan: what is fused and cut, and where the blocks go");
   app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no memory");
   add_source_options(app, command->source);

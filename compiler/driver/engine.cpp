@@ -9,6 +9,8 @@
 #ifdef TAP_HAVE_BACKEND
 #include "backend/executable.h"
 #include "backend/kernel_cache.h"
+#include "backend/library.h"
+#include "compiler/driver/machine_file.h"
 #include "passes/expand.h"
 #endif
 
@@ -59,7 +61,15 @@ void add_native_options(CLI::App& app, EngineOptions& options) {
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
 #ifdef TAP_HAVE_BACKEND
+  add_machine_option(app, options.machine_file);
   add_cache_options(app, options.cache);
+#endif
+}
+
+void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOptions& options) {
+#ifdef TAP_HAVE_BACKEND
+  if (options.engine == "native")
+    options.machine = machine_for(session, *backend::target_named("native"), options.machine_file);
 #endif
 }
 
@@ -79,6 +89,7 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   return {passes::expand(program),
           {.threads = options.threads,
            .exact_arithmetic = options.strict_fp,
+           .machine = options.machine,
            .cache = std::move(cache),
            .kernel = function}};
 }

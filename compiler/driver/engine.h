@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/machine.h"
 #include "compiler/driver/run_summary.h"
 #include "compiler/driver/session.h"
 #include "ir/graph.h"
@@ -36,10 +37,13 @@ struct EngineOptions {
   std::size_t threads = 1;
   bool strict_fp = false;  // floats are combined as they are written
   KernelCacheOptions cache;
+  std::string machine_file;          // empty: this machine as it is
+  backend::Machine machine;          // what read_machine finds
   std::vector<std::string> kernels;  // shared libraries with outside kernels
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine
+void read_machine(Session& session, EngineOptions& options);
 
 class OutsideKernels;
 // Only of a build with a backend. The kernels must outlive what is made; without a cache every kernel is compiled.

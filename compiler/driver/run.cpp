@@ -75,8 +75,9 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
   }
 }
 
-EngineOptions engine_of(const RunOptions& options) {
+EngineOptions engine_of(Session& session, const RunOptions& options) {
   EngineOptions engine = options.engine;
+  read_machine(session, engine);
   engine.strict_fp = options.what.source.strict_fp;
   return engine;
 }
@@ -100,7 +101,7 @@ int run(Session& session, const RunOptions& options) {
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
   LoadedProgram program =
       loaded ? std::move(*loaded)
-             : compiled_program(session, make_runnable(session, options.what, files), engine_of(options));
+             : compiled_program(session, make_runnable(session, options.what, files), engine_of(session, options));
   const std::vector<DeclaredOutput>& declared = program.outputs;
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);

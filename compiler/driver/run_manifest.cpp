@@ -49,6 +49,7 @@ void refuse_compiling(const RunnableOptions& options, const EngineOptions& engin
                                                 {!passes.verify, "--no-verify"},
                                                 {passes.time, "--time-passes"},
                                                 {passes.remarks, "--remarks"},
+                                                {!engine.machine_file.empty(), "--machine"},
                                                 {engine.engine != "native", "--engine"}};
   for (auto [is_given, option] : given)
     if (is_given)

@@ -1,0 +1,61 @@
+#include "backend/machine.h"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include <algorithm>
+
+#include "backend/library.h"
+
+namespace tap::backend {
+namespace {
+
+// A virtual machine is often shown the third-level cache of a whole host, which others fill.
+constexpr std::int64_t most_of_l3 = 16 << 20;
+
+// A core's part of the first cache of a level, or what was assumed where the system tells nothing.
+std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level, std::int64_t assumed) {
+  if (hwloc_get_nbobjs_by_type(topology, level) < 1) return assumed;
+  hwloc_obj_t cache = hwloc_get_obj_by_type(topology, level, 0);
+  auto bytes = static_cast<std::int64_t>(cache->attr->cache.size);
+  int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, cache->cpuset, HWLOC_OBJ_CORE);
+  return bytes > 0 ? std::max<std::int64_t>(bytes / std::max(cores, 1), 4096) : assumed;
+}
+
+Machine with_caches_found(Machine machine) {
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return machine;
+  hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+  if (hwloc_topology_load(topology) == 0) {
+    machine.l1_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE, machine.l1_bytes);
+    machine.l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE, machine.l2_bytes);
+    machine.l3_bytes = std::min(cache_bytes(topology, HWLOC_OBJ_L3CACHE, machine.l3_bytes), most_of_l3);
+  }
+  hwloc_topology_destroy(topology);
+  return machine;
+}
+
+}  // namespace
+
+Machine machine_of(const Target& target) {
+  Machine machine;
+  const std::vector<std::string> features = features_of(target);
+  auto has = [&](const char* feature) {
+    return std::find(features.begin(), features.end(), feature) != features.end();
+  };
+  if (has("avx512f")) return target.name == "native" ? with_caches_found(machine) : machine;
+  bool arm = target.triple.starts_with("aarch64");
+  machine.vector_bytes = has("avx") ? 32 : 16;
+  machine.vector_registers = arm ? 32 : 16;
+  return target.name == "native" ? with_caches_found(machine) : machine;
+}
+
+std::string print(const Machine& machine) {
+  return fmt::format("[registers]\nbytes = {}\ncount = {}\n\n[caches]\nl1 = {}\nl2 = {}\nl3 = {}\n",
+                     machine.vector_bytes, machine.vector_registers, machine.l1_bytes, machine.l2_bytes,
+                     machine.l3_bytes);
+}
+
+}  // namespace tap::backend

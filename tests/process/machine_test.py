@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""What machine files decide, what they must not, and what is wrong with them.
+machine_test.py TAPC"""
+import re
+
+import numpy as np
+
+from tapc import *
+
+SMALL = """# the least that there is
+[registers]
+bytes = 16
+count = 16
+[caches]
+l1 = "16 KiB"
+l2 = 262144
+l3 = "1M"
+"""
+LARGE = """[registers]
+bytes = 64
+count = 32
+[caches]
+l1 = "64 KiB"
+l2 = "2 MiB"
+l3 = "16 MiB"
+"""
+PROGRAMS = {
+    "matmul": "use std\nprogram p(x: f32[83, 900], y: f32[900, 700]) -> (z: f32[83, 700]) { z = matmul(x, y) }\n",
+    "transposed": "program p(x: f32[900, 83], y: f32[700, 900]) -> (z: f32[83, 700]) { z[i, j] = sum[k] x[k, i] * y[j, k] }\n",
+    "conv": "use std\nprogram p(x: f32[2, 16, 20, 20], y: f32[24, 16, 3, 3]) -> (z: f32[2, 24, 20, 20]) "
+            "{ z = conv2d<pad = 1>(x, y) }\n",
+    "sums": "program p(x: f32[37, 5001]) -> (z: f32[37], w: f32[5001], v: f32) "
+            "{ z[i] = sum[k] x[i, k]  w[k] = sum[i] x[i, k]  v = sum[i, k] x[i, k] }\n",
+    "doubles": "program p(x: f64[37, 5001]) -> (z: f64[37], m: f64[37]) { z[i] = sum[k] x[i, k] * x[i, k]  m[i] = max[k] x[i, k] }\n",
+    "softmax": "use std\nprogram p(x: f32[19, 1003]) -> (z: f32[19, 1003]) { z = softmax(x) }\n",
+    "attention": "use std\nprogram p(x: f32[130, 64], y: f32[515, 64], k: f32[515, 48]) -> (z: f32[130, 48]) "
+                 "{ z = attention(x, y, k) }\n",
+}
+BAD = [
+    ("[cache]\n", r"a machine file has no table `cache`[\s\S]*did you mean `caches`\?"),
+    ("[caches]\nl4 = 1\n", r"a machine file has no key in \[caches\] called `l4`"),
+    ("[caches]\nl2 = true\n", r"`l2` is no size"),
+    ("[caches]\nl2 = 1.5\n", r"`l2` is no size"),
+    ("[caches]\nl2 = \"2 MB\"\n", r"`l2` is no size[\s\S]*48 KiB"),
+    ("[caches]\nl2 = 12\n", r"`l2` is 12 bytes, and a cache has 4 KiB to 1 GiB"),
+    ("[caches]\nl2 = -4096\n", r"`l2` is -4096 bytes"),
+    ("[caches]\nl2 = \"99999999999 GiB\"\n", r"`l2` is no size"),
+    ("[registers]\ncount = \"16\"\n", r"`count` is no whole number"),
+    ("[registers]\ncount = 0\n", r"`count` is 0, and a machine has 8 to 64"),
+    ("[registers]\nbytes = 48\n", r"a register's size is a power of two"),
+    ("registers = 4\n", r"`registers` is a table, not a value[\s\S]*\[registers\]"),
+    ("[caches\nl2 = 4\n", r"no TOML"),
+    ("[caches]\nl2 = 65536\nl2 = 65536\n", r"no TOML"),
+]
+
+
+class Machine(TapcTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.toml", SMALL)
+        self.write("large.toml", LARGE)
+
+    def inputs(self, text):
+        """Numbers of which every order of adding gives other bits."""
+        words = []
+        for number, (name, element, shape) in enumerate(re.findall(r"(\w): (f\d\d)\[([^\]]*)\]", text.split("->")[0])):
+            array = np.random.default_rng(number).standard_normal([int(n) for n in shape.split(",")])
+            np.save(self.folder / f"{name}.npy", array.astype(np.float32 if element == "f32" else np.float64))
+            words += ["-i", f"{name}=@{name}.npy"]
+        return words
+
+    def test_the_same_bits_on_every_machine(self):
+        for name, text in PROGRAMS.items():
+            inputs = self.inputs(text)
+            self.write("p.tap", text)
+            for options in ([], ["--fuse"], ["--strict-fp"]):
+                with self.subTest(program=name, options=options):
+                    results = []
+                    for machine in ("small", "large"):
+                        self.expect(0, "^$", "run", "p.tap", *inputs, "-o", "@all.npz", "--no-cache", "--machine",
+                                    machine + ".toml", *options)
+                        with np.load(self.folder / "all.npz") as file:
+                            results.append({key: file[key].tobytes() for key in file.files})
+                    self.assertEqual(results[0], results[1])
+
+    def loops(self, target, *options, **how):
+        self.write("p.tap", PROGRAMS["matmul"])
+        self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--emit=loops,obj", "--target", target, *options, **how)
+        return (self.folder / "p.loops").read_text()
+
+    def test_what_a_machine_decides(self):
+        small, large = (self.loops("x86-64-v4", "--machine", name) for name in ("small.toml", "large.toml"))
+        self.assertNotEqual(small, large)
+        self.assertNotEqual(self.loops("x86-64-v3"), self.loops("x86-64-v4"))
+        self.write("one.toml", "[registers]\nbytes = 32\ncount = 16\n")
+        self.assertEqual(self.loops("x86-64-v3"), self.loops("x86-64-v4", "--machine", "one.toml"))
+
+    def test_only_native_code_asks_this_machine(self):
+        """hwloc takes a machine's description from its environment."""
+        other = {"HWLOC_SYNTHETIC": "l3:1(size=1048576) l2:1(size=131072) l1d:1(size=16384) core:1 pu:1",
+                 "HWLOC_THISSYSTEM": "1"}
+        self.assertNotEqual(self.loops("native"), self.loops("native", environment=other))
+        for target in ("x86-64-v3", "x86-64-v4", "aarch64"):
+            self.assertEqual(self.loops(target), self.loops(target, environment=other))
+
+    def test_kernels_of_another_machine_are_others(self):
+        self.write("p.tap", PROGRAMS["matmul"])
+        inputs, told = self.inputs(PROGRAMS["matmul"]), []
+        for machine in ("small.toml", "large.toml", "small.toml"):
+            self.expect(0, "^$", "run", "p.tap", *inputs, "-o", "z=@z.npy", "--cache-dir", "kernels", "--machine", machine)
+            told.append(len([path for path in (self.folder / "kernels").rglob("*") if path.is_file()]))
+        self.assertLess(told[0], told[1])
+        self.assertEqual(told[1], told[2])
+
+    def test_files_that_are_wrong(self):
+        self.write("p.tap", PROGRAM)
+        for text, pattern in BAD:
+            with self.subTest(text=text):
+                self.write("bad.toml", text)
+                for command in (["run", "p.tap", "-i", "X=[1, 2, 3, 4]"], ["bench", "p.tap"], ["compile", "p.tap", "-o", "p.so"]):
+                    told = self.expect(3, pattern, *command, "--machine", "bad.toml").told
+                    self.assertRegex(told, r"bad\.toml:\d+:\d+")
+        self.expect(2, "nowhere.toml` cannot be read", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "--machine", "nowhere.toml")
+        self.expect(2, "is a folder|is a directory", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "--machine", ".")
+
+    def test_what_is_compiled_already_takes_none(self):
+        self.write("p.tap", PROGRAM)
+        self.expect(0, "^$", "compile", "p.tap", "-o", "p.so")
+        self.expect(2, "--machine does nothing to a program that is compiled already", "run", "p.json", "-i",
+                    "X=[1, 2, 3, 4]", "--machine", "small.toml")
+
+
+if __name__ == "__main__":
+    unittest.main()
