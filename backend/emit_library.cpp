@@ -88,7 +88,10 @@ class LibraryEmitter {
                                                        library_.tables.size()));
     auto* list = llvm::ConstantArray::get(llvm::ArrayType::get(b_.getPtrTy(), kernels_.size()), kernels_);
     auto* pair = llvm::ConstantStruct::getAnon({constant(words, "t_words"), constant(list, "t_kernels")});
-    program_ = constant(pair, "t_program");
+    program_ = constant(pair, library_.standalone ? "tap_standalone_program" : "t_program");
+    if (!library_.standalone) return;
+    program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // of the program's beginning
+    program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
 
   // Hands its arguments on, with the program before them where it is wanted.

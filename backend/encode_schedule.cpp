@@ -4,6 +4,7 @@
 
 #include "backend/schedule.h"
 #include "runtime/kernel_abi.h"
+#include "runtime/processor.h"
 #include "runtime/schedule_tables.h"
 #include "support/check.h"
 #include "support/checked.h"
@@ -55,7 +56,7 @@ class Encoder {
  public:
   explicit Encoder(const Schedule& schedule) : schedule_(schedule) {}
 
-  Words run() {
+  Words run(const std::vector<std::string>& features) {
     words_.resize(sizeof(tables::Head) / sizeof(std::int64_t));
     tables::Head head{};
     head.magic = tables::magic;
@@ -72,9 +73,15 @@ class Encoder {
     std::vector<tables::Text> outside;
     for (const std::string& symbol : schedule_.outside) outside.push_back(text(symbol));
     head.outside = all(outside);
+    std::vector<tables::Text> wanted;
+    for (const std::string& feature : features)
+      if (processor::is_known(feature.data(), feature.size())) wanted.push_back(text(feature));
+    head.features = all(wanted);
     std::vector<tables::Sequence> sequences;
     for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
     head.sequences = all(sequences);
+    head.preparation = schedule_.preparation ? integer(*schedule_.preparation) : -1;
+    head.prepared_bytes = schedule_.prepared_bytes;
     head.depth = depth(schedule_.sequences[0]);
     head.most_arguments = most_arguments_;
     head.words = integer(words_.size());
@@ -213,6 +220,8 @@ class Encoder {
 
 }  // namespace
 
-std::vector<std::int64_t> encode(const Schedule& schedule) { return Encoder(schedule).run(); }
+std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<std::string>& features) {
+  return Encoder(schedule).run(features);
+}
 
 }  // namespace tap::backend

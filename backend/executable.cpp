@@ -18,6 +18,7 @@ struct Executable::Impl {
   std::vector<std::int64_t> tables;
   std::vector<OutsideFunction> outside;
   executor::Executor executor;
+  bool prepared = false;
 
   Impl(BlockProgram program, const ExecuteOptions& options)
       : jit({.cache = options.cache}), compiled(lower(std::move(program), options.exact_arithmetic, options.machine)) {
@@ -49,6 +50,29 @@ Executable::Executable(BlockProgram program, const ExecuteOptions& options)
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 
+namespace {
+
+// Kernels only read what is an input.
+std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
+  std::vector<executor::TensorView> views;
+  for (const Tensor& input : inputs) views.push_back({const_cast<std::byte*>(input.data()), nullptr});
+  return views;
+}
+
+void require_done(executor::Status status, const executor::Message& message, const executor::Message& result) {
+  if (status == executor::Status::no_memory) throw std::bad_alloc();
+  if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
+}
+
+}  // namespace
+
+void Executable::prepare(const std::vector<Tensor>& inputs) {
+  impl_->check(inputs);
+  executor::Message message;
+  require_done(impl_->executor.prepare(views_of(inputs).data(), message), message, {});
+  impl_->prepared = true;
+}
+
 std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> outputs;
   run(inputs, outputs);
@@ -63,14 +87,13 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
     if (outputs[k].type() != type.element || outputs[k].shape() != type.shape || !outputs[k].data())
       outputs[k] = Tensor(type.element, type.shape);
   }
-  std::vector<executor::TensorView> in, out;
-  // Kernels only read what is an input.
-  for (const Tensor& input : inputs) in.push_back({const_cast<std::byte*>(input.data()), nullptr});
+  std::vector<executor::TensorView> in = views_of(inputs), out;
   for (Tensor& output : outputs) out.push_back({output.mutable_data(), nullptr});
   executor::Message message, result;
-  executor::Status status = impl_->executor.run(in.data(), out.data(), message, &result);
-  if (status == executor::Status::no_memory) throw std::bad_alloc();
-  if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
+  executor::Status status = executor::Status::done;
+  if (!impl_->prepared) status = impl_->executor.prepare(in.data(), message);
+  if (status == executor::Status::done) status = impl_->executor.run(in.data(), out.data(), message, &result);
+  require_done(status, message, result);
 }
 
 std::size_t Executable::inner_bytes() const {
@@ -85,10 +108,12 @@ std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.ke
 
 std::size_t Executable::shard_count() const {
   std::size_t count = 0;
-  for (const Sequence& sequence : impl_->schedule.sequences)
-    for (const Batch& batch : sequence)
+  for (std::size_t s = 0; s < impl_->schedule.sequences.size(); ++s)
+    for (const Batch& batch : impl_->schedule.sequences[s])
       for (const ScheduledTask& task : batch)
-        count += std::holds_alternative<KernelCall>(task.what) || std::holds_alternative<OutsideCall>(task.what);
+        count += s == impl_->schedule.preparation
+                     ? 0
+                     : std::holds_alternative<KernelCall>(task.what) || std::holds_alternative<OutsideCall>(task.what);
   return count;
 }
 

@@ -30,6 +30,8 @@ class Executable {
   ~Executable();
   Executable(Executable&&) noexcept;
 
+  // What kernels want of `const` inputs is made of these, once and not in every run: later runs are given the same.
+  void prepare(const std::vector<Tensor>& inputs);
   // Inputs match the graph's, in order. Throws ir::EvaluationError. Calls of one Executable must not overlap.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   // The results go where `outputs` are, if these are of the graph's types, else into new memory. After a failure they hold

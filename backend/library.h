@@ -34,6 +34,7 @@ struct Library {
   std::string prefix;
   const std::vector<Kernel>* kernels = nullptr;
   std::vector<std::int64_t> tables;
+  bool standalone = false;  // is linked to a program of its own, too
 };
 struct LibraryCode {
   std::string object;          // of the program alone, without the runtime
@@ -46,6 +47,8 @@ LibraryCode emit(const Library& library, const Target& target, const CodeOptions
 
 // Linked with the runtime. Throws Failure, exit 4, with what the linker said. Pre: the target is linkable.
 std::string link_shared(const std::string& object);
+// A program that reads and writes files (runtime/embedded/standalone.cpp). Pre: emitted as `standalone`.
+std::string link_program(const std::string& object);
 std::string link_relocatable(const std::string& object);
 
 // In hexadecimal digits.

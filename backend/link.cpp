@@ -110,9 +110,11 @@ std::string library_of(void* function) {
   return ::dladdr(function, &info) != 0 && info.dli_fname ? info.dli_fname : "";
 }
 
-std::string link(std::vector<std::string> options, const std::string& object) {
+// `beginning`: an object that is linked as well.
+std::string link(std::vector<std::string> options, const std::string& object, std::string_view beginning = {}) {
   static std::mutex one_at_a_time;
-  MemoryFile program(object), runtime(embedded::runtime_object);
+  MemoryFile program(object), runtime(embedded::runtime_object), first(beginning);
+  if (!beginning.empty()) options.push_back(first.path());
   LinkedBytes result;
   std::vector<std::string> words = {"ld.lld",          "-o",           result.path(), "--threads=1",
                                     "--build-id=none", program.path(), runtime.path()};
@@ -135,11 +137,27 @@ std::string link(std::vector<std::string> options, const std::string& object) {
 
 }  // namespace
 
-std::string link_shared(const std::string& object) {
+namespace {
+
+std::vector<std::string> with_system_libraries(std::vector<std::string> options) {
   auto* sine = static_cast<double (*)(double)>(std::sin);
-  return link({"-shared", "--gc-sections", "-z", "defs", "-z", "now", "-z", "noexecstack", "--as-needed",
-               library_of(reinterpret_cast<void*>(&::gnu_get_libc_version)), library_of(reinterpret_cast<void*>(sine))},
-              object);
+  options.insert(options.end(), {"--gc-sections", "-z", "defs", "-z", "now", "-z", "noexecstack", "--as-needed",
+                                 library_of(reinterpret_cast<void*>(&::gnu_get_libc_version)),
+                                 library_of(reinterpret_cast<void*>(sine))});
+  return options;
+}
+
+}  // namespace
+
+std::string link_shared(const std::string& object) { return link(with_system_libraries({"-shared"}), object); }
+
+std::string link_program(const std::string& object) {
+#ifdef __x86_64__
+  const char* loader = "/lib64/ld-linux-x86-64.so.2";
+#else
+  const char* loader = "/lib/ld-linux-aarch64.so.1";
+#endif
+  return link(with_system_libraries({"-pie", "--dynamic-linker", loader}), object, embedded::standalone_object);
 }
 
 // What is hidden is made local, so that the objects of several programs can be linked together.

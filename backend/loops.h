@@ -186,10 +186,21 @@ struct Kernel {
   bool operator==(const Kernel&) const;
 };
 
+// An operand that the kernel wants in the order in which its innermost loops take it, since it is the same in every run: it
+// is given what the map makes of the operand (lower_prepared.cpp).
+struct PreparedOperand {
+  std::uint32_t operand = 0;
+  ir::Operator map;
+  bool operator==(const PreparedOperand&) const = default;
+};
+
 struct LowerOptions {
   bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
   bool any_box = false;           // is called for any part of its box
   Machine machine = {};           // changes no result
+  // By operand, whether it is the same in every run; and which of these the kernel wants prepared. Null: none.
+  std::vector<bool> constant = {};
+  std::vector<PreparedOperand>* prepared = nullptr;
 };
 // Pre: the operator is a map, a reduction or a group. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});

@@ -338,7 +338,10 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
   declare_cut(kernel, program, op, extents);
-  kernel.body = Lowering(program, op, kernel, std::move(frame), options.machine).run(extents, options.exact_arithmetic);
+  Lowering lowering(program, op, kernel, std::move(frame), options.machine);
+  if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
+  kernel.body = lowering.run(extents, options.exact_arithmetic);
+  if (options.prepared) *options.prepared = lowering.take_prepared();
   return kernel;
 }
 

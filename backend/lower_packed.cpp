@@ -221,13 +221,18 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   return block_nest(tile, packing, std::move(columns.loop), std::move(fill_lanes), std::move(rows.loop), chunk);
 }
 
-// Declares the copies of these operands, from which cells read from now on. The statements make them.
+// Declares the copies of these operands, from which cells read from now on. The statements make them, save those that were
+// made before the program ran.
 std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                           const std::optional<Block>& chunk, const Packing& packing,
                                           const RegisterTile& tile, const Extents& extents) {
   std::vector<Statement> result;
   std::vector<Pack> packs;
   for (std::uint32_t read : reads) {
+    if (auto dims = prepared_dims(read, along)) {
+      result.push_back(prepare(read, along, *dims));
+      continue;
+    }
     packs.push_back(pack_of(read, along, chunk, packing, extents));
     append(result, fill(packs.back(), along, chunk, packing, tile));
   }

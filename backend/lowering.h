@@ -27,6 +27,10 @@ class Lowering {
   // results, which have the monoid's types and one cell per point.
   std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool goes_on = false);
 
+  // Of these operands some may be wanted prepared: which, is known after `run`.
+  void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
+  std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
+
  private:
   void declare_loads();
   Load load_of(const ir::Access& access);
@@ -147,6 +151,8 @@ class Lowering {
   std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                   const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
                                   const Extents& extents);
+  std::optional<std::vector<std::size_t>> prepared_dims(std::uint32_t read, const PackedDim& along) const;
+  Statement prepare(std::uint32_t read, const PackedDim& along, const std::vector<std::size_t>& dims);
   std::vector<Statement> block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                     std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk);
   bool followed_by_lanes(const Packing& packing, std::size_t dim) const;
@@ -164,6 +170,8 @@ class Lowering {
   State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool goes_on_ = false;
+  std::vector<bool> constant_;  // by operand; empty: none
+  std::vector<PreparedOperand> prepared_;
 };
 
 // One assignment to all of these slots.

@@ -17,10 +17,16 @@ class Printer {
   explicit Printer(const Schedule& schedule) : schedule_(schedule) {}
 
   std::string run() {
-    out_ = fmt::format("schedule: {} kernels, arena {} bytes, scratch {} bytes\n", schedule_.kernels,
+    out_ = fmt::format("schedule: {} kernels, arena {} bytes, scratch {} bytes", schedule_.kernels,
                        schedule_.arena_bytes, schedule_.scratch_bytes);
+    if (schedule_.preparation) out_ += fmt::format(", prepared {} bytes", schedule_.prepared_bytes);
+    out_ += "\n";
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) print(BufferId(b), schedule_.buffers[b]);
     print(schedule_.sequences.at(0), 0);
+    if (schedule_.preparation) {
+      out_ += "prepare\n";
+      print(schedule_.sequences.at(*schedule_.preparation), 0);
+    }
     return std::move(out_);
   }
 
@@ -33,6 +39,7 @@ class Printer {
         else out_ += fmt::format("arena {}..{}, batches {}..{}", b.at, b.at + b.bytes(), b.first, b.last);
         break;
       case BufferPlace::input: out_ += fmt::format("input {}", b.at); break;
+      case BufferPlace::prepared: out_ += fmt::format("prepared {}..{}", b.at, b.at + b.bytes()); break;
       case BufferPlace::output: out_ += fmt::format("output {}", b.at); break;
     }
     out_ += "\n";

@@ -109,6 +109,7 @@ Schedule Scheduler::run() {
   outputs(graph(program_.main, inputs));
   tasks_.close();
   tasks_.in_use_together(exchanged_);
+  tasks_.end_preparation();
   plan_memory(schedule_);
   return std::move(schedule_);
 }
@@ -180,9 +181,11 @@ void Scheduler::kernel(Frame& frame, const Application& application, const Opera
   for (HeldId h : application.operands) reads.push_back(held(frame, h));
   for (HeldId h : application.results) writes.push_back(held(frame, h));
   if (call.tiles == 0) return;
+  call.operations = text_of(frame, application);
+  for (const Preparation& how : kernels_.prepared[frame.graph[application.operation].op.index()])
+    reads[how.operand] = tasks_.prepared(reads[how.operand], how, kernels_.kernels[how.kernel], call.operations);
   call.buffers = reads;
   call.buffers.insert(call.buffers.end(), writes.begin(), writes.end());
-  call.operations = text_of(frame, application);
   tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1), order_}, reads, writes);
 }
 

@@ -25,7 +25,7 @@ namespace tap::backend {
 
 using BufferId = Id<struct BufferTag>;
 
-enum class BufferPlace : std::uint8_t { arena, input, output };
+enum class BufferPlace : std::uint8_t { arena, input, output, prepared };
 
 // Memory of a box of a value, row-major. Kernels, copies and outside kernels find cells by their coordinates in it.
 struct Buffer {
@@ -33,7 +33,7 @@ struct Buffer {
   ElementType element = ElementType::f32;
   ir::Box box;
   BufferPlace place = BufferPlace::arena;
-  std::int64_t at = 0;  // in the arena, in bytes; or the number of the input or output
+  std::int64_t at = 0;  // in the arena or among what is prepared, in bytes; or the number of the input or output
   // The batches, counted in order through iterates, in which it must keep what it holds; last < first: none.
   std::int64_t first = 0, last = -1;
   std::int64_t bytes() const;  // throws Overflow
@@ -110,19 +110,30 @@ struct ProgramTensor {
 struct Schedule {
   std::vector<ProgramTensor> inputs, outputs;
   std::vector<Buffer> buffers;
-  std::vector<Sequence> sequences;  // the first is the program, the others are bodies of iterates
+  std::vector<Sequence> sequences;         // the first is the program, the others are bodies of iterates and …
+  std::optional<std::size_t> preparation;  // … what is done once, with the constants
   std::vector<OperationText> operations;
   std::vector<std::string> outside;  // symbols of outside kernels
   std::size_t kernels = 0;
   std::int64_t arena_bytes = 0;
+  std::int64_t prepared_bytes = 0;
   std::int64_t scratch_bytes = 0;  // the most that a kernel wants
   bool operator==(const Schedule&) const = default;
+};
+
+// An operand that a kernel wants as another kernel, a map of it alone, makes it (lower_prepared.cpp).
+struct Preparation {
+  std::uint32_t operand = 0;
+  std::size_t kernel = 0;
+  ir::TensorType type;  // of what it makes
+  bool operator==(const Preparation&) const = default;
 };
 
 // The kernels of a program, by number, and which one computes an operator.
 struct KernelTable {
   std::vector<Kernel> kernels;
-  std::vector<std::optional<std::size_t>> of;  // by OperatorId
+  std::vector<std::optional<std::size_t>> of;      // by OperatorId
+  std::vector<std::vector<Preparation>> prepared;  // by OperatorId
 };
 
 struct ScheduleOptions {
@@ -137,7 +148,7 @@ void plan_memory(Schedule& schedule);
 
 std::string print(const Schedule& schedule);
 
-// The words of runtime/schedule_tables.h.
-std::vector<std::int64_t> encode(const Schedule& schedule);
+// The words of runtime/schedule_tables.h. Code with the schedule may use these features of a processor (library.h).
+std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<std::string>& features = {});
 
 }  // namespace tap::backend

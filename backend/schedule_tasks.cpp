@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "support/check.h"
 #include "support/checked.h"
 
 namespace tap::backend {
@@ -91,6 +92,33 @@ void ScheduleTasks::end_body(const Body& body, Iteration loop, std::size_t order
     if (Buffer& buffer = schedule_.buffers[b]; buffer.last >= body.begin) buffer.last = end;
   for (auto [now, next] : loop.states) at(now).last = end;
   schedule_.sequences[sequence_].push_back({{std::move(loop), 1, order}});
+}
+
+BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, const Kernel& kernel,
+                                 std::size_t operations) {
+  TAP_CHECK(at(constant).place == BufferPlace::input, "what is no constant would be prepared");
+  auto [known, fresh] = prepared_.try_emplace({constant, how.kernel});
+  if (!fresh) return known->second;
+  BufferId to = known->second = new_buffer(at(constant).name, how.type.element, ir::Box::of_shape(how.type.shape));
+  Buffer& buffer = at(to);
+  buffer.place = BufferPlace::prepared;
+  buffer.at = schedule_.prepared_bytes;
+  schedule_.prepared_bytes = checked::add(buffer.at, checked::mul((buffer.bytes() + 63) / 64, std::int64_t{64}));
+  KernelCall call;
+  call.kernel = how.kernel;
+  call.box = buffer.box;
+  call.tiles = tile_count(kernel, call.box);
+  call.operations = operations;
+  call.buffers = {constant, to};
+  const std::int64_t parts = call.tiles / kernel.worth;
+  preparation_.push_back({std::move(call), std::max<std::int64_t>(parts, 1), 0});
+  return to;
+}
+
+void ScheduleTasks::end_preparation() {
+  if (preparation_.empty()) return;
+  schedule_.preparation = schedule_.sequences.size();
+  schedule_.sequences.push_back({std::move(preparation_)});
 }
 
 void ScheduleTasks::in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged) {

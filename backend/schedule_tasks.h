@@ -2,6 +2,7 @@
 // buffer is in use. Bodies of iterates are sequences of their own, in the same count of time.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 
 #include "backend/schedule.h"
@@ -18,6 +19,10 @@ class ScheduleTasks {
   void add(ScheduledTask task, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes);
   void copy(BufferId from, BufferId to, const ir::Box& box, std::size_t order);
   void close();  // what follows is in another batch
+
+  // The constant as a kernel wants it, by a task that runs before all others. Several may want the same.
+  BufferId prepared(BufferId constant, const Preparation& how, const Kernel& kernel, std::size_t operations);
+  void end_preparation();
 
   struct Body {
     std::size_t sequence = 0, outer = 0;
@@ -53,7 +58,9 @@ class ScheduleTasks {
   std::size_t sequence_ = 0;  // that is being filled
   Batch batch_;
   Open open_;
-  std::int64_t time_ = 0;  // of the batch, through all sequences
+  std::int64_t time_ = 0;                                          // of the batch, through all sequences
+  std::map<std::pair<BufferId, std::size_t>, BufferId> prepared_;  // by the constant, and the kernel that prepares it
+  Batch preparation_;
 };
 
 }  // namespace tap::backend

@@ -50,6 +50,26 @@ void Executor::stop() {
     free_calls_ = call->next;
     free_call(call);
   }
+  free(prepared_);
+  prepared_ = nullptr;
+}
+
+Status Executor::prepare(const TensorView* inputs, Message& message) {
+  const Head& head = Reader(code_.tables).head();
+  if (head.preparation < 0) return Status::done;
+  if (!prepared_) prepared_ = allocate(head.prepared_bytes);
+  Call* call = prepared_ ? take_call() : nullptr;
+  if (!call) {
+    message.add("memory does not suffice: the program's constants need ").add(head.prepared_bytes).add(" bytes");
+    return Status::no_memory;
+  }
+  call->message = &message;
+  call->result = nullptr;
+  Status status = place_tensors(*call, inputs, nullptr);
+  if (status == Status::no_memory) message.add("memory does not suffice for a copy of a tensor that has gaps");
+  else status = run_sequence(*call, head.preparation, 0);
+  give_back(call);
+  return status;
 }
 
 Call* Executor::new_call() const {
@@ -110,7 +130,7 @@ bool usable_as_it_is(const Reader& tables, const Tensor& tensor, const TensorVie
 
 }  // namespace
 
-// Kernels want rows without gaps: a tensor of other strides is copied.
+// Kernels want rows without gaps: a tensor of other strides is copied. Without outputs only constants are there.
 Status Executor::place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const {
   Reader tables(code_.tables);
   const Head& head = tables.head();
@@ -130,8 +150,13 @@ Status Executor::place_tensors(Call& call, const TensorView* inputs, const Tenso
       call.addresses[b] = call.arena + buffer.at;
       continue;
     }
+    if (buffer.place == in_prepared) {
+      call.addresses[b] = prepared_ + buffer.at;
+      continue;
+    }
     bool in = buffer.place == is_input;
     const Tensor& tensor = tables.all<Tensor>(in ? head.inputs : head.outputs)[buffer.at];
+    if (!outputs && (!in || !tensor.constant)) continue;
     char*& staged = call.staged[in ? buffer.at : head.inputs.count + buffer.at];
     call.addresses[b] = place(tensor, (in ? inputs : outputs)[buffer.at], staged, in);
     if (!call.addresses[b] && buffer.bytes > 0) return Status::no_memory;

@@ -32,8 +32,9 @@ enum class Status : int32_t {
   done = 0,
   failed = 1,  // the program failed, as a division by zero does; the message says where
   no_memory = 2,
-  missing_kernel = 3,  // an outside kernel that was not given
-  wrong_argument = 4,  // of who called a compiled library
+  missing_kernel = 3,   // an outside kernel that was not given
+  wrong_argument = 4,   // of who called a compiled library
+  wrong_processor = 5,  // it lacks what the code of a compiled library uses
 };
 
 struct Call;
@@ -44,6 +45,9 @@ class Executor {
   // The code outlives the executor.
   Status start(const Code& code, int64_t threads);
   void stop();
+
+  // Once, with the constants at their places among the inputs, before the first run: nothing runs meanwhile.
+  Status prepare(const TensorView* inputs, Message& message);
 
   // Inputs and outputs as in the tables; outputs overlap nothing else. `result`, if given, is set to the name of the value
   // whose operation failed.
@@ -68,6 +72,7 @@ class Executor {
   Pool pool_;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   Call* free_calls_ = nullptr;  // kept for the next run
+  char* prepared_ = nullptr;    // of all runs
 };
 
 }  // namespace tap::executor

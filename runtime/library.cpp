@@ -7,6 +7,7 @@
 #include <new>
 
 #include "runtime/executor_copy.h"
+#include "runtime/processor.h"
 
 namespace tap::library {
 
@@ -136,6 +137,19 @@ Status copy_constant(const Reader& tables, const Tensor& tensor, const TensorVie
   return Status::done;
 }
 
+// Before anything of the program runs.
+Status check_processor(const Reader& tables, Message& message) {
+  const tables::List& features = tables.head().features;
+  int64_t lacking = 0;
+  for (int64_t k = 0; k < features.count; ++k) {
+    const tables::Text& name = tables.all<tables::Text>(features)[k];
+    if (processor::has(tables.text(name), static_cast<size_t>(name.bytes))) continue;
+    message.add(lacking++ == 0 ? "the program was compiled for another processor: this one lacks " : ", ");
+    message.add(tables.text(name), static_cast<size_t>(name.bytes));
+  }
+  return lacking == 0 ? Status::done : Status::wrong_processor;
+}
+
 Status start(Context& context, const TensorView* constants, const Options* options, Message& message) {
   Reader tables(context.program.tables);
   const auto& head = tables.head();
@@ -143,6 +157,7 @@ Status start(Context& context, const TensorView* constants, const Options* optio
     message.add("the library's tables are of another version");
     return Status::wrong_argument;
   }
+  if (check_processor(tables, message) != Status::done) return Status::wrong_processor;
   context.constants = static_cast<TensorView*>(calloc(static_cast<size_t>(head.inputs.count + 1), sizeof(TensorView)));
   if (!context.constants) return Status::no_memory;
   for (int64_t k = 0, given = 0; k < head.inputs.count; ++k) {
@@ -165,6 +180,7 @@ Status start(Context& context, const TensorView* constants, const Options* optio
   }
   Status status = context.executor.start(
       {context.program.tables, context.program.kernels, options ? options->kernels : nullptr}, threads);
+  if (status == Status::done) status = context.executor.prepare(context.constants, message);
   context.started = status == Status::done;
   return status;
 }

@@ -2,6 +2,8 @@
 // it; lists and texts are found by their place, counted in words from the beginning. backend/encode_schedule.cpp writes it,
 // executor.cpp runs it; a compiled library carries it as constant data.
 //
+// What kernels want of constants is made once, in memory of its own, that all runs read.
+//
 // A program is a sequence of batches; the tasks of a batch share nothing, so threads may take them in any order, and the
 // tiles of a task likewise. Memory is one arena, in which buffers that do not live at the same time overlap.
 #pragma once
@@ -12,7 +14,7 @@
 namespace tap::tables {
 
 inline constexpr int64_t magic = 0x31305343484c5054;  // "TPLHCS01"
-inline constexpr int64_t version = 1;
+inline constexpr int64_t version = 2;
 
 struct List {
   int64_t at;  // the first, in words from the beginning
@@ -23,12 +25,12 @@ struct Text {
   int64_t bytes;
 };
 
-enum Place : int64_t { in_arena, is_input, is_output };
+enum Place : int64_t { in_arena, is_input, is_output, in_prepared };
 
 // Memory of a box of a value, row-major.
 struct Buffer {
   int64_t place;
-  int64_t at;  // in the arena, in bytes; or the number of the input or output
+  int64_t at;  // in the arena or among what is prepared, in bytes; or the number of the input or output
   int64_t bytes;
 };
 
@@ -127,11 +129,14 @@ struct Head {
   int64_t magic, version;
   int64_t words;  // of all
   int64_t arena_bytes;
+  int64_t prepared_bytes;
+  int64_t preparation;    // the sequence that makes of the constants what kernels want; -1: none
   int64_t scratch_bytes;  // the most that a kernel wants
   int64_t most_arguments;
   int64_t depth;  // of iterates inside of each other
   List buffers, sequences, inputs, outputs, operations;
-  List outside;  // Text: symbols of the outside kernels
+  List outside;   // Text: symbols of the outside kernels
+  List features;  // Text: of the processor, that the code may use (processor.def)
   int64_t kernels;
 };
 

@@ -91,15 +91,16 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
-StagedFile::StagedFile(std::string path, const Content& content) : path_(std::move(path)) {
+StagedFile::StagedFile(std::string path, const Content& content, bool executable) : path_(std::move(path)) {
   std::optional<mode_t> mode = mode_for(path_);
+  if (mode && executable) *mode |= (*mode & 0444) >> 2;
   std::string folder = folder_of(path_);
   int fd = -1;
   do {  // a leftover of an earlier process with our id may have the name: take the next
     if (noted_ != nullptr) forget_staged(noted_);
     temporary_ = folder + "/" + temporary_name();
     noted_ = note_staged(temporary_);
-    fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, executable ? 0777 : 0666);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) {
     int error = errno;
@@ -173,7 +174,7 @@ void write_files(const std::vector<OutputFile>& files) {
   for (const std::string& folder : folders) remove_leftovers(folder);
   std::vector<StagedFile> staged;
   staged.reserve(files.size());
-  for (const OutputFile& file : files) staged.emplace_back(file.path, file.content);
+  for (const OutputFile& file : files) staged.emplace_back(file.path, file.content, file.executable);
   {
     CommitSection undivided;
     std::size_t done = 0;

@@ -19,6 +19,7 @@ namespace tap {
 struct OutputFile {
   std::string path;
   Content content;
+  bool executable = false;  // whoever may read it may run it
 };
 
 // Throws Failure (exit 4, the system's reason; exit 2, two of one name); then nothing has changed.
@@ -27,7 +28,7 @@ void write_files(const std::vector<OutputFile>& files);
 class StagedFile {
  public:
   // Writes and syncs the temporary. Throws Failure.
-  StagedFile(std::string path, const Content& content);
+  StagedFile(std::string path, const Content& content, bool executable = false);
   ~StagedFile();
   StagedFile(StagedFile&& other) noexcept;
   StagedFile& operator=(StagedFile&&) = delete;

@@ -51,6 +51,7 @@ Median time_runs(backend::Executable& executable, const std::vector<Tensor>& inp
   Phase phase("running native code");
   std::vector<double> seconds;
   std::vector<Tensor> results;
+  executable.prepare(inputs);
   executable.run(inputs, results);
   for (Stopwatch all;
        seconds.size() < options.least || (all.seconds() < options.seconds && seconds.size() < 100'000);) {

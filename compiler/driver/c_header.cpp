@@ -15,7 +15,8 @@ enum tapestry_status {
   TAPESTRY_FAILED = 1,          /* the program failed, as a division by zero does: the message says where */
   TAPESTRY_NO_MEMORY = 2,
   TAPESTRY_MISSING_KERNEL = 3,  /* an outside kernel was not given */
-  TAPESTRY_WRONG_ARGUMENT = 4
+  TAPESTRY_WRONG_ARGUMENT = 4,
+  TAPESTRY_WRONG_PROCESSOR = 5  /* it lacks instructions that the code uses: nothing of it has run */
 };
 
 /* A tensor of the caller's: the address of its first cell; strides in elements, or null where it is row-major without gaps

@@ -36,6 +36,7 @@ struct Output {
   std::string_view word, ending, what;
 };
 constexpr Output extra[] = {{"obj", ".o", "an object to link with"},
+                            {"exe", "", "a program that reads and writes .npy files"},
                             {"llvm", ".ll", "LLVM's text"},
                             {"asm", ".s", "assembly"},
                             {"loops", ".loops", "the loops of the kernels"},
@@ -104,9 +105,10 @@ Places places_for(const CompileCommand& command) {
 
 backend::Target target_for(const CompileCommand& command) {
   backend::Target target = *backend::target_named(command.target);  // the option took no other
-  if (!target.linkable && !command.wants("obj"))
+  if (!target.linkable && (!command.wants("obj") || command.wants("exe")))
     throw wrong_command(Code::command_line,
-                        "tapc links libraries for this machine's kind of processor, not for " + target.name,
+                        std::string("tapc links ") + (command.wants("exe") ? "programs" : "libraries") +
+                            " for this machine's kind of processor, not for " + target.name,
                         "ask for the object, and link it there: --emit=obj");
   return target;
 }
@@ -141,8 +143,9 @@ Lowered lower(Session& session, const CompileCommand& command, FileId file) {
 
 std::vector<OutputFile> files_for(const CompileCommand& command, const Places& places, LibraryFacts& facts,
                                   const backend::CompiledProgram& lowered, const std::string& mlir) {
-  backend::LibraryCode code = backend::emit({facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule)},
-                                            facts.target, {command.wants("llvm"), command.wants("asm")});
+  backend::LibraryCode code = backend::emit(
+      {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, facts.features), command.wants("exe")},
+      facts.target, {command.wants("llvm"), command.wants("asm")});
   std::vector<OutputFile> files;
   std::string library;
   if (facts.target.linkable) {
@@ -158,6 +161,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
     if (!command.wants(output.word)) continue;
     std::string text = output.word == "obj"
                            ? (facts.target.linkable ? backend::link_relocatable(code.object) : code.object)
+                       : output.word == "exe"      ? backend::link_program(code.object)
                        : output.word == "llvm"     ? code.llvm
                        : output.word == "asm"      ? code.assembly
                        : output.word == "loops"    ? print(lowered.kernels.kernels)
@@ -166,11 +170,27 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
                        : output.word == "py"       ? python_module(facts)
                        : output.word == "cmake"    ? cmake_config(facts)
                                                    : pkg_config(facts);
-    files.push_back({places.stem + std::string(output.ending), {std::move(text)}});
+    files.push_back({places.stem + std::string(output.ending), {std::move(text)}, output.word == "exe"});
   }
   if (facts.target.linkable)
     files.push_back({places.stem + ".json", {manifest_text(facts)}});  // last: it names the others
   return files;
+}
+
+// A program of its own has what it needs, save the C library: nobody gives it functions, and NumPy's files hold no bf16.
+void require_standalone(const LibraryFacts& facts) {
+  const backend::Schedule& schedule = *facts.schedule;
+  if (!schedule.outside.empty())
+    throw wrong_command(Code::command_line,
+                        "--emit=exe: the outside kernel " + tap::quoted(schedule.outside[0]) +
+                            " comes from a library that a program of its own does not have",
+                        "link the object with it: --emit=obj");
+  for (const auto* list : {&schedule.inputs, &schedule.outputs})
+    for (const backend::ProgramTensor& tensor : *list)
+      if (tensor.type.element == ElementType::bf16)
+        throw wrong_command(Code::command_line,
+                            "--emit=exe: " + tap::quoted(tensor.name) + " is of bf16, which NumPy's files cannot hold",
+                            "convert it in the program: f32(x)");
 }
 
 int compile(Session& session, const CompileCommand& command) {
@@ -202,6 +222,7 @@ int compile(Session& session, const CompileCommand& command) {
   how.output_names = &program.compiled.results;
   backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
   facts.schedule = &schedule;
+  if (command.wants("exe")) require_standalone(facts);
   std::vector<OutputFile> files = files_for(command, places, facts, lowered, program.mlir);
   Phase writing("writing the library");
   write_outputs(session, files);

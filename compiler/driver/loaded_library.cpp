@@ -163,7 +163,9 @@ void LoadedLibrary::check(std::int32_t status, void* context) const {
   std::string text(message(context, nullptr, 0) + 1, '\0');
   message(context, text.data(), text.size());
   text.pop_back();
-  if (status == static_cast<std::int32_t>(executor::Status::wrong_argument)) throw unfit(shown_, text);
+  if (status == static_cast<std::int32_t>(executor::Status::wrong_argument) ||
+      status == static_cast<std::int32_t>(executor::Status::wrong_processor))
+    throw unfit(shown_, text);
   throw ir::EvaluationError{text};
 }
 

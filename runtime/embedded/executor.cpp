@@ -6,3 +6,4 @@
 #include "runtime/executor_pool.cpp"
 #include "runtime/executor_tasks.cpp"
 #include "runtime/library.cpp"
+#include "runtime/processor.cpp"

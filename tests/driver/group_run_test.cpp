@@ -146,7 +146,7 @@ TEST(GroupRun, StepsOfARepetition) {
       "program p(u: f64[12]) -> (U: f64[12]) {\n"
       "  U = iterate 5 (v = u) { w[i] = v[i-1 else 0] + v[i+1 else 0] for i in 0..12\n w }\n}\n";
   expect_right(text, "unroll U 2\nfuse \"U.4/w.0\", \"U.4/w.1\" over i\nsplit \"U.4/w.1\" dim i into 3 over threads\n");
-  expect_right(text, "unroll U 5\nfuse \"U/w.0\", \"U/w.1\", \"U/w.2\", \"U/w.3\", \"U/w.4\" over i\n");
+  expect_right(text, "unroll U 5\nfuse \"U.w.0\", \"U.w.1\", \"U.w.2\", \"U.w.3\", U over i\n");
 }
 
 TEST(GroupRun, FailuresNameTheOperationInside) {

@@ -71,6 +71,23 @@ int main(void) {
 }
 """
 
+ASKING = r"""
+#include <stdio.h>
+#include "divide.h"
+int main(void) {
+  int64_t a[4] = {6, 6, 6, 6}, b[4] = {2, 2, 2, 2}, q[4] = {-1, -1, -1, -1};
+  tapestry_tensor in[] = {{a, 0}, {b, 0}}, out = {q, 0};
+  divide_context *context;
+  char text[400] = "";
+  int status = divide_prepare(&context, 0, 0);
+  divide_message(context, text, sizeof text);
+  divide_run(context, in, &out);
+  divide_release(context);
+  printf("%d %s %d", status, text, (int)q[3]);
+  return 0;
+}
+"""
+
 
 def mlp(k):
     x = np.array([[i - 2 * j + k for j in range(5)] for i in range(6)], np.float32)
@@ -296,6 +313,80 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(0, "^$", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64", "--emit=obj")
         self.assertEqual((self.folder / "arm.o").read_bytes()[18:20], b"\xb7\x00")  # EM_AARCH64
         self.assertFalse((self.folder / "arm.so").exists())
+
+    def test_a_processor_that_lacks_what_the_code_uses(self):
+        """It is told before any of the code runs, which would end in a signal."""
+        emulator = shutil.which("qemu-x86_64") or shutil.which("qemu-x86_64-static")
+        self.assertTrue(emulator, "scripts/install-deps.sh installs it")
+        self.write("main.c", ASKING)
+        for target, processor, pattern in (("x86-64-v4", "Haswell", "^5 .*another processor: this one lacks .*avx512f.* -1$"),
+                                           ("x86-64-v3", "Nehalem", "^5 .*another processor: this one lacks .*avx2.* -1$"),
+                                           ("x86-64-v3", "Haswell", "^0  3$")):
+            with self.subTest(target=target, processor=processor):
+                self.compile(DIVIDE, "--target=" + target, name="divide")
+                subprocess.run(["gcc", "main.c", "./divide.so", "-o", "main"], cwd=self.folder, check=True)
+                ran = subprocess.run([emulator, "-cpu", processor, "./main"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                self.assertRegex(ran.stdout, pattern)
+
+    def ran(self, *words):
+        return subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=60)
+
+    def test_a_program_of_its_own(self):
+        """It needs no compiler, no tapc and no library but C's, and is linked without a tool of the system."""
+        self.write("mlp.tap", MLP)
+        self.expect(0, "^$", "compile", "mlp.tap", "-o", "mlp.so", "--emit=exe", environment={"PATH": "/nowhere"})
+        needed = self.ran("readelf", "-d", "mlp").stdout
+        self.assertEqual([l.split("[")[1].rstrip("]") for l in needed.splitlines() if "NEEDED" in l], ["libc.so.6"])
+        tensors = mlp(1)
+        for name, array in zip(("X", "W1", "b1", "W2"), tensors):
+            np.save(self.folder / f"{name}.npy", np.asfortranarray(array) if name == "W1" else array)
+        inputs = [word for name in ("X", "W1", "b1", "W2") for word in ("-i", f"{name}=@{name}.npy")]
+        for threads in ("1", "3"):
+            done = self.ran("./mlp", *inputs, "-o", "Y=@Y.npy", "--threads", threads)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            np.testing.assert_array_equal(np.load(self.folder / "Y.npy"), mlp_wanted(*tensors))
+        self.assertRegex(self.ran("./mlp", "--help").stdout, r"(?s)usage: .*-i X=@FILE.npy +an input, <f4 \(6, 5\)\n.*-o Y=@FILE.npy +a result, <f4 \(6, 3\)\n$")
+
+        np.save(self.folder / "wrong.npy", np.zeros((5, 6), np.float32))
+        np.save(self.folder / "double.npy", np.zeros((6, 5)))
+        self.write("text.npy", "not a file of NumPy's")
+        self.write("short.npy", (self.folder / "X.npy").read_bytes()[:-1])
+        self.write("long.npy", (self.folder / "X.npy").read_bytes() + b"1")
+        for code, pattern, words in (
+                (2, "the input W2 is missing", inputs[:-2]), (2, "`-x` is no option", ["-x"]), (2, "`-i` wants a value", ["-i"]),
+                (2, "has none of that name", [*inputs, "-i", "Z=@X.npy"]), (2, "is given twice", [*inputs, "-i", "X=@X.npy"]),
+                (2, "NAME=@FILE", ["-i", "X=X.npy"]), (2, "from 1 to 4096", ["--threads", "0"]),
+                (3, r"another shape than the program's \(6, 5\)", ["-i", "X=@wrong.npy", *inputs[2:]]),
+                (3, "of type <f8, and the program wants <f4", ["-i", "X=@double.npy", *inputs[2:]]),
+                (3, "no .npy file", ["-i", "X=@text.npy", *inputs[2:]]), (3, "too few cells", ["-i", "X=@short.npy", *inputs[2:]]),
+                (3, "goes on after", ["-i", "X=@long.npy", *inputs[2:]]), (3, "No such file", ["-i", "X=@none.npy", *inputs[2:]]),
+                (4, "cannot be written: No such file", [*inputs, "-o", "Y=@none/Y.npy"])):
+            with self.subTest(words=words):
+                done = self.ran("./mlp", *words)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertRegex(done.stderr, pattern)
+
+    def test_programs_of_their_own_of_all_kinds(self):
+        self.compile(DIVIDE, "--emit=exe,obj", name="divide")
+        np.save(self.folder / "a.npy", np.arange(4))
+        np.save(self.folder / "b.npy", np.array([1, 1, 0, 1]))
+        done = self.ran("./divide", "-i", "a=@a.npy", "-i", "b=@b.npy", "-o", "q=@q.npy")
+        self.assertEqual((done.returncode, done.stderr), (6, "./divide: division by zero in `q` at i=2\n"))
+        self.assertFalse((self.folder / "q.npy").exists())
+        self.compile(STEPS, "--emit=exe", name="steps")
+        u = np.linspace(-1, 1, 40)
+        np.save(self.folder / "u.npy", u)
+        self.assertEqual(self.ran("./steps", "-i", "u=@u.npy", "-o", "U=@U.npy", "-o", "total=@t.npy").stderr, "")
+        self.expect(0, "^$", "run", "steps.tap", "-i", "u=@u.npy", "-o", "U=@V.npy", "-o", "total=@s.npy")
+        for ours, theirs in (("U", "V"), ("t", "s")):
+            self.assertEqual((self.folder / f"{ours}.npy").read_bytes(), (self.folder / f"{theirs}.npy").read_bytes())
+        self.expect(2, "tapc links programs for this machine's kind of processor, not for aarch64", "compile", "divide.tap",
+                    "-o", "arm.so", "--target=aarch64", "--emit=exe,obj")
+        self.write("brain.tap", "program p(x: bf16[4]) -> (y: f32[4]) { y[i] = f32(x[i]) }\n")
+        self.expect(2, "`x` is of bf16, which NumPy's files cannot hold", "compile", "brain.tap", "-o", "p.so", "--emit=exe")
+        outside = ROOT / "examples/smooth.tap"
+        self.expect(2, "outside kernel .* does not have", "compile", str(outside), "-o", "s.so", "--emit=exe")
 
     def test_fused_operations(self):
         self.write("p.plan", "plan 1\nfuse a, Y over i\nsplit Y dim i into 2 over threads\n")

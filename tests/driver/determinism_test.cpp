@@ -1,0 +1,146 @@
+// Every example and every standard operator that reduces: however many threads run it, into however many parts its kernels
+// are cut, and whatever is known of the machine, the bits are the same, on numbers of which every order of adding gives others.
+#ifdef TAP_HAVE_BACKEND
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "backend/executable.h"
+#include "compiler/driver/operator_sample.h"
+#include "compiler/driver/standard_library.h"
+#include "compiler/frontend/parse.h"
+#include "passes/expand.h"
+#include "passes/pipeline.h"
+#include "runtime/generate.h"
+#include "tests/examples/sizes.h"
+#include "tests/frontend/compile_source.h"
+
+namespace tap::driver {
+namespace {
+
+struct Way {
+  std::size_t threads;
+  std::int64_t parts;
+  backend::Machine machine;
+};
+const backend::Machine small{16, 16, 8 << 10, 16 << 10, 64 << 10}, large{64, 32, 64 << 10, 4 << 20, 64 << 20};
+const Way ways[] = {{2, 0, {}}, {8, 5, {}}, {1, 3, small}, {8, 0, large}};
+
+std::vector<Tensor> inputs_of(const ir::Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (ir::ValueId v : graph.inputs) {
+    Tensor tensor(graph[v].type.element, graph[v].type.shape);
+    if (is_float(tensor.type())) fill(tensor, {Maker::Kind::randn, inputs.size() + 1, {}}, "random");
+    for (std::int64_t k = 0; !is_float(tensor.type()) && k < tensor.size(); ++k) tensor.store_i64(k, k % 2);
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (std::memcmp(a[k].data(), b[k].data(), static_cast<std::size_t>(a[k].byte_size())) != 0) return false;
+  return a.size() == b.size();
+}
+
+class Determinism : public testing::Test {
+ protected:
+  // Whether it ran.
+  bool expect_same(const ir::Program& source, const std::string& where) {
+    SCOPED_TRACE(where);
+    const ir::Program program = passes::run(passes::lowering(), source).program;
+    const std::vector<Tensor> inputs = inputs_of(program[program.main]);
+    auto run = [&](const Way& way) {
+      backend::ExecuteOptions options{.threads = way.threads, .parts = way.parts, .cache = cache_};
+      options.machine = way.machine;
+      return backend::Executable(passes::expand(program), options).run(inputs);
+    };
+    try {
+      const std::vector<Tensor> wanted = run({1, 1, {}});
+      for (const Way& way : ways)
+        EXPECT_TRUE(same_bits(run(way), wanted)) << way.threads << " threads, " << way.parts << " parts";
+    } catch (const ir::EvaluationError&) { return false; }  // what it reads is no place in a tensor
+    return true;
+  }
+
+ private:
+  struct Folder {
+    std::filesystem::path path = std::filesystem::temp_directory_path() / ("tap-bits-" + std::to_string(::getpid()));
+    Folder() {
+      std::filesystem::create_directory(path);
+      std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+  } folder_;
+  std::shared_ptr<backend::KernelCache> cache_ =
+      std::make_shared<backend::KernelCache>(backend::CacheOptions{.folder = folder_.path / "kernels", .chosen = true});
+};
+
+double points(const ir::Program& program) {
+  double all = 0;
+  for (const ir::Operator& op : program.operators) {
+    double product = 1;
+    for (const ir::IndexDim& dim : op.dims) product *= static_cast<double>(dim.range.size());
+    all += product;
+  }
+  return all;
+}
+
+bool reduces(const ir::Program& program) {
+  return std::any_of(program.operators.begin(), program.operators.end(),
+                     [](const ir::Operator& op) { return op.reduce() != nullptr; });
+}
+
+TEST_F(Determinism, EveryExample) {
+  int ran = 0;
+  for (const Example& example : examples) {
+    if (std::string(example.file) == "smooth.tap") continue;  // its kernel is somebody else's
+    std::ifstream stream(std::string(TAP_SOURCE_DIR) + "/examples/" + example.file, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    CompileOptions options;
+    const std::string source = text.str();
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(source, found, std::regex("(?:^|\\n)program (\\w+)"))) << example.file;
+    options.program = found[1];
+    for (const auto& [dim, size] : example.dims)
+      options.dims[dim] = {dim == "layers" || dim == "steps" || dim == "heads" ? size : 8 * size};
+    auto outcome = test::compile_text(source, options);
+    ASSERT_TRUE(outcome.compiled) << example.file << outcome.messages;
+    ran += expect_same(outcome.compiled->program, example.file);
+  }
+  EXPECT_GE(ran, 13);
+}
+
+TEST_F(Determinism, EveryStandardOperatorThatReduces) {
+  Session session;
+  FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
+  Diagnostics diagnostics;
+  std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
+  LawMemory laws;
+  SampleOptions sample;
+  sample.laws = &laws;
+  int ran = 0;
+  for (const Signature& signature : signatures(*module)) {
+    auto at = [&](const SampleOptions& sizes) {
+      return compile_sample(session, *module, signature, file, true, sizes).compiled.program;
+    };
+    ir::Program program = at(sample);
+    if (!reduces(program)) continue;
+    SampleOptions larger = sample;
+    for (const std::string& dim : size_names(*module, signature).dims) larger.dims[dim] = 21;
+    try {
+      ir::Program large = at(larger);
+      if (points(large) < 1e7) program = std::move(large);
+    } catch (const Failure&) {}  // its dims do not all fit together
+    ran += expect_same(program, signature.name);
+  }
+  EXPECT_GE(ran, 60);
+}
+
+}  // namespace
+}  // namespace tap::driver
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""One plan, one set of bits: for any number of threads, and however the rows of results are cut.
+determinism_test.py TAPC"""
+import re
+
+import numpy as np
+
+from machine_test import PROGRAMS
+from tapc import *
+
+# Results that are cut, with the axis, so that no reduction is.
+ROWS = {"matmul": ("z", 0), "transposed": ("z", 0), "conv": ("z", 1), "sums": ("z", 0), "doubles": ("z", 0), "softmax": ("z", 0),
+        "attention": ("z", 0)}
+
+
+class Determinism(TapcTest):
+    def inputs(self, text):
+        """Numbers of which every order of adding gives other bits."""
+        words = []
+        for number, (name, element, shape) in enumerate(re.findall(r"(\w): (f\d\d)\[([^\]]*)\]", text.split("->")[0])):
+            array = np.random.default_rng(number).standard_normal([int(n) for n in shape.split(",")])
+            np.save(self.folder / f"{name}.npy", array.astype(np.float32 if element == "f32" else np.float64))
+            words += ["-i", f"{name}=@{name}.npy"]
+        return words
+
+    def bits(self, *words):
+        self.expect(0, "^$", "run", "p.tap", *words, "-o", "@all.npz", "--cache-dir", "kernels")
+        with np.load(self.folder / "all.npz") as file:
+            return {name: file[name].tobytes() for name in file.files}
+
+    def test_threads_and_row_shards(self):
+        for name, text in PROGRAMS.items():
+            self.write("p.tap", text)
+            inputs = self.inputs(text)
+            wanted = self.bits(*inputs)
+            result, axis = ROWS[name]
+            for blocks, threads in ((1, "2"), (1, "8"), (2, "1"), (5, "2"), (16, "8")):
+                with self.subTest(program=name, blocks=blocks, threads=threads):
+                    self.write("p.plan", f"plan 1\nsplit {result} on axis {axis} into {blocks} over threads\n")
+                    self.assertEqual(self.bits(*inputs, "--plan", "p.plan", "--threads", threads), wanted)
+
+    def test_constants_prepared_ahead(self):
+        """What is packed once gives the bits of what is packed in every run."""
+        for name, text in PROGRAMS.items():
+            inputs = self.inputs(text)
+            self.write("p.tap", text)
+            wanted = self.bits(*inputs)
+            for constants in ("x", "y", "xy"):
+                head, rest = text.split("->")
+                self.write("p.tap", re.sub(rf"\b([{constants}]): ", r"const \1: ", head) + "->" + rest)
+                with self.subTest(program=name, constants=constants):
+                    for threads in ("1", "8"):
+                        self.assertEqual(self.bits(*inputs, "--threads", threads), wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
