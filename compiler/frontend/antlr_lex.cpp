@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/frontend/tokens.h"
+#include "compiler/frontend/written_signs.h"
 #include "grammar/TapLexer.h"
 #include "grammar/TapParser.h"
 
@@ -135,10 +136,14 @@ class LexicalProblems {
     std::string_view text = list_.text_of(t);
     unsigned char c = static_cast<unsigned char>(text[0]);
     if (c >= 0x80) {
-      report(Code::not_ascii_name, t,
-             fmt::format("`{}` is not ASCII; names and operators are, only comments and strings need not be",
-                         excerpt(text)),
-             "spell it in ASCII letters");
+      Diagnostic d(Code::not_ascii_name, Span{list_.file, t.begin, t.end},
+                   fmt::format("`{}` is not ASCII; names and operators are, only comments and strings need not be",
+                               excerpt(text)));
+      std::string_view ascii = ascii_of_sign(text);
+      d.help(ascii.empty() ? "spell it in ASCII letters" : fmt::format("write `{}`", ascii));
+      bool word = !ascii.empty() && ascii[0] >= 'a' && ascii[0] <= 'z';
+      if (!ascii.empty()) d.fix(d.span, word ? apart(t, std::string(ascii)) : std::string(ascii));
+      diagnostics_.report(std::move(d));
       return;
     }
     if (c < 0x20 || c == 0x7F) {
@@ -149,14 +154,23 @@ class LexicalProblems {
     if (c == '&') help = "both conditions: `a and b`; bits of integers: `bitand(a, b)`";
     if (c == '|') help = "either condition: `a or b`; bits of integers: `bitor(a, b)`";
     if (c == '!') help = "the opposite of a condition is `not a`";
+    if (c == '~') help = "bits turned over are `bitnot(a)`";
     if (c == '^') help = "a power is `pow(a, b)`; bits of integers: `bitxor(a, b)`";
     if (c == '\'') help = "strings are written in double quotes";
     Diagnostic d(Code::syntax, Span{list_.file, t.begin, t.end},
                  fmt::format("`{}` has no meaning in Tap", excerpt(text)));
     d.help(std::move(help));
     if (text == "&&" || text == "||") d.fix(d.span, apart(t, text == "&&" ? "and" : "or"));
-    if (text == "!") d.fix(d.span, "not ");
+    if (text == "!" && !behind_operand(t)) d.fix(d.span, "not ");
     diagnostics_.report(std::move(d));
+  }
+
+  bool behind_operand(const Token& t) const {
+    std::size_t at = t.begin;
+    while (at > 0 && list_.text[at - 1] == ' ') --at;
+    char before = at > 0 ? list_.text[at - 1] : ' ';
+    return before == ']' || before == ')' || before == '_' || (before >= '0' && before <= '9') ||
+           (before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z');
   }
 
   // A word in a mark's place, with a space on each side.

@@ -18,7 +18,7 @@ class Habits : HabitPlace {
   bool found() {
     return comment() || power() || update() || choice() || habit_of_ranges(list_, at_, d_) || fill() || steps() ||
            name_of_reduction() || named_argument() || product() || cell_of_call() || call_of_call() || shift() ||
-           differs() || choice_behind() || results_without_names() || second_for();
+           differs() || choice_behind() || results_without_names() || second_for() || body_behind_equals();
   }
 
  private:
@@ -216,6 +216,15 @@ class Habits : HabitPlace {
       return true;
     }
     return false;
+  }
+
+  // program p(x: f32[4]) -> (y: f32[4]) = x
+  bool body_behind_equals() {
+    if (list_.text_of(at_) != "(" || before() != K::arrow || list_.partner[at_] == TokenList::none) return false;
+    std::size_t sign = list_.partner[at_] + 1;
+    if (list_.kind(sign) != K::assign) return false;
+    return tell(list_.span(sign), "the body of an operator or program stands in braces",
+                "write `{ y = … }`, or `{ y[i] = … }` for its cells, where `y` is the result");
   }
 
   // x <> 0

@@ -17,9 +17,24 @@ class Statements : HabitPlace {
  public:
   using HabitPlace::HabitPlace;
 
-  bool found() { return word() || typed_name() || c_cast() || reduction() || bare_operand() || nested_brackets(); }
+  bool found() {
+    return other_equals() || word() || typed_name() || c_cast() || reduction() || bare_operand() || nested_brackets();
+  }
 
  private:
+  // y[i] == x[i], y[i] := x[i]
+  bool other_equals() {
+    if (list_.kind(at_) != K::name) return false;
+    std::size_t sign = operand_end(at_) + 1;
+    bool colon = list_.kind(sign) == K::colon && list_.kind(sign + 1) == K::assign;
+    if (list_.kind(sign) != K::equal && !colon) return false;
+    Span written = colon ? join(list_.span(sign), list_.span(sign + 1)) : list_.span(sign);
+    tell(written, colon ? "`:=` has no meaning in Tap" : "`==` compares, and a statement defines",
+         "an equation and a binding are written with `=`");
+    d_.fix(written, "=");
+    return true;
+  }
+
   // float t = 2.0, var t = exp(x): the first of two names beside each other
   bool typed_name() {
     if (list_.kind(at_) != K::name || list_.kind(at_ + 1) != K::name) return false;
