@@ -55,6 +55,12 @@ TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
   EXPECT_EQ(scan.cell(), "x[j]");
 }
 
+// One form of a scatter is enough to know it by: native code runs over t once.
+TEST(SimplifyCells, AScatterHasOneForm) {
+  EXPECT_EQ(simple("y[i] = sum[t] (if k[t] != i then 0 else x[t])").cell(), "if k[t] == i then x[t] else 0");
+  EXPECT_EQ(simple("y[i] = sum[t] (if not (k[t] == i) then 0 else x[t])").cell(), "if k[t] == i then x[t] else 0");
+}
+
 TEST(SimplifyCells, IndexArithmeticIsCarriedOut) {
   EXPECT_EQ(simple("y[i] = (i + 1) * 2 - i - 2", "i64[6]").cell(), "i");
   EXPECT_EQ(simple("y[i] = (i + 6) % 6 + (i + 12) / 6", "i64[6]").cell(), "i + 2");

@@ -120,8 +120,12 @@ class FusionTest(TapcTest):
         self.write("p.plan", "plan 1\nunroll Y/z 2\n")
         self.assertEqual(self.results(["X"], "--plan", "p.plan"), self.results(["X"], "--engine", "interp"))
         self.write("p.plan", "plan 1\nunroll Y 2\n")
-        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be written out: a repetition or a group inside", "run",
-                    "p.tap", "-i", "X=iota", "--plan", "p.plan")
+        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be written out: a repetition or a group inside"
+                       r"(?s:.*)help: write all steps of what is inside out before it", "run", "p.tap", "-i", "X=iota",
+                    "--plan", "p.plan")
+        for more in ("unroll Y 2\n", "unroll Y 4\nsplit Y.z.w.0.3 dim i into 2 over threads\n"):
+            self.write("p.plan", "plan 1\nunroll Y/z 5\n" + more)
+            self.assertEqual(self.results(["X"], "--plan", "p.plan"), self.results(["X"], "--engine", "interp"))
 
     def test_a_line_about_what_an_earlier_line_fused(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
@@ -167,6 +171,19 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         result = self.expect(1, r"(?m)^p\.tap:3:5: error\[T1402\]: a split that the program asks for cannot be: "
                                 "the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
         self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
+
+    def test_what_others_write_too_does_not_go_over_a_mesh(self):
+        self.write("p.tap", """mesh pod = [data: 2]
+program p(X: f64[4]) -> (Y: f64[8]) {
+    Y[i] = X[i] for i in 0..4
+    Y[4 + j] = X[j]
+}
+""")
+        self.write("p.plan", "plan 1\nsplit Y@0 dim i into 2 over data\n")
+        self.expect(1, r"(?m)^p\.plan:2:15: error\[T1402\]: others write a part of what `Y@0` writes", "verify", "p.tap",
+                    "--plan", "p.plan")
+        self.write("p.plan", "plan 1\nsplit Y@0 dim i into 2 over threads\n")
+        self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
 
     def test_splits_of_what_the_passes_change(self):
         """A reduction of one point keeps its dim if that is to be cut, and a split of what nobody needs is spoken of."""
