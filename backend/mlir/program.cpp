@@ -58,8 +58,7 @@ class ProgramWriter {
       for (ValueId v : operation.results) ++writers[v.index()];
     auto is_done = [&](ValueId v) {
       const ir::Value& value = graph[v];
-      if (value.sharding)
-        values[v.index()] = grids_.shard(text_, values[v.index()], value.type, *value.sharding, false);
+      if (value.sharding) values[v.index()] = grids_.shard(text_, values[v.index()], value, *value.sharding, false);
     };
     for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
       values[graph.inputs[k].index()] = inputs[k];
@@ -86,7 +85,7 @@ class ProgramWriter {
       const ValueId v = operation.operands[k];
       operands.push_back(values[v.index()]);
       if (k < operation.operand_shardings.size() && operation.operand_shardings[k])
-        operands.back() = grids_.shard(text_, operands.back(), graph[v].type, *operation.operand_shardings[k], true);
+        operands.back() = grids_.shard(text_, operands.back(), graph[v], *operation.operand_shardings[k], true);
     }
     for (ValueId v : operation.results) {
       before.push_back(values[v.index()]);

@@ -105,32 +105,40 @@ std::vector<std::string> Grids::declarations() const {
   return lines;
 }
 
-std::string Grids::shard(Text& text, const std::string& value, const ir::TensorType& type, const ir::Sharding& sharding,
+std::string Grids::shard(Text& text, const std::string& value, const ir::Value& of, const ir::Sharding& sharding,
                          bool of_use) const {
   auto found = grids_.find(sharding.mesh);
   if (found == grids_.end()) return value;
   const Grid& grid = found->second;
   std::vector<std::string> axes;
   std::vector<std::int64_t> offsets;
-  bool divides = true;
+  bool divides = true, countable = true;
+  const std::vector<std::int64_t> shape = grid.shape();
   for (std::size_t d = 0; d < sharding.dims.size(); ++d) {
     std::vector<std::int64_t> numbers;
     for (const ir::AxisRef& axis : sharding.dims[d].axes)
       for (std::int64_t number : grid.numbers_of(axis)) numbers.push_back(number);
     axes.push_back(list(numbers));
-    const std::int64_t blocks = ir::size_of(*grid.mesh, sharding.dims[d].axes), size = type.shape[d];
+    const std::int64_t blocks = ir::size_of(*grid.mesh, sharding.dims[d].axes), size = of.type.shape[d];
     divides = divides && size % blocks == 0;
-    if (numbers.empty() || blocks > most_blocks) continue;
-    for (std::int64_t k = 0; k < blocks; ++k) offsets.push_back(ir::Blocks{blocks}.block({0, size}, k).lo);
+    if (numbers.empty()) continue;
+    std::int64_t sum = 0;  // which MLIR 22 takes for the number of blocks, where it is told where each begins
+    for (std::int64_t number : numbers) sum += shape[static_cast<std::size_t>(number)];
+    countable = countable && sum == blocks && blocks <= most_blocks;
+    for (std::int64_t k = 0; k < (countable ? blocks : 0); ++k)
+      offsets.push_back(ir::Blocks{blocks}.block({0, size}, k).lo);
     offsets.push_back(size);
   }
+  if (!divides && !countable)
+    throw refused(of.name, "its blocks are uneven, and lie over several axes or are many",
+                  "give the mesh one axis in place of these, or a size that they divide");
   const std::string uneven = divides ? "" : " sharded_dims_offsets = " + list(offsets);
   const std::string sharded = define(text, "s",
                                      fmt::format("shard.sharding {} split_axes = [{}]{} : !shard.sharding",
                                                  symbol(sharding.mesh), joined(axes), uneven));
   return define(text, value.substr(1),
                 fmt::format("shard.shard {} to {}{} : {}", value, sharded, of_use ? " annotate_for_users" : "",
-                            tensor_type(type)));
+                            tensor_type(of.type)));
 }
 
 }  // namespace tap::backend::mlir

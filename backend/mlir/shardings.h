@@ -29,7 +29,7 @@ class Grids {
 
   std::vector<std::string> declarations() const;
   // The value from here on: annotated, or as it is where a sharding says nothing (a mesh without axes).
-  std::string shard(Text& text, const std::string& value, const ir::TensorType& type, const ir::Sharding& sharding,
+  std::string shard(Text& text, const std::string& value, const ir::Value& of, const ir::Sharding& sharding,
                     bool of_use) const;
 
  private:

@@ -3,7 +3,9 @@
 // it is certified and computes the same, as a whole and on devices of their own. Bit by bit where the data allow it, else within
 // twice the oracle's bound on the rounding error, since each of two evaluations may be off by it.
 //
-//   random_plans [--plans 20] [--shardings 0] [--seed 1] [--only softmax] [EXAMPLES_FOLDER]
+//   random_plans [--plans 20] [--shardings 0] [--seed 1] [--only softmax] [--mlir FILE] [EXAMPLES_FOLDER]
+//
+// With --mlir nothing is run: the programs with their shardings are written as MLIR, for mlir-opt --split-input-file.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +16,7 @@
 #include <sstream>
 
 #include "compiler/driver/certify.h"
+#include "compiler/driver/emit_mlir.h"
 #include "compiler/driver/operator_sample.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/standard_library.h"
@@ -31,7 +34,7 @@ namespace {
 
 struct Options {
   std::uint64_t plans = 20, shardings = 0, seed = 1;
-  std::string only, folder;
+  std::string only, folder, mlir;
 };
 
 struct Counts {
@@ -128,7 +131,8 @@ class Subject {
       random::shard_at_random(program, choose);
       std::string failure;
       try {
-        failure = trial(program, {}, false);
+        if (options.mlir.empty()) failure = trial(program, {}, false);
+        else write_mlir(program, options.mlir);
       } catch (const Failure& f) { failure = f.diagnostic.message; }
       if (!failure.empty()) {
         std::printf("FAILED %s, seed %llu: %s\n%s\n", name_.c_str(), static_cast<unsigned long long>(options.seed + n),
@@ -152,6 +156,15 @@ class Subject {
     ir::InterpretOptions with_bounds = options_;
     with_bounds.with_bounds = true;
     wanted_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
+  }
+
+  void write_mlir(const ir::Program& program, const std::string& path) {
+    std::string text;
+    try {
+      text = driver::mlir_text(passes::run(passes::lowering(), program).program);
+    } catch (const Failure& refused) { text = "// " + refused.diagnostic.message + "\n"; }
+    std::ofstream(path, std::ios::app) << "// " << name_ << "\n" << text << "// -----\n";
+    cut_ = true;
   }
 
   // Each subject has numbers of its own.
@@ -300,6 +313,7 @@ Options parse_options(int argc, char** argv) {
     if (word == "--plans" && more) options.plans = std::strtoull(argv[++a], nullptr, 10);
     else if (word == "--shardings" && more) options.shardings = std::strtoull(argv[++a], nullptr, 10);
     else if (word == "--seed" && more) options.seed = std::strtoull(argv[++a], nullptr, 10);
+    else if (word == "--mlir" && more) options.mlir = argv[++a];
     else if (word == "--only" && more) options.only = argv[++a];
     else options.folder = word;
   }

@@ -115,6 +115,20 @@ class Mlir(TapcTest):
             with self.subTest(text):
                 self.same_text(text)
 
+    def test_random_shardings_are_accepted(self):
+        """Every standard operator and example, with shardings on meshes of any kind."""
+        written = subprocess.run([TAPC.parent / "random_plans", "--plans", "0", "--shardings", "3", "--mlir", self.folder / "all.mlir",
+                                  ROOT / "examples"], capture_output=True, text=True, timeout=200)
+        self.assertEqual(written.returncode, 0, written.stdout[-3000:])
+        text = (self.folder / "all.mlir").read_text()
+        self.assertGreater(text.count("module {"), 600)
+        self.assertGreater(text.count("shard.shard "), 750)
+        self.assertIn("sharded_dims_offsets", text)
+        refused = re.findall("^// --emit=mlir: (.*)", text, re.M)
+        self.assertEqual({line for line in refused if "its blocks are uneven, and lie over several axes" not in line}, set())
+        self.assertLess(len(refused), 200)
+        self.opt("--split-input-file", "-o", os.devnull, file="all.mlir")
+
     def test_local_shapes(self):
         """What MLIR makes of the annotations on one device has the shapes that we list."""
         for text in ("mesh pod = [data: 2, model: 4]\n"
@@ -147,10 +161,13 @@ class Mlir(TapcTest):
         order = "mesh ring = [d: 4] devices [0, 2, 3, 1]\nprogram p(X: f32[8] @ ring[{d}]) -> (Y: f32[8]) { Y[i] = X[i] + 1 }"
         partial = ("mesh pod = [a: 2]\nprogram p(X: f32[4, 8] @ pod[{}, {a}]) -> (Y: f32[4]) {\n    S[i] = sum[k] X[i, k]\n"
                    "    P = S @ pod[{}; unreduced {a} by sum]\n    Y[i] = P[i] + 1\n}")
+        several = ("mesh pod = [a: 2, b: 3]\nprogram p(X: f32[10]) -> (Y: f32[10]) {\n    H = floor(X) @ pod[{a, b}]\n"
+                   "    Y[i] = H[i] + 1\n}")
         parts = ("mesh pod = [a: 6]\nprogram p(X: f32[6] @ pod[{a:(1)2}], Z: f32[6] @ pod[{a:(1)3}]) -> (Y: f32[6], W: f32[6]) "
                  "{\n    Y[i] = X[i] + 1\n    W[i] = Z[i] + 1\n}")
         for text, message in ((order, "`X` .*: the devices of `ring` are in an order of their own"),
                               (partial, "`S` .*: it holds partial results over `a`"),
+                              (several, "`H` .*: its blocks are uneven, and lie over several axes"),
                               (parts, "`Z` .*: `a` of 6 devices is cut here after 3 and elsewhere after 2")):
             self.write("s.tap", text)
             self.write("out.mlir", "kept")
