@@ -130,13 +130,62 @@ class Encoder {
     for (const Batch& batch : sequence) {
       Words places;
       std::int64_t tiles = 0;
-      for (const ScheduledTask& task : batch) {
-        tiles = checked::add(tiles, task.tiles);
-        places.push_back(put(std::visit([&](const auto& what) { return encode(task, what); }, task.what)));
+      for (std::size_t t = 0; t < batch.size();) {
+        const Row row = row_from(batch, t);
+        tiles = checked::add(tiles, checked::mul(batch[t].tiles, integer(row.count)));
+        places.push_back(
+            put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
+        t += row.count;
       }
       result.push_back({numbers(places), tiles});
     }
     return all(result);
+  }
+
+  // Calls one after another that differ in where they are alone, each as far from the one before.
+  struct Row {
+    std::size_t count = 1;
+    Words box_step, argument_steps;
+  };
+  Words arguments_of(const KernelCall& call) const {
+    std::vector<tables::Argument> result;
+    for (BufferId id : call.buffers) result.push_back(origin(id));
+    return words_of(result);
+  }
+  Words strides_of(const KernelCall& call) const {
+    Words strides;
+    for (BufferId id : call.buffers)
+      for (std::int64_t s : row_major_strides(at(id).box.shape())) strides.push_back(s);
+    return strides;
+  }
+  static Words difference(const Words& a, const Words& b) {
+    Words result;
+    for (std::size_t k = 0; k < a.size(); ++k) result.push_back(checked::sub(b[k], a[k]));
+    return result;
+  }
+  bool is_alike(const ScheduledTask& task, const KernelCall& call, const ScheduledTask& other) const {
+    auto* next = std::get_if<KernelCall>(&other.what);
+    return next && task.tiles == other.tiles && task.order == other.order && call.kernel == next->kernel &&
+           call.tiles == next->tiles && call.operations == next->operations && call.counters == next->counters &&
+           call.buffers.size() == next->buffers.size() && strides_of(call) == strides_of(*next);
+  }
+  Row row_from(const Batch& batch, std::size_t begin) const {
+    Row row;
+    const auto* call = std::get_if<KernelCall>(&batch[begin].what);
+    if (!call) return row;
+    row.box_step.resize(2 * call->box.rank());
+    row.argument_steps.resize(2 * call->buffers.size());
+    Words box = bounds(call->box), arguments = arguments_of(*call);
+    for (std::size_t t = begin + 1; t < batch.size() && is_alike(batch[begin], *call, batch[t]); ++t) {
+      const auto& next = std::get<KernelCall>(batch[t].what);
+      Words next_box = bounds(next.box), next_arguments = arguments_of(next);
+      Words box_step = difference(box, next_box), argument_steps = difference(arguments, next_arguments);
+      if (row.count > 1 && (box_step != row.box_step || argument_steps != row.argument_steps)) break;
+      row = {row.count + 1, std::move(box_step), std::move(argument_steps)};
+      box = std::move(next_box);
+      arguments = std::move(next_arguments);
+    }
+    return row;
   }
 
   const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
@@ -163,16 +212,20 @@ class Encoder {
     return strides;
   }
 
-  Words encode(const ScheduledTask& task, const KernelCall& call) {
+  Words encode(const ScheduledTask& task) {
+    return std::visit([&](const auto& what) { return encode(task, what); }, task.what);
+  }
+  Words encode(const ScheduledTask& task, const KernelCall& call) { return encode(task, call, row_from({task}, 0)); }
+  Words encode(const ScheduledTask& task, const KernelCall& call, const Row& row) {
     TAP_CHECK(call.box.rank() <= max_index_dims, "a kernel has more dims than the executor takes");
-    Words strides;
-    for (BufferId id : call.buffers)
-      for (std::int64_t s : row_major_strides(at(id).box.shape())) strides.push_back(s);
     std::vector<tables::Counter> counters;
     for (const Counter& c : call.counters) counters.push_back({c.dim, c.level});
-    return words_of(tables::KernelCall{head(tables::kernel_call, task), integer(call.kernel), call.tiles,
-                                       integer(call.operations), numbers(bounds(call.box)), arguments(call.buffers),
-                                       put(strides), all(counters)});
+    tables::Task shared = head(tables::kernel_call, task);
+    shared.tiles = checked::mul(shared.tiles, integer(row.count));
+    return words_of(tables::KernelCall{shared, integer(row.count), put(row.box_step), put(row.argument_steps),
+                                       integer(call.kernel), call.tiles, integer(call.operations),
+                                       numbers(bounds(call.box)), arguments(call.buffers), put(strides_of(call)),
+                                       all(counters)});
   }
   Words encode(const ScheduledTask& task, const CopyBox& copy) {
     ir::Point first;

@@ -172,6 +172,31 @@ def native(report, tapc):
             report.line(f"{what}, from the cache", min(one["warm"] for one in told), "s")
 
 
+BLOCKS = """program p(X: f32[8192, 16], W: f32[16, 16], V: f32[16, 16]) -> (Y: f32[8192, 16]) {
+  H[i, j] = sum[k] X[i, k] * W[k, j]
+  Y[i, j] = sum[k] max(H[i, k], 0) * V[k, j]
+}
+"""
+
+
+def blocks(report, tapc, runs):
+    """Native code of a program that is cut into more blocks: kernels, bytes, and CPU time."""
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        source, plan, library = Path(folder) / "p.tap", Path(folder) / "p.plan", Path(folder) / "p.so"
+        source.write_text(BLOCKS)
+        times, sizes, kernels = [], [], []
+        for count in (4, 4096):
+            plan.write_text("plan 1\n" + "".join(f"split {name} dim i into {count} over threads\n" for name in "HY"))
+            command = (tapc, "compile", source, "-o", library, "--plan", plan, "--emit=loops")
+            times.append(min(run(*command)[0] for _ in range(runs)))
+            sizes.append(library.stat().st_size)
+            kernels.append(library.with_suffix(".loops").read_text().count("\nkernel") + 1)
+            report.line(f"tapc compile, {count} blocks of each of 2 operations, {kernels[-1]} kernels", times[-1], "s")
+            report.line(f"the library of {count} blocks", sizes[-1] / 1024, "KiB")
+        for what, values in (("kernels", kernels), ("bytes", sizes), ("CPU time", times)):
+            report.line(f"{what} of 4096 blocks, to those of 4", values[1] / values[0], "x", 1.2)
+
+
 def parts(report, bench, cases):
     for line in subprocess.run([bench, str(cases)], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
         ms, what = re.fullmatch(r" *([0-9.]+) ms  (.*)", line).groups()
@@ -190,6 +215,7 @@ def main():
     report = Report()
     examples(report, options.tapc.resolve(), options.runs)
     native(report, options.tapc.resolve())
+    blocks(report, options.tapc.resolve(), options.runs)
     if options.bench:
         parts(report, options.bench.resolve(), options.random)
     proofs(report, options.tapc.resolve(), options.runs)

@@ -21,31 +21,48 @@ char* address(const Call& call, const Argument& argument) {
   return static_cast<char*>(call.addresses[argument.buffer]) + argument.offset;
 }
 
-void** arguments_of(const Reader& tables, const Call& call, const List& list, int64_t thread) {
+// Of the call of that number.
+void** arguments_of(const Reader& tables, const Call& call, const KernelCall& task, int64_t number, int64_t thread) {
   auto** room = static_cast<void**>(room_of(call, thread));
-  const auto* arguments = tables.all<Argument>(list);
-  for (int64_t k = 0; k < list.count; ++k) room[k] = address(call, arguments[k]);
+  const auto* first = tables.all<Argument>(task.arguments);
+  const auto* step = tables.at<Argument>(task.argument_steps);
+  for (int64_t k = 0; k < task.arguments.count; ++k)
+    room[k] = address(call, {first[k].buffer + number * step[k].buffer, first[k].offset + number * step[k].offset});
   return room;
 }
 
-int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, int64_t depth, int64_t thread,
-                   Tiles tiles, KernelError* error) {
+int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int64_t number, int64_t depth,
+                 int64_t thread, Tiles tiles, KernelError* error) {
   Reader tables(code.tables);
   int64_t box[2 * max_index_dims];
-  memcpy(box, tables.words(task.box.at), static_cast<size_t>(task.box.count) * sizeof(int64_t));
+  const int64_t *first = tables.words(task.box.at), *step = tables.words(task.box_step);
+  for (int64_t k = 0; k < task.box.count; ++k) box[k] = first[k] + number * step[k];
   const auto* counters = tables.all<Counter>(task.counters);
   for (int64_t c = 0; c < task.counters.count; ++c) {
     int64_t step = call.counters[depth - 1 - counters[c].level];
     box[2 * counters[c].dim] = step;
     box[2 * counters[c].dim + 1] = step + 1;
   }
-  void** arguments = arguments_of(tables, call, task.arguments, thread);
+  void** arguments = arguments_of(tables, call, task, number, thread);
   char* scratch = call.own + (thread + 1) * call.own_bytes - tables.head().scratch_bytes;
-  auto begin = [&task](int64_t part) {
-    return task.kernel_tiles / task.tiles * part + task.kernel_tiles % task.tiles * part / task.tiles;
+  const int64_t parts = task.tiles / task.repeats;
+  auto begin = [&task, parts](int64_t part) {
+    return task.kernel_tiles / parts * part + task.kernel_tiles % parts * part / parts;
   };
   return code.kernels[task.kernel](box, arguments, tables.words(task.strides), scratch, begin(tiles.first),
                                    begin(tiles.end), error);
+}
+
+int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, int64_t depth, int64_t thread,
+                   Tiles tiles, KernelError* error) {
+  const int64_t parts = task.tiles / task.repeats;
+  for (int64_t at = tiles.first; at < tiles.end;) {
+    int64_t number = at / parts, begin = number * parts, end = tiles.end < begin + parts ? tiles.end : begin + parts;
+    int32_t why = run_call(code, call, task, number, depth, thread, {at - begin, end - begin}, error);
+    if (why != 0) return why;
+    at = end;
+  }
+  return 0;
 }
 
 void run_copy(const Code& code, const Call& call, const Copy& task, Tiles tiles) {

@@ -14,7 +14,7 @@
 namespace tap::tables {
 
 inline constexpr int64_t magic = 0x31305343484c5054;  // "TPLHCS01"
-inline constexpr int64_t version = 2;
+inline constexpr int64_t version = 3;
 
 struct List {
   int64_t at;  // the first, in words from the beginning
@@ -76,9 +76,13 @@ struct Counter {
   int64_t dim;
   int64_t level;  // 0 is the innermost iterate
 };
+// One call, or several in a row that differ in where they are alone: call n is n steps further on. The tiles are those of all.
 struct KernelCall : Task {
+  int64_t repeats;
+  int64_t box_step;        // as many words as the box
+  int64_t argument_steps;  // an Argument for each, by which buffers and offsets go on
   int64_t kernel;
-  int64_t kernel_tiles;  // of the box, shared out evenly among the parts of the task
+  int64_t kernel_tiles;  // of the box of one, shared out evenly among its parts
   int64_t operations;    // the number of the first Operation in the table: that of section 0
   List box;              // lo, hi per dim
   List arguments;        // Argument

@@ -74,7 +74,7 @@ many_random_programs() {
 
 # The property tests, with many more cases each. Their names stand in the sources.
 run_random() {
-  build_here test_ir test_frontend test_passes test_backend random_programs random_plans || return
+  build_here test_ir test_frontend test_passes test_backend test_driver random_programs random_plans || return
   local folder filter failed=0
   for folder in ir frontend passes backend; do
     filter=$(awk 'FNR == 1 { test = "" } /^TEST\(/ { test = $0 } /^RC_GTEST_PROP\(/ { print } /rc::check/ { print test }' \
@@ -83,6 +83,8 @@ run_random() {
     echo "-- tests/$folder"
     RC_PARAMS="max_success=$random_cases" "build/bin/test_$folder" --gtest_brief=1 --gtest_filter="$filter" || failed=1
   done
+  echo "-- every family of kernels at all sizes"
+  TAP_ALL_SIZES=1 build/bin/test_driver --gtest_brief=1 --gtest_filter='*EdgeSizes*' || failed=1
   echo "-- random programs under random plans"
   many_random_programs "$((4 * random_cases))" || failed=1
   echo "-- every standard operator and example under random plans"

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "backend/executable.h"
+#include "backend/library.h"
 #include "bench/peers/protocol.h"
 #include "compiler/driver/certify.h"
 #include "compiler/driver/compile_file.h"
@@ -66,7 +67,9 @@ int run(const Arguments& arguments) {
   ir::Program program = compile(session, arguments);
   std::vector<Tensor> inputs = inputs_of(program[program.main], arguments.shift), outputs;
   auto begin = peers::Clocks::now();
-  backend::Executable executable(passes::expand(program), {.threads = arguments.threads});
+  backend::ExecuteOptions how{.threads = arguments.threads};
+  how.machine = backend::machine_of(*backend::target_named("native"));
+  backend::Executable executable(passes::expand(program), how);
   auto end = peers::Clocks::now();
   std::fprintf(stderr, "tapestry: %zu kernels compiled in %.3f s\n", executable.kernel_count(), end.wall - begin.wall);
   peers::Peer peer{"tapestry", [&] { executable.run(inputs, outputs); },

@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+"""What compiled code takes does not grow with the number of blocks: kernels, and the words of the schedule; and blocks that
+are one row of the schedule compute what each would. shards_test.py TAPC"""
+import re
+
+import numpy as np
+
+from tapc import *
+
+PROGRAM = """program p(X: f32[8192, 16], W: f32[16, 16], V: f32[16, 16]) -> (Y: f32[8192, 16], S: f32[8192]) {
+  H[i, j] = sum[k] X[i, k] * W[k, j]
+  Y[i, j] = sum[k] max(H[i, k], 0) * V[k, j]
+  S[i] = max[k] Y[i, k]
+}
+"""
+DIVIDE = "program p(a: i64[40, 6], b: i64[40, 6]) -> (q: i64[40, 6]) { q[i, j] = a[i, j] / b[i, j] }\n"
+
+
+class Shards(TapcTest):
+    def plan(self, *lines):
+        self.write("p.plan", "plan 1\n" + "".join(f"split {line} over threads\n" for line in lines))
+
+    def test_code_does_not_grow_with_blocks(self):
+        self.write("p.tap", PROGRAM)
+        kernels, sizes = [], []
+        for blocks in (4, 64, 4096):
+            self.plan(*(f"{name} dim i into {blocks}" for name in ("H", "Y", "S")))
+            self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--plan", "p.plan", "--emit=obj,loops")
+            kernels.append(len(re.findall("^kernel", (self.folder / "p.loops").read_text(), re.M)))
+            sizes.append([(self.folder / name).stat().st_size for name in ("p.so", "p.o")])
+        self.assertEqual(kernels, kernels[:1] * 3)
+        for size in sizes[1:]:
+            for ours, fewest in zip(size, sizes[0]):
+                self.assertLess(ours, 1.2 * fewest, sizes)
+
+    def test_rows_of_blocks_compute_what_each_would(self):
+        self.write("p.tap", PROGRAM)
+        words = [word for name in ("X", "W", "V") for word in ("-i", f"{name}=randn:1")]
+        results = []
+        for lines in ([], ["H dim i into 4096", "Y dim i into 4096"], ["H dim i into 1000", "S dim i into 4097"],
+                      ["H dim i into 30", "H dim j into 5", "Y dim j into 3", "Y dim i into 7"],
+                      ["Y dim i into [0, 1, 3, 5, 7, 100, 200, 300, 8192]"]):
+            for threads in ("1", "3"):
+                self.plan(*lines)
+                self.expect(0, "^$", "run", "p.tap", *words, "--plan", "p.plan", "--threads", threads, "-o", "@all.npz")
+                with np.load(self.folder / "all.npz") as file:
+                    results.append({name: file[name].tobytes() for name in file.files})
+        for result in results[1:]:
+            self.assertEqual(result, results[0])
+
+    def test_a_failure_in_a_row_is_told_where_it_is(self):
+        self.write("p.tap", DIVIDE)
+        b = np.ones((40, 6), np.int64)
+        b[33, 2] = b[17, 4] = b[17, 5] = 0
+        np.save(self.folder / "b.npy", b)
+        for blocks in (1, 8, 40):
+            self.plan(f"q dim i into {blocks}")
+            for threads in ("1", "3"):
+                self.expect(6, "division by zero in `q` at i=17, j=4", "run", "p.tap", "-i", "a=iota", "-i", "b=@b.npy",
+                            "--plan", "p.plan", "--threads", threads)
+
+
+if __name__ == "__main__":
+    unittest.main()
