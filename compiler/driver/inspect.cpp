@@ -104,19 +104,22 @@ Action declare_inspect(CLI::App& app) {
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
   app.add_option("FILE", options->file, "The source file, or the text of a stage")->required();
-  app.add_option("--format", options->format,
-                 "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
-      ->check(CLI::IsMember(names));
+  // Options are kept, for asking the parser for one by name cannot fail for want of memory: it ends the process.
+  auto* format =
+      app.add_option("--format", options->format,
+                     "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
+          ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output, "The file to write; standard output without it");
-  app.add_option(
+  auto* plan = app.add_option(
       "--plan", options->plan,
       "Show the graph that this plan makes: fused and cut, with what is moved; with --splits, what can be cut then");
-  app.add_flag("--splits", options->splits, "List what a plan can name: operations, their dims, and which can be cut")
-      ->excludes(app.get_option("--format"));
+  auto* splits = app.add_flag("--splits", options->splits,
+                              "List what a plan can name: operations, their dims, and which can be cut")
+                     ->excludes(format);
   app.add_flag("--choices", options->choices,
                "With the choices that rewrites and orders of products offer to a plan; as text, a list of them")
-      ->excludes(app.get_option("--plan"))
-      ->excludes(app.get_option("--splits"));
+      ->excludes(plan)
+      ->excludes(splits);
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
