@@ -11,6 +11,7 @@
 
 #include "backend/emit_lazy.h"
 #include "backend/emit_straight.h"
+#include "backend/emit_transposed.h"
 #include "backend/lane_masks.h"
 #include "support/check.h"
 
@@ -30,6 +31,12 @@ class StatementEmitter {
   void emit_serial(const For& loop);
   void emit_unrolled(const For& loop);
   void emit_lanes(const For& loop);
+  void emit_across(const For& loop, const StoredAcross& across);
+  void begin_turn(const For& loop, Value* lower, std::uint32_t trip);
+  void end_turns(const For& loop);
+  bool is_dense(const Store::Target& target) const;
+  template <class Run>
+  void in_lanes(const For& loop, Run run);
   void emit_straight(const std::vector<Statement>& body);
   void emit(const Guard& guard);
   void emit(const Define& define);
@@ -133,23 +140,62 @@ std::pair<EmitState::Turn*, bool> StatementEmitter::turn(const For& loop, std::u
 }
 
 void StatementEmitter::emit_unrolled(const For& loop) {
+  if (StoredAcross across = stored_across(loop); across.lanes && is_dense(*across.target))
+    return emit_across(loop, across);
   if (!s_.straight) s_.forget();
   Value* lower = tightest(loop.lower, true);
   for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
-    s_.variables[loop.variable] = trip == 0 ? lower : b_.CreateNSWAdd(lower, b_.getInt64(trip));
-    s_.trips[loop.variable] = trip;
-    s_.versions[loop.variable] = turn(loop, trip).first->version;
+    begin_turn(loop, lower, trip);
     emit_straight(loop.body);
   }
+  end_turns(loop);
+}
+
+void StatementEmitter::begin_turn(const For& loop, Value* lower, std::uint32_t trip) {
+  s_.variables[loop.variable] = trip == 0 ? lower : b_.CreateNSWAdd(lower, b_.getInt64(trip));
+  s_.trips[loop.variable] = trip;
+  s_.versions[loop.variable] = turn(loop, trip).first->version;
+}
+
+void StatementEmitter::end_turns(const For& loop) {
   s_.variables[loop.variable] = nullptr;
   s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
 }
 
+// Whether cells one after another in the last axis are so in memory.
+bool StatementEmitter::is_dense(const Store::Target& target) const {
+  auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s_.strides[target.tensor][target.at.size() - 1]);
+  return stride && stride->isOne();
+}
+
+// As many vectors as have lanes at a time.
+void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) {
+  const bool outermost = !std::exchange(s_.straight, true);
+  if (outermost) s_.forget();
+  Value* lower = tightest(loop.lower, true);
+  for (std::uint32_t first = 0; first < loop.count; first += across.lanes->count) {
+    std::vector<Value*> rows;
+    for (std::uint32_t trip = first; trip < std::min(first + across.lanes->count, loop.count); ++trip) {
+      begin_turn(loop, lower, trip);
+      in_lanes(*across.lanes, [&] {
+        StraightCells cell(s_);
+        rows.push_back(cell.in_memory(*across.target, cell(across.target->value)));
+      });
+    }
+    begin_turn(loop, lower, first);
+    in_lanes(*across.lanes, [&] { StraightCells(s_).store_across(*across.target, rows); });
+  }
+  end_turns(loop);
+  forget_loads_of({{*across.target}});
+  s_.straight = !outermost;
+  if (outermost) s_.forget();
+}
+
 // Vectors that begin at the same place are one, also if an unrolled loop that does not move them comes by again; then what
 // is known of their cells holds still.
-void StatementEmitter::emit_lanes(const For& loop) {
+template <class Run>
+void StatementEmitter::in_lanes(const For& loop, Run run) {
   TAP_CHECK(!s_.lanes, "lanes inside of lanes");
-  if (!s_.straight) s_.forget();
   auto [vector, fresh] = turn(loop, 0);
   if (fresh) {
     vector->first = tightest(loop.lower, true);
@@ -158,10 +204,15 @@ void StatementEmitter::emit_lanes(const For& loop) {
   s_.variables[loop.variable] = vector->first;
   s_.versions[loop.variable] = vector->version;
   s_.lanes = Lanes{loop.variable, loop.count, vector->mask};
-  emit_straight(loop.body);
+  run();
   s_.lanes.reset();
   s_.variables[loop.variable] = nullptr;
   s_.versions[loop.variable] = 0;
+}
+
+void StatementEmitter::emit_lanes(const For& loop) {
+  if (!s_.straight) s_.forget();
+  in_lanes(loop, [&] { emit_straight(loop.body); });
 }
 
 Value* StatementEmitter::holds(const ir::Constraint& constraint) {

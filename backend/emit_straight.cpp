@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/emit_transposed.h"
 #include "backend/lane_masks.h"
 #include "support/check.h"
 
@@ -284,6 +285,33 @@ void StraightCells::store(const Store::Target& target, Value* value) {
     }
   }
   s_.keep_apart(*stored, target.tensor);
+}
+
+Value* StraightCells::in_memory(const Store::Target& target, Value* value) {
+  return to_memory(s_.b, splat(value, s_.lanes->count), s_.kernel.tensors[target.tensor].type.element);
+}
+
+// Lane by lane, under a mask of as many cells as there are rows.
+void StraightCells::store_across(const Store::Target& target, const std::vector<Value*>& rows) {
+  auto& b = s_.b;
+  const ElementType type = s_.kernel.tensors[target.tensor].type.element;
+  const Place place = place_of(target.tensor, target.at, {});
+  const std::uint32_t lanes = s_.lanes->count;
+  std::vector<Value*> columns = rows;
+  columns.resize(lanes, llvm::PoisonValue::get(rows[0]->getType()));
+  transpose(b, columns);
+  std::vector<llvm::Constant*> there;
+  for (std::uint32_t k = 0; k < lanes; ++k) there.push_back(b.getInt1(k < rows.size()));
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    Value* mask = llvm::ConstantVector::get(there);
+    if (Value* given = s_.lanes->mask) {
+      Value* any = b.CreateVectorSplat(lanes, b.CreateExtractElement(given, lane));
+      mask = b.CreateAnd(mask, any);
+    }
+    Value* address =
+        b.CreateGEP(memory_type(b.getContext(), type), place.address, b.CreateNSWMul(place.step, b.getInt64(lane)));
+    s_.keep_apart(*b.CreateMaskedStore(columns[lane], address, llvm::Align(size_of(type)), mask), target.tensor);
+  }
 }
 
 }  // namespace tap::backend

@@ -16,6 +16,9 @@ class StraightCells {
   llvm::Value* splat(llvm::Value* value, std::uint32_t lanes);
   // Under the mask of the lanes.
   void store(const Store::Target& target, llvm::Value* value);
+  // The first of `rows` vectors in memory, and those that come one after another in the target's last axis.
+  void store_across(const Store::Target& target, const std::vector<llvm::Value*>& rows);
+  llvm::Value* in_memory(const Store::Target& target, llvm::Value* value);
 
  private:
   struct Place {

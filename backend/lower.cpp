@@ -313,13 +313,26 @@ Frame declare(Kernel& kernel, const Operator& op) {
 
 namespace {
 
-// The largest dim along which parts share nothing, of equal ones the outermost, and how much is worth a call.
+// The largest dim along which parts share nothing, of equal ones the outermost, and how much is worth a call. Parts of a dim
+// along which memory lies share its lines, so such a dim has to be a good deal larger.
 void declare_cut(Kernel& kernel, const Program& program, const Operator& op, const Extents& extents) {
   constexpr double worth = 1 << 14;  // points
+  constexpr std::int64_t larger = 4;
   double points = 1;
   for (std::int64_t size : extents.sizes) points *= static_cast<double>(std::max<std::int64_t>(size, 1));
+  auto lies_along = [&](std::size_t d) {
+    auto dense = [&](const Access& access) {
+      const auto& rows = access.projection.start.rows;
+      return !rows.empty() && rows.back().coefficients[d] != 0;
+    };
+    return std::ranges::any_of(op.reads, dense) || std::ranges::any_of(op.writes, dense);
+  };
+  std::int64_t most = 0;
   for (std::size_t d : free_dims(program, op))
-    if (!kernel.cut || extents.sizes[d] > extents.sizes[*kernel.cut]) kernel.cut = d;
+    if (std::int64_t size = extents.sizes[d] * (lies_along(d) ? 1 : larger); !kernel.cut || size > most) {
+      kernel.cut = d;
+      most = size;
+    }
   if (!kernel.cut) return;
   double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.cut], 1));
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));

@@ -8,6 +8,15 @@ namespace tap::backend {
 
 using namespace ir;
 
+namespace {
+
+std::ptrdiff_t axes_of(const Access& access, std::size_t dim) {
+  return std::ranges::count_if(access.projection.start.rows,
+                               [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+}
+
+}  // namespace
+
 std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds,
                                bool greatest) {
   std::uint32_t v = new_variable(std::move(name));
@@ -55,10 +64,6 @@ For Lowering::over(const Panels& panels, AffineExpr from, AffineExpr to, std::ve
 Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, const std::optional<Block>& chunk,
                                  const Packing& packing, const Extents& extents) {
   const Access& access = op_.reads[read];
-  auto uses = [&](std::size_t d) {
-    return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
-                       [&](const AffineExpr& row) { return row.coefficients[d] != 0; });
-  };
   Pack pack;
   pack.read = read;
   TensorArgument memory;
@@ -71,12 +76,14 @@ Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, con
     pack.at.push_back(std::move(at));
   };
   axis((along.block_size + along.step - 1) / along.step, variable(along.panels->number));
-  for (std::size_t d : dims_with(true)) {
-    if (!uses(d)) continue;
+  std::vector<std::size_t> inner = dims_with(true);
+  if (packing.beside) inner.insert(inner.begin(), *packing.beside);
+  for (std::size_t d : inner) {
+    if (axes_of(access, d) == 0) continue;
     bool cut = chunk && packing.chunked == d;
     axis(cut ? packing.chunk : extents.most(op_, d),
          plus(variable(frame_.at[d]), variable(cut ? chunk->from : frame_.lo[d]), -1));
-    pack.reductions.push_back(d);
+    pack.inner.push_back(d);
   }
   axis(along.step, plus(variable(frame_.at[along.dim]), variable(along.panels->first), -1));
   memory.type.element = op_.operands[access.tensor].element;
@@ -94,29 +101,81 @@ For Lowering::reduction_loop(std::size_t dim, const std::vector<bool>& outside, 
   return result;
 }
 
-// Copies one panel after another. Lanes run along what is dense in the operand.
+// Copies one panel after another. Lanes run along what is dense in the operand: within the panel, or across of it.
 std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                                       const Packing& packing, const RegisterTile& tile) {
   const Access& access = op_.reads[pack.read];
-  ElementType type = op_.operands[access.tensor].element;
   Store store;
-  CellId value = kernel_.exprs.read(loads_[pack.read], type);
+  CellId value = kernel_.exprs.read(loads_[pack.read], op_.operands[access.tensor].element);
   store.targets.push_back({pack.tensor, pack.at, value});
-  std::vector<Statement> inner{{std::move(store)}};
+  std::vector<Statement> cell{{std::move(store)}};
   For within;
   within.variable = frame_.at[along.dim];
   within.lower = {bound(variable(along.panels->first))};
   within.upper = {bound(plus(variable(along.panels->first), number(along.step))), bound(variable(along.block->end))};
-  const auto& rows = access.projection.start.rows;
-  bool dense = rows.back().coefficients[along.dim] == 1;
+  const bool vectors = are_harmless({value});
+  const AffineExpr& last = access.projection.start.rows.back();
   std::vector<For> nest;
   const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
-  for (std::size_t d : pack.reductions) nest.push_back(reduction_loop(d, alone, chunk, packing));
-  const bool vectors = dense && are_harmless({value});
-  nest.insert(vectors ? nest.end() : nest.begin(), within);
-  if (vectors) in_lanes(nest, tile.lanes);
-  inner = around(std::move(nest), std::move(inner));
+  std::optional<For> across;
+  for (std::size_t d : pack.inner) {
+    For loop = reduction_loop(d, alone, chunk, packing);
+    if (vectors && last.coefficients[d] == 1 && axes_of(access, d) == 1) across = std::move(loop);
+    else nest.push_back(std::move(loop));
+  }
+  std::vector<Statement> inner;
+  if (vectors && last.coefficients[along.dim] == 1) {
+    if (across) nest.push_back(std::move(*across));
+    nest.push_back(within);
+    in_lanes(nest, tile.lanes);
+    inner = around(std::move(nest), std::move(cell));
+  } else if (across) {
+    inner = around(std::move(nest), fill_across(within, *across, tile.lanes, cell));
+  } else {
+    nest.insert(nest.begin(), within);
+    inner = around(std::move(nest), std::move(cell));
+  }
   return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
+}
+
+// So many of the panel's rows at a time as a vector has lanes, which are then stored across (emit_transposed.h); what is left
+// of rows and lanes one by one.
+std::vector<Statement> Lowering::fill_across(const For& within, const For& across, std::uint32_t lanes,
+                                             const std::vector<Statement>& cell) {
+  struct Steps {
+    For whole, rest;  // over the first of so many, and what is left
+  };
+  std::vector<Statement> result;
+  auto steps_of = [&](const For& all) {
+    const std::string name = kernel_.variables[all.variable];
+    AffineExpr first = variable(define(result, name + "b", all.lower, true));
+    std::uint32_t end = define(result, name + "e", all.upper, false);
+    std::uint32_t whole = define(result, "q." + name, {bound(plus(variable(end), first, -1), lanes)}, false);
+    AffineExpr middle = plus(first, variable(whole), lanes);
+    Steps steps{all, all};
+    steps.whole.variable = new_variable(name + "0");
+    steps.whole.lower = {bound(first)};
+    steps.whole.upper = {bound(middle)};
+    steps.whole.step = lanes;
+    steps.rest.lower = {bound(middle)};
+    steps.rest.upper = {bound(variable(end))};
+    return steps;
+  };
+  Steps rows = steps_of(within), along = steps_of(across);
+  For each = within, vector = across;
+  each.kind = LoopKind::unrolled;
+  each.lower = {bound(variable(rows.whole.variable))};
+  vector.kind = LoopKind::lanes;
+  vector.lower = {bound(variable(along.whole.variable))};
+  each.count = vector.count = lanes;
+  each.upper.clear();
+  vector.upper.clear();
+  std::vector<For> rest{within, along.rest};
+  in_lanes(rest, lanes);
+  append(result, around({rows.whole, along.whole, each, vector}, cell));
+  append(result, around({rows.rest, along.whole, vector}, cell));
+  append(result, around(std::move(rest), cell));
+  return result;
 }
 
 // From now on the cells read from the copy.
@@ -157,7 +216,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
     outside[d] = true;
   }
   append(result, around(std::move(loops), std::move(inner)));
-  append(result, across(tile, &rows, &lanes, {{store(state.values)}}));
+  append(result, store_across(tile, &rows, lanes, state.values));
   return result;
 }
 
@@ -246,7 +305,8 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
                                             std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
   std::vector<std::size_t> outside, inside;
   for (std::size_t d : near_last(dims_with(false)))
-    if (d != tile.dim && d != *tile.rows) (followed_by_lanes(packing, d) ? outside : inside).push_back(d);
+    if (d != tile.dim && d != *tile.rows)
+      (followed_by_lanes(packing, d) && d != packing.beside ? outside : inside).push_back(d);
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);

@@ -8,6 +8,7 @@
 //         … { acc[2*i + v] = acc[2*i + v] + a[i, k] * b[k, j] }
 //       … { y[i, j] = acc[2*i + v] }
 #include <algorithm>
+#include <utility>
 
 #include "backend/lowering.h"
 #include "support/check.h"
@@ -76,6 +77,24 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
   return result;
 }
 
+// Stores a tile. Where its rows lie side by side in memory and its lanes do not, vector by vector in all rows, so that they can
+// be stored across (emit_transposed.h).
+std::vector<Statement> Lowering::store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                              const std::vector<CellId>& values) const {
+  bool turned = rows && tile.vectors > 1;
+  for (const Access& write : op_.writes) {
+    const auto& at = write.projection.start.rows;
+    turned = turned && !at.empty() && at.back().coefficients[*tile.rows] == 1 && at.back().coefficients[tile.dim] == 0;
+  }
+  auto inner = across(tile, rows, &lanes, {{store(values)}});
+  if (!turned) return inner;
+  For& over_rows = std::get<For>(inner[0].node);
+  For vectors = std::get<For>(std::exchange(over_rows.body, {})[0].node);
+  over_rows.body = std::exchange(vectors.body, {});
+  vectors.body = std::move(inner);
+  return {{std::move(vectors)}};
+}
+
 // The statements for every row and vector of a tile.
 std::vector<Statement> Lowering::across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                         std::vector<Statement> inner) const {
@@ -127,7 +146,7 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
     order.pop_back();
   }
   append(result, nest(order, outside, std::move(steps)));
-  append(result, across(tile, rows, &lanes, {{store(state.values)}}));
+  append(result, store_across(tile, rows, lanes, state.values));
   return result;
 }
 

@@ -89,6 +89,8 @@ class Lowering {
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;
+  std::vector<Statement> store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                      const std::vector<ir::CellId>& values) const;
   std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
@@ -116,7 +118,7 @@ class Lowering {
   };
   struct Pack {  // a copy of one operand's block
     std::uint32_t read = 0, tensor = 0;
-    std::vector<std::size_t> reductions;
+    std::vector<std::size_t> inner;  // the dims that it has axes for, beside the panels'
     std::vector<ir::AffineExpr> at;  // where in it a point's cell is
   };
   std::uint32_t define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds, bool greatest);
@@ -129,6 +131,8 @@ class Lowering {
                      const Packing& packing) const;
   std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                               const Packing& packing, const RegisterTile& tile);
+  std::vector<Statement> fill_across(const For& within, const For& across, std::uint32_t lanes,
+                                     const std::vector<Statement>& cell);
   void read_from(const Pack& pack);
   struct Run {  // of a dim: from where to where, and how many at most
     ir::AffineExpr first, end;

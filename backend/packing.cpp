@@ -25,6 +25,13 @@ bool is_tied(const Operator& op, std::size_t dim) {
   });
 }
 
+// Cells along the dim, and no others, lie one after another.
+bool lies_along(const Access& access, std::size_t dim) {
+  const auto& rows = access.projection.start.rows;
+  auto follows = [&](const AffineExpr& row) { return row.coefficients[dim] != 0; };
+  return !rows.empty() && rows.back().coefficients[dim] == 1 && std::ranges::count_if(rows, follows) == 1;
+}
+
 // Where it reads hangs on no data, nor what stands for cells outside on the point.
 bool is_plain(const Operator& op, const Access& access) {
   for (const auto& c : access.coordinates)
@@ -64,8 +71,16 @@ class Chooser {
       if (std::count(list.begin(), list.end(), read) > 0) continue;
       if (window ? fits(access) : pays(access, lanes)) list.push_back(read);
     }
+    choose_beside();
   }
 
+  // Else every cell of a panel would come from a line of its own, again for each point of the dim along which the lines lie.
+  void choose_beside() {
+    if (packing_.lane_reads.size() != 1) return;
+    const Access& access = op_.reads[packing_.lane_reads[0]];
+    auto along = turned_along(op_, access, tile_.dim, *tile_.rows, extents_);
+    if (along && op_.dims[*along].role == DimRole::parallel) packing_.beside = along;
+  }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
   // A copy pays if it is used several times, and what it is made from is far away or in the wrong order. What rows read step by
   // step of the reduction comes line by line, and each line is used up before the next.
@@ -185,6 +200,22 @@ bool can_be_window(const Operator& op, const Access& access, const Extents& exte
     if (!access.fill && !all.contains(row.bounds(op.box()))) return false;
   }
   return shared;
+}
+
+std::optional<std::size_t> turned_along(const Operator& op, const Access& access, std::size_t lanes, std::size_t rows,
+                                        const Extents& extents) {
+  constexpr std::int64_t fewest = 8;
+  constexpr double most_bytes = 512 << 10;  // of what is copied for all points of a parallel dim: it has to stay near
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (d == lanes || d == rows || extents.sizes[d] < fewest || !lies_along(access, d)) continue;
+    if (op.dims[d].role == DimRole::reduction) return d;
+    double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
+    for (std::size_t other = 0; other < op.dims.size(); ++other)
+      if (other == d || other == lanes || (op.dims[other].role == DimRole::reduction && uses(access, other)))
+        bytes *= static_cast<double>(extents.most(op, other));
+    if (op.dims[d].role == DimRole::parallel && !is_constrained(op, d) && bytes <= most_bytes) return d;
+  }
+  return {};
 }
 
 double uses_of_packed(const Operator& op, const Access& access, const RegisterTile& tile, const Extents& extents) {

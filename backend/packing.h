@@ -19,6 +19,7 @@ struct Packing {
   std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not on the rows
   std::vector<std::uint32_t> row_reads;   // the other way round
   std::vector<std::uint32_t> windows;     // likewise, copied as boxes
+  std::optional<std::size_t> beside;      // a parallel dim for all points of which lanes' operands are copied at once
   std::optional<std::size_t> chunked;     // the outermost reduction dim, which is done in blocks of …
   std::int64_t chunk = 0;
   std::int64_t row_block = 0, lane_block = 0;
@@ -27,6 +28,10 @@ struct Packing {
 // Whether an operand of lanes, or of rows, may be copied; and of one of lanes, how often a register tile uses a copied cell.
 bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Extents& extents);
 bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
+// The dim, not of the tile, along which a lanes' operand lies cell by cell, so that vectors are copied across
+// (emit_transposed.h): of the reduction, or a parallel one.
+std::optional<std::size_t> turned_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
+                                        std::size_t rows, const Extents& extents);
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 

@@ -5,6 +5,7 @@
 
 #include "runtime/executor_copy.h"
 #include "runtime/executor_tasks.h"
+#include "support/large_memory.h"
 
 namespace tap::executor {
 
@@ -17,8 +18,7 @@ constexpr int64_t line = 64;  // bytes; what memory is aligned to
 int64_t whole_lines(int64_t bytes) { return (bytes + line - 1) / line * line; }
 
 char* allocate(int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX - line) return nullptr;
-  return static_cast<char*>(aligned_alloc(line, static_cast<size_t>(whole_lines(bytes < 1 ? 1 : bytes))));
+  return bytes < 0 ? nullptr : static_cast<char*>(large_memory(static_cast<uint64_t>(bytes)));
 }
 
 void free_call(Call* call) {

@@ -8,6 +8,7 @@
 
 #include "runtime/executor_copy.h"
 #include "runtime/processor.h"
+#include "support/large_memory.h"
 
 namespace tap::library {
 
@@ -123,7 +124,7 @@ Status check_overlap(const Reader& tables, const TensorView* inputs, const Tenso
 
 Status copy_constant(const Reader& tables, const Tensor& tensor, const TensorView& from, TensorView& to) {
   int64_t bytes = bytes_of(tables, tensor), rank = tensor.extents.count;
-  to.data = aligned_alloc(64, static_cast<size_t>((bytes + 64) / 64 * 64));
+  to.data = large_memory(static_cast<uint64_t>(bytes));
   if (!to.data) return Status::no_memory;
   int64_t ours[max_index_dims], theirs[max_index_dims];
   const int64_t* extents = tables.words(tensor.extents.at);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "support/check.h"
+#include "support/large_memory.h"
 
 namespace tap {
 
@@ -41,9 +42,9 @@ class SharedBytes {
 
 // Uninitialised memory, aligned to 64 bytes as a Tensor's is. Throws std::bad_alloc.
 inline std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
-  constexpr std::align_val_t alignment{64};
-  auto* memory = static_cast<std::byte*>(::operator new(size == 0 ? 1 : size, alignment));
-  return {memory, [](std::byte* p) { ::operator delete (p, std::align_val_t{64}); }};
+  auto* memory = static_cast<std::byte*>(large_memory(size));
+  if (!memory) throw std::bad_alloc();
+  return {memory, [](std::byte* p) { free(p); }};
 }
 
 // Little-endian numbers of any alignment. Pre: the bytes are there.

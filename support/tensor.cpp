@@ -8,16 +8,16 @@
 #include "support/check.h"
 #include "support/checked.h"
 #include "support/half.h"
+#include "support/large_memory.h"
 
 namespace tap {
 namespace {
 
-constexpr std::align_val_t alignment{64};
-
+// Never empty, so that data() of a tensor without elements is still a valid, aligned address.
 std::shared_ptr<std::byte> allocate(std::size_t bytes) {
-  // Never empty, so that data() of a tensor without elements is still a valid, aligned address.
-  auto* memory = static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), alignment));
-  return {memory, [](std::byte* p) { ::operator delete(p, alignment); }};
+  auto* memory = static_cast<std::byte*>(large_memory(bytes));
+  if (!memory) throw std::bad_alloc();
+  return {memory, [](std::byte* p) { free(p); }};
 }
 
 // float → int truncates and saturates, NaN gives 0: the language's rule.

@@ -30,6 +30,10 @@ WINDOWS = """program p(x: f32[2, 40, %(n)d], k: f32[48, 40, 3]) -> (Y: f32[2, 48
     Y[b, o, j] = sum[c, v] x[b, c, %(at)s else 2] * k[o, c, v]
 }
 """
+LAYOUTS = """program p(a: %(t)s[%(a)s], b: %(t)s[%(b)s]) -> (Y: %(t)s[%(y)s]) {
+    Y[%(to)s] = sum[f] a[%(left)s] * b[%(right)s]
+}
+"""
 ROWS = """program p(a: f32[64, 1000]) -> (s: f32[64]) {
     s[i] = sum[k] a[i, k]
 }
@@ -79,6 +83,25 @@ class Packed(TapcTest):
         padded = np.pad(x, ((0, 0), (0, 0), (1, 1)), constant_values=2)
         windows = np.stack([padded[:, :, v:v + 28] for v in range(3)], -1)
         np.testing.assert_array_equal(y, np.einsum("bcjv,ocv->boj", windows, k))
+
+    def test_vectors_that_are_copied_and_stored_across(self):
+        for spec in ("if,jf->ij", "fi,fj->ij", "fi,jf->ij", "if,fj->ji", "afbe,df->edba", "aebf,df->bdea"):
+            left, right, to = spec.replace("->", ",").split(",")
+            for sizes in ((48, 70, 33), (17, 31, 16)):
+                for kind, of in (("f32", np.float32), ("f64", np.float64), ("f16", np.float16), ("i8", np.int8)):
+                    if kind != "f32" and (len(to) > 2 or sizes[0] == 17):
+                        continue
+                    with self.subTest(spec=spec, sizes=sizes, kind=kind):
+                        size = dict(zip("idebajf", (sizes[0], sizes[1], 24, 3, sizes[0], sizes[1], sizes[2])))
+                        size["d"] = min(sizes[1], 40)
+                        shape = lambda axes: [size[x] for x in axes]
+                        a, b = self.whole(*shape(left)).astype(of), self.whole(*shape(right)).astype(of)
+                        words = {"t": kind, "a": str(shape(left))[1:-1], "b": str(shape(right))[1:-1],
+                                 "y": str(shape(to))[1:-1], "to": ", ".join(to), "left": ", ".join(left),
+                                 "right": ", ".join(right)}
+                        y, = self.run_on(LAYOUTS % words, {"a": a, "b": b}, ["Y"])
+                        wanted = np.einsum(spec, a.astype(np.int64), b.astype(np.int64)).astype(of)
+                        np.testing.assert_array_equal(y, wanted)
 
     def test_a_component_that_does_not_follow_the_lanes(self):
         for columns in (33, 100, 130):

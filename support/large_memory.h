@@ -1,0 +1,27 @@
+// Memory for tensors. Large pieces begin at a large page and ask for such pages: an access that strides through a tensor then
+// finds its page at once, and new memory comes in few steps. Who has no large pages gets small ones.
+//
+// Used by the executor as well, which is part of every compiled library: so it needs nothing of the C++ library.
+#pragma once
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+namespace tap {
+
+// Null where there is none. To be given to free().
+inline void* large_memory(uint64_t bytes) {
+  constexpr uint64_t line = 64, page = uint64_t{2} << 20, large = 2 * page;
+  const uint64_t unit = bytes >= large ? page : line;
+  if (bytes > UINT64_MAX / 2) return nullptr;
+  const uint64_t whole = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
+  void* memory = aligned_alloc(unit, whole);
+#ifdef MADV_HUGEPAGE
+  // Only whole pages, so that no more memory is taken than was asked for.
+  if (memory && bytes >= large) madvise(memory, bytes / page * page, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+}  // namespace tap
