@@ -71,6 +71,8 @@ bool runs_where_needed(const Operator& p, const Operation& producer, const Acces
     for (const Blocking& b : p.blockings) told |= b.block_dim == placed.dim && spoken(b.dim);
     for (const Blocking& b : p.blockings) {
       if (told || b.block_dim != placed.dim) continue;
+      // Of a value without cells a row may have lost the dim: that is no result that does not depend on it.
+      if (std::count(from.invariant_dims.begin(), from.invariant_dims.end(), b.dim) == 0) continue;
       auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
       if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
       for (const MeshCut& mine : cuts_of(p, producer, b.dim))
