@@ -115,7 +115,7 @@ class Encoder {
   }
   tables::List operations() {
     std::vector<tables::Operation> result;
-    for (const OperationText& o : schedule_.operations) {
+    for (const ScheduledOperation& o : schedule_.operations) {
       std::vector<tables::Dim> dims;
       for (const auto& dim : o.dims) dims.push_back({text(dim.name), dim.hidden});
       std::vector<tables::Operand> operands;

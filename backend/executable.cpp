@@ -4,6 +4,7 @@
 
 #include "backend/compiled_program.h"
 #include "ir/interpret.h"
+#include "ir/stage_text.h"
 #include "runtime/executor.h"
 #include "support/check.h"
 
@@ -26,6 +27,7 @@ struct Executable::Impl {
     ScheduleOptions how;
     how.parts = options.parts;
     schedule = backend::schedule(compiled.blocks, compiled.kernels, how);
+    if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
     tables = encode(schedule);
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
@@ -125,6 +127,6 @@ std::string Executable::print_kernels() const {
   return out;
 }
 
-std::string Executable::print_schedule() const { return print(impl_->schedule); }
+std::string Executable::print_schedule() const { return ir::print(impl_->schedule); }
 
 }  // namespace tap::backend

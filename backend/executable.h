@@ -8,6 +8,7 @@
 #include "backend/kernel_cache.h"
 #include "backend/loops.h"
 #include "ir/block_graph.h"
+#include "ir/schedule.h"
 #include "runtime/kernel_abi.h"
 #include "support/tensor.h"
 
@@ -19,6 +20,8 @@ struct ExecuteOptions {
   bool exact_arithmetic = false;            // floats are combined as they are written, and every operation rounds
   Machine machine = {};                     // as it is assumed to be; changes no result
   std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be none
+  // Told of the schedule before anything of it runs; what it throws comes through.
+  std::function<void(const ir::Program& program, const ir::Schedule& schedule)> scheduled = {};
   // Outside kernels by symbol; null for one that is not there.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };

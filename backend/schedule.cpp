@@ -30,23 +30,26 @@ class Scheduler {
     const BlockGraph& blocks;
     const Graph& graph;
     std::vector<std::optional<BufferId>> buffers;  // by HeldId
+    Path path;                                     // to the place, which has this number
+    std::size_t place = 0;
   };
 
-  std::vector<Holders> graph(GraphId id, const std::vector<BufferId>& inputs);
+  std::vector<Holders> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
   void task(Frame& frame, const Application& application);
   void task(Frame& frame, const Move& move);
   void kernel(Frame& frame, const Application& application, const Operator& op, std::size_t kernel);
   void outside(Frame& frame, const Application& application, const Operator& op);
   void region(Frame& frame, const Application& application, const Operator& op);
-  std::vector<BufferId> iterate(const Operator& op, const std::vector<BufferId>& operands);
+  std::vector<BufferId> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
   BufferId next_state(const Holders& holders, const TensorType& type, const std::set<BufferId>& taken,
                       std::size_t before);
   void outputs(const std::vector<Holders>& found);
 
+  void gather(const Holders& holders, BufferId to);
   BufferId held(Frame& frame, HeldId id);
   BufferId whole(const Holders& holders, const TensorType& type);
   std::size_t text_of(const Frame& frame, const Application& application) {
-    return texts_.of(frame.blocks.graph, application.operation);
+    return texts_.of(frame.place, frame.path, frame.blocks.graph, application.operation);
   }
 
   const BlockProgram& blocks_;
@@ -57,6 +60,7 @@ class Scheduler {
   ScheduleTasks tasks_{schedule_};
   OperationTexts texts_{program_, schedule_.operations};
   std::size_t order_ = 0;     // of the next operation
+  std::size_t places_ = 0;    // so many graphs ran already
   std::set<BufferId> fixed_;  // what an iterate exchanges
   std::vector<std::pair<BufferId, BufferId>> exchanged_;
 };
@@ -92,6 +96,8 @@ std::vector<Box> written_boxes(const Operator& op, const Projection& projection,
 Schedule Scheduler::run() {
   const Graph& main = program_[program_.main];
   schedule_.kernels = kernels_.kernels.size();
+  schedule_.kernel_of = kernels_.of;
+  schedule_.prepared = kernels_.prepared;
   for (const Kernel& k : kernels_.kernels)
     schedule_.scratch_bytes = std::max(schedule_.scratch_bytes, static_cast<std::int64_t>(scratch_bytes(k)));
   std::vector<BufferId> inputs;
@@ -106,7 +112,7 @@ Schedule Scheduler::run() {
     const Value& value = main[main.outputs[k]];
     schedule_.outputs.push_back({options_.output_names ? options_.output_names->at(k) : value.name, value.type, false});
   }
-  outputs(graph(program_.main, inputs));
+  outputs(graph(program_.main, inputs, {}));
   tasks_.close();
   tasks_.in_use_together(exchanged_);
   tasks_.end_preparation();
@@ -126,15 +132,15 @@ void Scheduler::outputs(const std::vector<Holders>& found) {
     tasks_.at(to).place = BufferPlace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);
     if (direct) continue;
-    for (BufferId from : found[k]) tasks_.copy(from, to, tasks_.at(from).box, order_);
-    ++order_;
+    gather(found[k], to);
   }
 }
 
-std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs) {
+std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
   const BlockGraph& blocks = blocks_.graphs[id.index()];
   TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph is given another number of inputs than it has");
-  Frame frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size())};
+  Frame frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
+              places_++};
   for (std::size_t k = 0; k < inputs.size(); ++k) frame.buffers[blocks.inputs[k].index()] = inputs[k];
   std::optional<OperationId> last;
   for (const Task& t : blocks.tasks) {
@@ -195,6 +201,7 @@ void Scheduler::outside(Frame& frame, const Application& application, const Oper
   auto known = std::find(schedule_.outside.begin(), schedule_.outside.end(), op.kernel()->symbol);
   call.outside = static_cast<std::size_t>(known - schedule_.outside.begin());
   if (known == schedule_.outside.end()) schedule_.outside.push_back(op.kernel()->symbol);
+  call.operation = text_of(frame, application);
   call.box = application.box;
   call.extents = op.box().shape();
   std::size_t order = order_++;
@@ -231,10 +238,12 @@ void Scheduler::region(Frame& frame, const Application& application, const Opera
   std::vector<BufferId> operands, results;
   for (std::size_t k = 0; k < application.operands.size(); ++k)
     operands.push_back(whole({held(frame, application.operands[k])}, op.operands[k]));
+  Path inside = frame.path;
+  inside.push_back(application.operation);
   if (op.region()->kind == RegionKind::iterate) {
-    results = iterate(op, operands);
+    results = iterate(op, operands, text_of(frame, application), std::move(inside));
   } else {
-    std::vector<Holders> found = graph(op.region()->graph, operands);
+    std::vector<Holders> found = graph(op.region()->graph, operands, std::move(inside));
     for (std::size_t k = 0; k < found.size(); ++k) results.push_back(whole(found[k], op.results[k]));
   }
   for (std::size_t k = 0; k < results.size(); ++k) {
@@ -244,9 +253,10 @@ void Scheduler::region(Frame& frame, const Application& application, const Opera
 }
 
 // The first operands are the state, the others are the same in every step. The state has two memories that change places.
-std::vector<BufferId> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands) {
+std::vector<BufferId> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text,
+                                         Path path) {
   const RegionBody& region = *op.region();
-  Iteration loop{region.trips, 0, {}};
+  Iteration loop{region.trips, 0, text, {}};
   std::vector<BufferId> inputs = operands, results;
   for (std::size_t k = 0; k < op.results.size(); ++k) {
     const Buffer given = tasks_.at(operands[k]);
@@ -258,7 +268,7 @@ std::vector<BufferId> Scheduler::iterate(const Operator& op, const std::vector<B
   }
   if (region.trips.empty()) return results;
   const ScheduleTasks::Body body = tasks_.begin_body();
-  std::vector<Holders> found = graph(region.graph, inputs);
+  std::vector<Holders> found = graph(region.graph, inputs, std::move(path));
   std::set<BufferId> taken;
   for (std::size_t k = 0; k < results.size(); ++k) {
     BufferId next = next_state(found[k], op.results[k], taken, body.buffers_before);
@@ -282,9 +292,23 @@ BufferId Scheduler::next_state(const Holders& holders, const TensorType& type, c
       !fixed_.contains(only))
     return only;
   BufferId next = tasks_.new_buffer(tasks_.at(only).name, type.element, box);
-  for (BufferId from : holders) tasks_.copy(from, next, tasks_.at(from).box, order_);
-  ++order_;
+  gather(holders, next);
   return next;
+}
+
+// Every cell once, though several may hold it.
+void Scheduler::gather(const Holders& holders, BufferId to) {
+  std::vector<Box> left = {tasks_.at(to).box};
+  for (BufferId from : holders) {
+    const Box held = tasks_.at(from).box;
+    std::vector<Box> rest;
+    for (const Box& part : left) {
+      tasks_.copy(from, to, intersect(part, held), order_);
+      for (Box& piece : subtract(part, held)) rest.push_back(std::move(piece));
+    }
+    left = std::move(rest);
+  }
+  ++order_;
 }
 
 BufferId Scheduler::held(Frame& frame, HeldId id) {
@@ -301,8 +325,7 @@ BufferId Scheduler::whole(const Holders& holders, const TensorType& type) {
   Box box = Box::of_shape(type.shape);
   if (tasks_.at(holders[0]).box == box) return holders[0];
   BufferId result = tasks_.new_buffer(tasks_.at(holders[0]).name, type.element, box);
-  for (BufferId from : holders) tasks_.copy(from, result, tasks_.at(from).box, order_);
-  ++order_;
+  gather(holders, result);
   return result;
 }
 

@@ -14,10 +14,6 @@ constexpr std::int64_t copy_bytes = 256 << 10;  // of one tile of a copy
 
 }  // namespace
 
-std::int64_t Buffer::bytes() const {
-  return checked::mul(element_count(box.shape()), static_cast<std::int64_t>(size_of(element)));
-}
-
 bool ScheduleTasks::Open::fits(std::size_t order, const std::vector<BufferId>& reads,
                                const std::vector<BufferId>& writes) const {
   auto by_others = [order](const Users& users, BufferId id) {

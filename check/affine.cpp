@@ -38,15 +38,30 @@ AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims,
 bool no_points(const Ranges& box) {
   return std::ranges::any_of(box, [](ir::Range r) { return r.hi <= r.lo; });
 }
-std::int64_t least(const AffineExpr& e, const Ranges& box) {
+namespace {
+
+// The value at one corner of the box: that of the first indices where the coefficient's sign is as told, else of the last.
+std::int64_t at_corner(const AffineExpr& e, const Ranges& box, bool first_where_positive) {
   std::int64_t value = e.offset;
   for (std::size_t d = 0; d < box.size(); ++d) {
     std::int64_t c = e.coefficients[d];
-    if (c != 0) value = checked::add(value, checked::mul(c, c > 0 ? box[d].lo : checked::sub(box[d].hi, 1)));
+    bool first = (c > 0) == first_where_positive;
+    if (c != 0) value = checked::add(value, checked::mul(c, first ? box[d].lo : checked::sub(box[d].hi, 1)));
   }
   return value;
 }
-std::int64_t greatest(const AffineExpr& e, const Ranges& box) { return checked::sub(0, least(times(e, -1), box)); }
+
+}  // namespace
+
+std::int64_t least(const AffineExpr& e, const Ranges& box) { return at_corner(e, box, true); }
+std::int64_t greatest(const AffineExpr& e, const Ranges& box) { return at_corner(e, box, false); }
+
+std::int64_t edge(const ir::Blocks& blocks, ir::Range range, std::int64_t r) {
+  if (!blocks.boundaries.empty()) return blocks.boundaries[static_cast<std::size_t>(r)];
+  std::int64_t size = std::max<std::int64_t>(0, checked::sub(range.hi, range.lo));
+  std::int64_t step = size / blocks.count + (size % blocks.count != 0);
+  return range.lo + (step != 0 && r >= size / step + 1 ? size : std::min(size, step * r));
+}
 
 Space space_of(const ir::Operator& op) {
   Space space{{}, op.constraints};

@@ -21,6 +21,9 @@ bool is_number(const AffineExpr& e);
 AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims, std::size_t over);
 
 bool no_points(const Ranges& box);
+// Where block r begins; block `count` would begin at the end.
+std::int64_t edge(const ir::Blocks& blocks, ir::Range range, std::int64_t r);
+
 // Least and greatest value over a box that has points.
 std::int64_t least(const AffineExpr& e, const Ranges& box);
 std::int64_t greatest(const AffineExpr& e, const Ranges& box);

@@ -1,5 +1,10 @@
 #include "check/check.h"
 
+#include <utility>
+
+#include "ir/well_formed.h"
+#include "replay/replay.h"
+
 namespace tap::check {
 
 namespace {
@@ -32,12 +37,21 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
     }
   });
   // Steps after one that cannot be read speak of a program that cannot be read.
+  const ir::Program* program = nullptr;  // the last one
+  ir::StageKind is = ir::StageKind::program;
   for (std::size_t k = 0; k < stages.size() && readable; ++k)
     readable = verdict.attempt({}, k == 0 ? "the source" : where(k - 1), [&] {
-      check_well_formed(*stages[k].program);
-      if (k > 0) check_step(*stages[k - 1].program, *stages[k].program, steps[k - 1], where(k - 1), verdict);
+      const auto& [made, hash, blocks, schedule] = stages[k];
+      auto kind = made ? ir::StageKind::program : blocks ? ir::StageKind::blocks : ir::StageKind::schedule;
+      bool follows = (k > 0 || made) && kind >= std::exchange(is, kind) && (kind == ir::StageKind::program || program);
+      expect(Obligation::chain, follows && (k == 0 || steps[k - 1].made == kind), "it makes another kind of stage");
+      if (blocks) return check_expansion(*program, *blocks, where(k - 1), verdict);
+      if (schedule) return check_schedule(*program, *schedule, where(k - 1), verdict);
+      if (auto fault = ir::ill_formed(*made)) throw Refusal{Obligation::well_formed, *fault};
+      if (k > 0) check_step(*program, *made, steps[k - 1], where(k - 1), verdict);
+      program = made;
     });
-  if (readable) check_held(*stages.back().program, verdict);
+  if (readable) check_held(*program, verdict);
   return verdict;
 }
 

@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "check/verdict.h"
-#include "ir/certificate.h"
+#include "ir/block_graph.h"
+#include "ir/schedule.h"
 
 namespace tap::check {
 
-// A program and the hash of its text.
+// A stage and the hash of its text: a program, or what was made of the last one, which comes before it.
 struct Stage {
   const ir::Program* program = nullptr;
   std::string hash;
+  const std::vector<ir::BlockGraph>* blocks = nullptr;
+  const ir::Schedule* schedule = nullptr;
 };
 
 // The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.
@@ -25,7 +28,4 @@ void check_step(const ir::Program& before, const ir::Program& after, const ir::S
                 Verdict& verdict);
 // Of the last program, which is what runs: what each device reads is there.
 void check_held(const ir::Program& program, Verdict& verdict);
-// Throws Refusal.
-void check_well_formed(const ir::Program& program);
-
 }  // namespace tap::check

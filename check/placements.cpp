@@ -1,5 +1,6 @@
 // Where the blocks of an operation go: on a mesh each has a device.
 #include "check/justify.h"
+#include "ir/block_graph.h"
 
 namespace tap::check {
 
@@ -36,6 +37,25 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
       unless(other.axis->name != p.axis->name || apart, "two dims are placed on one axis: some blocks have no device");
     }
   }
+}
+
+void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Ranges& box) {
+  auto unless = [&](bool holds) { expect(Obligation::placement, holds, "device {} does not do that block", device); };
+  bool on_mesh = false;
+  for (const ir::BlockPlacement& p : operation.placements) {
+    if (!p.axis) continue;
+    on_mesh = true;
+    const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);
+    auto found = std::ranges::find(mesh.devices, device);
+    std::int64_t place = mesh.devices.empty() ? device : found - mesh.devices.begin(), minor = 1, along = 0;
+    for (std::size_t k = mesh.axes.size(); k-- > 0; minor = checked::mul(minor, mesh.axes[k].size)) {
+      if (mesh.axes[k].name != p.axis->name) continue;
+      ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, mesh.axes[k].size});
+      along = place / checked::mul(minor, mesh.axes[k].size / (part.pre_size * part.size)) % part.size;
+    }
+    unless(place >= 0 && place < minor && box[p.dim] == ir::Range{along, along + 1});
+  }
+  unless(on_mesh || device == ir::everywhere);
 }
 
 }  // namespace tap::check

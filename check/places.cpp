@@ -19,7 +19,8 @@ Writers writers_of(const ir::Graph& graph) {
 
 // Choices and steps that any claim leads through are looked at first: what a result of a choice or of a repetition is
 // depends on it.
-Places::Places(const ir::Program& program, const ir::GraphClaim& claim) : program_(program), claim_(claim) {
+Places::Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
+    : program_(program), claim_(claim), through_transfers_(through_transfers) {
   expect(Obligation::well_formed, claim.before.index() < program.graphs.size(), "there is no graph {} before",
          claim.before.index());
   for (const auto& value : claim.values)
@@ -131,11 +132,11 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
   here.push_back(at);
   if (auto chosen = chosen_.find(here); chosen != chosen_.end()) at.alternative = chosen->second;
   if (region->kind == RegionKind::iterate) {
-    if (unrolled_.count(here) == 0) return false;
     if (region->trips.empty()) {
       value = graph[id].operands[k];
       return true;
     }
+    if (unrolled_.count(here) == 0) return false;
     at.step = region->trips.hi - 1;
   }
   trail.push_back(at);
@@ -143,13 +144,28 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
   return true;
 }
 
+bool Places::follow_transfer(const Trail& trail, ValueId& value) const {
+  const ir::Graph& graph = graph_at(trail, trail.size());
+  const auto& writers = writers_in(graph)[value.index()];
+  bool moved = through_transfers_ && !writers.empty() && program_[graph[writers[0].first].op].transfer();
+  if (moved) value = graph[writers[0].first].operands[0];
+  return moved;
+}
+
 Class Places::class_of(const ValueRef& ref) {
-  Trail trail = this->trail(ref.path, ref.step);
-  ValueId value = ref.value;
   this->value(ref);  // or refused
+  return class_of(trail(ref.path, ref.step), ref.value);
+}
+Class Places::class_of(const Path& path, ValueId value, const std::vector<std::int64_t>& steps) {
+  Trail trail = this->trail(path);
+  for (std::size_t k = 0, loop = 0; k < trail.size(); ++k)
+    if (region_of(trail, k)->kind == RegionKind::iterate) trail[k].step = steps.at(loop++);
+  return class_of(std::move(trail), value);
+}
+Class Places::class_of(Trail trail, ValueId value) {
   auto [named, fresh_name] = known_.try_emplace({trail, value}, 0);
   if (!fresh_name) return find(named->second);
-  while (follow_input(trail, value) || follow_result(trail, value)) continue;
+  while (follow_input(trail, value) || follow_result(trail, value) || follow_transfer(trail, value)) continue;
   auto [origin, fresh_origin] = known_.try_emplace({trail, value}, 0);
   if (origin == named || fresh_origin) origin->second = fresh();
   return find(named->second = origin->second);
@@ -185,6 +201,13 @@ Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step)
   Side side{&program_, &op, &program_[op.op]};
   for (ValueId v : op.operands) side.operands.push_back(class_of({ref.path, v, step}));
   for (ValueId v : op.results) side.results.push_back(class_of({ref.path, v, step}));
+  return side;
+}
+Side Places::side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps) {
+  const ir::Operation& op = operation(ref);
+  Side side{&program_, &op, &program_[op.op]};
+  for (ValueId v : op.operands) side.operands.push_back(class_of(ref.path, v, steps));
+  for (ValueId v : op.results) side.results.push_back(class_of(ref.path, v, steps));
   return side;
 }
 const Writers& Places::writers_in(const ir::Graph& graph) const {

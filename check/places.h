@@ -26,10 +26,13 @@ Writers writers_of(const ir::Graph& graph);
 
 class Places {
  public:
-  // Throws Refusal where the claim names what is not there.
-  Places(const ir::Program& program, const ir::GraphClaim& claim);
+  // Throws Refusal where the claim names what is not there. A transfer's result may be taken for what it moves.
+  Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers = false);
 
   Class class_of(const ir::ValueRef& ref);
+  // In these steps of the repetitions on the path, from the outermost.
+  Class class_of(const ir::Path& path, ir::ValueId value, const std::vector<std::int64_t>& steps);
+  Side side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps);
   Class fresh();  // of a value that was not there before
   void merge(Class a, Class b) { parent_[find(a)] = find(b); }
   bool same(Class a, Class b) const { return find(a) == find(b); }
@@ -42,6 +45,8 @@ class Places {
   const Writers::value_type& writers(const ir::Path& path, ir::ValueId value) const {
     return writers_in(graph(path))[value.index()];
   }
+
+  const Writers& writers_in(const ir::Graph& graph) const;
 
   std::set<std::string> rules;  // of the alternatives of choices that claims lead through
 
@@ -56,16 +61,18 @@ class Places {
 
   Trail trail(const ir::Path& path) const;
   Trail trail(const ir::Path& path, std::optional<std::int64_t> step) const;
+  Class class_of(Trail trail, ir::ValueId value);
   static Trail without_steps(const Trail& trail);
   const ir::Graph& graph_at(const Trail& trail, std::size_t steps) const;  // where so many steps of it lead
   const ir::RegionBody* region_of(const Trail& trail, std::size_t k) const;
   void look_ahead(const ir::Path& path, bool stepped);
-  const Writers& writers_in(const ir::Graph& graph) const;
   bool follow_input(Trail& trail, ir::ValueId& value) const;
   bool follow_result(Trail& trail, ir::ValueId& value) const;
+  bool follow_transfer(const Trail& trail, ir::ValueId& value) const;
 
   const ir::Program& program_;
   const ir::GraphClaim& claim_;
+  const bool through_transfers_;
   std::map<std::pair<Trail, ir::ValueId>, Class> known_;
   mutable std::vector<Class> parent_;
   mutable std::map<const ir::Graph*, Writers> writers_;  // never walked through

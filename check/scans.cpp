@@ -48,14 +48,6 @@ Scan scan_of(const ir::Operator& op) {
   return scan;
 }
 
-// Where block r begins; block `count` would begin at the end.
-std::int64_t edge(const ir::Blocks& blocks, ir::Range range, std::int64_t r) {
-  if (!blocks.boundaries.empty()) return blocks.boundaries[static_cast<std::size_t>(r)];
-  std::int64_t size = std::max<std::int64_t>(0, checked::sub(range.hi, range.lo));
-  std::int64_t step = size / blocks.count + (size % blocks.count != 0);
-  return range.lo + (step != 0 && r >= size / step + 1 ? size : std::min(size, step * r));
-}
-
 // Whether a block of the running dim sees the blocks before it whole, and those behind it not at all.
 void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& along, const ir::Blocks& reduced) {
   ir::Range running = of.dims[scan.along].range, terms = of.dims[scan.reduced].range;

@@ -79,13 +79,20 @@ std::string device_name(std::int64_t device) {
   return device == everywhere ? "everywhere" : fmt::format("device {}", device);
 }
 
+std::string on_one_line(std::string name) {
+  std::replace(name.begin(), name.end(), '\n', ' ');
+  return name;
+}
+
 class BlockPrinter {
  public:
   BlockPrinter(const Program& program, const BlockGraph& blocks)
-      : program_(program), blocks_(blocks), graph_(program[blocks.graph]), names_(value_names(graph_)) {}
+      : program_(program), blocks_(blocks), graph_(program[blocks.graph]), names_(value_names(graph_)) {
+    for (std::string& name : names_) name = on_one_line(std::move(name));
+  }
 
   std::string run() const {
-    std::string out = fmt::format("block graph {}\n", graph_.name);
+    std::string out = fmt::format("block graph {}\n", on_one_line(graph_.name));
     for (const Task& task : blocks_.tasks) out += std::visit([this](const auto& t) { return line(t); }, task) + "\n";
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k)
       out += fmt::format("  output {} = {}\n", names_[graph_.outputs[k].index()], list(blocks_.outputs[k]));
@@ -114,7 +121,7 @@ class BlockPrinter {
     for (std::uint32_t k = 0; k < a.results.size(); ++k)
       results.push_back(show(a.results[k], whole ? blocks_[a.results[k]].box : written_region(op, k, a.box)));
     return fmt::format("  {}: {} = {}({}) on {}", device_name(a.device), joined(results),
-                       own_name(op, graph_[a.operation].names), joined(operands), to_string(a.box));
+                       on_one_line(own_name(op, graph_[a.operation].names)), joined(operands), to_string(a.box));
   }
 
   std::string line(const Move& m) const {

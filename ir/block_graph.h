@@ -73,6 +73,7 @@ Box written_region(const Operator& op, std::uint32_t result, Box box);
 // Ceil blocks (blocks.h), written out.
 std::vector<Range> ceil_blocks(Range range, std::int64_t count);
 
+// For people; stage_text.h has the form that can be read back.
 std::string print(const Program& program, const BlockGraph& graph);
 
 }  // namespace tap::ir

@@ -191,10 +191,16 @@ struct GraphClaim {
   bool operator==(const GraphClaim&) const = default;
 };
 
+// What a step made, and so what it claims: a program, whose graphs it speaks of; the block graphs of a program, whose tasks
+// compute what its graphs say; a schedule of the program that the block graphs are of, whose tasks compute what it says. Of
+// the latter two everything is listed, down to the box of a task, so there is no more to claim.
+enum class StageKind : std::uint8_t { program, blocks, schedule };
+
 struct Step {
   std::string pass;
-  std::string before, after;  // hashes of the programs' text
+  std::string before, after;  // hashes of the stages' text
   std::vector<GraphClaim> graphs;
+  StageKind made = StageKind::program;
   bool operator==(const Step&) const = default;
 };
 

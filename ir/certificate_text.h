@@ -11,6 +11,10 @@
 //       value 3 is new
 //       operation 0 composed 1 (read 0 by 0, read 2 by 4 (read 0 by 3))
 //       alike 2, 5
+//   step expand
+//     before 91c0…
+//     after 77ab…
+//     made blocks
 //   end
 #pragma once
 

@@ -42,6 +42,7 @@ class CertificateParser {
     else if (certificate_.steps.empty()) line.fail(fmt::format("`{}` stands before the first step", keyword));
     else if (keyword == "before") step().before = line.quoted_text();
     else if (keyword == "after") step().after = line.quoted_text();
+    else if (keyword == "made") step().made = line.word_of(words::stages, "kind of stage");
     else if (keyword == "graph") graph(line);
     else if (step().graphs.empty()) line.fail(fmt::format("`{}` stands before the first graph", keyword));
     else in_graph(keyword, line);

@@ -3,6 +3,7 @@
 #include "ir/certificate_text.h"
 #include "ir/print_cell.h"
 #include "ir/text_names.h"
+#include "ir/text_tables.h"
 
 namespace tap::ir {
 namespace {
@@ -91,6 +92,7 @@ std::string print(const Certificate& certificate) {
   for (const Step& step : certificate.steps) {
     text += fmt::format("step {}\n  before {}\n  after {}\n", written_name(step.pass), quoted(step.before),
                         quoted(step.after));
+    if (step.made != StageKind::program) text += fmt::format("  made {}\n", words::text_of(words::stages, step.made));
     for (const GraphClaim& claim : step.graphs) print(text, claim);
   }
   return text + "end\n";

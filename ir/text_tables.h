@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ir/graph.h"
+#include "ir/schedule.h"
 
 namespace tap::ir::words {
 
@@ -29,6 +29,13 @@ inline constexpr std::array<Word<Placement>, 4> placements = {{{Placement::unspe
                                                                {Placement::threads, "threads"},
                                                                {Placement::sequential, "sequential"},
                                                                {Placement::mesh_axis, "axis"}}};
+
+inline constexpr std::array<Word<StageKind>, 3> stages = {
+    {{StageKind::program, "program"}, {StageKind::blocks, "blocks"}, {StageKind::schedule, "schedule"}}};
+inline constexpr std::array<Word<BufferPlace>, 4> buffer_places = {{{BufferPlace::arena, "arena"},
+                                                                    {BufferPlace::input, "input"},
+                                                                    {BufferPlace::output, "output"},
+                                                                    {BufferPlace::prepared, "prepared"}}};
 
 template <class Table, class Enum>
 std::string_view text_of(const Table& table, Enum value) {

@@ -70,6 +70,7 @@ Figures measure(Session& session, const BenchOptions& options) {
   Figures figures;
   EngineOptions engine = options.engine;
   engine.strict_fp = options.what.source.strict_fp;
+  engine.verify = options.what.passes.verify;
   read_machine(session, engine);
   auto compiled = [&](double& seconds, const std::shared_ptr<backend::KernelCache>& cache) {
     Stopwatch watch;

@@ -9,13 +9,19 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/sharding_moves.h"
 #include "ir/program_hash.h"
+#include "ir/stage_text.h"
 #include "passes/apply_splits.h"
+#include "passes/expand.h"
 #include "passes/pipeline.h"
 #include "passes/plan_shardings.h"
 #include "passes/propagate.h"
 #include "passes/realise.h"
+#include "replay/replay.h"
 #include "support/phase.h"
 #include "support/plural.h"
+#ifdef TAP_HAVE_BACKEND
+#include "backend/compiled_program.h"
+#endif
 
 namespace tap::driver {
 namespace {
@@ -128,11 +134,67 @@ ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOpti
   return std::move(certified.stages.back());
 }
 
+namespace {
+
+// Checks the tasks of the step that was added last.
+template <class Check>
+void check_last(Certified& certified, ir::StageKind made, const char* pass, const std::string& text, Check check) {
+  std::vector<ir::Step>& steps = certified.certificate.steps;
+  std::string before = steps.empty() ? ir::hash_of(certified.stages.back()) : steps.back().after;
+  steps.push_back({pass, std::move(before), ir::hash_of_text(text), {}, made});
+  Phase phase("checking the certificate");
+  auto start = std::chrono::steady_clock::now();
+  check(fmt::format("step {} ({})", steps.size() - 1, pass));
+  certified.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class Check>
+void require(Check check) {
+  Phase phase("checking the certificate");
+  Certified alone;
+  check(alone.verdict);
+  require_justified(alone, false);
+}
+
+}  // namespace
+
+void expand(Certified& certified) {
+  certified.blocks = passes::expand(certified.stages.back());
+  check_last(certified, ir::StageKind::blocks, "expand", ir::print(*certified.blocks), [&](const std::string& where) {
+    check::check_expansion(certified.stages.back(), certified.blocks->graphs, where, certified.verdict);
+  });
+}
+
+void schedule([[maybe_unused]] Certified& certified, [[maybe_unused]] bool strict_fp) {
+#ifdef TAP_HAVE_BACKEND
+  backend::CompiledProgram lowered = backend::lower(*certified.blocks, strict_fp);
+  certified.schedule = backend::schedule(lowered.blocks, lowered.kernels);
+  check_last(certified, ir::StageKind::schedule, "schedule", ir::print(*certified.schedule),
+             [&](const std::string& where) {
+               check::check_schedule(certified.stages.back(), *certified.schedule, where, certified.verdict);
+             });
+#endif
+}
+
+ir::BlockProgram expand_and_check(const ir::Program& program, bool verify) {
+  ir::BlockProgram blocks = passes::expand(program);
+  if (verify)
+    require([&](check::Verdict& verdict) { check::check_expansion(program, blocks.graphs, "expand", verdict); });
+  return blocks;
+}
+void require_right(const ir::Program& program, const ir::Schedule& schedule) {
+  require([&](check::Verdict& verdict) { check::check_schedule(program, schedule, "schedule", verdict); });
+}
+
 void check_steps(Certified& certified) {
   Phase phase("checking the certificate");
   auto start = std::chrono::steady_clock::now();
   std::vector<check::Stage> stages;
   for (const ir::Program& stage : certified.stages) stages.push_back({&stage, ir::hash_of(stage)});
+  if (certified.blocks)
+    stages.push_back({nullptr, ir::hash_of_text(ir::print(*certified.blocks)), &certified.blocks->graphs});
+  if (certified.schedule)
+    stages.push_back({nullptr, ir::hash_of_text(ir::print(*certified.schedule)), nullptr, &*certified.schedule});
   certified.verdict = check::check(certified.certificate, stages);
   certified.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "check/check.h"
 #include "compiler/driver/session.h"
+#include "ir/block_graph.h"
 #include "ir/plan.h"
+#include "ir/schedule.h"
 #include "passes/caution.h"
 #include "passes/rules.h"
 
@@ -19,6 +22,8 @@ struct Certified {
   check::Verdict verdict;
   double seconds = 0;                 // of the checker
   std::vector<Diagnostic> told = {};  // of the shardings: what no split follows, and what nobody asked to move
+  std::optional<ir::BlockProgram> blocks = {};  // what the last stage was expanded to, where it was
+  std::optional<ir::Schedule> schedule = {};    // and what that was scheduled to
 };
 
 // Runs the passes, applies the plan (its choices, its unrolls, then its fusions, then its splits and those that the program
@@ -40,6 +45,15 @@ struct PlanOptions {
 // What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure, exit 5, for a step that
 // is not justified, and PlanRefused where the plan cannot be applied.
 ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options);
+
+// The further steps, each of what there is, with its claim and the checker's verdict on its tasks. The schedule is that of
+// native code; a build without a backend has none.
+void expand(Certified& certified);
+void schedule(Certified& certified, bool strict_fp);
+
+// For who runs it: throws Failure, exit 5, where the tasks do not compute what the program says.
+ir::BlockProgram expand_and_check(const ir::Program& program, bool verify);
+void require_right(const ir::Program& program, const ir::Schedule& schedule);
 
 // The verdict on the stages and the certificate that there are.
 void check_steps(Certified& certified);

@@ -25,7 +25,7 @@
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/program_hash.h"
-#include "passes/expand.h"
+#include "ir/stage_text.h"
 #include "runtime/failure.h"
 #include "support/phase.h"
 
@@ -165,7 +165,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
                        : output.word == "llvm"     ? code.llvm
                        : output.word == "asm"      ? code.assembly
                        : output.word == "loops"    ? print(lowered.kernels.kernels)
-                       : output.word == "schedule" ? print(*facts.schedule)
+                       : output.word == "schedule" ? ir::print(*facts.schedule)
                        : output.word == "mlir"     ? mlir
                        : output.word == "py"       ? python_module(facts)
                        : output.word == "cmake"    ? cmake_config(facts)
@@ -215,12 +215,14 @@ int compile(Session& session, const CompileCommand& command) {
   facts.graph_hash = ir::hash_of(program.compiled.program);
   facts.plan = ir::print(program.plan);
   Phase phase("generating code");
+  const bool verify = command.passes.verify;
   const backend::Machine machine = machine_for(session, facts.target, command.machine);
   backend::CompiledProgram lowered =
-      backend::lower(passes::expand(program.compiled.program), command.passes.strict_fp, machine);
+      backend::lower(expand_and_check(program.compiled.program, verify), command.passes.strict_fp, machine);
   backend::ScheduleOptions how;
   how.output_names = &program.compiled.results;
   backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
+  if (verify) require_right(program.compiled.program, schedule);
   facts.schedule = &schedule;
   if (command.wants("exe")) require_standalone(facts);
   std::vector<OutputFile> files = files_for(command, places, facts, lowered, program.mlir);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compiler/driver/certify.h"
 #include "compiler/driver/median.h"
 #include "compiler/driver/outside_kernels.h"
 #include "ir/interpret.h"
@@ -11,7 +12,6 @@
 #include "backend/kernel_cache.h"
 #include "backend/library.h"
 #include "compiler/driver/machine_file.h"
-#include "passes/expand.h"
 #endif
 
 namespace tap::driver {
@@ -86,11 +86,12 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
                                    std::shared_ptr<backend::KernelCache> cache) {
   Phase phase("compiling native code");
   auto function = [&](const std::string& symbol) { return kernels.function(symbol); };
-  return {passes::expand(program),
+  return {expand_and_check(program, options.verify),
           {.threads = options.threads,
            .exact_arithmetic = options.strict_fp,
            .machine = options.machine,
            .cache = std::move(cache),
+           .scheduled = options.verify ? require_right : nullptr,
            .kernel = function}};
 }
 #endif

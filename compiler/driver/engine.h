@@ -36,6 +36,7 @@ struct EngineOptions {
   std::string engine = "native";
   std::size_t threads = 1;
   bool strict_fp = false;  // floats are combined as they are written
+  bool verify = true;      // tasks that do not compute what the program says are refused
   KernelCacheOptions cache;
   std::string machine_file;          // empty: this machine as it is
   backend::Machine machine;          // what read_machine finds

@@ -19,6 +19,7 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/write_outputs.h"
+#include "ir/stage_text.h"
 #include "ir/text.h"
 #include "passes/expand.h"
 #ifdef TAP_HAVE_BACKEND
@@ -45,20 +46,13 @@ struct OptOptions {
   PassOptions passes;
 };
 
-std::string text_of(const ir::BlockProgram& blocks) {
-  std::string text;
-  for (const ir::BlockGraph& graph : blocks.graphs)
-    if (!graph.outputs.empty()) text += ir::print(blocks.program, graph);
-  return text;
-}
-
 // Whether rewrites are to be offered, though the plan chooses none.
 bool asks_for_choices(const PassOptions& options) {
   return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
 }
 
 // What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
-// application and every move, which are shown for people; or the loops of the kernels that native code is made of.
+// application and every move; or the loops of the kernels that native code is made of.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
   ir::Plan plan = read_plan(session, options.plan);
@@ -83,7 +77,7 @@ std::string stage_text(Session& session, const OptOptions& options) {
 #ifdef TAP_HAVE_BACKEND
   if (options.stage == Stage::loops) return backend::print(backend::kernels_of(passes::expand(program)));
 #endif
-  std::string blocks = text_of(passes::expand(program));
+  std::string blocks = ir::print(expand_and_check(program, chosen.verify), true);
   dumps.after("expand", true, [&] { return blocks; });
   return blocks;
 }

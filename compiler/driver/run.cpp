@@ -79,6 +79,7 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
   EngineOptions engine = options.engine;
   read_machine(session, engine);
   engine.strict_fp = options.what.source.strict_fp;
+  engine.verify = options.what.passes.verify;
   return engine;
 }
 

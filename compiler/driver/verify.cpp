@@ -14,13 +14,24 @@
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/certificate_text.h"
+#include "ir/stage_text.h"
 
 namespace tap::driver {
 namespace {
 
+// How far the way is followed. What is behind the sharded graph costs time for each block.
+const std::vector<std::string> verified_stages = {
+    "sharded",
+    "block",
+#ifdef TAP_HAVE_BACKEND
+    "schedule",
+#endif
+};
+
 struct VerifyOptions {
   std::string file, plan, certificate, stages;
   SourceOptions source;
+  std::string stage = verified_stages.back();
   bool time = false;
 };
 
@@ -28,9 +39,15 @@ struct VerifyOptions {
 void write(const Session& session, const VerifyOptions& options, const Certified& certified) {
   std::vector<OutputFile> files;
   if (!options.certificate.empty()) files.push_back({options.certificate, {print(certified.certificate)}});
-  if (!options.stages.empty())
-    for (std::size_t k = 0; k < certified.stages.size(); ++k)
-      files.push_back({fmt::format("{}.{:02}.ir", options.stages, k), {ir::print(certified.stages[k])}});
+  const std::size_t first = files.size();
+  auto stage = [&](const std::string& text) {
+    files.push_back({fmt::format("{}.{:02}.ir", options.stages, files.size() - first), {text}});
+  };
+  if (!options.stages.empty()) {
+    for (const ir::Program& program : certified.stages) stage(ir::print(program));
+    if (certified.blocks) stage(ir::print(*certified.blocks));
+    if (certified.schedule) stage(ir::print(*certified.schedule));
+  }
   if (!files.empty()) write_outputs(session, std::move(files));
 }
 
@@ -45,6 +62,8 @@ int verify(Session& session, const VerifyOptions& options) {
       certify(std::move(compiled.program), plan,
               {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof}, false,
               options.source.no_implicit_reshard);
+  if (!certified.verdict.refused() && options.stage != "sharded") expand(certified);
+  if (!certified.verdict.refused() && options.stage == "schedule") schedule(certified, options.source.strict_fp);
   write(session, options, certified);
   for (const Diagnostic& diagnostic : certified.told) session.tell(diagnostic);
   session.print(summary(certified));
@@ -66,6 +85,11 @@ Action declare_verify(CLI::App& app) {
   app.add_option("--plan", options->plan, "A plan: what is fused and cut, and where the blocks go");
   app.add_option("--certificate", options->certificate, "Write the certificate to this file");
   app.add_option("--stages", options->stages, "Write the stages that it speaks of to PREFIX.00.ir, PREFIX.01.ir, ...");
+  app.add_option(
+         "--stage", options->stage,
+         "How far: sharded (cut and placed), block (every application and move), schedule (every task of native "
+         "code, and its memory; default)")
+      ->check(CLI::IsMember(verified_stages));
   app.add_flag("--time-passes", options->time, "Tell how long checking took");
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);

@@ -10,6 +10,7 @@
 #include "passes/apply_splits.h"
 #include "passes/expand.h"
 #include "passes/realise.h"
+#include "tests/check/certified.h"
 #include "tests/ir/monoids.h"
 
 namespace tap::backend::test {
@@ -18,13 +19,15 @@ using namespace tap::ir;
 using namespace tap::ir::test;
 
 inline std::vector<Tensor> execute(Program program, GraphId graph, const std::vector<Tensor>& inputs,
-                                   const ExecuteOptions& options = {}) {
+                                   ExecuteOptions options = {}) {
   program.main = graph;
-  return Executable(passes::expand(program), options).run(inputs);
+  options.scheduled = check::test::require_certified;
+  return Executable(check::test::certified(passes::expand(program)), options).run(inputs);
 }
 
-// The program cut as the plan says, and certified, natively.
-inline Executable executable(const Program& program, const Plan& plan, const ExecuteOptions& options = {}) {
+// The program cut as the plan says, and certified, natively. Of one that leaves cells unwritten, which is not legal, the
+// splits alone are.
+inline Executable executable(const Program& program, const Plan& plan, ExecuteOptions options = {}, bool legal = true) {
   passes::SplitResult cut = passes::apply_splits(program, plan);
   EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
   passes::RealiseResult realised = passes::realise(cut.program);
@@ -36,7 +39,9 @@ inline Executable executable(const Program& program, const Plan& plan, const Exe
     if (!cut.steps[k].graphs.empty()) check::check_step(*before, cut.stages[k], cut.steps[k], "plan", verdict);
   for (const check::Finding& finding : verdict.findings)
     EXPECT_NE(finding.standing, check::Standing::refused) << finding.where << ": " << finding.detail;
-  return Executable(passes::expand(realised.program), options);
+  BlockProgram blocks = passes::expand(realised.program);
+  if (legal) options.scheduled = check::test::require_certified;
+  return Executable(legal ? check::test::certified(std::move(blocks)) : std::move(blocks), options);
 }
 
 inline void expect_same_bits(const std::vector<Tensor>& native, const std::vector<Tensor>& oracle,

@@ -12,6 +12,7 @@
 #include "ir/interpret_blocks.h"
 #include "passes/expand.h"
 #include "tests/backend/interpret_loops.h"
+#include "tests/check/certified.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver {
@@ -84,11 +85,12 @@ void expect_right(const std::string& text, const std::string& lines) {
   std::vector<Tensor> inputs = some_inputs(program);
   auto wanted = ir::interpret(program, program.main, inputs).outputs;
   expect_same(ir::interpret(after, after.main, inputs).outputs, wanted, "as a graph");
-  ir::BlockProgram blocks = passes::expand(after);
+  ir::BlockProgram blocks = check::test::certified(passes::expand(after));
   expect_same(ir::interpret(blocks, inputs).outputs, wanted, "on devices");
   expect_groups_as_meant(after);
   for (std::size_t threads : {1, 3}) {
     backend::ExecuteOptions options;
+    options.scheduled = check::test::require_certified;
     options.threads = threads;
     expect_same(backend::Executable(blocks, options).run(inputs), wanted, std::to_string(threads) + " threads");
   }

@@ -18,6 +18,7 @@
 #include "passes/expand.h"
 #include "runtime/generate.h"
 #include "support/diagnostic_render.h"
+#include "tests/check/certified.h"
 
 namespace tap {
 namespace {
@@ -103,8 +104,11 @@ int run(const Arguments& arguments) {
   };
   std::printf("%s\n", arguments.file.c_str());
   auto function = [&](const std::string& symbol) { return kernels.function(symbol); };
-  auto native =
-      timed("native", [&] { return backend::Executable(passes::expand(program), {.kernel = function}).run(inputs); });
+  auto native = timed("native", [&] {
+    return backend::Executable(passes::expand(program),
+                               {.scheduled = check::test::require_certified, .kernel = function})
+        .run(inputs);
+  });
   auto oracle = timed("interpreter", [&] {
     return ir::interpret(program, program.main, inputs, {.with_bounds = true, .kernel = call});
   });

@@ -25,6 +25,7 @@
 #include "ir/interpret_blocks.h"
 #include "passes/expand.h"
 #include "passes/pipeline.h"
+#include "tests/check/certified.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
 #include "tests/random/random_shardings.h"
@@ -186,7 +187,9 @@ class Subject {
     for (const Diagnostic& told : certified.told) left_whole_ |= told.code == Code::pass_declined;
     if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, wanted_); !d.empty())
       return "the plan changes the result: " + d;
-    std::string d = difference(interpret(passes::expand(certified.stages.back()), inputs_, options_).outputs, wanted_);
+    ir::BlockProgram blocks = passes::expand(last);
+    if (std::string why = check::test::refusal_of(blocks); !why.empty()) return "refused: " + why;
+    std::string d = difference(interpret(blocks, inputs_, options_).outputs, wanted_);
     return d.empty() ? "" : "the devices compute something else: " + d;
   }
 

@@ -72,6 +72,7 @@ Certificate random_certificate() {
       if (chance()) claim.steps = random_integer(), claim.first = random_integer();
       return claim;
     });
+    step.made = static_cast<StageKind>(pick(0, 3));
     return step;
   })};
 }

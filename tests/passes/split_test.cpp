@@ -12,6 +12,7 @@
 #include "passes/expand.h"
 #include "passes/realise.h"
 #include "tests/backend/random_operator.h"
+#include "tests/check/certified.h"
 #include "tests/ir/monoids.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_plan.h"
@@ -52,6 +53,7 @@ std::string block_text(const Program& program, const std::string& lines) {
   SplitResult cut = apply_splits(program, plan_of(lines));
   for (const PlanProblem& p : cut.problems) ADD_FAILURE() << p.message;
   BlockProgram blocks = expand(realise(cut.program).program);
+  EXPECT_EQ(check::test::refusal_of(blocks), "");
   return print(blocks.program, blocks.graphs[program.main.index()]);
 }
 
@@ -171,6 +173,7 @@ TEST(Expand, AHundredThousandApplications) {
   std::size_t applications = 0;
   for (const Task& task : blocks.graphs[0].tasks) applications += std::holds_alternative<Application>(task);
   EXPECT_EQ(applications, 100000u);
+  EXPECT_EQ(check::test::refusal_of(blocks), "");
   EXPECT_LT(expand(sharded, 7).graphs[0].tasks.size(), 7000u);
 }
 
@@ -269,6 +272,7 @@ TEST(SplitProperty, RandomChainsUnderRandomPlans) {
     RC_ASSERT(verify(sharded) == std::vector<std::string>{});
     RC_ASSERT(std::get<Program>(parse_program(print(sharded))) == sharded);
     BlockProgram blocks = expand(sharded);
+    RC_ASSERT(check::test::refusal_of(blocks) == "");
     RC_LOG() << print(blocks.program, blocks.graphs[program.main.index()]);
     std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
     for (const std::vector<Tensor>& got :
@@ -303,8 +307,10 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
     SplitResult cut = apply_splits(program, {{split}});
     ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
     std::vector<Tensor> inputs = tap::passes::test::some_inputs(program);
-    expect_equal(interpret(expand(realise(cut.program).program), inputs).outputs,
-                 interpret(program, program.main, inputs).outputs, to_string(blocks));
+    BlockProgram expanded = expand(realise(cut.program).program);
+    EXPECT_EQ(check::test::refusal_of(expanded), "");
+    expect_equal(interpret(expanded, inputs).outputs, interpret(program, program.main, inputs).outputs,
+                 to_string(blocks));
   }
 }
 

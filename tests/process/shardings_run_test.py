@@ -104,7 +104,7 @@ class ShardingsRun(TapcTest):
         """Between devices, as shown block by block: the tensors of which something is moved from one to another."""
         self.write("s.tap", text)
         blocks = self.expect(0, "^", "opt", "--stage", "block", "s.tap").stdout.decode()
-        found = re.findall(r"^  move (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", blocks, re.M)
+        found = re.findall(r"^  move .*// move (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", blocks, re.M)
         return [(tensor, int(there) - int(here), cells(box)) for tensor, box, here, there in found if here != there]
 
     def test_megatron_combines_once(self):

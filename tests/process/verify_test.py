@@ -44,11 +44,12 @@ class VerifyTest(TapcTest):
             if not SANITIZED:
                 self.assertLess(float(re.search(r"([0-9.]+) ms an operation", out)[1]), MS_PER_OPERATION, example.name)
 
-    def stages(self):
+    def stages(self, *options):
         """The certificate of a program that is simplified, composed and cut, and the files that it speaks of."""
         self.write("p.tap", CHAIN)
         self.write("p.plan", PLAN)
-        result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p")
+        result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p",
+                           *options)
         self.assertEqual(result.returncode, 0, result.stdout.decode() + result.told)
         return sorted(self.folder.glob("p.*.ir"))
 
@@ -79,6 +80,10 @@ class VerifyTest(TapcTest):
         result = self.check(source, "p.cert", stages)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("proved reduction-partition", result.stdout)
+        self.assertIn("proved expansion: 1\n", result.stdout)
+        self.assertIn("proved schedule: 1\n", result.stdout)
+        self.assertEqual([path.read_text().split()[0] for path in stages[-3:]],
+                         ["tap-ir", "tap-blocks", "tap-schedule"])
 
     def test_c10_of_another_program(self):
         source, *stages = self.stages()
@@ -135,7 +140,7 @@ class VerifyTest(TapcTest):
 
     def test_c09_another_program_of_which_the_hash_is_right(self):
         """What a step made is edited, and the certificate names the edited text: every kind is refused by what it breaks."""
-        source, *stages = self.stages()
+        source, *stages = self.stages("--stage", "sharded")
         text, certificate = stages[-1].read_text(), (self.folder / "p.cert").read_text()
         self.assertIn(hash_of(text), certificate)
         generator = random.Random(10)
@@ -169,6 +174,39 @@ class VerifyTest(TapcTest):
                     self.assertIn(result.returncode, (3, 5), result.stdout + result.stderr)
                     if result.returncode == 5:
                         self.assertRegex(result.stdout, "refused (?!chain)" + obligation)
+
+    def test_c09_tasks_of_which_the_hash_is_right(self):
+        """Block graphs and schedules are edited, and the certificate names the edited text."""
+        source, *stages = self.stages()
+        certificate = (self.folder / "p.cert").read_text()
+        generator = random.Random(11)
+        kinds = {"a box of a task": (-2, r"apply \d+ on \[(\d+)\.\.", "expansion|held"),
+                 "what is reduced": (-2, r"apply 0 on \[.*?, .*?, \d+\.\.(\d+)", "expansion"),
+                 "a memory": (-2, r"apply \d+ on .* \((\d+)", "well-formed"),
+                 "an output": (-2, r"output \((\d+)", "well-formed"),
+                 "a box of a call": (-1, r"  kernel \d+ of \d+ on \[(\d+)\.\.", "schedule|memory"),
+                 "another kernel": (-1, r"  kernel (\d+)", "well-formed"),
+                 "another operation": (-1, r"operation \d+ of (\d+) is", "well-formed"),
+                 "a buffer": (-1, r"  kernel .* \(b(\d+)", "well-formed|schedule|memory"),
+                 "a place in the arena": (-1, r"arena (\d+), batches", "schedule|memory")}
+        for kind, (stage, pattern, obligations) in kinds.items():
+            text = stages[stage].read_text()
+            places = list(re.finditer(pattern, text))
+            self.assertTrue(places, kind)
+            for _ in range(10):
+                at = generator.choice(places)
+                number = max(0, int(at[1]) + generator.choice([-1, 1, 2]))
+                edited = text[:at.start(1)] + str(number) + text[at.end(1):]
+                if edited == text:
+                    continue
+                with self.subTest(kind, line=text[:at.start(1)].count("\n") + 1, number=number):
+                    self.write("edited.ir", edited)
+                    self.write("edited.cert", certificate.replace(hash_of(text), hash_of(edited)))
+                    paths = list(stages)
+                    paths[stage] = "edited.ir"
+                    result = self.check(source, "edited.cert", paths)
+                    self.assertEqual(result.returncode, 5, result.stdout + result.stderr)
+                    self.assertRegex(result.stdout, f"refused ({obligations})")
 
     def test_c11_what_no_plan_can_ask_for(self):
         self.write("p.tap", """program p(X: f32[8, 6], V: f32[6]) -> (Y: f32[8, 6], Z: f32[6]) {

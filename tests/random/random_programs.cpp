@@ -5,6 +5,7 @@
 //
 // Prints how much of the language the programs used. A failing program is reduced and shown with its plan and seed.
 #ifdef TAP_HAVE_BACKEND
+#include "backend/compiled_program.h"
 #include "backend/executable.h"
 #endif
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include "passes/pipeline.h"
 #include "passes/plan_shardings.h"
 #include "support/diagnostic_render.h"
+#include "tests/check/certified.h"
 #include "tests/passes/random_groups.h"
 #include "tests/random/random_shardings.h"
 #include "tests/random/tap_generator.h"
@@ -118,6 +120,7 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
   if (!faults.empty()) trial.failure = "the sharded graph is malformed: " + faults.front();
   if (!trial.failure.empty()) return;
   BlockProgram blocks = passes::expand(sharded);
+  if (std::string why = check::test::refusal_of(blocks); !why.empty()) trial.failure = "refused: " + why;
   if (!same_bits(wanted, interpret(blocks, inputs).outputs)) trial.failure = "the devices compute something else";
   for (const BlockGraph& graph : blocks.graphs)
     for (const Task& task : graph.tasks) trial.moves |= std::holds_alternative<Move>(task);
@@ -130,6 +133,9 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
       for (const BlockPlacement& placed : operation.placements) trial.sharded |= placed.mesh == "s";
   note_groups(trial, sharded);
 #ifdef TAP_HAVE_BACKEND
+  backend::CompiledProgram lowered_blocks = backend::lower(blocks);
+  backend::Schedule schedule = backend::schedule(lowered_blocks.blocks, lowered_blocks.kernels);
+  if (std::string why = check::test::refusal_of(sharded, schedule); !why.empty()) trial.failure = "refused: " + why;
   if (!trial.groups || choose(2)) return;
   backend::ExecuteOptions options;
   options.threads = 2;

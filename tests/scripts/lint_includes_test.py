@@ -47,6 +47,11 @@ class LintTest(unittest.TestCase):
                      "checker may not use")
         self.refused({"check/a.cpp": "Box b = p.bounds(box);\n"}, "check/a.cpp:1: the checker may not use `.bounds(`")
         self.refused({"check/a.cpp": "int x;\n" * 5000}, "check/: 5000 lines of code")
+        self.refused({"replay/a.cpp": "Box b = p.bounds(box);\nint x;\n" + "int x;\n" * 5000},
+                     "replay/a.cpp:1: the checker may not use `.bounds(`", "replay/: 5002 lines of code")
+        self.refused({"ir/well_formed.cpp": "bool b = tiles(x);\n"}, "the checker may not use `tiles(`")
+        self.refused({"passes/a.cpp": '#include "ir/well_formed.h"\n', "ir/well_formed.h": "#pragma once\n"},
+                     '"ir/well_formed.h" is for the checker')
         self.refused({"compiler/frontend/a.cpp": '#include "runtime/b.h"\n', "runtime/b.h": "#pragma once\n"},
                      "compiler/frontend/ may not include runtime/")
 

@@ -1,0 +1,136 @@
+// What a program does, in order, with all memory planned: the block graph of its main graph with the bodies of iterates
+// written out. Its text (stage_text.h) can be read back; backend/ makes it, and the words of it that the executor runs.
+//
+//   X → H = relu(X) → Y = H * 2      as a schedule:
+//
+//   b0 X f32 [0..32, 0..32] input 0
+//   b1 H f32 [0..32, 0..32] arena 0, batches 0..1
+//   b2 Y f32 [0..32, 0..32] output 0
+//   sequence 0
+//   batch
+//     kernel 0 of 0 on [0..32, 0..32] (b0, b1), 8 tiles
+//   batch
+//     kernel 1 of 1 on [0..32, 0..32] (b1, b2), 8 tiles
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/certificate.h"
+
+namespace tap::ir {
+
+using BufferId = Id<struct BufferTag>;
+
+enum class BufferPlace : std::uint8_t { arena, input, output, prepared };
+
+// Memory of a box of a value, row-major. Kernels, copies and outside kernels find cells by their coordinates in it.
+struct Buffer {
+  std::string name;  // for people
+  ElementType element = ElementType::f32;
+  Box box;
+  BufferPlace place = BufferPlace::arena;
+  std::int64_t at = 0;  // in the arena or among what is prepared, in bytes; or the number of the input or output
+  // The batches, counted in order through iterates, in which it must keep what it holds; last < first: none.
+  std::int64_t first = 0, last = -1;
+  std::int64_t bytes() const;  // throws Overflow
+  bool operator==(const Buffer&) const = default;
+};
+
+struct Counter {  // a dim of a box that has the step that runs
+  std::uint32_t dim = 0, level = 0;
+  bool operator==(const Counter&) const = default;
+};
+struct KernelCall {
+  std::size_t kernel = 0;
+  std::int64_t tiles = 1;      // of the box
+  std::size_t operations = 0;  // of `operations`: what section 0 of the kernel computes
+  Box box;
+  std::vector<Counter> counters;
+  std::vector<BufferId> buffers;  // operands, then results
+  bool operator==(const KernelCall&) const = default;
+};
+struct CopyBox {
+  BufferId from, to;
+  Box box;
+  bool operator==(const CopyBox&) const = default;
+};
+struct Fill {
+  BufferId buffer;
+  Scalar value;
+  bool operator==(const Fill&) const = default;
+};
+struct OutsideCall {
+  std::size_t outside = 0;    // of `outside`
+  std::size_t operation = 0;  // of `operations`
+  Box box;
+  Shape extents;                  // of the whole index space
+  std::vector<BufferId> regions;  // one per access, reads first
+  bool operator==(const OutsideCall&) const = default;
+};
+// After each step the memories of `now` and `next` are exchanged.
+struct Iteration {
+  Range steps;
+  std::size_t body = 0;       // of `sequences`
+  std::size_t operation = 0;  // of `operations`
+  std::vector<std::pair<BufferId, BufferId>> states;
+  bool operator==(const Iteration&) const = default;
+};
+
+struct ScheduledTask {
+  std::variant<KernelCall, CopyBox, Fill, OutsideCall, Iteration> what;
+  std::int64_t tiles = 1;  // parts that threads may take
+  std::size_t order = 0;   // of its operation: of several that fail, the least is told
+  bool operator==(const ScheduledTask&) const = default;
+};
+using Batch = std::vector<ScheduledTask>;  // they share nothing; an iteration is alone
+using Sequence = std::vector<Batch>;
+
+// Which operation of the program it is, by the regions that it is in; and what messages say of it.
+struct ScheduledOperation {
+  struct Dim {
+    std::string name;
+    bool hidden = false;  // the number of a block
+    bool operator==(const Dim&) const = default;
+  };
+  std::string name, result;
+  std::vector<Dim> dims;
+  std::vector<std::pair<std::string, Shape>> operands;
+  OperationRef what = {};
+  bool operator==(const ScheduledOperation&) const = default;
+};
+
+struct ProgramTensor {
+  std::string name;
+  TensorType type;
+  bool constant = false;
+  bool operator==(const ProgramTensor&) const = default;
+};
+
+// An operand that a kernel wants as another kernel, a map of it alone, makes it of a constant (backend/lower_prepared.cpp).
+struct Preparation {
+  std::uint32_t operand = 0;
+  std::size_t kernel = 0;
+  TensorType type;  // of what it makes
+  bool operator==(const Preparation&) const = default;
+};
+
+struct Schedule {
+  std::vector<ProgramTensor> inputs, outputs;
+  std::vector<Buffer> buffers;
+  std::vector<Sequence> sequences;         // the first is the program, the others are bodies of iterates and …
+  std::optional<std::size_t> preparation;  // … what is done once, with the constants
+  std::vector<ScheduledOperation> operations;
+  std::vector<std::string> outside;  // symbols of outside kernels
+  std::size_t kernels = 0;
+  std::vector<std::optional<std::size_t>> kernel_of;  // by operator: the kernel that computes it
+  std::vector<std::vector<Preparation>> prepared;     // by operator: what that kernel wants so
+  std::int64_t arena_bytes = 0;
+  std::int64_t prepared_bytes = 0;
+  std::int64_t scratch_bytes = 0;  // the most that a kernel wants
+  bool operator==(const Schedule&) const = default;
+};
+
+}  // namespace tap::ir

@@ -1,0 +1,308 @@
+// Block graphs and schedules: their numbers are those of things that are there, values, types and ranks are those of what is
+// spoken of, and repetitions are nested as they are in the program.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/well_formed.h"
+
+namespace tap::ir {
+
+namespace {
+
+struct IllFormed {
+  std::string what;
+};
+
+class Reader {
+ public:
+  explicit Reader(const Program& program) : p_(program) {}
+
+ protected:
+  void at(std::string where) { at_ = std::move(where); }
+  void need(bool holds, const char* what = "a reference or a rank does not fit") const {
+    if (!holds) throw IllFormed{at_ + ": " + what};
+  }
+  template <class Id, class List>
+  void there(Id id, const List& list) const {
+    need(id.index() < list.size());
+  }
+
+  const Program& p_;
+
+ private:
+  std::string at_ = "the stage";
+};
+
+class BlockReader : Reader {
+ public:
+  BlockReader(const Program& program, const BlockGraph& blocks)
+      : Reader(program), blocks_(blocks), graph_(program[blocks.graph]) {}
+
+  void run() {
+    at(fmt::format("block graph {}", blocks_.graph.index()));
+    for (const Held& held : blocks_.held) {
+      there(held.value, graph_.values);
+      need(held.box.rank() == graph_[held.value].type.shape.size());
+    }
+    are(blocks_.inputs, graph_.inputs);
+    for (HeldId id : blocks_.inputs) need(blocks_[id].device == everywhere, "an input is not everywhere");
+    need(blocks_.outputs.size() == graph_.outputs.size());
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
+      need(!blocks_.outputs[k].empty(), "an output is nowhere");
+      are(blocks_.outputs[k], std::vector<ValueId>(blocks_.outputs[k].size(), graph_.outputs[k]));
+    }
+    for (std::size_t t = 0; t < blocks_.tasks.size(); ++t) {
+      at(fmt::format("block graph {}, task {}", blocks_.graph.index(), t));
+      std::visit([this](const auto& task) { read(task); }, blocks_.tasks[t]);
+    }
+  }
+
+ private:
+  void are(const std::vector<HeldId>& ids, const std::vector<ValueId>& values) const {
+    need(ids.size() == values.size());
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      there(ids[k], blocks_.held);
+      need(blocks_[ids[k]].value == values[k], "what is held is another value");
+    }
+  }
+  void read(const Application& task) const {
+    there(task.operation, graph_.operations);
+    const Operation& operation = graph_[task.operation];
+    const Operator& op = p_[operation.op];
+    need(task.box.rank() == op.dims.size());
+    need(!op.transfer(), "a transfer is applied");
+    are(task.operands, operation.operands);
+    are(task.results, operation.results);
+  }
+  void read(const Move& move) const {
+    there(move.operation, graph_.operations);
+    const Operation& operation = graph_[move.operation];
+    need(p_[operation.op].transfer(), "what moves is no transfer");
+    are({move.from, move.to}, {operation.operands[0], operation.results[0]});
+    need(blocks_[move.from].box.rank() == move.box.rank());
+  }
+
+  const BlockGraph& blocks_;
+  const Graph& graph_;
+};
+
+class ScheduleReader : Reader {
+ public:
+  ScheduleReader(const Program& program, const Schedule& schedule) : Reader(program), s_(schedule) {}
+
+  void run() {
+    at("the schedule");
+    types(s_.inputs, main_.inputs);
+    for (std::size_t k = 0; k < s_.inputs.size(); ++k)
+      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const, or was");
+    types(s_.outputs, main_.outputs);
+    need(s_.kernel_of.size() == p_.operators.size() && s_.prepared.size() == p_.operators.size());
+    need(!s_.sequences.empty() && (!s_.preparation || *s_.preparation < s_.sequences.size()));
+    for (const auto& kernel : s_.kernel_of) need(!kernel || *kernel < s_.kernels);
+    for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
+      at(fmt::format("b{}", b));
+      place(s_.buffers[b]);
+    }
+    for (std::size_t o = 0; o < s_.operations.size(); ++o) {
+      at(fmt::format("operation {} of the schedule", o));
+      op_.push_back(operation(s_.operations[o].what));
+    }
+    for (sequence_ = 0; sequence_ < s_.sequences.size(); ++sequence_)
+      for (std::size_t b = 0; b < s_.sequences[sequence_].size(); ++b) {
+        const Batch& batch = s_.sequences[sequence_][b];
+        for (std::size_t t = 0; t < batch.size(); ++t) {
+          at(fmt::format("sequence {}, batch {}, task {}", sequence_, b, t));
+          need(batch[t].tiles > 0, "it has no parts");
+          need(batch.size() == 1 || !std::holds_alternative<Iteration>(batch[t].what), "a repetition shares its batch");
+          if (sequence_ == s_.preparation) prepare(batch[t]);
+          else std::visit([this](const auto& what) { read(what); }, batch[t].what);
+        }
+      }
+  }
+
+ private:
+  // An operation where it runs: in those repetitions, the outermost first.
+  struct Place {
+    const Operator* op = nullptr;
+    OperatorId id;
+    std::vector<OperationRef> loops;
+  };
+
+  Place operation(const OperationRef& ref) const {
+    Place found;
+    const Graph* graph = &main_;
+    Path path;
+    for (const PathStep& step : ref.path) {
+      there(step.operation, graph->operations);
+      const RegionBody* region = p_[(*graph)[step.operation].op].region();
+      need(region && step.alternative == 0, "its path leads into no region");
+      if (region->kind == RegionKind::iterate) found.loops.push_back({path, step.operation});
+      graph = &p_[region->graph];
+      path.push_back(step);
+    }
+    there(ref.operation, graph->operations);
+    found.id = (*graph)[ref.operation].op;
+    found.op = &p_[found.id];
+    return found;
+  }
+  const Operator& op(std::size_t number) const {
+    need(number < op_.size());
+    need(op_[number].loops == loops_of_[sequence_], "its operation is of another repetition");
+    return *op_[number].op;
+  }
+
+  void types(const std::vector<ProgramTensor>& tensors, const std::vector<ValueId>& values) const {
+    need(tensors.size() == values.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+      need(tensors[k].type == main_[values[k]].type, "an input or output is of another type");
+  }
+  void place(const Buffer& buffer) {
+    need(buffer.at >= 0);
+    if (buffer.place == BufferPlace::arena || buffer.place == BufferPlace::prepared) return;
+    bool input = buffer.place == BufferPlace::input;
+    const auto& tensors = input ? s_.inputs : s_.outputs;
+    auto k = static_cast<std::size_t>(buffer.at);
+    need(k < tensors.size());
+    need(buffer.box == Box{ranges_of(tensors[k].type.shape)} && buffer.element == tensors[k].type.element,
+         "it is not the whole input or output");
+    need(input || std::count(outputs_.begin(), outputs_.end(), k) == 0, "two buffers are one output");
+    if (!input) outputs_.push_back(k);
+  }
+  static std::vector<Range> ranges_of(const Shape& shape) {
+    std::vector<Range> ranges;
+    for (std::int64_t extent : shape) ranges.push_back({0, extent});
+    return ranges;
+  }
+  void buffer(BufferId id, ElementType element, std::size_t rank) const {
+    there(id, s_.buffers);
+    need(s_.buffers[id.index()].box.rank() == rank);
+    need(s_.buffers[id.index()].element == element, "its memory is of another type");
+  }
+
+  void read(const KernelCall& call) {
+    const Operator& op = this->op(call.operations);
+    need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel does that");
+    need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it is another operation's kernel");
+    need(call.tiles > 0, "its kernel has no tiles");
+    std::size_t operands = op.operands.size();
+    need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
+    for (std::size_t k = 0; k < call.buffers.size(); ++k) {
+      const TensorType& type = k < operands ? op.operands[k] : op.results[k - operands];
+      const Preparation* how = k < operands ? preparation_of(op_[call.operations].id, k) : nullptr;
+      if (how) prepared(call.buffers[k], *how);
+      else buffer(call.buffers[k], type.element, type.shape.size());
+      need(how || s_.buffers[call.buffers[k].index()].place != BufferPlace::prepared, "it wants nothing prepared");
+    }
+    counters(op, call);
+  }
+  const Preparation* preparation_of(OperatorId op, std::size_t operand) const {
+    for (const Preparation& how : s_.prepared[op.index()])
+      if (how.operand == operand) return &how;
+    return nullptr;
+  }
+  void prepared(BufferId id, const Preparation& how) const {
+    buffer(id, how.type.element, how.type.shape.size());
+    const Buffer& b = s_.buffers[id.index()];
+    need(b.place == BufferPlace::prepared && b.box == Box{ranges_of(how.type.shape)}, "its operand is not prepared");
+  }
+  // A kernel makes something of a whole constant.
+  void prepare(const ScheduledTask& task) const {
+    auto* call = std::get_if<KernelCall>(&task.what);
+    need(call && call->kernel < s_.kernels && call->buffers.size() == 2 && call->tiles > 0 && call->counters.empty());
+    there(call->buffers[0], s_.buffers);
+    there(call->buffers[1], s_.buffers);
+    const Buffer &from = s_.buffers[call->buffers[0].index()], &to = s_.buffers[call->buffers[1].index()];
+    need(from.place == BufferPlace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
+         "what is prepared is no constant");
+    need(to.place == BufferPlace::prepared && call->box == to.box, "not all of it is prepared");
+  }
+  // Every dim that counts a repetition has its step, at the one point that the box has there.
+  void counters(const Operator& op, const KernelCall& call) const {
+    std::size_t dims = 0;
+    for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+      if (op.dims[d].role != DimRole::counter) continue;
+      ++dims;
+      bool counts = std::count(call.counters.begin(), call.counters.end(), Counter{d, op.dims[d].level}) == 1;
+      need(counts && op.dims[d].level < loops_of_[sequence_].size() && call.box.dims[d] == Range{0, 1},
+           "a dim does not count its repetition");
+    }
+    need(dims == call.counters.size(), "a dim counts that must not");
+  }
+  void read(const CopyBox& copy) {
+    there(copy.from, s_.buffers);
+    for (BufferId id : {copy.from, copy.to}) buffer(id, s_.buffers[copy.from.index()].element, copy.box.rank());
+  }
+  void read(const Fill& fill) {
+    there(fill.buffer, s_.buffers);
+    buffer(fill.buffer, fill.value.type, s_.buffers[fill.buffer.index()].box.rank());
+  }
+  void read(const OutsideCall& call) {
+    const Operator& op = this->op(call.operation);
+    need(op.kernel() && call.outside < s_.outside.size() && call.box.rank() == op.dims.size());
+    Shape extents;
+    for (const IndexDim& dim : op.dims) extents.push_back(dim.range.hi - dim.range.lo);
+    need(op.kernel()->symbol == s_.outside[call.outside] && extents == call.extents,
+         "it is of another outside kernel or index space");
+    need(call.regions.size() == op.reads.size() + op.writes.size());
+    for (std::size_t k = 0; k < call.regions.size(); ++k) {
+      bool reads = k < op.reads.size();
+      const Access& access = reads ? op.reads[k] : op.writes[k - op.reads.size()];
+      buffer(call.regions[k], (reads ? op.operands : op.results)[access.tensor].element, access.projection.rank());
+    }
+  }
+  // A body comes behind the sequence that runs it, and is that one repetition's alone, as its memories are.
+  void read(const Iteration& loop) {
+    const Operator& op = this->op(loop.operation);
+    need(op.region() && op.region()->kind == RegionKind::iterate && loop.states.size() == op.results.size());
+    need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "it has other steps");
+    need(loop.body > sequence_ && loop.body < s_.sequences.size() && loops_of_[loop.body].empty() &&
+         loop.body != s_.preparation);
+    loops_of_[loop.body] = loops_of_[sequence_];
+    loops_of_[loop.body].push_back(s_.operations[loop.operation].what);
+    for (std::size_t k = 0; k < loop.states.size(); ++k)
+      for (BufferId id : {loop.states[k].first, loop.states[k].second}) {
+        buffer(id, op.results[k].element, op.results[k].shape.size());
+        const Buffer& state = s_.buffers[id.index()];
+        need(state.box == Box{ranges_of(op.results[k].shape)} && state.place == BufferPlace::arena,
+             "a state has not the memory of one");
+        need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory changes places with two");
+        exchanged_.push_back(id);
+      }
+  }
+
+  const Schedule& s_;
+  const Graph& main_ = p_[p_.main];
+  std::vector<Place> op_;             // by operation of the schedule
+  std::vector<std::size_t> outputs_;  // that have a buffer
+  std::vector<BufferId> exchanged_;
+  std::vector<std::vector<OperationRef>> loops_of_{
+      s_.sequences.size()};  // by sequence: the repetitions that it runs in
+  std::size_t sequence_ = 0;
+};
+
+template <class Read>
+std::optional<std::string> found_by(Read read) {
+  try {
+    read();
+  } catch (const IllFormed& found) { return found.what; }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> ill_formed(const Program& program, const std::vector<BlockGraph>& blocks) {
+  return found_by([&] {
+    if (blocks.size() != program.graphs.size()) throw IllFormed{"there are not as many block graphs as graphs"};
+    for (std::size_t g = 0; g < blocks.size(); ++g) {
+      if (blocks[g].graph != GraphId(g)) throw IllFormed{fmt::format("block graph {} is of another graph", g)};
+      BlockReader(program, blocks[g]).run();
+    }
+  });
+}
+
+std::optional<std::string> ill_formed(const Program& program, const Schedule& schedule) {
+  return found_by([&] { ScheduleReader(program, schedule).run(); });
+}
+
+}  // namespace tap::ir

@@ -1,0 +1,104 @@
+// Programs that were expanded and scheduled, for tests that change what came out; and what the changed ones compute.
+#pragma once
+
+#include <random>
+
+#include "backend/compiled_program.h"
+#include "compiler/driver/certify.h"
+#include "ir/interpret_blocks.h"
+#include "ir/plan_text.h"
+#include "runtime/executor.h"
+#include "tests/check/certified.h"
+#include "tests/passes/lowered.h"
+
+namespace tap::driver::test {
+
+struct StageCase {
+  std::string name;
+  ir::BlockProgram blocks;
+  ir::Schedule schedule;
+  std::vector<Tensor> inputs, wanted;
+  std::vector<backend::KernelFunction> functions = {};
+};
+
+// y[i] = x[i - 1 else 0] + x[i], of f64, in a box.
+inline void add_left(const std::int64_t* box, const std::int64_t*, const OutsideRegion* regions) {
+  const auto* x = static_cast<const double*>(regions[0].data);
+  auto* y = static_cast<double*>(regions[1].data);
+  for (std::int64_t k = 0; k < box[1] - box[0]; ++k) y[k] = x[k] + x[k + 1];
+}
+inline bool add_left_whole(const ir::Operator&, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
+  for (std::int64_t k = 0; k < operands[0].size(); ++k)
+    results[0].store_f64(k, (k > 0 ? operands[0].load_f64(k - 1) : 0) + operands[0].load_f64(k));
+  return true;
+}
+
+inline std::vector<Tensor> result_of(const StageCase& of, const ir::BlockProgram& blocks) {
+  return interpret(blocks, of.inputs, {.kernel = add_left_whole}).outputs;
+}
+// What native code makes of a schedule.
+inline std::vector<Tensor> result_of(const StageCase& of, const ir::Schedule& schedule) {
+  std::vector<std::int64_t> tables = backend::encode(schedule);
+  std::vector<OutsideFunction> outside(schedule.outside.size(), add_left);
+  std::vector<Tensor> outputs;
+  std::vector<executor::TensorView> in, out;
+  for (const Tensor& input : of.inputs) in.push_back({const_cast<std::byte*>(input.data()), nullptr});
+  for (const ir::ProgramTensor& t : schedule.outputs) outputs.emplace_back(t.type.element, t.type.shape);
+  for (Tensor& output : outputs) out.push_back({output.mutable_data(), nullptr});
+  executor::Executor executor;
+  executor::Message message;
+  EXPECT_EQ(executor.start({tables.data(), of.functions.data(), outside.data()}, 1), executor::Status::done);
+  EXPECT_EQ(executor.prepare(in.data(), message), executor::Status::done) << message.text();
+  EXPECT_EQ(executor.run(in.data(), out.data(), message), executor::Status::done) << message.text();
+  executor.stop();
+  return outputs;
+}
+
+inline StageCase stage_case(std::string name, const std::string& text, const std::string& lines, backend::Jit& jit) {
+  auto outcome = tap::test::compile_text(text);
+  EXPECT_TRUE(outcome.compiled) << outcome.messages;
+  const ir::Program& program = outcome.compiled->program;
+  Certified certified = certify(program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)));
+  expand(certified);
+  schedule(certified, false);
+  EXPECT_EQ(check::test::first_refusal(certified.verdict), "") << name;
+  std::vector<Tensor> inputs = passes::test::some_inputs(program);
+  StageCase made{std::move(name), *certified.blocks, *certified.schedule, inputs, {}};
+  made.wanted = ir::interpret(program, program.main, inputs, {.kernel = add_left_whole}).outputs;
+  made.functions = jit.compile(backend::lower(made.blocks).kernels.kernels);
+  return made;
+}
+
+inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
+  const std::string mesh = "mesh m = [d: 4]\n";
+  return {
+      stage_case("a product and what is made of it on four devices",
+                 mesh + "program p(X: f64[6, 5], W: f64[5, 7]) -> (Y: f64[6, 7], S: f64[6]) {\n"
+                        "  H[i, o] = sum[k] X[i, k] * W[k, o]\n  Y[i, o] = max(H[i, o], 0)\n"
+                        "  S[i] = sum[o] Y[i, o] + H[i, o]\n}",
+                 "split H dim i into 4 over axis m.d\nsplit Y dim o into 4 over axis m.d\nsplit S dim o into 3 over "
+                 "threads\n",
+                 jit),
+      stage_case("neighbours over several steps, on four devices",
+                 mesh + "program p(X: f64[13]) -> (Y: f64[13], Z: f64[13]) {\n"
+                        "  (Y, Z) = iterate 3 (a = X, b = X) {\n"
+                        "    c[i] = a[i-1 else 0] + b[i] + a[i+1 else 0]\n    d[i] = c[i] - b[i]\n    (c, d)\n  }\n}",
+                 "split Y/c dim i into 4 over axis m.d\n", jit),
+      stage_case("partial sums, one for each device",
+                 mesh + "program p(X: f64[10, 3]) -> (S: f64[3]) { S[j] = sum[k] X[k, j] * X[k, j] }",
+                 "split S dim k into 4 over axis m.d\n", jit),
+      stage_case("two writers that take turns",
+                 "program p(A: f64[6], B: f64[6]) -> (Z: f64[12]) {\n"
+                 "  Y[2*i] = A[i] + 1\n  Y[2*i + 1] = B[i] * 3\n  Z[i] = Y[i] + Y[11 - i]\n}",
+                 "", jit),
+      stage_case("an outside kernel and a halo",
+                 "extern op add_left(x: f64[n]) -> (y: f64[n]) {\n  index [i: n]\n"
+                 "  read x at [i - 1] shape [2] else 0\n  write y at [i] shape [1]\n  kernel \"add_left\"\n}\n" +
+                     mesh +
+                     "program p(X: f64[9]) -> (Y: f64[9]) {\n  H[i] = X[i] * 2\n  G = add_left(H)\n"
+                     "  Y[i] = G[i] + H[i]\n}",
+                 "split G dim i into 4 over axis m.d\n", jit),
+  };
+}
+
+}  // namespace tap::driver::test

@@ -1,0 +1,94 @@
+// Every kind of change to block graphs and schedules, many times: what changes the result is refused by an obligation named
+// for that kind, what is harmless is accepted. What the checker accepts of the former must have the same result after all.
+#ifdef TAP_HAVE_BACKEND
+
+#include <gtest/gtest.h>
+
+#include "tests/driver/stage_mutations.h"
+
+namespace tap::driver::test {
+namespace {
+
+constexpr int tries = 24;  // of each kind, on each case
+
+std::string obligation_of(const std::string& refusal) { return refusal.substr(0, refusal.find(':')); }
+
+// What is counted of all kinds together.
+struct Counts {
+  std::size_t kinds = 0, refused = 0, harmless = 0, accepted = 0;
+};
+
+template <class Stage, class Refusal, class Result>
+Counts change(const std::vector<StageKind<Stage>>& kinds, std::vector<StageCase>& cases, Refusal refusal,
+              Result result) {
+  Counts counts;
+  Random random(20261122);
+  for (const StageKind<Stage>& kind : kinds) {
+    std::size_t mutants = 0;
+    for (const StageCase& c : cases)
+      for (int t = 0; t < tries; ++t) {
+        auto [why, changed] = refusal(c, kind, random);
+        if (!changed) continue;
+        if (kind.objects.empty()) {
+          ++counts.harmless;
+          counts.accepted += why.empty();
+          EXPECT_EQ(why, "") << kind.name << " of " << c.name;
+          continue;
+        }
+        if (why.empty()) {
+          passes::test::expect_equal(result(c, *changed), c.wanted, std::string(kind.name) + " of " + c.name);
+          continue;
+        }
+        ++mutants;
+        EXPECT_EQ(std::count(kind.objects.begin(), kind.objects.end(), obligation_of(why)), 1)
+            << kind.name << " of " << c.name << " is refused by " << why;
+      }
+    if (kind.objects.empty()) continue;
+    EXPECT_GT(mutants, 0u) << "no mutant of the kind: " << kind.name;
+    counts.refused += mutants;
+    ++counts.kinds;
+  }
+  EXPECT_EQ(counts.accepted, counts.harmless);
+  std::printf("%zu kinds, %zu mutants refused, %zu of %zu harmless ones accepted\n", counts.kinds, counts.refused,
+              counts.accepted, counts.harmless);
+  return counts;
+}
+
+TEST(StageMutation, TasksOfBlockGraphs) {
+  backend::Jit jit;
+  std::vector<StageCase> cases = stage_cases(jit);
+  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.blocks), c.wanted, c.name);
+  auto refusal = [](const StageCase& c, const StageKind<Blocks>& kind, Random& random) {
+    std::optional<ir::BlockProgram> changed = c.blocks;
+    Blocks& graph = changed->graphs[any(random, changed->graphs.size())];
+    if (graph.tasks.empty() || !kind.change(graph, random)) return std::pair(std::string(), decltype(changed)());
+    std::string why = check::test::refusal_of(*changed);
+    return std::pair(why, changed);
+  };
+  Counts counts = change<Blocks>(block_kinds(), cases, refusal, [](const StageCase& c, const ir::BlockProgram& blocks) {
+    return result_of(c, blocks);
+  });
+  EXPECT_GE(counts.kinds, 15u);
+  EXPECT_GE(counts.refused, 400u);
+}
+
+TEST(StageMutation, TasksOfSchedules) {
+  backend::Jit jit;
+  std::vector<StageCase> cases = stage_cases(jit);
+  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
+  auto refusal = [](const StageCase& c, const StageKind<Schedule>& kind, Random& random) {
+    std::optional<Schedule> changed = c.schedule;
+    if (!kind.change(*changed, random)) return std::pair(std::string(), decltype(changed)());
+    std::erase_if(changed->sequences[0], [](const ir::Batch& batch) { return batch.empty(); });
+    return std::pair(check::test::refusal_of(c.blocks.program, *changed), changed);
+  };
+  Counts counts = change<Schedule>(schedule_kinds(), cases, refusal,
+                                   [](const StageCase& c, const Schedule& schedule) { return result_of(c, schedule); });
+  EXPECT_GE(counts.kinds, 20u);
+  EXPECT_GE(counts.refused, 400u);
+}
+
+}  // namespace
+}  // namespace tap::driver::test
+
+#endif

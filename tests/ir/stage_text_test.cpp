@@ -1,0 +1,155 @@
+// The text forms of block graphs and schedules: print and parse as inverses, and what is said of texts that are none.
+#include "ir/stage_text.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/ir/random_program.h"
+
+namespace tap::ir {
+namespace {
+
+using samples::chance, samples::pick, samples::random_integer, samples::random_name, samples::random_range,
+    samples::several;
+
+template <class Id>
+Id any_id() {
+  return Id(static_cast<std::size_t>(pick(0, 40)));
+}
+std::size_t any_number() { return static_cast<std::size_t>(pick(0, 40)); }
+std::int64_t any_device() { return chance() ? everywhere : random_integer(); }
+Box random_box() { return {several<Range>(random_range)}; }
+template <class Id>
+std::vector<Id> random_ids() {
+  return several<Id>(any_id<Id>);
+}
+
+Task random_task() {
+  if (chance()) return Move{any_id<OperationId>(), any_id<HeldId>(), any_id<HeldId>(), random_box()};
+  return Application{any_id<OperationId>(), any_device(), random_box(), random_ids<HeldId>(), random_ids<HeldId>()};
+}
+std::vector<BlockGraph> random_blocks() {
+  std::vector<BlockGraph> graphs = several<BlockGraph>([] {
+    BlockGraph graph;
+    graph.held = several<Held>([] { return Held{any_id<ValueId>(), any_device(), random_box()}; });
+    graph.tasks = several<Task>(random_task);
+    graph.inputs = random_ids<HeldId>();
+    graph.outputs = several<std::vector<HeldId>>(random_ids<HeldId>);
+    return graph;
+  });
+  for (std::size_t g = 0; g < graphs.size(); ++g) graphs[g].graph = GraphId(g);
+  return graphs;
+}
+
+ScheduledTask random_scheduled_task() {
+  ScheduledTask task{{}, random_integer(), any_number()};
+  switch (pick(0, 5)) {
+    case 0:
+      task.what = KernelCall{
+          any_number(),
+          random_integer(),
+          any_number(),
+          random_box(),
+          several<Counter>([] {
+            return Counter{static_cast<std::uint32_t>(any_number()), static_cast<std::uint32_t>(any_number())};
+          }),
+          random_ids<BufferId>()};
+      break;
+    case 1: task.what = CopyBox{any_id<BufferId>(), any_id<BufferId>(), random_box()}; break;
+    case 2: task.what = Fill{any_id<BufferId>(), samples::random_scalar(samples::random_type())}; break;
+    case 3:
+      task.what = OutsideCall{any_number(), any_number(), random_box(), several<std::int64_t>(random_integer),
+                              random_ids<BufferId>()};
+      break;
+    default:
+      task.what = Iteration{random_range(), any_number(), any_number(), several<std::pair<BufferId, BufferId>>([] {
+                              return std::pair(any_id<BufferId>(), any_id<BufferId>());
+                            })};
+  }
+  return task;
+}
+Schedule random_schedule() {
+  Schedule s;
+  auto tensor = [] { return ProgramTensor{random_name(), samples::random_tensor_type(), chance()}; };
+  s.inputs = several<ProgramTensor>(tensor);
+  s.outputs = several<ProgramTensor>(tensor);
+  s.buffers = several<Buffer>([] {
+    Buffer b{random_name(),    samples::random_type(), random_box(),    static_cast<BufferPlace>(pick(0, 4)),
+             random_integer(), random_integer(),       random_integer()};
+    if (chance()) b.first = INT64_MAX, b.last = -1;
+    return b;
+  });
+  s.sequences =
+      several<Sequence>([] { return several<Batch>([] { return several<ScheduledTask>(random_scheduled_task); }); });
+  s.operations = several<ScheduledOperation>([] {
+    ScheduledOperation o{random_name(), random_name(), {}, {}, {}};
+    o.dims = several<ScheduledOperation::Dim>([] { return ScheduledOperation::Dim{random_name(), chance()}; });
+    o.operands = several<std::pair<std::string, Shape>>(
+        [] { return std::pair(random_name(), Shape(several<std::int64_t>(random_integer))); });
+    o.what.path =
+        several<PathStep>([] { return PathStep(any_id<OperationId>(), static_cast<std::uint32_t>(pick(0, 3))); });
+    o.what.operation = any_id<OperationId>();
+    return o;
+  });
+  s.outside = several<std::string>(random_name);
+  s.kernels = any_number();
+  s.kernel_of = several<std::optional<std::size_t>>([] { return samples::maybe(any_number); });
+  s.prepared.resize(s.kernel_of.size());
+  for (auto& list : s.prepared)
+    list = several<Preparation>([] {
+      return Preparation{static_cast<std::uint32_t>(any_number()), any_number(), samples::random_tensor_type()};
+    });
+  s.preparation = samples::maybe(any_number);
+  s.arena_bytes = random_integer();
+  s.prepared_bytes = random_integer();
+  s.scratch_bytes = random_integer();
+  return s;
+}
+
+std::string first_error(const auto& result) {
+  auto* error = std::get_if<TextError>(&result);
+  return error ? "line " + std::to_string(error->line) + ": " + error->message : "no error";
+}
+
+RC_GTEST_PROP(BlockText, ParsesBack, ()) {
+  BlockProgram blocks{{}, random_blocks()};
+  blocks.program.graphs.resize(blocks.graphs.size());
+  std::string text = print(blocks);
+  auto result = parse_blocks(text);
+  if (std::holds_alternative<TextError>(result)) RC_FAIL(first_error(result) + "\n" + text);
+  RC_ASSERT(std::get<std::vector<BlockGraph>>(result) == blocks.graphs);
+  RC_ASSERT(kind_of_stage(text) == StageKind::blocks);
+}
+
+RC_GTEST_PROP(ScheduleText, ParsesBack, ()) {
+  Schedule schedule = random_schedule();
+  std::string text = print(schedule);
+  auto result = parse_schedule(text);
+  if (std::holds_alternative<TextError>(result)) RC_FAIL(first_error(result) + "\n" + text);
+  RC_ASSERT(std::get<Schedule>(result) == schedule);
+  RC_ASSERT(kind_of_stage(text) == StageKind::schedule);
+}
+
+RC_GTEST_PROP(StageText, SurvivesAnyChange, ()) {
+  std::string text = chance() ? print(BlockProgram{{}, {}}) + "graph 0\n  held 0 value 0 [0..1] device 2\n"
+                              : print(random_schedule());
+  for (std::size_t k = samples::count(4) + 1; k > 0; --k)
+    text[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(text.size())))] = static_cast<char>(pick(0, 128));
+  parse_blocks(text);
+  parse_schedule(text);
+}
+
+TEST(StageText, WhatIsWrongIsSaid) {
+  EXPECT_EQ(first_error(parse_blocks("tap-blocks 2\n")), "line 1: the text form's version is not 1");
+  EXPECT_EQ(first_error(parse_blocks("")), "line 0: the text is empty");
+  EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\nheld 0 value 0 []\n")),
+            "line 2: `held` stands before the first graph");
+  EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\ngraph 0\n  run 1\n")), "line 3: `run` is no line of a block graph");
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 1\nb1 X f32 [] arena 0\n")), "line 2: b1 stands where b0 should");
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 1\nsequence 0\nbatch\n  walk b0, order 0\n")),
+            "line 4: `walk` is no task");
+}
+
+}  // namespace
+}  // namespace tap::ir
