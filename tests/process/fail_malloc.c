@@ -5,6 +5,7 @@
 // main begins with sigaltstack (compiler/driver/process.cpp); what libraries allocate before is none of our doing. With
 // TAP_COUNT_MALLOC=FILE the number of allocations is written there at the end.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -52,6 +53,18 @@ int sigaltstack(const stack_t* stack, stack_t* old) {
   atexit(tell);
   atomic_store(&counting, 1);
   return (int)syscall(SYS_sigaltstack, stack, old);
+}
+
+// Hwloc does not look whether it was given memory: while it is asked for the machine's caches, nothing fails.
+int hwloc_topology_init(void** topology) {
+  int (*init)(void**) = (int (*)(void**))dlsym(RTLD_NEXT, "hwloc_topology_init");
+  atomic_store(&counting, 0);
+  return init(topology);
+}
+void hwloc_topology_destroy(void* topology) {
+  void (*destroy)(void*) = (void (*)(void*))dlsym(RTLD_NEXT, "hwloc_topology_destroy");
+  destroy(topology);
+  atomic_store(&counting, 1);
 }
 
 void* malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
