@@ -9,3 +9,4 @@ file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runt
 install(FILES ${runtime_sources} ${runtime}/kernel_abi.h ${runtime}/schedule_tables.h ${runtime}/library.h ${runtime}/library.cpp
         DESTINATION share/tapestry/runtime)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
+install(FILES ${CMAKE_SOURCE_DIR}/support/large_memory.h DESTINATION share/tapestry/support)

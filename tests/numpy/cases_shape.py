@@ -94,7 +94,8 @@ def on_axis(table, x, axis):
             table.add("pad_edge", both, [x], np.pad(x, around(before, after), mode="edge"))
         if n > 2:
             table.add("pad_reflect", both, [x], np.pad(x, around(before, after), mode="reflect"))
-    table.add("pad", f"{axis}, 1, 0, 7.0", [x], np.pad(x, around(1, 0), constant_values=7))
+    value = 1 if x.dtype == bool else 7  # what is no value of the type is refused
+    table.add("pad", f"{axis}, 1, 0, {value}.0", [x], np.pad(x, around(1, 0), constant_values=value))
     take = lambda s: x[tuple(s if k == axis % x.ndim else slice(None) for k in range(x.ndim))]
     for start, stop, step in [(0, n, 1), (min(1, n), n, 2), (0, n // 2, 3)]:
         table.add("slice", f"{axis}, {start}, {stop}, step = {step}", [x], take(slice(start, stop, step)))
