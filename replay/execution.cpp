@@ -135,16 +135,30 @@ Ranges written_by(const ir::Operator& op, const ir::Access& write, const Ranges&
   return within(bounds_of(write, one_of_each_reduced(op, points)), cells_of(op.results[write.tensor].shape));
 }
 
-bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
-  std::int64_t cells = 1, written = 1;
-  for (ir::Range r : bounds_of(write, points)) cells = checked::mul(cells, checked::sub(r.hi, r.lo));
+namespace {
+
+// How many cells the points write, which no other points do; 0 if some of the points may be none of the operator's.
+std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
+  std::int64_t written = 1;
   for (std::int64_t extent : write.projection.shape) written = checked::mul(written, extent);
   for (std::size_t d = 0; d < points.size(); ++d)
     if (is_told_by(write, d)) written = checked::mul(written, points[d].hi - points[d].lo);
-  return written >= cells && std::ranges::all_of(op.constraints, [&](const ir::Constraint& c) {
-           bool both = c.comparison == ir::Comparison::equal_zero;
-           return !cuts_cells(op, c) || (least(c.expr, points) >= 0 && (!both || greatest(c.expr, points) <= 0));
-         });
+  bool all = std::ranges::all_of(op.constraints, [&](const ir::Constraint& c) {
+    bool both = c.comparison == ir::Comparison::equal_zero;
+    return !cuts_cells(op, c) || (least(c.expr, points) >= 0 && (!both || greatest(c.expr, points) <= 0));
+  });
+  return all ? written : 0;
+}
+std::int64_t size_of(const Ranges& box) {
+  std::int64_t size = 1;
+  for (ir::Range r : box) size = checked::mul(size, checked::sub(r.hi, r.lo));
+  return size;
+}
+
+}  // namespace
+
+bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
+  return count_of(op, write, points) >= size_of(bounds_of(write, points));
 }
 
 Ranges spread_of(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
@@ -158,18 +172,25 @@ Ranges spread_of(const ir::Operator& op, const ir::Access& write, const Ranges& 
 }
 
 void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Ranges& all,
-                 Contents& memory) {
+                 const Ranges& box, Contents& memory) {
   const ir::Operator& op = *run.side.op;
   const Class value = run.side.results[write.tensor];
   const auto& writers = (*run.writers)[run.side.operation->results[write.tensor].index()];
   const Ranges points = one_of_each_reduced(op, all), whole = cells_of(op.results[write.tensor].shape);
   if (memory.value != value) memory = {value};
+  const Ranges cells = written_by(op, write, points), spread = spread_of(op, write, points);
   const bool dense = leaves_no_gap(op, write, points);
-  if (dense) memory.cells.add(written_by(op, write, points));
+  if (dense) memory.cells.add(cells);
+  if (dense && cells == box) return;
   memory.gaps |= !dense;
-  if (dense && writers.size() == 1 && op.constraints.empty()) return;
-  memory.points[&write].add(spread_of(op, write, points));
+  Boxes& seen = memory.points[&write];
+  std::size_t told = 0;
+  for (std::size_t d = 0; d < points.size(); ++d) told += is_told_by(write, d);
+  if (told == spread.size() && !seen.meet(spread))
+    memory.count = checked::add(memory.count, count_of(op, write, points));
+  seen.add(spread);
   if (!memory.gaps) return;
+  if (memory.count == size_of(box)) return memory.cells.add(box);
   for (auto [id, result] : writers) {
     const ir::Operator& other = program[(*run.graph)[id].op];
     const Ranges space = one_of_each_reduced(other, space_of(other).box);

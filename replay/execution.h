@@ -31,6 +31,7 @@ struct Contents {
   Boxes cells = {};
   std::map<const ir::Access*, Boxes> points = {};  // by a write that leaves gaps: the points that wrote
   bool gaps = false;                               // some write left some
+  std::int64_t count = 0;                          // of cells that were written for certain, each once
   std::optional<ir::Scalar> filled = {};           // all other cells
   std::optional<std::size_t> prepared_by = {};     // the kernel that made it of all of the value
 
@@ -59,8 +60,9 @@ bool is_told_by(const ir::Access& access, std::size_t dim);  // whether the dim 
 Ranges written_by(const ir::Operator& op, const ir::Access& write, const Ranges& points);
 bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Ranges& points);
 Ranges spread_of(const ir::Operator& op, const ir::Access& write, const Ranges& points);
-// Where a value's writes leave gaps, all of it is there once all of its writers' points were at work on this memory.
+// Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
+// since none is written twice; or all of the value once all of its writers' points were at work on this memory.
 void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Ranges& points,
-                 Contents& memory);
+                 const Ranges& box, Contents& memory);
 
 }  // namespace tap::check

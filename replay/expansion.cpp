@@ -80,7 +80,7 @@ class Expansion {
       for (const ir::Access& write : op.writes) {
         if (write.tensor != k) continue;
         fits_in(written_by(op, write, points));
-        add_written(program_, run, write, points, memory);
+        add_written(program_, run, write, points, held.box.dims, memory);
       }
       if (!op.region() || op.region()->kind == ir::RegionKind::group) continue;
       fits_in(cells_of(op.results[k].shape));

@@ -181,10 +181,11 @@ class ScheduleCheck {
   void end(const ir::KernelCall& call, const Task& task) {
     const ir::Operator& op = *task.run->side.op;
     if (!is_idle(op, task.points))
-      for (const ir::Access& by : op.writes)
-        add_written(program_, *task.run, by, task.points,
-                    write(call.buffers[op.operands.size() + by.tensor], written_by(op, by, task.points), &by,
-                          spread_of(op, by, task.points)));
+      for (const ir::Access& by : op.writes) {
+        const BufferId to = call.buffers[op.operands.size() + by.tensor];
+        Contents& contents = write(to, written_by(op, by, task.points), &by, spread_of(op, by, task.points));
+        add_written(program_, *task.run, by, task.points, buffer(to).box.dims, contents);
+      }
   }
 
   Task begin(const ir::CopyBox& copy) {
