@@ -12,17 +12,17 @@ using ir::CellOp;
 
 namespace {
 
-using Form = std::vector<std::int64_t>;  // coefficients, then the offset
+using Affine = std::vector<std::int64_t>;  // coefficients, then the offset
 
-Form scaled(Form a, std::int64_t factor) {
+Affine scaled(Affine a, std::int64_t factor) {
   for (std::int64_t& x : a) __builtin_mul_overflow(x, factor, &x);  // which wraps
   return a;
 }
-Form sum(Form a, const Form& b) {
+Affine sum(Affine a, const Affine& b) {
   for (std::size_t k = 0; k < a.size(); ++k) __builtin_add_overflow(a[k], b[k], &a[k]);
   return a;
 }
-bool is_number(const Form& a) {
+bool is_number(const Affine& a) {
   return std::all_of(a.begin(), a.end() - 1, [](std::int64_t c) { return c == 0; });
 }
 
@@ -39,7 +39,7 @@ Term Terms::add(Node node) {
 
 Term Terms::constant(const ir::Scalar& value) {
   if (value.type == ElementType::i64) {
-    Form form(dims_ + 1, 0);
+    Affine form(dims_ + 1, 0);
     form.back() = value.i;
     return add({Kind::affine, {}, ElementType::i64, std::move(form), {}});
   }
@@ -48,12 +48,12 @@ Term Terms::constant(const ir::Scalar& value) {
 }
 
 Term Terms::affine(const ir::AffineExpr& e) {
-  Form form = e.coefficients;
+  Affine form = e.coefficients;
   form.push_back(e.offset);
   return add({Kind::affine, {}, ElementType::i64, std::move(form), {}});
 }
 
-const Form* Terms::linear_form(Term t) const { return nodes_[t].kind == Kind::affine ? &nodes_[t].data : nullptr; }
+const Affine* Terms::linear_form(Term t) const { return nodes_[t].kind == Kind::affine ? &nodes_[t].data : nullptr; }
 
 std::optional<ir::Scalar> Terms::as_constant(Term t) const {
   const Node& node = nodes_[t];
@@ -75,12 +75,12 @@ bool Terms::is_rounded(Term t) const {
 
 // -a, a + b, a - b, and a * b where one is a number.
 std::optional<Term> Terms::as_linear(CellOp op, const std::vector<Term>& args) {
-  std::vector<const Form*> forms;
+  std::vector<const Affine*> forms;
   for (Term arg : args) {
     forms.push_back(linear_form(arg));
     if (!forms.back()) return std::nullopt;
   }
-  auto made = [&](Form form) { return add({Kind::affine, {}, ElementType::i64, std::move(form), {}}); };
+  auto made = [&](Affine form) { return add({Kind::affine, {}, ElementType::i64, std::move(form), {}}); };
   switch (op) {
     case CellOp::neg: return made(scaled(*forms[0], -1));
     case CellOp::add: return made(sum(*forms[0], *forms[1]));

@@ -8,8 +8,6 @@
 namespace tap::ir::oracle {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // Roundings, in unit roundoffs of the result. Libraries promise 2 ulp, which is 4 units; the rest is slack. Quotients may
 // be computed by a reciprocal, and sigmoid is several operations.
 constexpr double exact = 0, arithmetic = 1, quotient = 3, library = 6, composite = 12;

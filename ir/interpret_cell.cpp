@@ -12,7 +12,6 @@
 namespace tap::ir::oracle {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t always = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace

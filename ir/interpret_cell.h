@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@
 #include "support/tensor.h"
 
 namespace tap::ir::oracle {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // A value and, if bounds are wanted, how far another order of evaluation may be from it (0: exact).
 struct Cell {

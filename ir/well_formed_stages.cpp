@@ -10,7 +10,7 @@ namespace tap::ir {
 
 namespace {
 
-struct IllFormed {
+struct IllFormedStage {
   std::string what;
 };
 
@@ -21,7 +21,7 @@ class Reader {
  protected:
   void at(std::string where) { at_ = std::move(where); }
   void need(bool holds, const char* what = "a reference or a rank does not fit") const {
-    if (!holds) throw IllFormed{at_ + ": " + what};
+    if (!holds) throw IllFormedStage{at_ + ": " + what};
   }
   template <class Id, class List>
   void there(Id id, const List& list) const {
@@ -285,7 +285,7 @@ template <class Read>
 std::optional<std::string> found_by(Read read) {
   try {
     read();
-  } catch (const IllFormed& found) { return found.what; }
+  } catch (const IllFormedStage& found) { return found.what; }
   return std::nullopt;
 }
 
@@ -293,9 +293,9 @@ std::optional<std::string> found_by(Read read) {
 
 std::optional<std::string> ill_formed(const Program& program, const std::vector<BlockGraph>& blocks) {
   return found_by([&] {
-    if (blocks.size() != program.graphs.size()) throw IllFormed{"there are not as many block graphs as graphs"};
+    if (blocks.size() != program.graphs.size()) throw IllFormedStage{"there are not as many block graphs as graphs"};
     for (std::size_t g = 0; g < blocks.size(); ++g) {
-      if (blocks[g].graph != GraphId(g)) throw IllFormed{fmt::format("block graph {} is of another graph", g)};
+      if (blocks[g].graph != GraphId(g)) throw IllFormedStage{fmt::format("block graph {} is of another graph", g)};
       BlockReader(program, blocks[g]).run();
     }
   });

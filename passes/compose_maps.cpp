@@ -38,9 +38,9 @@ bool is_linear(const Program& program, const Operator& op) {
   return op.reduce() && (oracle::find_scan(op) || oracle::find_scatter(op, program[op.reduce()->monoid]));
 }
 
-class Composer {
+class MapComposer {
  public:
-  Composer(Program& program, GraphId id, std::vector<Remark>& remarks)
+  MapComposer(Program& program, GraphId id, std::vector<Remark>& remarks)
       : program_(program),
         graph_(program[id]),
         to_(program, id),
@@ -201,7 +201,7 @@ class Composer {
 
 PassResult compose_maps(const Program& program, const PassContext&) {
   return rewrite_graphs(program, [](Program& all, GraphId id, std::vector<Remark>& remarks) {
-    Composer composer(all, id, remarks);
+    MapComposer composer(all, id, remarks);
     Rebuilt made = composer.run();
     for (Operator& op : composer.take_operators()) all.operators.push_back(std::move(op));
     return made;

@@ -43,8 +43,8 @@ struct Question {
   std::string why_not;
 };
 
-Factor factor_of(const Operator& op, CellId root, std::string& why_not) {
-  Factor factor;
+Multiplicand factor_of(const Operator& op, CellId root, std::string& why_not) {
+  Multiplicand factor;
   if (may_fail(op, {root})) why_not = "one of its factors can fail, and would be computed where it is not now";
   for (CellId id : needed_cells(op, {root})) {
     const CellNode& node = op.exprs[id];
@@ -87,7 +87,7 @@ std::optional<Question> question_of(const Operator& op, bool strict_fp, Distribu
   if (!q.why_not.empty()) return q;
   for (CellId f : q.factors) q.problem.factors.push_back(factor_of(op, f, q.why_not));
   std::uint64_t read = 0;
-  for (const Factor& f : q.problem.factors) read |= f.dims;
+  for (const Multiplicand& f : q.problem.factors) read |= f.dims;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     q.problem.sizes.push_back(static_cast<double>(op.dims[d].range.size()));
     const std::uint64_t bit = std::uint64_t{1} << d;

@@ -65,7 +65,7 @@ class Orderer {
  public:
   explicit Orderer(const ContractionProblem& p) : p_(p) {
     for (std::uint32_t f = 0; f < p.factors.size(); ++f) {
-      const Factor& factor = p.factors[f];
+      const Multiplicand& factor = p.factors[f];
       const std::uint64_t own = std::uint64_t{1} << f;
       leaves_.push_back({{own, factor.dims, factor.work, 0, add({true, f, false, 0, 0})}});
       const Dims left = needed(p, factor.dims, own);
@@ -176,7 +176,7 @@ ContractionTree contraction_order(const ContractionProblem& problem) {
 double flops_at_once(const ContractionProblem& problem) {
   Dims over = problem.kept | problem.alone | dims_of(problem, all_factors(problem));
   double work = 0;
-  for (const Factor& f : problem.factors) work += f.work;
+  for (const Multiplicand& f : problem.factors) work += f.work;
   return step_cost(problem, over, problem.kept, static_cast<double>(problem.factors.size()) - 1, work);
 }
 

@@ -11,15 +11,15 @@
 
 namespace tap::passes {
 
-struct Factor {
+struct Multiplicand {
   std::uint64_t dims = 0;  // a bit for each dim that it depends on
   double work = 0;         // operations to compute it at one point
 };
 struct ContractionProblem {
-  std::vector<double> sizes;    // by dim
-  std::vector<Factor> factors;  // at most 64
-  std::uint64_t kept = 0;       // dims of the result; all others are reduced over
-  std::uint64_t alone = 0;      // reduced dims that no factor has: the last step runs over them
+  std::vector<double> sizes;          // by dim
+  std::vector<Multiplicand> factors;  // at most 64
+  std::uint64_t kept = 0;             // dims of the result; all others are reduced over
+  std::uint64_t alone = 0;            // reduced dims that no factor has: the last step runs over them
 };
 
 // A node of the tree: a factor, prepared first or read where it is needed, or a step that joins two nodes.

@@ -67,13 +67,13 @@ bool is_closed(const Sharding& sharding) {
   return std::none_of(sharding.dims.begin(), sharding.dims.end(), [](const auto& dim) { return dim.open; });
 }
 
-struct Constraint {
+struct AskedOfACopy {
   NodeId of, is;
 };
 
 // Copies to which a sharding was given, for a use or for a name; what the caller gets is none.
-std::vector<Constraint> constraints_of(const ShardingNet& net, const ir::Program& program) {
-  std::vector<Constraint> list;
+std::vector<AskedOfACopy> constraints_of(const ShardingNet& net, const ir::Program& program) {
+  std::vector<AskedOfACopy> list;
   for (const Knot& knot : net.knots) {
     if (knot.program_result || knot.operands.size() != 1 || knot.results.size() != 1) continue;
     bool copy = knot.operation ? is_identity(program[program[knot.graph][*knot.operation].op])
@@ -104,22 +104,22 @@ ir::Program with_own_constants(ir::Program program) {
 }
 
 void apply_constraints(ShardingNet& net, const ir::Program& program) {
-  std::vector<Constraint> all = constraints_of(net, program);
-  auto next = [&](NodeId n) -> const Constraint* {  // the only one that copies this value, which nobody else reads
-    const Constraint* found = nullptr;
-    for (const Constraint& c : all)
+  std::vector<AskedOfACopy> all = constraints_of(net, program);
+  auto next = [&](NodeId n) -> const AskedOfACopy* {  // the only one that copies this value, which nobody else reads
+    const AskedOfACopy* found = nullptr;
+    for (const AskedOfACopy& c : all)
       if (c.of == n) found = found ? nullptr : &c;
     return found && net.nodes[n].readers.size() == 1 ? found : nullptr;
   };
   std::vector<std::pair<NodeId, Sharding>> given;
-  for (const Constraint& c : all) {
+  for (const AskedOfACopy& c : all) {
     if (net.nodes[c.of].sharding) continue;
     // Of a chain the last one says how it will be wanted.
-    const Constraint* last = &c;
-    bool sole = std::count_if(all.begin(), all.end(), [&](const Constraint& o) { return o.of == c.of; }) == 1;
-    while (const Constraint* behind = sole ? next(last->is) : nullptr) last = behind;
+    const AskedOfACopy* last = &c;
+    bool sole = std::count_if(all.begin(), all.end(), [&](const AskedOfACopy& o) { return o.of == c.of; }) == 1;
+    while (const AskedOfACopy* behind = sole ? next(last->is) : nullptr) last = behind;
     const Sharding& wanted = *net.nodes[last->is].sharding;
-    bool agree = std::all_of(all.begin(), all.end(), [&](const Constraint& o) {
+    bool agree = std::all_of(all.begin(), all.end(), [&](const AskedOfACopy& o) {
       return o.of != c.of || last != &c || net.nodes[o.is].sharding == wanted;
     });
     if (is_closed(wanted) && agree) given.emplace_back(c.of, wanted);

@@ -23,9 +23,9 @@ struct SimplifiedOperator {
 };
 
 // Simplifies in an arena that only grows: the old cells keep their ids, so that axioms can speak of both.
-class Simplifier {
+class CellSimplifier {
  public:
-  explicit Simplifier(const Operator& op) : from_(op), work_(op) {}
+  explicit CellSimplifier(const Operator& op) : from_(op), work_(op) {}
 
   SimplifiedOperator run() {
     for (CellId cell : starts()) simple(cell);
@@ -163,7 +163,7 @@ class SimplifiedOperators {
  public:
   const SimplifiedOperator& of(const Operator& op, OperatorId id) {
     auto [at, fresh] = all_.try_emplace(id);
-    if (fresh) at->second = Simplifier(op).run();
+    if (fresh) at->second = CellSimplifier(op).run();
     return at->second;
   }
 

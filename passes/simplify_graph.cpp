@@ -13,7 +13,7 @@ using namespace ir;
 namespace {
 
 // y[e] = x[e], of the same shape: every cell of y is written, so every cell is that of x.
-bool is_copy(const Operator& op) {
+bool copies_every_cell(const Operator& op) {
   const MapBody* map = op.map();
   if (!map || op.operands.size() != 1 || op.reads.size() != 1 || op.writes.size() != 1) return false;
   const Access &read = op.reads[0], &write = op.writes[0];
@@ -30,9 +30,9 @@ void drop_reduced_names(OperationNames& names, const Operator& op) {
   names.dims = std::move(kept);
 }
 
-class Simplifier {
+class GraphSimplifier {
  public:
-  Simplifier(Program& program, GraphId id)
+  GraphSimplifier(Program& program, GraphId id)
       : program_(program),
         graph_(program[id]),
         to_(program, id),
@@ -54,7 +54,7 @@ class Simplifier {
       OperationId id{i};
       const Operation& operation = graph_[id];
       const Operator& op = program_[operation.op];
-      if (is_copy(op) && forward(id)) continue;
+      if (copies_every_cell(op) && forward(id)) continue;
       auto map = asked_to_split(id) ? std::nullopt : reduced_once(program_, op);
       if (map) {
         Operation changed = operation;
@@ -99,7 +99,7 @@ class Simplifier {
 PassResult simplify_graph(const Program& program, const PassContext&) {
   return rewrite_graphs(program, [](Program& all, GraphId id, std::vector<Remark>&) {
     std::vector<Operator> added;
-    Rebuilt made = Simplifier(all, id).run(added);
+    Rebuilt made = GraphSimplifier(all, id).run(added);
     for (Operator& op : added) all.operators.push_back(std::move(op));
     return made;
   });

@@ -22,16 +22,16 @@ constexpr MakerName makers[] = {
     {"const", Maker::Kind::constant, true}, {"rand", Maker::Kind::rand, true},  {"randn", Maker::Kind::randn, true},
 };
 
-Failure malformed(std::string_view spec, const std::string& why) {
+Failure wrong_input(std::string_view spec, const std::string& why) {
   return wrong_command(Code::data_spec, quoted(spec) + " is no input: " + why, "write " + std::string(forms));
 }
 
 FileValue parse_file(std::string_view text, std::string_view spec) {
   auto [path, entry] = split_entry(text);
   if (!format_of(path)) {
-    throw malformed(spec, "the name of the file " + quoted(text) + " does not end in .npy, .npz or .safetensors");
+    throw wrong_input(spec, "the name of the file " + quoted(text) + " does not end in .npy, .npz or .safetensors");
   }
-  if (path.find('\0') != path.npos) throw malformed(spec, "the file's name holds a NUL byte");
+  if (path.find('\0') != path.npos) throw wrong_input(spec, "the file's name holds a NUL byte");
   return {std::string(path), std::string(entry)};
 }
 
@@ -39,7 +39,7 @@ std::uint64_t parse_seed(std::string_view text, std::string_view spec) {
   std::uint64_t seed = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw malformed(spec, "the seed " + quoted(text) + " is not a whole number from 0 to 2^64 - 1");
+    throw wrong_input(spec, "the seed " + quoted(text) + " is not a whole number from 0 to 2^64 - 1");
   }
   return seed;
 }
@@ -49,8 +49,9 @@ std::optional<Maker> parse_maker(std::string_view text, std::string_view spec) {
   for (const MakerName& maker : makers) {
     if (maker.name != text.substr(0, colon)) continue;
     if (maker.has_value != (colon < text.size())) {
-      throw malformed(spec, maker.has_value ? quoted(maker.name) + " takes a number: " + std::string(maker.name) + ":1"
-                                            : quoted(maker.name) + " takes no number");
+      throw wrong_input(spec, maker.has_value
+                                  ? quoted(maker.name) + " takes a number: " + std::string(maker.name) + ":1"
+                                  : quoted(maker.name) + " takes no number");
     }
     Maker result{maker.kind};
     if (!maker.has_value) return result;
@@ -68,7 +69,7 @@ std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_v
   auto type = element_type_named(trimmed(text.substr(0, std::min(bracket, text.size()))));
   if (bracket == text.npos || !type) return std::nullopt;
   std::size_t close = text.find(']', bracket);
-  if (close == text.npos) throw malformed(spec, "the shape's `]` is missing");
+  if (close == text.npos) throw wrong_input(spec, "the shape's `]` is missing");
   TypedShape result{*type, {}};
   std::string_view extents = trimmed(text.substr(bracket + 1, close - bracket - 1));
   while (!extents.empty()) {
@@ -77,16 +78,16 @@ std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_v
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(extent.data(), extent.data() + extent.size(), value);
     if (error != std::errc{} || end != extent.data() + extent.size() || value < 0) {
-      throw malformed(spec, "the extent " + quoted(extent) + " is not a whole number from 0 to 2^63 - 1");
+      throw wrong_input(spec, "the extent " + quoted(extent) + " is not a whole number from 0 to 2^63 - 1");
     }
     result.shape.push_back(value);
     if (comma == extents.npos) break;
     extents = trimmed(extents.substr(comma + 1));
-    if (extents.empty()) throw malformed(spec, "an extent is wanted after the `,`");
+    if (extents.empty()) throw wrong_input(spec, "an extent is wanted after the `,`");
   }
   text = trimmed(text.substr(close + 1));
   if (alone && text.empty()) return result;
-  if (text.empty() || text[0] != '=') throw malformed(spec, "`=` and a value are wanted after the shape");
+  if (text.empty() || text[0] != '=') throw wrong_input(spec, "`=` and a value are wanted after the shape");
   text = trimmed(text.substr(1));
   return result;
 }
@@ -126,17 +127,17 @@ InputSpec parse_spec(std::string_view text, bool shape_alone) {
   if (value.starts_with('@')) {
     FileValue file = parse_file(value.substr(1), text);
     if (!is_archive(*format_of(file.path)) || !file.entry.empty()) {
-      throw malformed(text, "it does not say which input the tensor is for");
+      throw wrong_input(text, "it does not say which input the tensor is for");
     }
     spec.value = std::move(file);
     return spec;
   }
   std::size_t equals = value.find('=');
-  if (equals == value.npos) throw malformed(text, "a name and `=` are wanted");
+  if (equals == value.npos) throw wrong_input(text, "a name and `=` are wanted");
   spec.name = trimmed(value.substr(0, equals));
-  if (!is_identifier(spec.name)) throw malformed(text, quoted(spec.name) + " is not the name of an input");
+  if (!is_identifier(spec.name)) throw wrong_input(text, quoted(spec.name) + " is not the name of an input");
   value = trimmed(value.substr(equals + 1));
-  if (value.empty()) throw malformed(text, "a value is wanted after `=`");
+  if (value.empty()) throw wrong_input(text, "a value is wanted after `=`");
   if (value.starts_with('@')) {
     spec.value = parse_file(value.substr(1), text);
     return spec;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_dims = 64;
 
-Failure malformed(std::string_view spec, const std::string& why) {
+Failure wrong_literal(std::string_view spec, const std::string& why) {
   return wrong_command(Code::data_spec, quoted(spec) + " is malformed: " + why);
 }
 
@@ -43,14 +43,15 @@ class Reader {
     }
     skip_blanks();
     if (at_ < text_.size())
-      throw malformed(spec_, "nothing was wanted after byte " + std::to_string(at_) + " of its value");
+      throw wrong_literal(spec_, "nothing was wanted after byte " + std::to_string(at_) + " of its value");
     for (auto& extent : result_.shape) extent = extent < 0 ? 0 : extent;
     return std::move(result_);
   }
 
  private:
   void open() {
-    if (counts_.size() == most_dims) throw malformed(spec_, "it has more than " + std::to_string(most_dims) + " dims");
+    if (counts_.size() == most_dims)
+      throw wrong_literal(spec_, "it has more than " + std::to_string(most_dims) + " dims");
     if (depth_known_ && counts_.size() >= result_.shape.size()) throw ragged();
     counts_.push_back(0);
     skip_blanks();
@@ -58,7 +59,7 @@ class Reader {
   }
 
   void close() {
-    if (counts_.empty()) throw malformed(spec_, "a `]` closes nothing");
+    if (counts_.empty()) throw wrong_literal(spec_, "a `]` closes nothing");
     // An empty bracket fixes the depth: nothing can stand deeper in its brothers.
     if (counts_.back() == 0) {
       if (depth_known_ && counts_.size() != result_.shape.size()) throw ragged();
@@ -83,10 +84,11 @@ class Reader {
       skip_blanks();
       if (accept(',')) {
         skip_blanks();
-        if (at_ < text_.size() && text_[at_] == ']') throw malformed(spec_, "an element is wanted after a `,`");
+        if (at_ < text_.size() && text_[at_] == ']') throw wrong_literal(spec_, "an element is wanted after a `,`");
         return true;
       }
-      if (!accept(']')) throw malformed(spec_, "`,` or `]` is wanted at byte " + std::to_string(at_) + " of its value");
+      if (!accept(']'))
+        throw wrong_literal(spec_, "`,` or `]` is wanted at byte " + std::to_string(at_) + " of its value");
       close();
     }
   }
@@ -106,7 +108,8 @@ class Reader {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   }
   Failure ragged() const {
-    return malformed(spec_, "its rows are not all of one shape, seen at byte " + std::to_string(at_) + " of its value");
+    return wrong_literal(spec_,
+                         "its rows are not all of one shape, seen at byte " + std::to_string(at_) + " of its value");
   }
 
   std::string_view text_, spec_;
@@ -137,11 +140,11 @@ Number parse_number(std::string_view text, std::string_view spec) {
   bool only_digits = text.find_first_not_of("-0123456789") == text.npos;
   if (plain && value_error == std::errc{} && value_end == end && !(only_digits && value != 0)) return value;
   if (plain && value_end == end && value_error == std::errc::result_out_of_range) {
-    throw malformed(spec, "the number " + quoted(text) + " is out of range");
+    throw wrong_literal(spec, "the number " + quoted(text) + " is out of range");
   }
   if (plain && only_digits && value_end == end)
-    throw malformed(spec, "the number " + quoted(text) + " does not fit in 64 bits");
-  throw malformed(spec, quoted(text) + " is not a number");
+    throw wrong_literal(spec, "the number " + quoted(text) + " does not fit in 64 bits");
+  throw wrong_literal(spec, quoted(text) + " is not a number");
 }
 
 void store(Tensor& tensor, std::int64_t at, const Number& value, std::string_view spec) {

@@ -9,7 +9,7 @@
 namespace tap {
 namespace {
 
-Failure malformed(std::string_view spec, const std::string& why) {
+Failure wrong_output(std::string_view spec, const std::string& why) {
   return wrong_command(Code::output_spec, quoted(spec) + " is no output: " + why,
                        "write Y=@y.npy, @all.npz, @all.safetensors or Y=-");
 }
@@ -83,19 +83,21 @@ OutputSpec parse_output_spec(std::string_view text) {
   OutputSpec spec{std::string(text), "", ""};
   std::size_t equals = value.find('=');
   if (!value.starts_with('@') && value != "-") {
-    if (equals == value.npos) throw malformed(text, "a name and `=` are wanted");
+    if (equals == value.npos) throw wrong_output(text, "a name and `=` are wanted");
     spec.name = trimmed(value.substr(0, equals));
-    if (!is_identifier(spec.name)) throw malformed(text, quoted(spec.name) + " is not the name of a result");
+    if (!is_identifier(spec.name)) throw wrong_output(text, quoted(spec.name) + " is not the name of a result");
     value = trimmed(value.substr(equals + 1));
   }
   if (value == "-") return spec;
-  if (!value.starts_with('@')) throw malformed(text, "`@` and a file's name, or `-`, are wanted");
+  if (!value.starts_with('@')) throw wrong_output(text, "`@` and a file's name, or `-`, are wanted");
   spec.path = value.substr(1);
   auto format = format_of(spec.path);
   if (!format)
-    throw malformed(text, "the name of the file " + quoted(spec.path) + " does not end in .npy, .npz or .safetensors");
-  if (spec.path.find('\0') != spec.path.npos) throw malformed(text, "the file's name holds a NUL byte");
-  if (spec.name.empty() && !is_archive(*format)) throw malformed(text, "it does not say which result the file is for");
+    throw wrong_output(text,
+                       "the name of the file " + quoted(spec.path) + " does not end in .npy, .npz or .safetensors");
+  if (spec.path.find('\0') != spec.path.npos) throw wrong_output(text, "the file's name holds a NUL byte");
+  if (spec.name.empty() && !is_archive(*format))
+    throw wrong_output(text, "it does not say which result the file is for");
   return spec;
 }
 

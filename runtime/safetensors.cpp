@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t length_size = 8;
 constexpr std::uint64_t longest_header = 100'000'000;
 
-Failure malformed(const std::string& who, const std::string& what) {
+Failure wrong_tensors(const std::string& who, const std::string& what) {
   return wrong_data(Code::data_malformed, who + what);
 }
 
@@ -23,8 +23,9 @@ void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::stri
     std::string tensor = quoted(e.name) + " in " + who;
     std::uint64_t wanted = checked_byte_size(e.type, e.shape, tensor, limits);
     if (e.begin > e.end || e.end - e.begin != wanted) {
-      throw malformed(tensor, " is " + describe(e.type, e.shape) + " of " + plural(wanted, "byte") +
-                                  ", and its offsets are " + std::to_string(e.begin) + " to " + std::to_string(e.end));
+      throw wrong_tensors(tensor, " is " + describe(e.type, e.shape) + " of " + plural(wanted, "byte") +
+                                      ", and its offsets are " + std::to_string(e.begin) + " to " +
+                                      std::to_string(e.end));
     }
   }
 }
@@ -39,21 +40,22 @@ void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t s
   for (const SafetensorsEntry* e : sorted) {
     if (e->begin != covered) {
       std::string how = e->begin < covered ? " overlaps the tensor before it" : " leaves a hole before it";
-      throw malformed(who, ": " + quoted(e->name) + how + ": it begins at byte " + std::to_string(e->begin) +
-                               " of the data, and byte " + std::to_string(covered) + " is next");
+      throw wrong_tensors(who, ": " + quoted(e->name) + how + ": it begins at byte " + std::to_string(e->begin) +
+                                   " of the data, and byte " + std::to_string(covered) + " is next");
     }
     covered = e->end;
   }
   if (covered == size) return;
-  throw malformed(who, (size < covered ? " is cut off in its data: " : " goes on after its data: ") +
-                           plural(covered, "byte") + " are wanted, and " + std::to_string(size) + " follow the header");
+  throw wrong_tensors(who, (size < covered ? " is cut off in its data: " : " goes on after its data: ") +
+                               plural(covered, "byte") + " are wanted, and " + std::to_string(size) +
+                               " follow the header");
 }
 
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string who, const DataLimits& limits) : who_(std::move(who)) {
   if (bytes.size() < length_size) {
-    throw malformed(
+    throw wrong_tensors(
         who_, " is cut off in its header's length: 8 bytes were wanted, " + std::to_string(bytes.size()) + " found");
   }
   auto length = load_little<std::uint64_t>(bytes.data());
@@ -62,8 +64,8 @@ SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string who, const DataL
                                            std::to_string(longest_header) + " are allowed");
   }
   if (length > bytes.size() - length_size) {
-    throw malformed(who_, " is cut off in its header: " + plural(length, "byte") + " were wanted, " +
-                              std::to_string(bytes.size() - length_size) + " found");
+    throw wrong_tensors(who_, " is cut off in its header: " + plural(length, "byte") + " were wanted, " +
+                                  std::to_string(bytes.size() - length_size) + " found");
   }
   entries_ = parse_safetensors_header(bytes.text().substr(length_size, length), who_, limits);
   data_ = bytes.slice(length_size + length, bytes.size() - length_size - length);

@@ -6,15 +6,12 @@
 
 #include "runtime/failure.h"
 #include "runtime/npz.h"
+#include "runtime/zip_layout.h"
 
 namespace tap {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-Failure malformed(const std::string& who, const std::string& what) {
-  return wrong_data(Code::data_malformed, who + " is not a sound zip archive: " + what);
-}
 
 void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntry& entry, const std::string& who) {
   z_stream stream{};
@@ -49,11 +46,12 @@ void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntr
   if (status == Z_STREAM_END && produced == size && consumed) return;
   std::string name = quoted(entry.name);
   if (status == Z_STREAM_END && consumed) {
-    throw malformed(
+    throw zip::malformed(
         who, "the entry " + name + " unpacks to " + plural(produced, "byte") + " instead of " + std::to_string(size));
   }
-  if (status == Z_OK) throw malformed(who, "the entry " + name + " unpacks to more than its " + plural(size, "byte"));
-  throw malformed(who, "the packed data of the entry " + name + " are damaged");
+  if (status == Z_OK)
+    throw zip::malformed(who, "the entry " + name + " unpacks to more than its " + plural(size, "byte"));
+  throw zip::malformed(who, "the packed data of the entry " + name + " are damaged");
 }
 
 std::uint32_t checksum(Bytes bytes) {
@@ -82,7 +80,7 @@ SharedBytes read_zip_entry(const SharedBytes& bytes, const ZipEntry& entry, cons
     data = {std::move(memory), static_cast<std::size_t>(entry.size)};
   }
   if (checksum(data.span()) != entry.crc) {
-    throw malformed(who, "the checksum of the entry " + quoted(entry.name) + " is wrong");
+    throw zip::malformed(who, "the checksum of the entry " + quoted(entry.name) + " is wrong");
   }
   return data;
 }

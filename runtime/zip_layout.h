@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "runtime/failure.h"
 
 namespace tap::zip {
 
@@ -32,5 +35,9 @@ inline constexpr std::uint16_t flag_masked = 1 << 13;
 
 inline constexpr std::uint32_t all32 = 0xFFFFFFFF;  // stands in a 32-bit field whose value is in the zip64 part
 inline constexpr std::uint16_t all16 = 0xFFFF;
+
+inline Failure malformed(const std::string& who, const std::string& what) {
+  return wrong_data(Code::data_malformed, who + " is not a sound zip archive: " + what);
+}
 
 }  // namespace tap::zip

@@ -16,10 +16,6 @@ std::uint16_t u16(Bytes bytes, std::size_t at) { return load_little<std::uint16_
 std::uint32_t u32(Bytes bytes, std::size_t at) { return load_little<std::uint32_t>(bytes.data() + at); }
 std::uint64_t u64(Bytes bytes, std::size_t at) { return load_little<std::uint64_t>(bytes.data() + at); }
 
-Failure malformed(const std::string& who, const std::string& what) {
-  return wrong_data(Code::data_malformed, who + " is not a sound zip archive: " + what);
-}
-
 struct Directory {
   std::uint64_t offset = 0, size = 0, count = 0;
 };
@@ -27,15 +23,15 @@ struct Directory {
 // The end record stands last, save a comment of at most 65535 bytes that must fill the rest of the file exactly.
 std::size_t find_end(Bytes bytes, const std::string& who) {
   if (bytes.size() < zip::end_size) {
-    throw malformed(who, "it is cut off; an end record takes " + std::to_string(zip::end_size) +
-                             " bytes, and the file has " + std::to_string(bytes.size()));
+    throw zip::malformed(who, "it is cut off; an end record takes " + std::to_string(zip::end_size) +
+                                  " bytes, and the file has " + std::to_string(bytes.size()));
   }
   std::size_t last = bytes.size() - zip::end_size;
   std::size_t first = last > 0xFFFF ? last - 0xFFFF : 0;
   for (std::size_t at = last + 1; at-- > first;) {
     if (u32(bytes, at) == zip::end_signature && u16(bytes, at + 20) == last - at) return at;
   }
-  throw malformed(who, "it is cut off or has no end record");
+  throw zip::malformed(who, "it is cut off or has no end record");
 }
 
 Directory read_end(Bytes bytes, const std::string& who) {
@@ -48,17 +44,18 @@ Directory read_end(Bytes bytes, const std::string& who) {
     std::size_t locator = end - zip::locator64_size;
     std::uint64_t at = u64(bytes, locator + 8);
     if (at > locator || locator - at < zip::end64_size || u32(bytes, at) != zip::end64_signature) {
-      throw malformed(who, "its ZIP64 end record is not where its locator says");
+      throw zip::malformed(who, "its ZIP64 end record is not where its locator says");
     }
     one_disk = u32(bytes, locator + 4) == 0 && u32(bytes, locator + 16) <= 1 && u32(bytes, at + 16) == 0 &&
                u32(bytes, at + 20) == 0 && u64(bytes, at + 24) == u64(bytes, at + 32);
     directory = {u64(bytes, at + 48), u64(bytes, at + 40), u64(bytes, at + 32)};
     after = at;
   }
-  if (!one_disk) throw malformed(who, "it is one of several disks");
+  if (!one_disk) throw zip::malformed(who, "it is one of several disks");
   if (directory.offset > after || directory.size != after - directory.offset) {
-    throw malformed(who, "its directory should be " + plural(directory.size, "byte") + " from byte " +
-                             std::to_string(directory.offset) + " to the end record at byte " + std::to_string(after));
+    throw zip::malformed(who, "its directory should be " + plural(directory.size, "byte") + " from byte " +
+                                  std::to_string(directory.offset) + " to the end record at byte " +
+                                  std::to_string(after));
   }
   return directory;
 }
@@ -88,7 +85,7 @@ void read_zip64(Bytes extra, ZipEntry& entry, std::uint64_t& header, const std::
       std::size_t next = at + 4, end = next + size;
       for (std::uint64_t* field : {&entry.size, &entry.packed_size, &header}) {
         if (*field != zip::all32) continue;
-        if (end - next < 8) throw malformed(who, "the ZIP64 sizes of " + quoted(entry.name) + " are cut off");
+        if (end - next < 8) throw zip::malformed(who, "the ZIP64 sizes of " + quoted(entry.name) + " are cut off");
         *field = u64(extra, next);
         next += 8;
       }
@@ -109,8 +106,8 @@ void require_supported(const ZipEntry& entry, std::uint16_t flags, std::uint16_t
                                                std::to_string(method) + "; stored (0) and deflated (8) are supported");
   }
   if (method == zip::stored && entry.size != entry.packed_size) {
-    throw malformed(who, "the stored entry " + name + " has two sizes, " + std::to_string(entry.size) + " and " +
-                             std::to_string(entry.packed_size));
+    throw zip::malformed(who, "the stored entry " + name + " has two sizes, " + std::to_string(entry.size) + " and " +
+                                  std::to_string(entry.packed_size));
   }
   if (entry.size > (1 << 20) && entry.size / limits.ratio >= std::max<std::uint64_t>(entry.packed_size, 1)) {
     throw wrong_data(Code::data_limit,
@@ -126,20 +123,21 @@ std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit,
                          const std::string& who) {
   std::string name = quoted(entry.name);
   if (header > limit || limit - header < zip::local_size || u32(bytes, header) != zip::local_signature) {
-    throw malformed(who,
-                    "the entry " + name + " is not at byte " + std::to_string(header) + ", where the directory says");
+    throw zip::malformed(
+        who, "the entry " + name + " is not at byte " + std::to_string(header) + ", where the directory says");
   }
   std::uint64_t begin = header + zip::local_size + u16(bytes, header + 26) + u16(bytes, header + 28);
   std::string_view local(reinterpret_cast<const char*>(bytes.data()) + header + zip::local_size,
                          std::min<std::uint64_t>(u16(bytes, header + 26), limit - header - zip::local_size));
   if (local != entry.name)
-    throw malformed(who, "the entry " + name + " is called " + quoted(local) + " where it stands");
+    throw zip::malformed(who, "the entry " + name + " is called " + quoted(local) + " where it stands");
   if (u16(bytes, header + 8) != (entry.deflated ? zip::deflated : zip::stored)) {
-    throw malformed(who, "the entry " + name + " has two methods");
+    throw zip::malformed(who, "the entry " + name + " has two methods");
   }
   if (begin > limit || entry.packed_size > limit - begin) {
-    throw malformed(who, "the entry " + name + " is cut off: it takes " + plural(entry.packed_size, "byte") + ", and " +
-                             std::to_string(begin > limit ? 0 : limit - begin) + " precede the directory");
+    throw zip::malformed(who, "the entry " + name + " is cut off: it takes " + plural(entry.packed_size, "byte") +
+                                  ", and " + std::to_string(begin > limit ? 0 : limit - begin) +
+                                  " precede the directory");
   }
   return begin;
 }
@@ -152,8 +150,8 @@ void require_apart(const std::vector<ZipEntry>& entries, const std::string& who)
   });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i]->data_offset < sorted[i - 1]->data_offset + sorted[i - 1]->packed_size) {
-      throw malformed(who,
-                      "the entries " + quoted(sorted[i - 1]->name) + " and " + quoted(sorted[i]->name) + " overlap");
+      throw zip::malformed(
+          who, "the entries " + quoted(sorted[i - 1]->name) + " and " + quoted(sorted[i]->name) + " overlap");
     }
   }
 }
@@ -171,12 +169,12 @@ std::vector<ZipEntry> read_zip_directory(Bytes bytes, const std::string& who, co
   std::uint64_t at = directory.offset, end = directory.offset + directory.size, total = 0;
   for (std::uint64_t i = 0; i < directory.count; ++i) {
     if (end - at < zip::central_size || u32(bytes, at) != zip::central_signature) {
-      throw malformed(
+      throw zip::malformed(
           who, "its directory ends after " + std::to_string(i) + " of " + std::to_string(directory.count) + " entries");
     }
     std::size_t name_size = u16(bytes, at + 28), extra_size = u16(bytes, at + 30), comment_size = u16(bytes, at + 32);
     if (end - at - zip::central_size < name_size + extra_size + comment_size) {
-      throw malformed(who, "entry " + std::to_string(i) + " of its directory is cut off");
+      throw zip::malformed(who, "entry " + std::to_string(i) + " of its directory is cut off");
     }
     ZipEntry entry;
     entry.name.assign(reinterpret_cast<const char*>(bytes.data()) + at + zip::central_size, name_size);
@@ -201,7 +199,7 @@ std::vector<ZipEntry> read_zip_directory(Bytes bytes, const std::string& who, co
     entries.push_back(std::move(entry));
     at += zip::central_size + name_size + extra_size + comment_size;
   }
-  if (at != end) throw malformed(who, plural(end - at, "byte") + " follow the last entry of its directory");
+  if (at != end) throw zip::malformed(who, plural(end - at, "byte") + " follow the last entry of its directory");
   require_apart(entries, who);
   return entries;
 }

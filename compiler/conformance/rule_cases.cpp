@@ -130,9 +130,9 @@ class Found {
   std::vector<std::size_t> same_;
 };
 
-class Comparison {
+class RuleComparison {
  public:
-  Comparison(const Json& test, Found& found)
+  RuleComparison(const Json& test, Found& found)
       : test_(test), found_(found), conservative_(test.value("mode", "default") == "conservative") {}
 
   std::vector<std::string> failures(const CaseOp& op) {
@@ -227,7 +227,7 @@ std::string rule_tap(const Json&, const Json& test) {
 std::vector<std::string> rule_failures(const Json& file, const Json& test) {
   ir::Program program = compile_case(rule_tap(file, test));
   Found found(program);
-  return Comparison(test, found).failures(op_of(test));
+  return RuleComparison(test, found).failures(op_of(test));
 }
 
 }  // namespace tap::conformance

@@ -53,7 +53,7 @@ AstBuilder::Contexts<TapParser::NamedContext> AstBuilder::left_side(TapParser::E
   return left;
 }
 
-ast::Cell AstBuilder::cell(TapParser::NamedContext* c) {
+ast::LeftSide AstBuilder::cell(TapParser::NamedContext* c) {
   if (c->path.size() > 1 || !c->members.empty() || c->pack) fail(span(c), "a left side is a cell such as `y[i, j]`");
   if (c->fill) fail(span(c->fill), "`else` serves reads only; a left side is written as it stands");
   return {name(c->path[0]), exprs(c->subs), span(c)};

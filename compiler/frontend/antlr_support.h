@@ -159,7 +159,7 @@ class AstBuilder {
   ast::Statement cells(TapParser::EquationContext* c, Contexts<TapParser::NamedContext>& left, Span span);
   ast::Statement whole(TapParser::EquationContext* c, Contexts<TapParser::NamedContext>& left, Span span);
   Contexts<TapParser::NamedContext> left_side(TapParser::EquationContext* c);
-  ast::Cell cell(TapParser::NamedContext* c);
+  ast::LeftSide cell(TapParser::NamedContext* c);
   ast::Statement split(TapParser::SplitStatementContext* c, Span span);
   ast::Statement barrier(TapParser::BarrierStatementContext* c, Span span);
   ast::Sharding sharding(TapParser::ShardingContext* c);

@@ -8,14 +8,14 @@
 namespace tap::ast {
 
 // The left side of an equation:  y[2*i + r]
-struct Cell {
+struct LeftSide {
   Name base;
   std::vector<ExprId> indices;
   Span span;
 };
 // y[i] = …     (mx[i], s[i], o[i, c]) = online[j] (…)
 struct Equation {
-  std::vector<Cell> left;
+  std::vector<LeftSide> left;
   bool tuple = false;  // written in parentheses
   ExprId right;
   std::vector<RangeVar> ranges;  // for i in 0..n, …

@@ -47,7 +47,7 @@ class Structure {
   void put(const RangeVar& n) { list(n.pack ? "pack" : "var", n.name, n.lo, n.hi); }
   void put(const IterateState& n) { list("state", n.name, n.initial); }
   void put(const Statement& n) { put_node(n.node); }
-  void put(const Cell& n) { list("cell", n.base, n.indices); }
+  void put(const LeftSide& n) { list("cell", n.base, n.indices); }
   void put(const DimItem& n) { n.pack ? list("dims", n.size) : put(n.size); }
   void put(const TensorParam& n) {
     list(n.is_const ? "const" : "tensor", n.name, n.type.element, n.type.dims, n.sharding);

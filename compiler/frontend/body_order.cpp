@@ -62,7 +62,7 @@ void BodyBuilder::refuse_new_value(const ast::Statement& statement, const std::s
     for (const ast::Name& bound : whole->left)
       if (bound.text == name) left = bound.span;
   } else if (auto* cells = std::get_if<ast::Equation>(&statement.node)) {
-    for (const ast::Cell& cell : cells->left)
+    for (const ast::LeftSide& cell : cells->left)
       if (cell.base.text == name) left = cell.span;
   }
   session_.fail(

@@ -230,7 +230,7 @@ void EquationBuilder::reduce_without(const std::set<VarId>& empty, const TupleRe
 std::vector<FrameWrite> EquationBuilder::writes(const std::vector<ElementType>& types) {
   std::vector<FrameWrite> result;
   for (std::size_t i = 0; i < equation_.left.size(); ++i) {
-    const ast::Cell& cell = equation_.left[i];
+    const ast::LeftSide& cell = equation_.left[i];
     BodyBuilder::Target& t = target(i);
     const Shape* declared = t.declared ? &body_.graph_[t.value].type.shape : nullptr;
     IndexedAt at{&env_, &cell.indices, cell.span, cell.base.text, declared, nullptr, true};
@@ -254,7 +254,7 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
       frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
   std::vector<ir::ValueId> results;
   for (std::size_t k = 0; k < targets.size(); ++k) {
-    const ast::Cell& cell = equation_.left[targets[k]];
+    const ast::LeftSide& cell = equation_.left[targets[k]];
     BodyBuilder::Target& t = target(targets[k]);
     if (!t.value.valid()) t.value = body_.add_value(cell.base.text, {writes[k].element, {}}, cell.base.span);
     if (!t.declared) {

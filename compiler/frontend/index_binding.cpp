@@ -104,7 +104,8 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
   }
 }
 
-void IndexSpace::bind_left(Env& env, const std::vector<ast::Cell>& cells, const std::vector<ast::RangeVar>& ranges) {
+void IndexSpace::bind_left(Env& env, const std::vector<ast::LeftSide>& cells,
+                           const std::vector<ast::RangeVar>& ranges) {
   for (const auto& range : ranges) {
     if (range.pack) bind_pack(env, range.name, VarRole::left);
     else bind_name(env, range.name, VarRole::left, &range);
@@ -138,7 +139,7 @@ std::vector<VarId> IndexSpace::over_shape(const Shape& shape, Span span) {
   return vars;
 }
 
-void IndexSpace::add_left(const Env& env, const ast::Cell& cell, const TensorEntity* declared) {
+void IndexSpace::add_left(const Env& env, const ast::LeftSide& cell, const TensorEntity* declared) {
   IndexedAt at{&env, &cell.indices, cell.span, cell.base.text};
   at.left = true;
   if (declared) {

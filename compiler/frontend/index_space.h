@@ -83,10 +83,10 @@ class IndexSpace {
   explicit IndexSpace(Session& session, bool of_monoid = false) : session_(session), of_monoid_(of_monoid) {}
 
   // Declares what a left side or a `for` binds.
-  void bind_left(Env& env, const std::vector<ast::Cell>& cells, const std::vector<ast::RangeVar>& ranges);
+  void bind_left(Env& env, const std::vector<ast::LeftSide>& cells, const std::vector<ast::RangeVar>& ranges);
   // Walks an expression: scopes for its reductions and lets, every indexed tensor. Then solve() fixes packs and ranges.
   void walk(const Env& env, ast::ExprId expr);
-  void add_left(const Env& env, const ast::Cell& cell, const TensorEntity* declared);
+  void add_left(const Env& env, const ast::LeftSide& cell, const TensorEntity* declared);
   void solve();
   Span whole() const { return whole_; }
 

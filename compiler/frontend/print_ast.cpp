@@ -28,7 +28,7 @@ class StatementPrinter {
 
   std::string operator()(const Equation& n) {
     std::string left =
-        joined(n.left, [&](const Cell& c) { return c.base.text + "[" + exprs_.list(c.indices, indent_) + "]"; });
+        joined(n.left, [&](const LeftSide& c) { return c.base.text + "[" + exprs_.list(c.indices, indent_) + "]"; });
     std::string text = (n.tuple ? "(" + left + ")" : left) + " = " + exprs_.whole(n.right, indent_);
     return n.ranges.empty() ? text : text + " for " + exprs_.ranges(n.ranges);
   }

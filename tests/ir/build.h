@@ -8,12 +8,16 @@
 #pragma once
 
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "ir/interpret.h"
 
 namespace tap::ir::test {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 inline constexpr ElementType f64 = ElementType::f64, f32 = ElementType::f32, f16 = ElementType::f16,
                              bf16 = ElementType::bf16, i64 = ElementType::i64, i32 = ElementType::i32,
@@ -165,6 +169,15 @@ inline MonoidId add_monoid(Program& program, std::string_view name, ElementType 
 inline MonoidId add_monoid(Program& program, Monoid monoid) {
   program.monoids.push_back(std::move(monoid));
   return MonoidId(program.monoids.size() - 1);
+}
+
+// y = op(x) over a vector.
+inline Operator unary(CellOp op, const std::string& name) {
+  Build b(name);
+  auto i = b.parallel("i", 4);
+  auto x = b.operand(f32, {4});
+  b.result(f32, {4}, {b[i]});
+  return b.map({b.apply(op, {b.read(x, {b[i]})})});
 }
 
 // c[i, j] = sum[k] x[i, k] * w[k, j] in f32, of an n×depth and a depth×m matrix

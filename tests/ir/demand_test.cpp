@@ -7,11 +7,13 @@
 #include <set>
 
 #include "tests/ir/build.h"
+#include "tests/ir/random_program.h"
 
 namespace tap::ir {
 namespace {
 
 using namespace tap::ir::test;
+using samples::pick;
 
 Box box_of(std::initializer_list<Range> ranges) { return Box{std::vector<Range>(ranges)}; }
 
@@ -128,8 +130,6 @@ struct RandomGroup {
   std::vector<GroupAnchor> anchors;
   GroupView view() const { return {program, program[graph], dims, anchors}; }
 };
-
-std::int64_t pick(std::int64_t lo, std::int64_t hi) { return *rc::gen::inRange<std::int64_t>(lo, hi); }
 
 // With `unit`, every coefficient is 1 or -1 and what is read of a value is without gaps.
 Operator random_operation(Program& program, const std::vector<Shape>& operands, bool last, bool unit, Shape& written) {

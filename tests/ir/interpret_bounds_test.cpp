@@ -13,7 +13,6 @@ namespace tap::ir::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 InterpretResult evaluate_with_bounds(const Program& program, const Operator& op, const std::vector<Tensor>& inputs) {
   InterpretOptions options;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "build.h"
 #include "support/check.h"
@@ -15,8 +14,6 @@ namespace {
 using oracle::apply_cast;
 using oracle::apply_float;
 using oracle::apply_integer;
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::int64_t whole(CellOp op, ElementType type, std::int64_t a, std::int64_t b = 0) {
   return apply_integer(op, type, {.i = a}, {.i = b}).i;

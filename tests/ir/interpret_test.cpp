@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "monoids.h"
 
@@ -12,8 +11,6 @@ namespace tap::ir::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::numeric_limits<double>::quiet_NaN();
 
 // y[i, o] = b[o] + sum[k] x[i, k] * w[k, o], as two operations: the bias is added to the finished sum.
 TEST(Interpret, LinearAddsItsBiasOnce) {  // trap 15

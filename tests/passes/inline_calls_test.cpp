@@ -14,14 +14,7 @@ using namespace tap::ir::test;
 
 Program inlined_of(const Program& program) { return inline_calls(program, {}).program; }
 
-// y = op(x) over a vector, and y = a + b.
-Operator unary(CellOp op, const std::string& name) {
-  Build b(name);
-  auto i = b.parallel("i", 4);
-  auto x = b.operand(f32, {4});
-  b.result(f32, {4}, {b[i]});
-  return b.map({b.apply(op, {b.read(x, {b[i]})})});
-}
+// y = a + b over a vector.
 Operator sum_of_two(const std::string& name) {
   Build b(name);
   auto i = b.parallel("i", 4);

@@ -15,14 +15,6 @@ namespace {
 using namespace tap::ir;
 using namespace tap::ir::test;
 
-Operator unary(CellOp op, const std::string& name) {
-  Build b(name);
-  auto i = b.parallel("i", 4);
-  auto x = b.operand(f32, {4});
-  b.result(f32, {4}, {b[i]});
-  return b.map({b.apply(op, {b.read(x, {b[i]})})});
-}
-
 // y = |-x|, and a result that nobody asks for
 Program small_program() {
   Program program;

@@ -13,21 +13,21 @@ namespace {
 
 using namespace tap::ir;
 
-struct Simple {
+struct SimpleGraph {
   Program before;
   Passed passed;
   const Graph& main() const { return passed.program[passed.program.main]; }
   const GraphClaim& claim() const { return passed.certificate.steps.at(0).graphs[passed.program.main.index()]; }
 };
 
-Simple simple(const std::string& text) {
+SimpleGraph simple_graph(const std::string& text) {
   tap::test::Outcome outcome = tap::test::compile_text(text);
   if (!outcome.compiled) throw std::runtime_error(outcome.messages);
   Program before = outcome.compiled->program;
   return {before, run(std::vector<Pass>{*find_pass("simplify_graph")}, before)};
 }
 
-void expect_same_results(const Simple& s, const std::vector<double>& input) {
+void expect_same_results(const SimpleGraph& s, const std::vector<double>& input) {
   const Graph& main = s.main();
   const TensorType& type = main[main.inputs[0]].type;
   std::vector<Tensor> inputs{tap::test::tensor(type.element, type.shape, input)};
@@ -38,7 +38,7 @@ void expect_same_results(const Simple& s, const std::vector<double>& input) {
 }
 
 TEST(SimplifyGraph, CopiesAreOtherNames) {
-  Simple s = simple(R"(program p(x: f32[3]) -> (y: f32[3]) {
+  SimpleGraph s = simple_graph(R"(program p(x: f32[3]) -> (y: f32[3]) {
     a[i] = x[i]
     b[i] = a[i]
     c[i] = exp(b[i])
@@ -52,7 +52,7 @@ TEST(SimplifyGraph, CopiesAreOtherNames) {
 
 // An input that is a result, and a value that is two results, are copied all the same.
 TEST(SimplifyGraph, ACopyBetweenTheBordersStays) {
-  Simple s = simple(R"(program p(x: f32[3]) -> (y: f32[3], z: f32[3], w: f32[3]) {
+  SimpleGraph s = simple_graph(R"(program p(x: f32[3]) -> (y: f32[3], z: f32[3], w: f32[3]) {
     y[i] = x[i]
     z[i] = -x[i]
     w[i] = z[i]
@@ -62,7 +62,7 @@ TEST(SimplifyGraph, ACopyBetweenTheBordersStays) {
 }
 
 TEST(SimplifyGraph, WhatMovesCellsOrIsOneOfTwoWritersIsNoCopy) {
-  Simple s = simple(R"(program p(x: f32[3]) -> (y: f32[3]) {
+  SimpleGraph s = simple_graph(R"(program p(x: f32[3]) -> (y: f32[3]) {
     a[i] = x[2 - i] for i in 0..3
     b[i] = a[i] for i in 0..1
     b[i] = a[i] for i in 1..3
@@ -72,7 +72,7 @@ TEST(SimplifyGraph, WhatMovesCellsOrIsOneOfTwoWritersIsNoCopy) {
 }
 
 TEST(SimplifyGraph, AReductionOfOnePointIsAMap) {
-  Simple s = simple(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k] x[i, k] * f32(i + k) })");
+  SimpleGraph s = simple_graph(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k] x[i, k] * f32(i + k) })");
   const Operator& op = s.passed.program.operators.at(0);
   ASSERT_NE(op.map(), nullptr);
   EXPECT_EQ(op.dims.size(), 1u);
@@ -82,7 +82,7 @@ TEST(SimplifyGraph, AReductionOfOnePointIsAMap) {
 }
 
 TEST(SimplifyGraph, AReductionOfNothingIsTheIdentity) {
-  Simple s = simple(R"(program p(x: f32[3, 0]) -> (y: f32[3]) { y[i] = max[k] x[i, k] })");
+  SimpleGraph s = simple_graph(R"(program p(x: f32[3, 0]) -> (y: f32[3]) { y[i] = max[k] x[i, k] })");
   const Operator& op = s.passed.program.operators.at(0);
   ASSERT_NE(op.map(), nullptr);
   EXPECT_TRUE(op.operands.empty());
@@ -90,14 +90,15 @@ TEST(SimplifyGraph, AReductionOfNothingIsTheIdentity) {
 }
 
 TEST(SimplifyGraph, ABoundThatMayBeEmptyStays) {
-  Simple s =
-      simple(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k in 0..1] (if k <= i then x[i, k] else 0) })");
+  SimpleGraph s = simple_graph(
+      R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k in 0..1] (if k <= i then x[i, k] else 0) })");
   EXPECT_EQ(s.main().operations.size(), 1u);
   expect_same_results(s, {1, 2, 3});
 }
 
 TEST(SimplifyGraph, CertificatesReadBack) {
-  Simple s = simple(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { h[i, j] = x[i, j]  y[i] = sum[k] h[i, k] })");
+  SimpleGraph s =
+      simple_graph(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { h[i, j] = x[i, j]  y[i] = sum[k] h[i, k] })");
   auto again = parse_certificate(print(s.passed.certificate));
   ASSERT_TRUE(std::holds_alternative<Certificate>(again));
   EXPECT_EQ(std::get<Certificate>(again), s.passed.certificate);

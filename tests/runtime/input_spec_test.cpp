@@ -19,8 +19,8 @@ Tensor made(const std::string& text, ElementType type, const std::optional<Shape
   TensorFiles files;
   return materialise(parse_input_spec(text), type, shape, files);
 }
-void refused(const std::string& text, ElementType type, const std::optional<Shape>& shape, int exit_code,
-             const std::string& part) {
+void refused_input(const std::string& text, ElementType type, const std::optional<Shape>& shape, int exit_code,
+                   const std::string& part) {
   expect_failure([&] { made(text, type, shape); }, exit_code, part);
 }
 
@@ -73,9 +73,9 @@ TEST(InputSpec, OwnTypesAndShapes) {
   malformed("W=f32[-4]=zeros", "the extent `-4`");
   malformed("W=f32[n]=zeros", "the extent `n`");
   malformed("W=f32[9223372036854775808]=zeros", "the extent");
-  refused("W=f32[4294967296,4294967296]=zeros", ElementType::f32, std::nullopt, 3, "does not fit in 64 bits");
-  refused("W=f32[1000000,30000]=zeros", ElementType::f16, std::nullopt, 3, "is declared as f16, and");
-  refused("W=f64[1000000,100000]=zeros", ElementType::f64, std::nullopt, 4, "do not fit in memory");
+  refused_input("W=f32[4294967296,4294967296]=zeros", ElementType::f32, std::nullopt, 3, "does not fit in 64 bits");
+  refused_input("W=f32[1000000,30000]=zeros", ElementType::f16, std::nullopt, 3, "is declared as f16, and");
+  refused_input("W=f64[1000000,100000]=zeros", ElementType::f64, std::nullopt, 4, "do not fit in memory");
 }
 
 TEST(InputSpec, E07TypeAndShapeAreHeldAgainstTheDeclaration) {
@@ -84,13 +84,13 @@ TEST(InputSpec, E07TypeAndShapeAreHeldAgainstTheDeclaration) {
   std::string file = "X=@" + folder.file("x.npy");
   EXPECT_EQ(made(file, ElementType::f64).shape(), (Shape{2}));
   EXPECT_EQ(made(file, ElementType::f64, Shape{2}).shape(), (Shape{2}));
-  refused(file, ElementType::f32, Shape{2, 2}, 3,
-          "the input `X` is declared as f32 [2, 2], and `" + folder.file("x.npy") + "` holds f64 [2]");
-  refused(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], and");
-  refused("X=[1, 2]", ElementType::f64, Shape{3}, 3, "has the shape [2]");
-  refused("X=1", ElementType::f64, Shape{3}, 3, "const:VALUE fills");
-  refused("X=rand:1", ElementType::f64, std::nullopt, 2, "does not say the shape");
-  refused("X=f32[2]=zeros", ElementType::f64, Shape{2}, 3, "is declared as f64 [2]");
+  refused_input(file, ElementType::f32, Shape{2, 2}, 3,
+                "the input `X` is declared as f32 [2, 2], and `" + folder.file("x.npy") + "` holds f64 [2]");
+  refused_input(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], and");
+  refused_input("X=[1, 2]", ElementType::f64, Shape{3}, 3, "has the shape [2]");
+  refused_input("X=1", ElementType::f64, Shape{3}, 3, "const:VALUE fills");
+  refused_input("X=rand:1", ElementType::f64, std::nullopt, 2, "does not say the shape");
+  refused_input("X=f32[2]=zeros", ElementType::f64, Shape{2}, 3, "is declared as f64 [2]");
 }
 
 TEST(InputSpec, Literals) {
@@ -131,12 +131,12 @@ TEST(InputSpec, MalformedLiterals) {
 }
 
 TEST(InputSpec, ValuesThatTheTypeCannotHold) {
-  refused("X=128", ElementType::i8, Shape{}, 2, "gives the number 128 to a tensor of i8");
-  refused("X=-1", ElementType::u8, Shape{}, 2, "the number -1");
-  refused("X=2", ElementType::boolean, Shape{}, 2, "the number 2");
-  refused("X=1.5", ElementType::i32, Shape{}, 2, "gives the float 1.5 to a tensor of i32");
-  refused("X=true", ElementType::f32, Shape{}, 2, "gives true to a tensor of f32");
-  refused("X=randn:1", ElementType::i32, Shape{2}, 2, "gives normal numbers");
+  refused_input("X=128", ElementType::i8, Shape{}, 2, "gives the number 128 to a tensor of i8");
+  refused_input("X=-1", ElementType::u8, Shape{}, 2, "the number -1");
+  refused_input("X=2", ElementType::boolean, Shape{}, 2, "the number 2");
+  refused_input("X=1.5", ElementType::i32, Shape{}, 2, "gives the float 1.5 to a tensor of i32");
+  refused_input("X=true", ElementType::f32, Shape{}, 2, "gives true to a tensor of f32");
+  refused_input("X=randn:1", ElementType::i32, Shape{2}, 2, "gives normal numbers");
 }
 
 TEST(InputSpec, Archives) {

@@ -21,7 +21,7 @@ std::string dict(const std::string& descr, const std::string& shape, const std::
 const std::string good = with_header(dict("<f4", "(2, 3)"), std::string(24, '\0'));
 
 Tensor parse(const std::string& bytes) { return parse_npy(bytes_of_text(bytes), "`x.npy`"); }
-void refused(const std::string& bytes, const std::string& part, int exit_code = 3) {
+void refused_npy(const std::string& bytes, const std::string& part, int exit_code = 3) {
   expect_failure([&] { parse(bytes); }, exit_code, part);
 }
 
@@ -51,46 +51,47 @@ TEST(Npy, E01CutOffAnywhereSaysWhereAndHowMuch) {
               std::string::npos)
         << size << " " << t.message;
   }
-  refused(good.substr(0, 3), "in its magic: 6 bytes were wanted, 3 found");
-  refused(good.substr(0, 7), "in its version: 8 bytes");
-  refused(good.substr(0, 9), "in its header length: 10 bytes");
-  refused(good.substr(0, 40), "in its header: " + std::to_string(good.size() - 24) + " bytes were wanted, 40 found");
-  refused(good.substr(0, good.size() - 1), "in its data: f32 [2, 3] takes 24 bytes, and 23 follow");
-  refused(good + "x", "goes on after its data: f32 [2, 3] takes 24 bytes, and 25 follow");
+  refused_npy(good.substr(0, 3), "in its magic: 6 bytes were wanted, 3 found");
+  refused_npy(good.substr(0, 7), "in its version: 8 bytes");
+  refused_npy(good.substr(0, 9), "in its header length: 10 bytes");
+  refused_npy(good.substr(0, 40),
+              "in its header: " + std::to_string(good.size() - 24) + " bytes were wanted, 40 found");
+  refused_npy(good.substr(0, good.size() - 1), "in its data: f32 [2, 3] takes 24 bytes, and 23 follow");
+  refused_npy(good + "x", "goes on after its data: f32 [2, 3] takes 24 bytes, and 25 follow");
 }
 
 TEST(Npy, E02BadMagicAndVersions) {
-  refused("NUMPY" + good, "does not begin with");
-  refused("PK\3\4aaaaaaaaaaa", "is not a .npy file");
+  refused_npy("NUMPY" + good, "does not begin with");
+  refused_npy("PK\3\4aaaaaaaaaaa", "is not a .npy file");
   for (auto [major, minor] : {std::pair{0, 0}, {4, 0}, {255, 255}, {1, 1}}) {
     std::string bytes = good;
     bytes[6] = static_cast<char>(major);
     bytes[7] = static_cast<char>(minor);
-    refused(bytes, "version " + std::to_string(major) + "." + std::to_string(minor));
+    refused_npy(bytes, "version " + std::to_string(major) + "." + std::to_string(minor));
   }
 }
 
 TEST(Npy, E03HeaderLengthsAreCheckedBeforeAnythingIsAllocated) {
   std::string start("\x93NUMPY\1\0", 8);
-  refused(start + std::string("\0\0", 2), "malformed header: `{` was wanted at byte 0, and its end found");
-  refused(start + "\xFF\xFF" + std::string(90, ' '), "65545 bytes were wanted, 100 found");
-  refused(std::string("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12) + std::string(88, ' '),
-          "4294967307 bytes were wanted, 100 found");
+  refused_npy(start + std::string("\0\0", 2), "malformed header: `{` was wanted at byte 0, and its end found");
+  refused_npy(start + "\xFF\xFF" + std::string(90, ' '), "65545 bytes were wanted, 100 found");
+  refused_npy(std::string("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12) + std::string(88, ' '),
+              "4294967307 bytes were wanted, 100 found");
 }
 
 TEST(Npy, E04OnlyThePlainDictIsAccepted) {
-  refused(with_header("[1, 2]", ""), "`{` was wanted at byte 0, and `[` found");
-  refused(with_header("{}", ""), "lacks the key `descr`");
-  refused(with_header("{'descr': '<f4', 'fortran_order': False}", ""), "lacks the key `shape`");
-  refused(with_header("{'descr': '<f4', 'descr': '<f4'}", ""), "the key `descr` twice");
-  refused(with_header("{'x': 1}", ""), "the unknown key `x`");
-  refused(with_header("{'descr': __import__('os').system('true')}", ""), "a type in quotes was wanted at byte 10");
-  refused(with_header("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "1234"), "`True` or `False` was wanted");
-  refused(with_header("{'descr': '<f' '4'}", ""), "`,` or `}` was wanted");
-  refused(with_header(dict("<f4", "()") + "x", "1234"), "nothing but blanks was wanted");
-  refused(with_header("{'descr': '\\x3cf4'}", ""), "plain ASCII");
-  refused(with_header(std::string(10'000'000, '{'), "", 2), "a key in quotes");
-  refused(with_header("{'shape': " + std::string(10'000'000, '('), "", 2), "an extent was wanted");
+  refused_npy(with_header("[1, 2]", ""), "`{` was wanted at byte 0, and `[` found");
+  refused_npy(with_header("{}", ""), "lacks the key `descr`");
+  refused_npy(with_header("{'descr': '<f4', 'fortran_order': False}", ""), "lacks the key `shape`");
+  refused_npy(with_header("{'descr': '<f4', 'descr': '<f4'}", ""), "the key `descr` twice");
+  refused_npy(with_header("{'x': 1}", ""), "the unknown key `x`");
+  refused_npy(with_header("{'descr': __import__('os').system('true')}", ""), "a type in quotes was wanted at byte 10");
+  refused_npy(with_header("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "1234"), "`True` or `False` was wanted");
+  refused_npy(with_header("{'descr': '<f' '4'}", ""), "`,` or `}` was wanted");
+  refused_npy(with_header(dict("<f4", "()") + "x", "1234"), "nothing but blanks was wanted");
+  refused_npy(with_header("{'descr': '\\x3cf4'}", ""), "plain ASCII");
+  refused_npy(with_header(std::string(10'000'000, '{'), "", 2), "a key in quotes");
+  refused_npy(with_header("{'shape': " + std::string(10'000'000, '('), "", 2), "an extent was wanted");
 }
 
 TEST(Npy, E05OrdersAreConverted) {
@@ -100,39 +101,40 @@ TEST(Npy, E05OrdersAreConverted) {
 }
 
 TEST(Npy, E06TypesThatAreRefusedByName) {
-  refused(with_header(dict("|O", "(1,)"), "12345678"), "Python objects");
-  refused(with_header(dict("|S4", "(1,)"), "1234"), "byte strings");
-  refused(with_header(dict("<U1", "(1,)"), "1234"), "text");
-  refused(with_header(dict("<V2", "(1,)"), "12"), "bf16 data come in .safetensors");
-  refused(with_header(dict("<c8", "(1,)"), "12345678"), "complex");
-  refused(with_header(dict("<f16", "(1,)"), "1234567812345678"), "floats of a size");
-  refused(with_header(dict("<M8[ns]", "(1,)"), "12345678"), "dates");
-  refused(with_header(dict("<u4", "(1,)"), "1234"), "unsigned integers of a size");
-  refused(with_header(dict("f4", "(1,)"), "1234"), "unknown type `f4`");
-  refused(with_header(dict("", "(1,)"), "1234"), "unknown type");
-  refused(with_header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", "1234"), "structured elements");
+  refused_npy(with_header(dict("|O", "(1,)"), "12345678"), "Python objects");
+  refused_npy(with_header(dict("|S4", "(1,)"), "1234"), "byte strings");
+  refused_npy(with_header(dict("<U1", "(1,)"), "1234"), "text");
+  refused_npy(with_header(dict("<V2", "(1,)"), "12"), "bf16 data come in .safetensors");
+  refused_npy(with_header(dict("<c8", "(1,)"), "12345678"), "complex");
+  refused_npy(with_header(dict("<f16", "(1,)"), "1234567812345678"), "floats of a size");
+  refused_npy(with_header(dict("<M8[ns]", "(1,)"), "12345678"), "dates");
+  refused_npy(with_header(dict("<u4", "(1,)"), "1234"), "unsigned integers of a size");
+  refused_npy(with_header(dict("f4", "(1,)"), "1234"), "unknown type `f4`");
+  refused_npy(with_header(dict("", "(1,)"), "1234"), "unknown type");
+  refused_npy(with_header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", "1234"),
+              "structured elements");
 }
 
 TEST(Npy, E08Shapes) {
-  refused(with_header(dict("<f4", "(-1,)"), ""), "a negative extent");
-  refused(with_header(dict("<f4", "(9223372036854775808,)"), ""), "does not fit in 64 bits");
-  refused(with_header(dict("<f4", "(4294967296, 4294967296)"), ""), "does not fit in 64 bits");
-  refused(with_header(dict("<f8", "(2305843009213693952,)"), ""), "does not fit in 64 bits");
-  refused(with_header(dict("<f4", "(0, 4294967296, 4294967296)"), ""), "does not fit in 64 bits");
-  refused(with_header(dict("<i1", "(4611686018427387904,)"), ""), "are allowed", 4);
-  refused(with_header(dict("<f4", "(3)"), "123456789012"), "(3,)");
-  refused(with_header(dict("<f4", "(2L, 3L)"), ""), "`,` or `)` was wanted");
-  refused(with_header(dict("<f4", "(02,)"), ""), "an extent was wanted");
+  refused_npy(with_header(dict("<f4", "(-1,)"), ""), "a negative extent");
+  refused_npy(with_header(dict("<f4", "(9223372036854775808,)"), ""), "does not fit in 64 bits");
+  refused_npy(with_header(dict("<f4", "(4294967296, 4294967296)"), ""), "does not fit in 64 bits");
+  refused_npy(with_header(dict("<f8", "(2305843009213693952,)"), ""), "does not fit in 64 bits");
+  refused_npy(with_header(dict("<f4", "(0, 4294967296, 4294967296)"), ""), "does not fit in 64 bits");
+  refused_npy(with_header(dict("<i1", "(4611686018427387904,)"), ""), "are allowed", 4);
+  refused_npy(with_header(dict("<f4", "(3)"), "123456789012"), "(3,)");
+  refused_npy(with_header(dict("<f4", "(2L, 3L)"), ""), "`,` or `)` was wanted");
+  refused_npy(with_header(dict("<f4", "(02,)"), ""), "an extent was wanted");
   std::string many = "(";
   for (int i = 0; i < 65; ++i) many += "1, ";
-  refused(with_header(dict("<i1", many + ")"), "x"), "more than 64 dims");
+  refused_npy(with_header(dict("<i1", many + ")"), "x"), "more than 64 dims");
   EXPECT_EQ(parse(with_header(dict("<f4", "()"), "1234")).size(), 1);
   EXPECT_EQ(parse(with_header(dict("<f4", "(0,)"), "")).size(), 0);
 }
 
 TEST(Npy, E14BoolIsZeroOrOne) {
   EXPECT_EQ(parse(with_header(dict("|b1", "(2,)"), std::string("\1\0", 2))).load_i64(0), 1);
-  refused(with_header(dict("|b1", "(2,)"), "\1\2"), "the byte 2 as element 1 of a bool tensor");
+  refused_npy(with_header(dict("|b1", "(2,)"), "\1\2"), "the byte 2 as element 1 of a bool tensor");
 }
 
 }  // namespace

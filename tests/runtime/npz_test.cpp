@@ -74,7 +74,7 @@ void load_all(const std::string& bytes, const DataLimits& limits = {}) {
   NpzFile file(bytes_of_text(bytes), "`x.npz`", limits);
   for (const std::string& name : file.names()) file.load(name);
 }
-void refused(const std::string& bytes, const std::string& part, int exit_code = 3, const DataLimits& limits = {}) {
+void refused_npz(const std::string& bytes, const std::string& part, int exit_code = 3, const DataLimits& limits = {}) {
   expect_failure([&] { load_all(bytes, limits); }, exit_code, part);
 }
 
@@ -88,79 +88,79 @@ TEST(Npz, ReadsStoredAndDeflatedEntries) {
 }
 
 TEST(Npz, E10NamesThatLeadOutside) {
-  refused(zip({stored("../../x.npy", array)}), "leads out of its folder");
-  refused(zip({stored("a/../../x.npy", array)}), "leads out of its folder");
-  refused(zip({stored("/etc/x.npy", array)}), "is absolute");
-  refused(zip({stored("C:x.npy", array)}), "is absolute");
-  refused(zip({stored("a\\x.npy", array)}), "backslash");
-  refused(zip({stored(std::string("a\0.npy", 6), array)}), "`a\\x00.npy` whose name holds a NUL byte");
-  refused(zip({stored("", array)}), "is empty");
-  refused(zip({stored("readme.txt", "hi")}), "which is no array");
-  refused(zip({stored(".npy", array)}), "which is no array");
+  refused_npz(zip({stored("../../x.npy", array)}), "leads out of its folder");
+  refused_npz(zip({stored("a/../../x.npy", array)}), "leads out of its folder");
+  refused_npz(zip({stored("/etc/x.npy", array)}), "is absolute");
+  refused_npz(zip({stored("C:x.npy", array)}), "is absolute");
+  refused_npz(zip({stored("a\\x.npy", array)}), "backslash");
+  refused_npz(zip({stored(std::string("a\0.npy", 6), array)}), "`a\\x00.npy` whose name holds a NUL byte");
+  refused_npz(zip({stored("", array)}), "is empty");
+  refused_npz(zip({stored("readme.txt", "hi")}), "which is no array");
+  refused_npz(zip({stored(".npy", array)}), "which is no array");
   EXPECT_NO_THROW(load_all(zip({stored("..a/b...npy", array)})));
 }
 
-TEST(Npz, E10DuplicateEntries) { refused(zip({stored("a.npy", array), stored("a.npy", array)}), "`a.npy` twice"); }
+TEST(Npz, E10DuplicateEntries) { refused_npz(zip({stored("a.npy", array), stored("a.npy", array)}), "`a.npy` twice"); }
 
 TEST(Npz, E10EncryptedAndUnknownMethods) {
   Entry entry = stored("a.npy", array);
   entry.flags = 1;
-  refused(zip({entry}), "encrypted");
+  refused_npz(zip({entry}), "encrypted");
   entry.flags = 0;
   entry.method = 12;
-  refused(zip({entry}), "packed by method 12");
+  refused_npz(zip({entry}), "packed by method 12");
 }
 
 TEST(Npz, E10Bombs) {
   std::string zeros = npy_header(ElementType::u8, {8 << 20}) + std::string(8 << 20, '\0');
-  refused(zip({deflated("bomb.npy", zeros)}), "more than 1000 times as many");
+  refused_npz(zip({deflated("bomb.npy", zeros)}), "more than 1000 times as many");
   EXPECT_NO_THROW(
       load_all(zip({deflated("fine.npy", npy_header(ElementType::u8, {500000}) + std::string(500000, '\0'))})));
   DataLimits limits;
   limits.bytes = 1000;
-  refused(zip({stored("a.npy", npy_header(ElementType::u8, {900}) + std::string(900, '\0'))}),
-          "unpacks to more than the allowed", 4, limits);
+  refused_npz(zip({stored("a.npy", npy_header(ElementType::u8, {900}) + std::string(900, '\0'))}),
+              "unpacks to more than the allowed", 4, limits);
   limits.bytes = 200;  // each entry alone would do
-  refused(zip({stored("a.npy", array), stored("b.npy", array)}), "unpacks to more than the allowed", 4, limits);
+  refused_npz(zip({stored("a.npy", array), stored("b.npy", array)}), "unpacks to more than the allowed", 4, limits);
   limits = {};
   limits.entries = 1;
-  refused(zip({stored("a.npy", array), stored("b.npy", array)}), "at most 1 are allowed", 3, limits);
+  refused_npz(zip({stored("a.npy", array), stored("b.npy", array)}), "at most 1 are allowed", 3, limits);
   // Entries that share their data: the way to build a bomb without a high ratio.
   Entry inner = stored("b.npy", array);
   Entry outer = stored("a.npy", local_of(inner));
   std::string shared = local_of(outer);
   std::string both = central_of(outer, 0) + central_of(inner, shared.size() - outer.data.size());
-  refused(shared + both + end_of(2, both.size(), shared.size()), "overlap");
+  refused_npz(shared + both + end_of(2, both.size(), shared.size()), "overlap");
 }
 
 TEST(Npz, E10SizesThatLie) {
   Entry entry = deflated("a.npy", array);
   entry.size -= 1;
-  refused(zip({entry}), "unpacks to 131 bytes instead of 130");
+  refused_npz(zip({entry}), "unpacks to 131 bytes instead of 130");
   entry.size += 2;
-  refused(zip({entry}), "unpacks to 131 bytes instead of 132");
+  refused_npz(zip({entry}), "unpacks to 131 bytes instead of 132");
   entry = deflated("a.npy", std::string(5000, 'x'));
   entry.size = 100;
-  refused(zip({entry}), "unpacks to more than its 100 bytes");
+  refused_npz(zip({entry}), "unpacks to more than its 100 bytes");
   entry = stored("a.npy", array);
   entry.size += 1;
-  refused(zip({entry}), "has two sizes");
+  refused_npz(zip({entry}), "has two sizes");
   entry = stored("a.npy", array);
   entry.packed_size = entry.size = 100000;
-  refused(zip({entry}), "is cut off: it takes 100000 bytes");
+  refused_npz(zip({entry}), "is cut off: it takes 100000 bytes");
 }
 
 TEST(Npz, E10DamagedData) {
   Entry entry = stored("a.npy", array);
   entry.data.back() ^= 1;
-  refused(zip({entry}), "checksum");
+  refused_npz(zip({entry}), "checksum");
   entry = deflated("a.npy", array);
   entry.data[0] = '\xFF';
-  refused(zip({entry}), "damaged");
+  refused_npz(zip({entry}), "damaged");
   // The directory and the entry itself must agree.
   std::string bytes = zip({stored("a.npy", array)});
   bytes[30] = 'b';
-  refused(bytes, "is called `b.npy` where it stands");
+  refused_npz(bytes, "is called `b.npy` where it stands");
 }
 
 TEST(Npz, E10EveryCutAndEveryFlippedByteIsRefusedOrHarmless) {

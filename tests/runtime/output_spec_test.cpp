@@ -14,7 +14,7 @@ std::vector<OutputSpec> specs(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) all.push_back(parse_output_spec(text));
   return all;
 }
-void refused(const std::vector<std::string>& texts, const std::string& part, int exit_code = 2) {
+void refused_output(const std::vector<std::string>& texts, const std::string& part, int exit_code = 2) {
   expect_failure([&] { check_outputs(specs(texts), declared, {}); }, exit_code, part);
 }
 
@@ -36,11 +36,12 @@ TEST(OutputSpec, Forms) {
 TEST(OutputSpec, Mistakes) {
   EXPECT_NO_THROW(check_outputs(
       specs({"Y=@y.npy", "Z=@z.safetensors", "Y=@all.safetensors", "Z=@all.safetensors", "-"}), declared, {}));
-  refused({"Q=@q.npy"}, "`Q`, asked for by `Q=@q.npy`, is not a result of the program\nits results are `Y`, `Z`");
-  refused({"Z=@z.npy"}, "NumPy has no bf16\nwrite Z=@Z.safetensors");
-  refused({"@all.npz"}, "cannot hold the result `Z`");
-  refused({"Y=@y.npy", "Y=@y.npy"}, "`y.npy` is given for two outputs");
-  refused({"Y=@a.safetensors", "@a.safetensors"}, "the result `Y` is written into `a.safetensors` twice");
+  refused_output({"Q=@q.npy"},
+                 "`Q`, asked for by `Q=@q.npy`, is not a result of the program\nits results are `Y`, `Z`");
+  refused_output({"Z=@z.npy"}, "NumPy has no bf16\nwrite Z=@Z.safetensors");
+  refused_output({"@all.npz"}, "cannot hold the result `Z`");
+  refused_output({"Y=@y.npy", "Y=@y.npy"}, "`y.npy` is given for two outputs");
+  refused_output({"Y=@a.safetensors", "@a.safetensors"}, "the result `Y` is written into `a.safetensors` twice");
 }
 
 TEST(OutputSpec, E12AnOutputOverAnInput) {

@@ -21,7 +21,7 @@ void load_all(const std::string& bytes) {
   SafetensorsFile opened(bytes_of_text(bytes), "`x.safetensors`");
   for (const std::string& name : opened.names()) opened.load(name);
 }
-void refused(const std::string& bytes, const std::string& part, int exit_code = 3) {
+void refused_tensors(const std::string& bytes, const std::string& part, int exit_code = 3) {
   expect_failure([&] { load_all(bytes); }, exit_code, part);
 }
 
@@ -65,48 +65,48 @@ TEST(Safetensors, CutOffAnywhere) {
     EXPECT_EQ(t.exit_code, 3) << size;
     EXPECT_NE(t.message.find("is cut off in its "), std::string::npos) << t.message;
   }
-  refused(good + "x", "goes on after its data: 3 bytes are wanted, and 4 follow");
+  refused_tensors(good + "x", "goes on after its data: 3 bytes are wanted, and 4 follow");
 }
 
 TEST(Safetensors, HeaderLengths) {
-  refused(std::string(8, '\xFF'), "at most 100000000 are allowed");
-  refused(std::string("\x64\0\0\0\0\0\0\0ab", 10), "100 bytes were wanted, 2 found");
-  refused(file(""), "`{` was wanted");
+  refused_tensors(std::string(8, '\xFF'), "at most 100000000 are allowed");
+  refused_tensors(std::string("\x64\0\0\0\0\0\0\0ab", 10), "100 bytes were wanted, 2 found");
+  refused_tensors(file(""), "`{` was wanted");
 }
 
 TEST(Safetensors, OffsetsCoverTheDataOnce) {
-  refused(file(one("U8", "[3]", "[0,2]"), "ab"), "is u8 [3] of 3 bytes, and its offsets are 0 to 2");
-  refused(file(one("U8", "[1]", "[2,1]"), "ab"), "its offsets are 2 to 1");
-  refused(file(one("U8", "[2]", "[1,3]"), "abc"), "leaves a hole before it");
+  refused_tensors(file(one("U8", "[3]", "[0,2]"), "ab"), "is u8 [3] of 3 bytes, and its offsets are 0 to 2");
+  refused_tensors(file(one("U8", "[1]", "[2,1]"), "ab"), "its offsets are 2 to 1");
+  refused_tensors(file(one("U8", "[2]", "[1,3]"), "abc"), "leaves a hole before it");
   std::string two =
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
       "offsets\":[1,3]}}";
-  refused(file(two, "abc"), "`b` overlaps the tensor before it");
-  refused(file(one("F32", "[4611686018427387904]", "[0,0]")), "does not fit in 64 bits");
-  refused(file(one("U8", "[9223372036854775808]", "[0,0]")), "a number below 2^63");
-  refused(file(one("U8", "[-1]", "[0,0]")), "a number without sign");
-  refused(file(one("U8", "[1.0]", "[0,1]"), "a"), "`,` or `]`");
+  refused_tensors(file(two, "abc"), "`b` overlaps the tensor before it");
+  refused_tensors(file(one("F32", "[4611686018427387904]", "[0,0]")), "does not fit in 64 bits");
+  refused_tensors(file(one("U8", "[9223372036854775808]", "[0,0]")), "a number below 2^63");
+  refused_tensors(file(one("U8", "[-1]", "[0,0]")), "a number without sign");
+  refused_tensors(file(one("U8", "[1.0]", "[0,1]"), "a"), "`,` or `]`");
 }
 
 TEST(Safetensors, TheHeaderIsExactlyItsSchema) {
-  refused(file(one("U8", "[0]", "[0,0]") + "x"), "nothing but blanks");
-  refused(file(" {}"), "`{` was wanted at byte 0");
-  refused(file("{\"w\":{}}"), "lacks the key `dtype`");
-  refused(file("{\"w\":{\"extra\":1}}"), "the unknown key `extra`");
-  refused(file("{\"w\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}"), "the key `dtype` twice");
+  refused_tensors(file(one("U8", "[0]", "[0,0]") + "x"), "nothing but blanks");
+  refused_tensors(file(" {}"), "`{` was wanted at byte 0");
+  refused_tensors(file("{\"w\":{}}"), "lacks the key `dtype`");
+  refused_tensors(file("{\"w\":{\"extra\":1}}"), "the unknown key `extra`");
+  refused_tensors(file("{\"w\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}"), "the key `dtype` twice");
   std::string entry = "\"w\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
-  refused(file("{" + entry + "," + entry + "}"), "the key `w` twice");
-  refused(file("{" + entry + ",}"), "a name in double quotes");
-  refused(file("{\"__metadata__\":{\"a\":1}}"), "metadata are texts only");
-  refused(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "the key `a` twice");
-  refused(file("{\"w\":[1]}"), "`{` was wanted");
-  refused(file("{\"w\\x\":1}"), "an escape that JSON knows");
-  refused(file("{\"\\ud800\":1}"), "surrogate");
-  refused(file("{\"\\udc00\":1}"), "surrogate");
-  refused(file("{\"\xC3(\":1}"), "valid UTF-8");
-  refused(file("{\"w\":" + std::string(1000000, '{')), "a name in double quotes");
-  refused(file(one("F8_E4M3", "[1]", "[0,1]"), "a"), "of type `F8_E4M3`");
-  refused(file(one("BOOL", "[2]", "[0,2]"), "\1\3"), "the byte 3 as element 1 of a bool tensor");
+  refused_tensors(file("{" + entry + "," + entry + "}"), "the key `w` twice");
+  refused_tensors(file("{" + entry + ",}"), "a name in double quotes");
+  refused_tensors(file("{\"__metadata__\":{\"a\":1}}"), "metadata are texts only");
+  refused_tensors(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "the key `a` twice");
+  refused_tensors(file("{\"w\":[1]}"), "`{` was wanted");
+  refused_tensors(file("{\"w\\x\":1}"), "an escape that JSON knows");
+  refused_tensors(file("{\"\\ud800\":1}"), "surrogate");
+  refused_tensors(file("{\"\\udc00\":1}"), "surrogate");
+  refused_tensors(file("{\"\xC3(\":1}"), "valid UTF-8");
+  refused_tensors(file("{\"w\":" + std::string(1000000, '{')), "a name in double quotes");
+  refused_tensors(file(one("F8_E4M3", "[1]", "[0,1]"), "a"), "of type `F8_E4M3`");
+  refused_tensors(file(one("BOOL", "[2]", "[0,2]"), "\1\3"), "the byte 3 as element 1 of a bool tensor");
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+# Unity builds, for builds from nothing (CI): several sources of a target are compiled as one. What they share of the standard
+# library and of our own types is then compiled once, which takes half of the time; a change of one source compiles its
+# neighbours again, so builds that one works in are none. Names in anonymous namespaces must differ among a target's sources.
+#
+# `tap_unite(TARGET SOURCES…)`, after the target was made, in its folder. Sources go together in the order of their names, but
+# for those of the parser: what ANTLR includes should be seen by no other.
+option(TAP_UNITY "Compile several sources at once" OFF)
+set(TAP_UNITY_SIZE 8 CACHE STRING "How many sources are compiled at once")
+
+if(TAP_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-subobject-linkage)  # to g++ a source that is included is a header, whose types others may see
+endif()
+
+function(tap_unite target)
+  if(NOT TAP_UNITY)
+    return()
+  endif()
+  set(group 0)
+  set(count 0)
+  set(last "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(name ${source} NAME)
+    string(REGEX MATCH "^antlr_" kind "${name}")
+    if(count EQUAL TAP_UNITY_SIZE OR NOT kind STREQUAL last)
+      math(EXPR group "${group} + 1")
+      set(count 0)
+    endif()
+    set(last "${kind}")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
