@@ -12,14 +12,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-namespace {
-
-bool uses(const Access& access, std::size_t dim) {
-  return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
-                     [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // Its axes, if it can be: dims that stand outside, the panels' (in the place of the dim that they run along), the reduction's.
 // Every call must find its panels where they were made, so nothing that the operand follows may be cut, save by calls, which

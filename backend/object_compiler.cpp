@@ -16,6 +16,7 @@
 
 #include "backend/build_id.h"
 #include "backend/emit_llvm.h"
+#include "backend/llvm_failure.h"
 #include "backend/machine_code.h"
 #include "backend/memory_failure.h"
 #include "backend/optimize.h"
@@ -26,12 +27,6 @@ namespace tap::backend {
 namespace {
 
 using llvm::orc::JITTargetMachineBuilder;
-
-template <class T>
-T checked(llvm::Expected<T> value, const char* what) {
-  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
-  return std::move(*value);
-}
 
 void initialise_target() {
   static const bool once = [] {

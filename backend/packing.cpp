@@ -11,11 +11,6 @@ using namespace ir;
 
 namespace {
 
-bool uses(const Access& access, std::size_t dim) {
-  return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
-                     [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
-}
-
 // A constraint speaks of it and of another dim.
 bool is_tied(const Operator& op, std::size_t dim) {
   return std::any_of(op.constraints.begin(), op.constraints.end(), [&](const Constraint& c) {
@@ -39,10 +34,10 @@ bool is_plain(const Operator& op, const Access& access) {
   return !access.fill || op.exprs[*access.fill].op == CellOp::constant;
 }
 
-class Chooser {
+class PackingChooser {
  public:
-  Chooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
-          const Machine& machine)
+  PackingChooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
+                 const Machine& machine)
       : program_(program), op_(op), tile_(tile), extents_(extents), machine_(machine) {}
 
   std::optional<Packing> run() {
@@ -228,7 +223,7 @@ double uses_of_packed(const Operator& op, const Access& access, const RegisterTi
 
 std::optional<Packing> choose_packing(const Program& program, const Operator& op, const RegisterTile& tile,
                                       const Extents& extents, const Machine& machine) {
-  return Chooser(program, op, tile, extents, machine).run();
+  return PackingChooser(program, op, tile, extents, machine).run();
 }
 
 }  // namespace tap::backend

@@ -370,4 +370,9 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
   return Chooser(program, op, extents, machine).run(false);
 }
 
+bool uses(const Access& access, std::size_t dim) {
+  return std::any_of(access.projection.start.rows.begin(), access.projection.start.rows.end(),
+                     [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+}
+
 }  // namespace tap::backend

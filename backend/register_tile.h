@@ -40,4 +40,7 @@ struct RegisterTile {
 std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
                                         bool reassociate, const Machine& machine);
 
+// Whether where the access lies depends on the dim.
+bool uses(const ir::Access& access, std::size_t dim);
+
 }  // namespace tap::backend

@@ -65,6 +65,8 @@ Axes in_mesh_order(const Mesh& mesh, Axes axes);
 
 // The one form of shardings that differ in writing only: neighbours merged, replicated and unreduced axes in mesh order.
 Sharding canonical(const Mesh& mesh, Sharding sharding);
+// Only which axes cut which dims, canonically: nothing of openness, priorities or explicit replication.
+Sharding bare(const Mesh& mesh, const Sharding& sharding);
 // All axes that the sharding uses: of dims, then replicated and unreduced ones.
 Axes used_axes(const Sharding& sharding);
 

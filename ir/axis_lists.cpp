@@ -115,6 +115,13 @@ Sharding canonical(const Mesh& mesh, Sharding sharding) {
   return sharding;
 }
 
+Sharding bare(const Mesh& mesh, const Sharding& sharding) {
+  Sharding result = canonical(mesh, sharding);
+  for (DimSharding& dim : result.dims) dim = {dim.axes, false, {}};
+  result.replicated.clear();
+  return result;
+}
+
 Axes used_axes(const Sharding& sharding) {
   Axes all;
   for (const DimSharding& dim : sharding.dims) all.insert(all.end(), dim.axes.begin(), dim.axes.end());

@@ -13,7 +13,7 @@
 namespace tap::ir::oracle {
 namespace {
 
-void poison(Tensor& tensor) {
+void fill_with_noise(Tensor& tensor) {
   for (std::int64_t at = 0; at < tensor.size(); ++at) {
     if (is_float(tensor.type())) tensor.store_f64(at, std::numeric_limits<double>::quiet_NaN());
     else tensor.store_i64(at, 0x5a5a5a5a5a5a5a5b);
@@ -22,7 +22,7 @@ void poison(Tensor& tensor) {
 
 Datum poisoned(const TensorType& type, bool with_bounds) {
   Datum datum{Tensor(type.element, type.shape), {}};
-  poison(datum.value);
+  fill_with_noise(datum.value);
   if (with_bounds) datum.bound = Tensor(ElementType::f64, type.shape);
   return datum;
 }

@@ -21,8 +21,6 @@
 namespace tap::ir::oracle {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 double greatest_partial(ElementType type) {
   return compute_type(type) == ElementType::f64 ? std::numeric_limits<double>::max()
                                                 : std::numeric_limits<float>::max();

@@ -8,17 +8,17 @@ namespace tap::ir {
 
 namespace {
 
-struct Infix {
+struct InfixOperator {
   std::string_view spelling;
   CellOp op;
   int precedence;
 };
-constexpr Infix infixes[] = {{"or", CellOp::logical_or, 1}, {"and", CellOp::logical_and, 2},
-                             {"==", CellOp::equal, 4},      {"!=", CellOp::not_equal, 4},
-                             {"<=", CellOp::less_equal, 4}, {"<", CellOp::less, 4},
-                             {"+", CellOp::add, 5},         {"-", CellOp::sub, 5},
-                             {"*", CellOp::mul, 6},         {"/", CellOp::div, 6},
-                             {"%", CellOp::mod, 6}};
+constexpr InfixOperator infixes[] = {{"or", CellOp::logical_or, 1}, {"and", CellOp::logical_and, 2},
+                                     {"==", CellOp::equal, 4},      {"!=", CellOp::not_equal, 4},
+                                     {"<=", CellOp::less_equal, 4}, {"<", CellOp::less, 4},
+                                     {"+", CellOp::add, 5},         {"-", CellOp::sub, 5},
+                                     {"*", CellOp::mul, 6},         {"/", CellOp::div, 6},
+                                     {"%", CellOp::mod, 6}};
 
 class RuleParser {
  public:
@@ -52,14 +52,14 @@ class RuleParser {
 
   RuleTerm expression(int precedence) {
     RuleTerm left = unary();
-    while (const Infix* infix = next_infix(precedence)) {
+    while (const InfixOperator* infix = next_infix(precedence)) {
       RuleTerm right = expression(infix->precedence + 1);
       left = {RuleTerm::operation, 0, infix->op, {std::move(left), std::move(right)}};
     }
     return left;
   }
-  const Infix* next_infix(int precedence) {
-    for (const Infix& infix : infixes)
+  const InfixOperator* next_infix(int precedence) {
+    for (const InfixOperator& infix : infixes)
       if (infix.precedence >= precedence && eat(infix.spelling)) return &infix;
     return nullptr;
   }

@@ -11,7 +11,6 @@
 namespace tap::ir {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_identifier(std::string_view(&c, 1)) || is_digit(c); }
 
 std::size_t word_length(std::string_view text) {

@@ -35,9 +35,9 @@ class Lines {
   fmt::memory_buffer out_;
 };
 
-class BlockPrinter {
+class BlockGraphPrinter {
  public:
-  BlockPrinter(const Program& program, const BlockGraph& blocks, Lines& out)
+  BlockGraphPrinter(const Program& program, const BlockGraph& blocks, Lines& out)
       : program_(program), blocks_(blocks), graph_(program[blocks.graph]), out_(out) {}
 
   void run(bool explained) {
@@ -222,7 +222,7 @@ class SchedulePrinter {
 std::string print(const BlockProgram& blocks, bool explained) {
   Lines out;
   out.add("tap-blocks 1\n");
-  for (const BlockGraph& graph : blocks.graphs) BlockPrinter(blocks.program, graph, out).run(explained);
+  for (const BlockGraph& graph : blocks.graphs) BlockGraphPrinter(blocks.program, graph, out).run(explained);
   return out.take();
 }
 

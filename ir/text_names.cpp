@@ -11,7 +11,6 @@ namespace {
 
 // Not <cctype>: that depends on the locale.
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string numbered(const std::vector<std::string>& own, std::size_t k, std::size_t count, std::string_view fallback) {
   if (k < own.size() && !own[k].empty()) return own[k];

@@ -11,6 +11,7 @@
 namespace tap::ir {
 
 bool is_identifier(std::string_view name);
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 std::string quoted(std::string_view text);
 std::string written_name(const std::string& name);
 

@@ -14,9 +14,9 @@ struct IllFormedStage {
   std::string what;
 };
 
-class Reader {
+class StageReader {
  public:
-  explicit Reader(const Program& program) : p_(program) {}
+  explicit StageReader(const Program& program) : p_(program) {}
 
  protected:
   void at(std::string where) { at_ = std::move(where); }
@@ -34,10 +34,10 @@ class Reader {
   std::string at_ = "the stage";
 };
 
-class BlockReader : Reader {
+class BlockReader : StageReader {
  public:
   BlockReader(const Program& program, const BlockGraph& blocks)
-      : Reader(program), blocks_(blocks), graph_(program[blocks.graph]) {}
+      : StageReader(program), blocks_(blocks), graph_(program[blocks.graph]) {}
 
   void run() {
     at(fmt::format("block graph {}", blocks_.graph.index()));
@@ -87,9 +87,9 @@ class BlockReader : Reader {
   const Graph& graph_;
 };
 
-class ScheduleReader : Reader {
+class ScheduleReader : StageReader {
  public:
-  ScheduleReader(const Program& program, const Schedule& schedule) : Reader(program), s_(schedule) {}
+  ScheduleReader(const Program& program, const Schedule& schedule) : StageReader(program), s_(schedule) {}
 
   void run() {
     at("the schedule");

@@ -27,9 +27,9 @@ std::uint64_t colour_of(const TensorType& type) {
 }
 
 // One round of refinement.
-class Round {
+class ColourRound {
  public:
-  Round(const Prepared& p, Colours& c) : p_(p), op_(p.op), c_(c), next_(c) {}
+  ColourRound(const Prepared& p, Colours& c) : p_(p), op_(p.op), c_(c), next_(c) {}
 
   void run() {
     cells_upwards();
@@ -241,7 +241,7 @@ void refine(const Prepared& p, Colours& colours) {
   // At least two rounds: also what is told apart from the start must know what is around it.
   std::size_t known = classes(colours);
   for (int round = 0;; ++round) {
-    Round(p, colours).run();
+    ColourRound(p, colours).run();
     std::size_t now = classes(colours);
     if (now == known && round > 0) return;
     known = now;

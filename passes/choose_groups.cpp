@@ -48,11 +48,12 @@ struct Grouping {
   std::vector<Members> members;      // by number, in order
   Crossing cost;
 };
-using Numbers = std::set<std::uint32_t>;
+using GroupNumbers = std::set<std::uint32_t>;
 
-class Search {
+class GroupSearch {
  public:
-  Search(const GroupMaker& maker, const FusionLimits& limits) : maker_(maker), graph_(maker.graph()), limits_(limits) {}
+  GroupSearch(const GroupMaker& maker, const FusionLimits& limits)
+      : maker_(maker), graph_(maker.graph()), limits_(limits) {}
 
   std::vector<Members> run() {
     std::vector<Grouping> best{alone()};
@@ -113,7 +114,7 @@ class Search {
 
   // The groups of these operations made one, with those that stand between them; if that is possible, and better.
   std::optional<Grouping> together(const Grouping& grouping, const std::vector<OperationId>& operations) {
-    Numbers numbers;
+    GroupNumbers numbers;
     for (OperationId o : operations) numbers.insert(grouping.group[o.index()]);
     if (numbers.size() < 2) return std::nullopt;
     close(grouping, numbers);
@@ -138,7 +139,7 @@ class Search {
   }
 
   // Adds the groups on ways out of these groups and back in.
-  void close(const Grouping& grouping, Numbers& numbers) const {
+  void close(const Grouping& grouping, GroupNumbers& numbers) const {
     std::vector<bool> after = reach(grouping, numbers, true);
     bool back = std::any_of(numbers.begin(), numbers.end(), [&](std::uint32_t n) { return after[n]; });
     if (!back) return;
@@ -148,7 +149,7 @@ class Search {
   }
 
   // By group, whether it comes after (or before) these ones, by a way that leaves them.
-  std::vector<bool> reach(const Grouping& grouping, const Numbers& from, bool forwards) const {
+  std::vector<bool> reach(const Grouping& grouping, const GroupNumbers& from, bool forwards) const {
     std::vector<bool> seen(grouping.group.size(), false);
     std::vector<std::uint32_t> open(from.begin(), from.end());
     while (!open.empty()) {
@@ -222,7 +223,7 @@ std::optional<MadeGroup> group_within(const GroupMaker& maker, const std::vector
 }
 
 std::vector<std::vector<OperationId>> choose_groups(const GroupMaker& maker, const FusionLimits& limits) {
-  return Search(maker, limits).run();
+  return GroupSearch(maker, limits).run();
 }
 
 }  // namespace tap::passes

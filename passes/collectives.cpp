@@ -115,13 +115,6 @@ bool all_fit_together(const Mesh& mesh, const Sharding& a, const Sharding& b) {
 }
 
 // Only what says where cells are: closed, without priorities, nothing kept replicated.
-Sharding bare(const Mesh& mesh, const Sharding& sharding) {
-  Sharding result = canonical(mesh, sharding);
-  for (DimSharding& dim : result.dims) dim = {dim.axes, false, {}};
-  result.replicated.clear();
-  return result;
-}
-
 // The steps so far, and what they add up to.
 class Route {
  public:

@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view rule_start = "product in the order ";
+constexpr std::string_view order_rule_start = "product in the order ";
 
 constexpr std::size_t most_factors = 64;
 
@@ -103,7 +103,7 @@ std::string flops_text(double flops) {
 
 }  // namespace
 
-bool is_contraction_order(std::string_view rule) { return rule.starts_with(rule_start); }
+bool is_contraction_order(std::string_view rule) { return rule.starts_with(order_rule_start); }
 
 Reassociation Reassociator::run(const Program& program, const Operator& op, bool strict_fp) {
   Reassociation result;
@@ -129,8 +129,8 @@ Reassociation Reassociator::run(const Program& program, const Operator& op, bool
   }
   ContractionGraph graph = graph_of(program, op, {q->problem, q->factors, q->times}, tree);
   result.program = graph.program;
-  result.rule = fmt::format("{}{}: {} operations instead of {}, by {}", rule_start, graph.order, flops_text(tree.flops),
-                            flops_text(result.flops_before), q->law);
+  result.rule = fmt::format("{}{}: {} operations instead of {}, by {}", order_rule_start, graph.order,
+                            flops_text(tree.flops), flops_text(result.flops_before), q->law);
   return result;
 }
 

@@ -27,13 +27,6 @@ bool cuts_nothing(const Sharding& sharding) {
 Sharding whole(const Mesh& mesh, std::size_t rank) { return {mesh.name, std::vector<DimSharding>(rank), {}, {}, ""}; }
 
 // Closed, and nothing but where cells are.
-Sharding bare(const Mesh& mesh, const Sharding& sharding) {
-  Sharding out = canonical(mesh, sharding);
-  for (DimSharding& dim : out.dims) dim = {dim.axes, false, {}};
-  out.replicated.clear();
-  return out;
-}
-
 const MonoidId* monoid_of(const Operator& op) {
   if (const ReduceBody* reduce = op.reduce()) return &reduce->monoid;
   if (const KernelBody* kernel = op.kernel()) return kernel->reduced_by ? &*kernel->reduced_by : nullptr;

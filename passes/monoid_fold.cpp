@@ -16,7 +16,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view rule_start = "the fold of ", rule_end = " and a contraction";
+constexpr std::string_view fold_rule_start = "the fold of ", rule_end = " and a contraction";
 
 class FoldBuilder {
  public:
@@ -266,7 +266,7 @@ std::vector<std::int64_t> block_sizes(std::int64_t points) {
 FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_fp) {
   FoldOffers result;
   if (!op.reduce() || !program[op.reduce()->monoid].fold) return result;
-  const std::string name = fmt::format("{}`{}`", rule_start, program[op.reduce()->monoid].name);
+  const std::string name = fmt::format("{}`{}`", fold_rule_start, program[op.reduce()->monoid].name);
   if (std::string why = why_not_folded(program, op, strict_fp); !why.empty()) {
     result.remark = fmt::format("{} is not offered: {}", name, why);
     return result;
@@ -290,7 +290,7 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
   return result;
 }
 
-bool is_fold(std::string_view rule) { return rule.starts_with(rule_start); }
+bool is_fold(std::string_view rule) { return rule.starts_with(fold_rule_start); }
 bool is_contracting_fold(std::string_view rule) {
   return is_fold(rule) && rule.ends_with(rule_end) && rule.find("` in blocks of ") == rule.npos;
 }

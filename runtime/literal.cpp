@@ -19,9 +19,9 @@ Failure wrong_literal(std::string_view spec, const std::string& why) {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // One pass over the text with a stack of counts, so that nesting cannot overflow our own stack.
-class Reader {
+class LiteralReader {
  public:
-  Reader(std::string_view text, std::string_view spec) : text_(text), spec_(spec) {}
+  LiteralReader(std::string_view text, std::string_view spec) : text_(text), spec_(spec) {}
 
   Literal read() {
     while (true) {
@@ -121,7 +121,7 @@ class Reader {
 
 }  // namespace
 
-Literal parse_literal(std::string_view text, std::string_view spec) { return Reader(text, spec).read(); }
+Literal parse_literal(std::string_view text, std::string_view spec) { return LiteralReader(text, spec).read(); }
 
 Number parse_number(std::string_view text, std::string_view spec) {
   if (text == "true") return true;

@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::string_view keys[] = {"descr", "fortran_order", "shape"};
 
-class Reader {
+class HeaderReader {
  public:
-  Reader(std::string_view text, const std::string& who, std::size_t most_dims)
+  HeaderReader(std::string_view text, const std::string& who, std::size_t most_dims)
       : text_(text), who_(who), most_dims_(most_dims) {}
 
   NpyHeaderText header() {
@@ -159,7 +159,7 @@ class Reader {
 }  // namespace
 
 NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& who, std::size_t most_dims) {
-  return Reader(text, who, most_dims).header();
+  return HeaderReader(text, who, most_dims).header();
 }
 
 }  // namespace tap

@@ -9,10 +9,10 @@
 namespace tap {
 namespace {
 
-constexpr std::string_view suffix = ".npy";
+constexpr std::string_view npy_suffix = ".npy";
 
 std::string_view array_name(const ZipEntry& entry) {
-  return std::string_view(entry.name).substr(0, entry.name.size() - suffix.size());
+  return std::string_view(entry.name).substr(0, entry.name.size() - npy_suffix.size());
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ NpzFile::NpzFile(SharedBytes bytes, std::string who, const DataLimits& limits)
       limits_(limits),
       entries_(read_zip_directory(bytes_.span(), who_, limits)) {
   for (const ZipEntry& entry : entries_) {
-    if (!entry.name.ends_with(suffix) || entry.name.size() == suffix.size()) {
+    if (!entry.name.ends_with(npy_suffix) || entry.name.size() == npy_suffix.size()) {
       throw wrong_data(Code::data_malformed, who_ + " has the entry " + quoted(entry.name) +
                                                  ", which is no array: the names of arrays end in .npy");
     }

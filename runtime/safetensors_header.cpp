@@ -14,9 +14,9 @@ namespace {
 constexpr std::string_view types[element_type_count] = {"F64", "F32", "F16", "BF16", "I64",
                                                         "I32", "I16", "I8",  "U8",   "BOOL"};
 
-class Reader {
+class JsonReader {
  public:
-  Reader(std::string_view text, const std::string& who, const DataLimits& limits)
+  JsonReader(std::string_view text, const std::string& who, const DataLimits& limits)
       : text_(text), who_(who), limits_(limits) {}
 
   std::vector<SafetensorsEntry> header() {
@@ -216,7 +216,7 @@ class Reader {
 
 std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& who,
                                                        const DataLimits& limits) {
-  return Reader(text, who, limits).header();
+  return JsonReader(text, who, limits).header();
 }
 
 std::string_view safetensors_type(ElementType type) { return types[static_cast<std::size_t>(type)]; }

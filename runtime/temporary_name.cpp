@@ -9,7 +9,7 @@
 namespace tap {
 namespace {
 
-constexpr std::string_view suffix = ".tmp";
+constexpr std::string_view tmp_suffix = ".tmp";
 
 // ".tapc-1f3a09c2-"
 const std::string& prefix() {
@@ -33,11 +33,11 @@ const std::string& prefix() {
 
 std::string temporary_name() {
   static std::atomic<std::uint64_t> count{0};
-  return prefix() + std::to_string(getpid()) + "-" + std::to_string(count.fetch_add(1)) + std::string(suffix);
+  return prefix() + std::to_string(getpid()) + "-" + std::to_string(count.fetch_add(1)) + std::string(tmp_suffix);
 }
 
 std::optional<long> process_of_temporary(std::string_view name) {
-  if (!name.starts_with(prefix()) || !name.ends_with(suffix)) return std::nullopt;
+  if (!name.starts_with(prefix()) || !name.ends_with(tmp_suffix)) return std::nullopt;
   name.remove_prefix(prefix().size());
   long process = 0;
   auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);

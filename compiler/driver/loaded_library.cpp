@@ -20,7 +20,7 @@
 namespace tap::driver {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t most_library_bytes = std::uint64_t{1} << 32;
 
 Failure unfit(const std::string& library, const std::string& what) {
   return wrong_data(Code::data_malformed, tap::quoted(library) + " cannot be run: " + what);
@@ -57,7 +57,7 @@ class Arguments {
 };
 
 std::string read_library(const std::string& path) {
-  auto read = read_regular_file(path, most_bytes);
+  auto read = read_regular_file(path, most_library_bytes);
   if (auto* bytes = std::get_if<std::string>(&read)) return std::move(*bytes);
   const auto& refusal = std::get<FileRefusal>(read);
   std::string why = refusal.why == FileRefusal::Why::system        ? system_reason(refusal.error)

@@ -23,9 +23,9 @@ ordered_json tensors(const std::vector<backend::ProgramTensor>& list) {
   return out;
 }
 
-class Reader {
+class ManifestReader {
  public:
-  Reader(std::string_view text, const std::string& path) : path_(path) {
+  ManifestReader(std::string_view text, const std::string& path) : path_(path) {
     all_ = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     if (all_.is_discarded() || !all_.is_object()) wrong("it is not a JSON object");
   }
@@ -146,6 +146,6 @@ bool is_manifest(std::string_view text) {
   return at != text.npos && text[at] == '{';
 }
 
-Manifest parse_manifest(std::string_view text, const std::string& path) { return Reader(text, path).run(); }
+Manifest parse_manifest(std::string_view text, const std::string& path) { return ManifestReader(text, path).run(); }
 
 }  // namespace tap::driver

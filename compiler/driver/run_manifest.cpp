@@ -17,7 +17,7 @@
 namespace tap::driver {
 namespace {
 
-constexpr std::uint64_t most_bytes = 64 << 20;
+constexpr std::uint64_t most_manifest_bytes = 64 << 20;
 
 std::vector<Tensor> load_inputs(const Manifest& manifest, const RunnableOptions& options, TensorFiles& files) {
   std::vector<InputSpec> specs = parse_inputs(options.inputs, "input", files);
@@ -76,7 +76,7 @@ struct Loaded {
 
 std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const EngineOptions& engine,
                                            TensorFiles& files) {
-  auto text = read_regular_file(options.file, most_bytes);
+  auto text = read_regular_file(options.file, most_manifest_bytes);
   if (!std::holds_alternative<std::string>(text) || !is_manifest(std::get<std::string>(text))) return std::nullopt;
   refuse_compiling(options, engine);
   auto loaded =

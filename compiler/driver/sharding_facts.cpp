@@ -24,7 +24,7 @@ std::int64_t bytes_of(const Box& box, const ir::TensorType& type) {
   } catch (const Overflow&) { return too_many; }
 }
 
-std::string bytes_text(std::int64_t bytes) {
+std::string bytes_or_more(std::int64_t bytes) {
   return bytes == too_many ? "more than 2^63 bytes" : plural(bytes, "byte");
 }
 
@@ -99,12 +99,12 @@ std::string describe(const ir::Operator& op, const DimFacts& facts) {
   if (!facts.splittable) return fmt::format("{}: no, {}", name, facts.why_not);
   std::string text = name + ": yes";
   if (!facts.combined_by.empty())
-    text += fmt::format(", as partials of {} combined by {}", bytes_text(facts.partial_bytes), facts.combined_by);
+    text += fmt::format(", as partials of {} combined by {}", bytes_or_more(facts.partial_bytes), facts.combined_by);
   if (facts.shared.empty()) return text + "; shards share nothing";
   std::string list;
   for (const SharedBytes& shared : facts.shared)
     list += fmt::format("{}{}{} ({})", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ",
-                        ir::operand_name(op, shared.operand), bytes_text(shared.bytes));
+                        ir::operand_name(op, shared.operand), bytes_or_more(shared.bytes));
   return text + "; two shards share " + list;
 }
 

@@ -13,7 +13,7 @@ using ir::Scalar;
 
 namespace {
 
-bool is_arithmetic(ast::BinaryOp op) {
+bool is_arithmetic_or_mod(ast::BinaryOp op) {
   switch (op) {
     case ast::BinaryOp::add:
     case ast::BinaryOp::sub:
@@ -140,7 +140,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Binary& b, 
     pop_guard();
     return make(frame, cell_op(b.op), ElementType::boolean, {left, right});
   }
-  if (!is_arithmetic(b.op)) return compare(env, b, id, frame);
+  if (!is_arithmetic_or_mod(b.op)) return compare(env, b, id, frame);
   Pair pair = both(env, b.left, b.right, frame, expected, b.op_span);
   if (pair.left.is_literal()) return pair.left.kind == Cell::Kind::float_literal ? pair.left : pair.right;
   ElementType type = pair.left.type;

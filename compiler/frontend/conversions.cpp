@@ -6,10 +6,6 @@
 namespace tap {
 namespace {
 
-bool is_arithmetic(ast::BinaryOp op) {
-  return op == ast::BinaryOp::add || op == ast::BinaryOp::sub || op == ast::BinaryOp::mul || op == ast::BinaryOp::div;
-}
-
 // The operands of the arithmetic that an expression consists of, and whether it divides.
 struct Operands {
   const Env& env;

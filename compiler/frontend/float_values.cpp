@@ -38,10 +38,6 @@ FloatValue arithmetic(ast::BinaryOp op, const FloatValue& x, const FloatValue& y
   return of_double(op == ast::BinaryOp::sub ? x.value - y.value : x.value * y.value);
 }
 
-bool is_arithmetic(ast::BinaryOp op) {
-  return op == ast::BinaryOp::add || op == ast::BinaryOp::sub || op == ast::BinaryOp::mul || op == ast::BinaryOp::div;
-}
-
 std::string text_of(const FloatValue& value) {
   return value.whole ? std::to_string(*value.whole) : to_string(ir::Scalar::floating(ElementType::f64, value.value));
 }

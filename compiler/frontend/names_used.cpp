@@ -5,9 +5,9 @@
 namespace tap {
 namespace {
 
-class Collector {
+class NameCollector {
  public:
-  explicit Collector(const ast::Module& module) : module_(module) {}
+  explicit NameCollector(const ast::Module& module) : module_(module) {}
 
   void statement(const ast::Statement& statement) {
     if (auto* equation = std::get_if<ast::Equation>(&statement.node)) {
@@ -76,7 +76,7 @@ class Collector {
 }  // namespace
 
 std::vector<NameUse> names_used(const ast::Module& module, const ast::Statement& statement) {
-  Collector collector(module);
+  NameCollector collector(module);
   collector.statement(statement);
   return std::move(collector.uses);
 }

@@ -19,7 +19,7 @@ bool starts_name(unsigned char c) { return (c | 0x20u) - 'a' < 26u || c == '_'; 
 bool in_name(unsigned char c) { return starts_name(c) || c - unsigned{'0'} < 10u; }
 
 // A word, number, string or mark outside all brackets; a bracket with all it holds is one mark, its closer.
-struct Piece {
+struct OutlinePiece {
   enum class Kind : std::uint8_t { word, number, string, mark, end } kind = Kind::end;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -32,24 +32,24 @@ class Skimmer {
   // The first documentation comment between the last two pieces, if any: the declaration starts there.
   std::optional<std::uint32_t> doc() const { return doc_; }
 
-  Piece next() {
+  OutlinePiece next() {
     doc_.reset();
     skip_space();
-    Piece p;
+    OutlinePiece p;
     p.begin = at_;
     if (at_ >= text_.size()) return p.end = at_, p;
     unsigned char c = static_cast<unsigned char>(text_[at_]);
     if (starts_name(c)) {
-      p.kind = Piece::Kind::word;
+      p.kind = OutlinePiece::Kind::word;
       while (at_ < text_.size() && in_name(static_cast<unsigned char>(text_[at_]))) ++at_;
     } else if (c - unsigned{'0'} < 10u) {
-      p.kind = Piece::Kind::number;
+      p.kind = OutlinePiece::Kind::number;
       while (at_ < text_.size() && in_name(static_cast<unsigned char>(text_[at_]))) ++at_;
     } else if (c == '"') {
-      p.kind = Piece::Kind::string;
+      p.kind = OutlinePiece::Kind::string;
       skip_string();
     } else {
-      p.kind = Piece::Kind::mark;
+      p.kind = OutlinePiece::Kind::mark;
       if (c == '(' || c == '[' || c == '{') skip_bracket();
       else ++at_;
     }
@@ -116,23 +116,25 @@ class Skimmer {
 
 Outline outline(const SourceMap& sources, FileId file) {
   const std::string& text = sources.file(file).text();
-  auto word_of = [&](const Piece& p) { return std::string_view(text).substr(p.begin, p.end - p.begin); };
-  auto is_starter = [&](const Piece& p) { return p.kind == Piece::Kind::word && is_declaration_word(word_of(p)); };
+  auto word_of = [&](const OutlinePiece& p) { return std::string_view(text).substr(p.begin, p.end - p.begin); };
+  auto is_starter = [&](const OutlinePiece& p) {
+    return p.kind == OutlinePiece::Kind::word && is_declaration_word(word_of(p));
+  };
   // An operator of an expression, or a separator: what follows is an operand.
-  auto wants_operand = [&](const Piece& p) {
-    if (p.kind != Piece::Kind::mark) return false;
+  auto wants_operand = [&](const OutlinePiece& p) {
+    if (p.kind != OutlinePiece::Kind::mark) return false;
     char last = text[p.end - 1];
     return last != ')' && last != ']' && last != '}' && last != ';' &&
            !(last == '.' && p.begin > 0 && text[p.begin - 1] == '.');
   };
   Outline result;
   Skimmer skimmer(text, whole_file(sources, file).begin);
-  Piece before, here = skimmer.next();
+  OutlinePiece before, here = skimmer.next();
   std::optional<std::uint32_t> doc = skimmer.doc();
   bool after_starter = false, operand_wanted = false;
-  while (here.kind != Piece::Kind::end) {
-    Piece next = skimmer.next();
-    bool named = next.kind == Piece::Kind::word;
+  while (here.kind != OutlinePiece::Kind::end) {
+    OutlinePiece next = skimmer.next();
+    bool named = next.kind == OutlinePiece::Kind::word;
     bool begins = is_starter(here) && named && !after_starter && !operand_wanted;
     if (begins) {
       Outline::Item item{std::string(word_of(here)), {}, Span{file, doc.value_or(here.begin), here.end}};
@@ -140,7 +142,7 @@ Outline outline(const SourceMap& sources, FileId file) {
       result.items.push_back(std::move(item));
     } else if (!result.items.empty()) {
       Outline::Item& item = result.items.back();
-      if (item.keyword == "extern" && item.name.empty() && before.kind == Piece::Kind::word &&
+      if (item.keyword == "extern" && item.name.empty() && before.kind == OutlinePiece::Kind::word &&
           word_of(before) == "extern" && named)
         item.name = word_of(next);
       item.span.end = here.end;

@@ -11,7 +11,7 @@ using namespace ast;
 
 namespace {
 
-constexpr int lowest = 1, not_level = 3, comparison_level = 4, minus_level = 7, postfix_level = 8;
+constexpr int lowest_level = 1, not_level = 3, comparison_level = 4, minus_level = 7, postfix_level = 8;
 
 struct OpText {
   const char* text;
@@ -75,7 +75,7 @@ bool unfit_for_angles(const Module& m, ExprId id) {
 
 std::string ExprPrinter::whole(ExprId id, int indent) {
   std::swap(indent, indent_);
-  std::string text = at_level(id, lowest, true);
+  std::string text = at_level(id, lowest_level, true);
   std::swap(indent, indent_);
   return text;
 }

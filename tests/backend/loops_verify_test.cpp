@@ -9,7 +9,7 @@
 namespace tap::backend {
 namespace {
 
-Kernel kernel_of(const std::string& text) {
+Kernel unverified(const std::string& text) {
   auto parsed = parse_kernel(text);
   if (const auto* error = std::get_if<ir::TextError>(&parsed)) {
     ADD_FAILURE() << error->line << ":" << error->column << ": " << error->message << "\n" << text;
@@ -46,7 +46,7 @@ struct Mutant {
   const char* said;  // a part of it
 };
 
-TEST(VerifyLoops, RightOnesPass) { EXPECT_EQ(verify(kernel_of(right)), std::vector<std::string>{}); }
+TEST(VerifyLoops, RightOnesPass) { EXPECT_EQ(verify(unverified(right)), std::vector<std::string>{}); }
 
 TEST(VerifyLoops, WrongTexts) {
   const Mutant mutants[] = {
@@ -100,7 +100,7 @@ TEST(VerifyLoops, WrongTexts) {
     std::size_t at = text.find(mutant.from);
     ASSERT_NE(at, std::string::npos) << mutant.from;
     text.replace(at, std::string(mutant.from).size(), mutant.to);
-    auto problems = verify(kernel_of(text));
+    auto problems = verify(unverified(text));
     bool said = false;
     for (const std::string& problem : problems) said = said || problem.find(mutant.said) != std::string::npos;
     EXPECT_TRUE(said) << mutant.to << ": not " << mutant.said << ", but "
@@ -146,7 +146,7 @@ TEST(VerifyLoops, WrongTables) {
       {[](Kernel& k) { std::get<For>(k.body[0].node).lower.clear(); }, "it has no lower bound"},
       {[](Kernel& k) { std::get<For>(k.body[0].node).count = 3; }, "a serial loop has no count, but 3"},
   };
-  const Kernel kernel = kernel_of(right);
+  const Kernel kernel = unverified(right);
   for (const Change& one : changes) {
     Kernel changed = kernel;
     one.change(changed);
@@ -170,17 +170,17 @@ TEST(LoopsText, NamesAndConstantsAreExact) {
   EXPECT_EQ(std::get<ir::TextError>(inexact).line, 5u);
   std::string exact = text;
   exact.replace(exact.find("0.1_f16"), 7, "0.125_f16");
-  EXPECT_EQ(verify(kernel_of(exact)), std::vector<std::string>{});
-  EXPECT_EQ(print(kernel_of(exact)), exact);
+  EXPECT_EQ(verify(unverified(exact)), std::vector<std::string>{});
+  EXPECT_EQ(print(unverified(exact)), exact);
 }
 
 TEST(LoopsText, NamesOfAllKindsPrint) {
-  Kernel kernel = kernel_of(right);
+  Kernel kernel = unverified(right);
   for (std::string& name : kernel.variables) name = "for";
   for (TensorArgument& tensor : kernel.tensors) tensor.name = "acc0 \"\n";
-  EXPECT_EQ(canonical(kernel), canonical(kernel_of(right)));
+  EXPECT_EQ(canonical(kernel), canonical(unverified(right)));
   Kernel named = normal(kernel);
-  EXPECT_TRUE(kernel_of(print(kernel)) == named) << print(kernel);
+  EXPECT_TRUE(unverified(print(kernel)) == named) << print(kernel);
   EXPECT_NE(canonical(kernel), print(kernel));
 }
 
@@ -199,7 +199,7 @@ TEST(LoopsText, EverythingIsInTheKey) {
     std::string text = right;
     text.replace(text.find(from), std::string(from).size(), to);
     bool same = std::string(from) == to;
-    EXPECT_EQ(canonical(kernel_of(text)) == canonical(kernel_of(right)), same) << to;
+    EXPECT_EQ(canonical(unverified(text)) == canonical(unverified(right)), same) << to;
   }
 }
 

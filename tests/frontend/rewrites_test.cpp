@@ -15,7 +15,7 @@ bool refused(const test::Outcome& outcome) {
   return std::find(outcome.codes.begin(), outcome.codes.end(), "T0605") != outcome.codes.end();
 }
 
-int pick(int lo, int hi) { return *rc::gen::inRange(lo, hi); }
+int chosen(int lo, int hi) { return *rc::gen::inRange(lo, hi); }
 
 // y[i, j] = Σ coefficient · x at shifted cells + constant, the terms in some order and each split in two at some place.
 struct Stencil {
@@ -32,8 +32,8 @@ Stencil random_stencil() {
   Stencil s;
   for (int row = -1; row <= 1; ++row)
     for (int column = -1; column <= 1; ++column)
-      if (int c = pick(-2, 3)) s.terms.push_back({row, column, c});
-  s.constant = pick(-3, 4);
+      if (int c = chosen(-2, 3)) s.terms.push_back({row, column, c});
+  s.constant = chosen(-3, 4);
   return s;
 }
 
@@ -49,12 +49,12 @@ std::string text(const Stencil& s) {
 Stencil rewritten(Stencil s) {
   std::vector<Stencil::Term> terms;
   for (auto t : s.terms) {
-    int part = pick(-2, 3);
+    int part = chosen(-2, 3);
     terms.push_back({t.row, t.column, part});
     terms.push_back({t.row, t.column, t.coefficient - part});
   }
   for (std::size_t i = terms.size(); i > 1; --i)
-    std::swap(terms[i - 1], terms[static_cast<std::size_t>(pick(0, static_cast<int>(i)))]);
+    std::swap(terms[i - 1], terms[static_cast<std::size_t>(chosen(0, static_cast<int>(i)))]);
   s.terms = terms;
   return s;
 }
@@ -67,18 +67,18 @@ std::string rule_over(const Stencil& left, const Stencil& right, const std::stri
 
 RC_GTEST_PROP(Rewrites, EqualStencilsPass, ()) {
   Stencil s = random_stencil();
-  auto outcome = compile_text(rule_over(s, rewritten(s), pick(0, 2) ? "T" : "i32"));
+  auto outcome = compile_text(rule_over(s, rewritten(s), chosen(0, 2) ? "T" : "i32"));
   RC_ASSERT(outcome.messages.empty());
 }
 
 RC_GTEST_PROP(Rewrites, ChangedStencilsAreRefused, ()) {
   Stencil s = random_stencil();
   Stencil changed = rewritten(s);
-  if (changed.terms.empty() || pick(0, 4) == 0) {
-    changed.constant += pick(1, 3);
+  if (changed.terms.empty() || chosen(0, 4) == 0) {
+    changed.constant += chosen(1, 3);
   } else {
-    auto& term = changed.terms[static_cast<std::size_t>(pick(0, static_cast<int>(changed.terms.size())))];
-    term.coefficient += pick(0, 2) ? 1 : -2;
+    auto& term = changed.terms[static_cast<std::size_t>(chosen(0, static_cast<int>(changed.terms.size())))];
+    term.coefficient += chosen(0, 2) ? 1 : -2;
   }
   auto outcome = compile_text(rule_over(s, changed, "T"));
   RC_ASSERT(refused(outcome));

@@ -13,8 +13,10 @@ namespace {
 
 const Mesh mesh{"m", {{"a", 2}, {"y", 12}, {"z", 1}, {"w", 16}, {"p", 30}}, {}};
 
-AxisRef part(const std::string& name, std::int64_t pre, std::int64_t size) { return axis_of(mesh, name, {pre, size}); }
-AxisRef full(const std::string& name) { return {name, {}}; }
+AxisRef whole(const std::string& name) { return {name, {}}; }
+AxisRef part_of(const std::string& name, std::int64_t pre, std::int64_t size) {
+  return axis_of(mesh, name, {pre, size});
+}
 
 std::int64_t value(std::int64_t coordinate, std::int64_t n, SubAxis d) {
   return coordinate / (n / (d.pre_size * d.size)) % d.size;
@@ -28,7 +30,7 @@ Digits digits_of(const std::string& name) {
   Digits result{find_axis(mesh, name)->size, {}};
   for (std::int64_t pre = 1; pre <= result.n; ++pre)
     for (std::int64_t size = 2; pre * size <= result.n; ++size)
-      if (result.n % (pre * size) == 0) result.all.push_back(part(name, pre, size));
+      if (result.n % (pre * size) == 0) result.all.push_back(part_of(name, pre, size));
   return result;
 }
 
@@ -179,16 +181,16 @@ std::int64_t number(const std::vector<std::int64_t>& position, const Axes& axes)
 // Lists with nothing that overlaps, merged or not.
 std::vector<Axes> lists() {
   return {{},
-          {full("y")},
-          {part("y", 1, 2), part("y", 2, 6)},
-          {part("y", 6, 2), full("a"), part("y", 1, 3)},
-          {full("a"), part("w", 2, 4), part("p", 2, 3)},
-          {full("a"), full("w")},
-          {full("a"), part("w", 1, 8), full("y")},
-          {part("w", 8, 2), part("w", 1, 8)},
-          {full("a"), full("z"), full("y")},
-          {full("p"), full("a")},
-          {part("p", 1, 2), part("p", 6, 5), part("p", 2, 3)}};
+          {whole("y")},
+          {part_of("y", 1, 2), part_of("y", 2, 6)},
+          {part_of("y", 6, 2), whole("a"), part_of("y", 1, 3)},
+          {whole("a"), part_of("w", 2, 4), part_of("p", 2, 3)},
+          {whole("a"), whole("w")},
+          {whole("a"), part_of("w", 1, 8), whole("y")},
+          {part_of("w", 8, 2), part_of("w", 1, 8)},
+          {whole("a"), whole("z"), whole("y")},
+          {whole("p"), whole("a")},
+          {part_of("p", 1, 2), part_of("p", 6, 5), part_of("p", 2, 3)}};
 }
 
 TEST(AxisLists, CutAtASizeKeepsTheNumber) {
@@ -204,9 +206,9 @@ TEST(AxisLists, CutAtASizeKeepsTheNumber) {
                   number(position, cut->major) * size_of(mesh, cut->minor) + number(position, cut->minor));
       }
     }
-  EXPECT_EQ(cut_at(mesh, {full("y")}, 4), (CutAxes{{part("y", 1, 4)}, {part("y", 4, 3)}}));
-  EXPECT_EQ(cut_at(mesh, {full("y")}, 5), std::nullopt);
-  EXPECT_EQ(cut_at(mesh, {full("a"), full("y")}, 48), std::nullopt);
+  EXPECT_EQ(cut_at(mesh, {whole("y")}, 4), (CutAxes{{part_of("y", 1, 4)}, {part_of("y", 4, 3)}}));
+  EXPECT_EQ(cut_at(mesh, {whole("y")}, 5), std::nullopt);
+  EXPECT_EQ(cut_at(mesh, {whole("a"), whole("y")}, 48), std::nullopt);
 }
 
 TEST(AxisLists, PrefixesAndWhatStandsBehind) {
@@ -219,20 +221,20 @@ TEST(AxisLists, PrefixesAndWhatStandsBehind) {
       }
       EXPECT_EQ(prefix, common_prefix(mesh, merged(mesh, b), merged(mesh, a)));
     }
-  EXPECT_EQ(common_prefix(mesh, {full("a"), part("y", 1, 2)}, {full("a"), full("y"), full("w")}),
-            (Axes{full("a"), part("y", 1, 2)}));
-  EXPECT_EQ(behind(mesh, {part("y", 1, 2)}, {full("y"), full("a")}), (Axes{part("y", 2, 6), full("a")}));
+  EXPECT_EQ(common_prefix(mesh, {whole("a"), part_of("y", 1, 2)}, {whole("a"), whole("y"), whole("w")}),
+            (Axes{whole("a"), part_of("y", 1, 2)}));
+  EXPECT_EQ(behind(mesh, {part_of("y", 1, 2)}, {whole("y"), whole("a")}), (Axes{part_of("y", 2, 6), whole("a")}));
 }
 
 TEST(AxisLists, WithoutOthers) {
-  EXPECT_EQ(without(mesh, Axes{full("a"), full("y")}, {part("y", 2, 3)}),
-            (Axes{full("a"), part("y", 1, 2), part("y", 6, 2)}));
-  EXPECT_EQ(prefix_without(mesh, {full("a"), full("y"), full("w")}, {part("y", 2, 3)}),
-            (Axes{full("a"), part("y", 1, 2)}));
-  EXPECT_EQ(prefix_without(mesh, {full("a"), full("y")}, {full("w")}), (Axes{full("a"), full("y")}));
-  EXPECT_EQ(prefix_without(mesh, {full("z"), full("y")}, {full("z")}), Axes{});
-  EXPECT_FALSE(overlap(mesh, {full("a"), part("y", 1, 2)}, {part("y", 2, 2)}));
-  EXPECT_TRUE(overlap(mesh, {full("a"), full("y")}, {part("y", 2, 2)}));
+  EXPECT_EQ(without(mesh, Axes{whole("a"), whole("y")}, {part_of("y", 2, 3)}),
+            (Axes{whole("a"), part_of("y", 1, 2), part_of("y", 6, 2)}));
+  EXPECT_EQ(prefix_without(mesh, {whole("a"), whole("y"), whole("w")}, {part_of("y", 2, 3)}),
+            (Axes{whole("a"), part_of("y", 1, 2)}));
+  EXPECT_EQ(prefix_without(mesh, {whole("a"), whole("y")}, {whole("w")}), (Axes{whole("a"), whole("y")}));
+  EXPECT_EQ(prefix_without(mesh, {whole("z"), whole("y")}, {whole("z")}), Axes{});
+  EXPECT_FALSE(overlap(mesh, {whole("a"), part_of("y", 1, 2)}, {part_of("y", 2, 2)}));
+  EXPECT_TRUE(overlap(mesh, {whole("a"), whole("y")}, {part_of("y", 2, 2)}));
 }
 
 TEST(AxisLists, MergedKeepsTheNumber) {
@@ -247,10 +249,10 @@ TEST(AxisLists, MergedKeepsTheNumber) {
 TEST(Canonical, ReplicatedInMeshOrderAndMerged) {
   const Mesh xy{"xy", {{"x", 2}, {"y", 8}}, {}};
   auto y = [](std::int64_t pre, std::int64_t size) { return AxisRef{"y", SubAxis{pre, size}}; };
-  Sharding sharding{"xy", {{}}, {y(4, 2), full("x"), y(1, 2)}, {}, ""};
-  EXPECT_EQ(canonical(xy, sharding).replicated, (Axes{full("x"), y(1, 2), y(4, 2)}));
+  Sharding sharding{"xy", {{}}, {y(4, 2), whole("x"), y(1, 2)}, {}, ""};
+  EXPECT_EQ(canonical(xy, sharding).replicated, (Axes{whole("x"), y(1, 2), y(4, 2)}));
   sharding = {"xy", {{{y(1, 2), y(2, 4)}}}, {}, {}, ""};
-  EXPECT_EQ(canonical(xy, sharding).dims[0].axes, Axes{full("y")});
+  EXPECT_EQ(canonical(xy, sharding).dims[0].axes, Axes{whole("y")});
   EXPECT_EQ(canonical(xy, canonical(xy, sharding)), canonical(xy, sharding));
 }
 

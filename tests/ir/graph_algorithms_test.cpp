@@ -2,7 +2,6 @@
 #include "ir/graph_algorithms.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -17,6 +16,7 @@ namespace {
 
 using samples::binary;
 using samples::GraphBuilder;
+using samples::seconds_of;
 using samples::unary;
 
 std::vector<OperationId> ids(std::initializer_list<std::size_t> list) {
@@ -302,12 +302,6 @@ RC_GTEST_PROP(GraphAlgorithms, OutputsMeanTheSameWithoutDeadAndCommonCode, ()) {
     program.graphs[0] = *g;
     RC_ASSERT(verify(program).empty());
   }
-}
-
-double seconds_of(const std::function<void()>& work) {
-  auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // A long chain with a bypass: deep, and with a value that is read far away. Ten times the wanted time is allowed, for

@@ -4,20 +4,14 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <chrono>
-
 #include "build.h"
+#include "sample_programs.h"
 
 namespace tap::ir::test {
 namespace {
 
+using samples::seconds_of;
 using Values = std::vector<double>;
-
-double seconds_of(const std::function<void()>& work) {
-  auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // 2×2 integer matrices modulo 2^64 under multiplication: associative, exact, not commutative.
 Monoid matrices() {

@@ -1,6 +1,9 @@
 // Small programs made by hand, for the tests of the graph.
 #pragma once
 
+#include <chrono>
+#include <functional>
+
 #include "ir/graph.h"
 
 namespace tap::ir::samples {
@@ -122,6 +125,12 @@ inline Program matmul_relu() {
   program.graphs.push_back(std::move(graph));
   program.main = GraphId(0);
   return program;
+}
+
+inline double seconds_of(const std::function<void()>& work) {
+  auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace tap::ir::samples

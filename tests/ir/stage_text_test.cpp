@@ -17,7 +17,7 @@ template <class Id>
 Id any_id() {
   return Id(static_cast<std::size_t>(pick(0, 40)));
 }
-std::size_t any_number() { return static_cast<std::size_t>(pick(0, 40)); }
+std::size_t any_index() { return static_cast<std::size_t>(pick(0, 40)); }
 std::int64_t any_device() { return chance() ? everywhere : random_integer(); }
 Box random_box() { return {several<Range>(random_range)}; }
 template <class Id>
@@ -43,27 +43,27 @@ std::vector<BlockGraph> random_blocks() {
 }
 
 ScheduledTask random_scheduled_task() {
-  ScheduledTask task{{}, random_integer(), any_number()};
+  ScheduledTask task{{}, random_integer(), any_index()};
   switch (pick(0, 5)) {
     case 0:
-      task.what = KernelCall{
-          any_number(),
-          random_integer(),
-          any_number(),
-          random_box(),
-          several<Counter>([] {
-            return Counter{static_cast<std::uint32_t>(any_number()), static_cast<std::uint32_t>(any_number())};
-          }),
-          random_ids<BufferId>()};
+      task.what =
+          KernelCall{any_index(),
+                     random_integer(),
+                     any_index(),
+                     random_box(),
+                     several<Counter>([] {
+                       return Counter{static_cast<std::uint32_t>(any_index()), static_cast<std::uint32_t>(any_index())};
+                     }),
+                     random_ids<BufferId>()};
       break;
     case 1: task.what = CopyBox{any_id<BufferId>(), any_id<BufferId>(), random_box()}; break;
     case 2: task.what = Fill{any_id<BufferId>(), samples::random_scalar(samples::random_type())}; break;
     case 3:
-      task.what = OutsideCall{any_number(), any_number(), random_box(), several<std::int64_t>(random_integer),
+      task.what = OutsideCall{any_index(), any_index(), random_box(), several<std::int64_t>(random_integer),
                               random_ids<BufferId>()};
       break;
     default:
-      task.what = Iteration{random_range(), any_number(), any_number(), several<std::pair<BufferId, BufferId>>([] {
+      task.what = Iteration{random_range(), any_index(), any_index(), several<std::pair<BufferId, BufferId>>([] {
                               return std::pair(any_id<BufferId>(), any_id<BufferId>());
                             })};
   }
@@ -93,12 +93,12 @@ Schedule random_schedule() {
     return o;
   });
   s.outside = several<std::string>(random_name);
-  s.kernels = any_number();
+  s.kernels = any_index();
   s.kernel_of = several<std::optional<std::size_t>>([] { return samples::maybe(any_number); });
   s.prepared.resize(s.kernel_of.size());
   for (auto& list : s.prepared)
     list = several<Preparation>([] {
-      return Preparation{static_cast<std::uint32_t>(any_number()), any_number(), samples::random_tensor_type()};
+      return Preparation{static_cast<std::uint32_t>(any_index()), any_index(), samples::random_tensor_type()};
     });
   s.preparation = samples::maybe(any_number);
   s.arena_bytes = random_integer();

@@ -8,11 +8,6 @@ namespace {
 
 using namespace tap::ir;
 
-void expect_right(const Program& before, const PlannedResult& result) {
-  if (result.steps.size() == 1) expect_certified(before, result.program, result.steps[0]);
-  expect_same_meaning(before, result.program);
-}
-
 PlannedResult fuse(const Program& program, std::vector<std::string> operations, std::vector<std::string> dims = {}) {
   return apply_fusions(program, {{PlannedFusion{std::move(operations), std::move(dims)}}});
 }

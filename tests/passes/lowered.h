@@ -7,6 +7,7 @@
 
 #include "check/check.h"
 #include "passes/inline_calls.h"
+#include "passes/plan_applier.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::passes::test {
@@ -69,6 +70,12 @@ inline void expect_certified(const ir::Program& before, const ir::Program& after
   check::check_step(before, after, step, step.pass, verdict);
   for (const check::Finding& finding : verdict.findings)
     if (finding.standing == check::Standing::refused) ADD_FAILURE() << finding.where << ": " << finding.detail;
+}
+
+// At most one step, believed, and the same meaning.
+inline void expect_right(const ir::Program& before, const PlannedResult& result) {
+  if (result.steps.size() == 1) expect_certified(before, result.program, result.steps[0]);
+  expect_same_meaning(before, result.program);
 }
 
 // The groups of a graph, as "over i, j: t, s, y -> y" (operations inside, what leaves).

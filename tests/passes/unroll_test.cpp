@@ -10,11 +10,6 @@ namespace {
 
 using namespace tap::ir;
 
-void expect_right(const Program& before, const PlannedResult& result) {
-  if (result.steps.size() == 1) expect_certified(before, result.program, result.steps[0]);
-  expect_same_meaning(before, result.program);
-}
-
 PlannedResult unroll(const Program& program, const std::string& operation, std::int64_t steps) {
   return apply_unrolls(program, {{PlannedUnroll{operation, steps}}});
 }
