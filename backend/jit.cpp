@@ -4,12 +4,17 @@
 
 #include <set>
 
-#include "backend/llvm_failure.h"
 #include "backend/memory_failure.h"
 #include "support/check.h"
 
 namespace tap::backend {
 namespace {
+
+template <class T>
+T checked(llvm::Expected<T> value, const char* what) {
+  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
+  return std::move(*value);
+}
 
 void check(llvm::Error error, const char* what) {
   if (error) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(std::move(error)));

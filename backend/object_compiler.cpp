@@ -16,7 +16,6 @@
 
 #include "backend/build_id.h"
 #include "backend/emit_llvm.h"
-#include "backend/llvm_failure.h"
 #include "backend/machine_code.h"
 #include "backend/memory_failure.h"
 #include "backend/optimize.h"
@@ -25,6 +24,12 @@
 
 namespace tap::backend {
 namespace {
+
+template <class T>
+T obtained(llvm::Expected<T> value, const char* what) {
+  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
+  return std::move(*value);
+}
 
 using llvm::orc::JITTargetMachineBuilder;
 
@@ -41,7 +46,7 @@ void initialise_target() {
 JITTargetMachineBuilder host() {
   InLlvm here;
   initialise_target();
-  auto builder = checked(JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
+  auto builder = obtained(JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   builder.setRelocationModel(llvm::Reloc::PIC_);
   builder.setCodeModel(llvm::CodeModel::Small);
@@ -70,7 +75,7 @@ struct ObjectCompiler::Impl {
 
   std::unique_ptr<llvm::TargetMachine> new_machine() const {
     JITTargetMachineBuilder builder = target;
-    return checked(builder.createTargetMachine(), "LLVM makes no code for this machine");
+    return obtained(builder.createTargetMachine(), "LLVM makes no code for this machine");
   }
   Object compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread) const;
   void compile_some(const std::vector<Kernel>& kernels, std::atomic<std::size_t>& next,

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-const Mesh* mesh_of(const Program& program, const Operation& operation) {
+const Mesh* mesh_of_blocks(const Program& program, const Operation& operation) {
   for (const BlockPlacement& p : operation.placements)
     if (p.axis) return find_mesh(program, p.mesh);
   return nullptr;
@@ -99,7 +99,7 @@ class DeviceExpander {
   void expand(OperationId o) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
-    const Mesh* mesh = mesh_of(program_, operation);
+    const Mesh* mesh = mesh_of_blocks(program_, operation);
     if (!mesh) return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
     for (std::int64_t place : {place_of(*mesh, device_)}) {
       if (place < 0) continue;
@@ -212,7 +212,7 @@ class DeviceExpander {
   void take_of(OperationId writer, std::uint32_t result, std::int64_t device, const Box& need, std::vector<Box>& left,
                Take take) {
     const Operation& operation = graph_[writer];
-    const Mesh* mesh = mesh_of(program_, operation);
+    const Mesh* mesh = mesh_of_blocks(program_, operation);
     if (!mesh) return;
     std::vector<AxisRef> axes;
     for (const BlockPlacement& p : placed_on_axes(operation)) axes.push_back(*p.axis);
@@ -280,7 +280,7 @@ bool has_writers_together(const Program& program, const Graph& graph) {
   for (const Operation& operation : graph.operations)
     for (ValueId v : operation.results) {
       ++writers[v.index()];
-      over_mesh[v.index()] += mesh_of(program, operation) != nullptr;
+      over_mesh[v.index()] += mesh_of_blocks(program, operation) != nullptr;
     }
   for (std::size_t v = 0; v < writers.size(); ++v)
     if (writers[v] > 1 && over_mesh[v] > 0) return true;

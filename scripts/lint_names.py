@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+"""Names in anonymous namespaces differ among the sources of a folder, since builds from nothing compile several as one.
+
+    scripts/lint_names.py [ROOT]        exit 1 and a line for each name that several sources define
+
+Looks at the lines that begin definitions, as .clang-format lays them out. Functions count as the same if what they take is
+written alike; aliases and constants of one name only if they are not of one text, which C++ allows for aliases.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+PROGRAMS = {"bench", "examples"}  # each source there is a program of its own
+TYPE = re.compile(r"(?:struct|class|enum class|enum) (\w+)\b(?!.*;$)")
+ALIAS = re.compile(r"using (\w+) = (.*)")
+CONSTANT = re.compile(r"(?:inline |static |constexpr |const )+[\w:<>,*& ]+? (\w+)(?:\[\w*\])? ?[={]")
+FUNCTION = re.compile(r"(?:template.*> )?[\w:<>,*&\[\] ]+? [*&]?(\w+)\((.*)")
+
+
+def defined(line):
+    """What a line at the margin defines: a name, and what two sources must not have in common of it."""
+    if match := TYPE.match(line):
+        return match.group(1), ""
+    if match := ALIAS.match(line):
+        return match.group(1), match.group(2)
+    if match := CONSTANT.match(line):
+        return match.group(1), ""
+    if match := FUNCTION.match(line):
+        parameters = re.sub(r" ?\b\w+(?=[,)])", "", match.group(2).split("{")[0])
+        return match.group(1), "(" + parameters.strip()
+    return None
+
+
+def definitions(text):
+    """(namespace, name, kind) of all that stands in anonymous namespaces."""
+    spaces = []
+    for line in text.split("\n"):
+        if match := re.match(r"namespace ?([\w:]*) ?\{$", line):
+            spaces.append(match.group(1))
+        elif line.startswith("}  // namespace"):
+            spaces.pop()
+        elif spaces and spaces[-1] == "" and line and line[0] not in " /#}" and (found := defined(line)):
+            yield "::".join(space for space in spaces if space), *found
+
+
+def collisions(folder):
+    where = collections.defaultdict(lambda: collections.defaultdict(set))
+    for path in sorted(folder.glob("*.cpp")):
+        for space, name, kind in definitions(path.read_text()):
+            where[space, name][kind].add(path.name)
+    for (space, name), kinds in sorted(where.items()):
+        aliases = all(not kind.startswith("(") and kind for kind in kinds)
+        groups = [set().union(*kinds.values())] if aliases and len(kinds) > 1 else [] if aliases else kinds.values()
+        for files in groups:
+            if len(files) > 1:
+                yield f"{space}: `{name}` is defined by {', '.join(sorted(files))}"
+
+
+def folders_with_sources(root):
+    """Of the repository itself, not of what is built in it."""
+    tops = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "build"))]
+    return sorted({path.parent for top in tops if top.name not in PROGRAMS for path in top.rglob("*.cpp")})
+
+
+def main(root):
+    folders = folders_with_sources(root)
+    found = [f"{folder.relative_to(root)}: {line}" for folder in folders for line in collisions(folder)]
+    print("\n".join(found + [f"{len(folders)} folders, {len(found)} names that several sources define"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()))

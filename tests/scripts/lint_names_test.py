@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+"""The lint of names finds what several sources of a folder define, and nothing else. Usage: lint_names_test.py LINT"""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+LINT = Path(sys.argv.pop(1)).resolve()
+
+
+def source(*lines, space="tap"):
+    return "\n".join([f"namespace {space} {{", "namespace {", *lines, "}  // namespace", f"}}  // namespace {space}", ""])
+
+
+class LintTest(unittest.TestCase):
+    def lint(self, files):
+        with tempfile.TemporaryDirectory() as name:
+            for path, text in files.items():
+                target = Path(name) / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text)
+            result = subprocess.run([sys.executable, LINT, name], capture_output=True, text=True)
+            return result.returncode, result.stdout
+
+    def test_what_two_sources_define(self):
+        for line, name in [("struct Reader {", "Reader"), ("int area(int a, const Box& b) {", "area"),
+                           ("constexpr int most = 4;", "most"), ("template <class T> T checked(T value) {", "checked")]:
+            code, out = self.lint({"ir/a.cpp": source(line), "ir/b.cpp": source(line)})
+            self.assertEqual(code, 1, out)
+            self.assertIn(f"ir: tap: `{name}` is defined by a.cpp, b.cpp", out)
+        code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": source("using K = long;")})
+        self.assertEqual(code, 1, out)
+
+    def test_what_does_no_harm(self):
+        code, out = self.lint({
+            "ir/a.cpp": source("struct Reader {", "int area(int a) {", "using K = int;", "struct Later;"),
+            "ir/b.cpp": source("int area(const Box& b) {", "using K = int;", "struct Later;"),
+            "ir/c.cpp": source("struct Reader {", space="tap::other"),
+            "passes/a.cpp": source("struct Reader {"),
+            "build/ir/a.cpp": source("struct Reader {"),
+            "build/ir/b.cpp": source("struct Reader {"),
+        })
+        self.assertEqual(code, 0, out)
+        self.assertIn("2 folders, 0 names", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
