@@ -9,15 +9,13 @@
 
 #include "support/diagnostic.h"
 #include "support/plural.h"
+#include "support/quoted.h"
 
 namespace tap {
 
 Failure wrong_data(Code code, std::string message, std::string help = {});        // exit 3
 Failure wrong_command(Code code, std::string message, std::string help = {});     // exit 2
 Failure resource_failure(Code code, std::string message, std::string help = {});  // exit 4
-
-// A name from outside as it may stand in a message: in backquotes, control bytes escaped, long ones shortened.
-std::string quoted(std::string_view name);
 
 // What the system says about an errno value, for example "No space left on device".
 std::string system_reason(int error_number);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/failure.h"
-#include "runtime/utf8.h"
+#include "support/utf8.h"
 
 namespace tap {
 namespace {

@@ -27,8 +27,9 @@ def defined(line):
     if match := CONSTANT.match(line):
         return match.group(1), ""
     if match := FUNCTION.match(line):
-        parameters = re.sub(r" ?\b\w+(?=[,)])", "", match.group(2).split("{")[0])
-        return match.group(1), "(" + parameters.strip()
+        needed = re.sub(r",?[^,]* = .*", ")", match.group(2))  # what has a default need not be given
+        types = re.sub(r" ?\b\w+(?=[,)])", "", needed.split("{")[0])
+        return match.group(1), "(" + types.strip()
     return None
 
 

@@ -8,6 +8,10 @@
 
 namespace tap {
 
+inline bool is_arithmetic(ast::BinaryOp op) {
+  return op == ast::BinaryOp::add || op == ast::BinaryOp::sub || op == ast::BinaryOp::mul || op == ast::BinaryOp::div;
+}
+
 // Adds the help and its fix to `d`; a number becomes bool by a comparison.
 void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
                       Diagnostic& d, const std::string& how = "convert it");

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/conversions.h"
 #include "compiler/frontend/sizes.h"
 #include "support/checked.h"
 

@@ -12,6 +12,7 @@
 #include "compiler/frontend/legality.h"
 #include "ir/graph.h"
 #include "support/diagnostic.h"
+#include "support/quoted.h"
 
 namespace tap {
 
@@ -78,8 +79,6 @@ struct Session {
     throw Abandoned{};
   }
 };
-
-inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 // 1 dim, 2 dims
 inline std::string counted(std::size_t n, std::string_view one, std::string_view many = {}) {

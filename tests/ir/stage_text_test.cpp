@@ -94,13 +94,13 @@ Schedule random_schedule() {
   });
   s.outside = several<std::string>(random_name);
   s.kernels = any_index();
-  s.kernel_of = several<std::optional<std::size_t>>([] { return samples::maybe(any_number); });
+  s.kernel_of = several<std::optional<std::size_t>>([] { return samples::maybe(any_index); });
   s.prepared.resize(s.kernel_of.size());
   for (auto& list : s.prepared)
     list = several<Preparation>([] {
       return Preparation{static_cast<std::uint32_t>(any_index()), any_index(), samples::random_tensor_type()};
     });
-  s.preparation = samples::maybe(any_number);
+  s.preparation = samples::maybe(any_index);
   s.arena_bytes = random_integer();
   s.prepared_bytes = random_integer();
   s.scratch_bytes = random_integer();

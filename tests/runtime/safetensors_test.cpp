@@ -17,12 +17,12 @@ std::string file(const std::string& header, const std::string& data = "") {
 std::string one(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return "{\"w\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}}";
 }
-void load_all(const std::string& bytes) {
+void load_tensors(const std::string& bytes) {
   SafetensorsFile opened(bytes_of_text(bytes), "`x.safetensors`");
   for (const std::string& name : opened.names()) opened.load(name);
 }
 void refused_tensors(const std::string& bytes, const std::string& part, int exit_code = 3) {
-  expect_failure([&] { load_all(bytes); }, exit_code, part);
+  expect_failure([&] { load_tensors(bytes); }, exit_code, part);
 }
 
 TEST(Safetensors, ReadsAFileWrittenByHand) {
@@ -34,7 +34,7 @@ TEST(Safetensors, ReadsAFileWrittenByHand) {
   EXPECT_EQ(opened.load("aé😀").load_i64(0), -1);
   EXPECT_EQ(opened.load("b").load_f64(0), 1.0);
   EXPECT_EQ(opened.load("b").load_f64(1), -2.0);
-  EXPECT_NO_THROW(load_all(file("{}")));
+  EXPECT_NO_THROW(load_tensors(file("{}")));
 }
 
 TEST(Safetensors, WritesWhatItReads) {
@@ -59,9 +59,9 @@ TEST(Safetensors, WritesWhatItReads) {
 
 TEST(Safetensors, CutOffAnywhere) {
   std::string good = file(one("U8", "[3]", "[0,3]"), "abc");
-  EXPECT_NO_THROW(load_all(good));
+  EXPECT_NO_THROW(load_tensors(good));
   for (std::size_t size = 0; size < good.size(); ++size) {
-    Told t = told([&] { load_all(good.substr(0, size)); });
+    Told t = told([&] { load_tensors(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
     EXPECT_NE(t.message.find("is cut off in its "), std::string::npos) << t.message;
   }

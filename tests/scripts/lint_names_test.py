@@ -29,6 +29,9 @@ class LintTest(unittest.TestCase):
             code, out = self.lint({"ir/a.cpp": source(line), "ir/b.cpp": source(line)})
             self.assertEqual(code, 1, out)
             self.assertIn(f"ir: tap: `{name}` is defined by a.cpp, b.cpp", out)
+        code, out = self.lint({"ir/a.cpp": source("void load(const S& s) {"),
+                               "ir/b.cpp": source("void load(const S& text, const Limits& limits = {}) {")})
+        self.assertEqual(code, 1, out)
         code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": source("using K = long;")})
         self.assertEqual(code, 1, out)
 

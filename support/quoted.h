@@ -1,0 +1,14 @@
+// A name from outside as it may stand in a message: in backquotes, control bytes escaped, long ones shortened.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tap {
+
+std::string quoted(std::string_view name);
+// Without these, std::quoted would fit strings better wherever something has included <iomanip>.
+inline std::string quoted(const std::string& name) { return quoted(std::string_view(name)); }
+inline std::string quoted(std::string& name) { return quoted(std::string_view(name)); }
+
+}  // namespace tap
