@@ -85,7 +85,7 @@ void expect_same_tables(const std::vector<Operator>& ops, const Tensor& x, const
     expect_same_bits({got[k]}, {wanted[k]}, where + ", result " + std::to_string(k));
 }
 
-std::vector<Tensor> oracle(const Operator& op, const std::vector<Tensor>& inputs) {
+std::vector<Tensor> interpreted(const Operator& op, const std::vector<Tensor>& inputs) {
   return evaluate({}, op, inputs).outputs;
 }
 
@@ -168,7 +168,7 @@ TEST(Cells, NarrowingRoundsOnce) {
   auto result = native(map, {x});
   EXPECT_EQ(values_of(result[0])[0], 1 + std::ldexp(1, -10));
   EXPECT_EQ(values_of(result[0])[3], 65504);
-  expect_same_bits(result, oracle(map, {x}), "narrowing");
+  expect_same_bits(result, interpreted(map, {x}), "narrowing");
 }
 
 TEST(Cells, FunctionsAreNearTheOracle) {
@@ -220,7 +220,7 @@ TEST(Cells, NestedChoicesStaySmall) {
   }
   Operator map = b.map({value});
   Tensor t = tensor(i64, {8}, {1, 2, 3, 4, 5, 6, 7, 8});
-  expect_same_bits(native(map, {t}), oracle(map, {t}), "nested");
+  expect_same_bits(native(map, {t}), interpreted(map, {t}), "nested");
 }
 
 }  // namespace
