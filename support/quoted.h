@@ -10,5 +10,6 @@ std::string quoted(std::string_view name);
 // Without these, std::quoted would fit strings better wherever something has included <iomanip>.
 inline std::string quoted(const std::string& name) { return quoted(std::string_view(name)); }
 inline std::string quoted(std::string& name) { return quoted(std::string_view(name)); }
+inline std::string quoted(const char* name) { return quoted(std::string_view(name)); }
 
 }  // namespace tap
