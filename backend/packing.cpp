@@ -146,6 +146,11 @@ class PackingChooser {
       std::int64_t blocks = (all + depth - 1) / depth;
       packing_.chunked = first;
       packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
+      if (has_lines_along(*first)) {
+        const std::int64_t whole = std::min(line_cells, size(*first));
+        if (checked::mul(whole * inner, vector_bytes * tile_.vectors) <= machine_.l2_bytes)
+          packing_.chunk = std::max(packing_.chunk, whole);
+      }
       points = packing_.chunk * inner;
     }
     std::int64_t bytes = checked::mul(vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
@@ -154,6 +159,15 @@ class PackingChooser {
     };
     packing_.row_block = block(machine_.l2_bytes / 4, tile_.row_count);
     packing_.lane_block = block(machine_.l3_bytes / 4, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
+  }
+
+  // Whether what lanes read is copied from lines of memory that lie along the dim: each block of it takes them whole, for else
+  // every block that has a part of a line fetches it again.
+  bool has_lines_along(std::size_t d) const {
+    return std::ranges::any_of(op_.reads, [&](const Access& access) {
+      return lies_along(access, d) && uses(access, tile_.dim) && !uses(access, *tile_.rows) &&
+             can_be_packed(op_, access, extents_);
+    });
   }
 
   static constexpr std::int64_t vector_bytes = 64, line_cells = 16;

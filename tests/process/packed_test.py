@@ -103,6 +103,15 @@ class Packed(TapcTest):
                         wanted = np.einsum(spec, a.astype(np.int64), b.astype(np.int64)).astype(of)
                         np.testing.assert_array_equal(y, wanted)
 
+    def test_lines_along_the_outer_reduction(self):
+        for c, d in ((40, 300), (17, 500), (3, 2000)):
+            with self.subTest(c=c, d=d):
+                a, b = self.whole(d, 64, c), self.whole(60, c, d)
+                text = (f"program p(A: f32[{d}, 64, {c}], B: f32[60, {c}, {d}]) -> (Y: f32[60, 64]) {{\n"
+                        "    Y[b, a] = sum[c, d] A[d, a, c] * B[b, c, d]\n}\n")
+                y, = self.run_on(text, {"A": a, "B": b}, ["Y"])
+                np.testing.assert_array_equal(y, np.einsum("dac,bcd->ba", a, b, optimize=True))
+
     def test_a_component_that_does_not_follow_the_lanes(self):
         for columns in (33, 100, 130):
             with self.subTest(columns=columns):
