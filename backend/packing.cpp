@@ -34,6 +34,16 @@ bool is_plain(const Operator& op, const Access& access) {
   return !access.fill || op.exprs[*access.fill].op == CellOp::constant;
 }
 
+// A parallel dim for all points of which lanes' operands are copied at once: all that has to stay near.
+bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes, const Extents& extents) {
+  constexpr double most_bytes = 512 << 10;
+  double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
+  for (std::size_t other = 0; other < op.dims.size(); ++other)
+    if (other == dim || other == lanes || (op.dims[other].role == DimRole::reduction && uses(access, other)))
+      bytes *= static_cast<double>(extents.most(op, other));
+  return op.dims[dim].role == DimRole::parallel && !is_constrained(op, dim) && bytes <= most_bytes;
+}
+
 class PackingChooser {
  public:
   PackingChooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
@@ -69,12 +79,27 @@ class PackingChooser {
     choose_beside();
   }
 
-  // Else every cell of a panel would come from a line of its own, again for each point of the dim along which the lines lie.
+  // Else every cell of a panel would come from a line of its own, again for each point of the dim along which the lines lie; or
+  // lines of the result that belong to two points of a dim would be written in two parts, long after each other.
   void choose_beside() {
     if (packing_.lane_reads.size() != 1) return;
     const Access& access = op_.reads[packing_.lane_reads[0]];
     auto along = turned_along(op_, access, tile_.dim, *tile_.rows, extents_);
-    if (along && op_.dims[*along].role == DimRole::parallel) packing_.beside = along;
+    if (along && op_.dims[*along].role == DimRole::parallel) {
+      packing_.beside = along;
+      return;
+    }
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (shares_lines_of_results(d) && uses(access, d) && can_be_beside(op_, access, d, tile_.dim, extents_))
+        packing_.beside = d;
+  }
+  // What the next point of the dim writes begins where this one's lanes end.
+  bool shares_lines_of_results(std::size_t d) const {
+    return d != tile_.dim && d != *tile_.rows && size(tile_.dim) % line_cells != 0 &&
+           std::ranges::all_of(op_.writes, [&](const Access& write) {
+             const auto& rows = write.projection.start.rows;
+             return rows.size() > 1 && lies_along(write, tile_.dim) && rows[rows.size() - 2].coefficients[d] == 1;
+           });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
   // A copy pays if it is used several times, and what it is made from is far away or in the wrong order. What rows read step by
@@ -214,15 +239,10 @@ bool can_be_window(const Operator& op, const Access& access, const Extents& exte
 std::optional<std::size_t> turned_along(const Operator& op, const Access& access, std::size_t lanes, std::size_t rows,
                                         const Extents& extents) {
   constexpr std::int64_t fewest = 8;
-  constexpr double most_bytes = 512 << 10;  // of what is copied for all points of a parallel dim: it has to stay near
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     if (d == lanes || d == rows || extents.sizes[d] < fewest || !lies_along(access, d)) continue;
     if (op.dims[d].role == DimRole::reduction) return d;
-    double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
-    for (std::size_t other = 0; other < op.dims.size(); ++other)
-      if (other == d || other == lanes || (op.dims[other].role == DimRole::reduction && uses(access, other)))
-        bytes *= static_cast<double>(extents.most(op, other));
-    if (op.dims[d].role == DimRole::parallel && !is_constrained(op, d) && bytes <= most_bytes) return d;
+    if (can_be_beside(op, access, d, lanes, extents)) return d;
   }
   return {};
 }
