@@ -34,9 +34,10 @@ bool is_plain(const Operator& op, const Access& access) {
   return !access.fill || op.exprs[*access.fill].op == CellOp::constant;
 }
 
-// A parallel dim for all points of which lanes' operands are copied at once: all that has to stay near.
-bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes, const Extents& extents) {
-  constexpr double most_bytes = 512 << 10;
+// A parallel dim for all points of which lanes' operands are copied at once: all that has to stay in the caches.
+bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes,
+                   const Extents& extents) {
+  constexpr double most_bytes = 4 << 20;
   double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
   for (std::size_t other = 0; other < op.dims.size(); ++other)
     if (other == dim || other == lanes || (op.dims[other].role == DimRole::reduction && uses(access, other)))
