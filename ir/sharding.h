@@ -1,4 +1,4 @@
-// Meshes and shardings, as far as they are declared and kept; their algebra comes with propagation.
+// Meshes and shardings as they are declared and kept; axis_algebra.h computes with them.
 #pragma once
 
 #include <cstdint>
