@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from machine_test import PROGRAMS
+from bits import PROGRAMS, BitsTest
 from tapc import *
 
 # Results that are cut, with the axis, so that no reduction is.
@@ -13,16 +13,7 @@ ROWS = {"matmul": ("z", 0), "transposed": ("z", 0), "conv": ("z", 1), "sums": ("
         "attention": ("z", 0)}
 
 
-class Determinism(TapcTest):
-    def inputs(self, text):
-        """Numbers of which every order of adding gives other bits."""
-        words = []
-        for number, (name, element, shape) in enumerate(re.findall(r"(\w): (f\d\d)\[([^\]]*)\]", text.split("->")[0])):
-            array = np.random.default_rng(number).standard_normal([int(n) for n in shape.split(",")])
-            np.save(self.folder / f"{name}.npy", array.astype(np.float32 if element == "f32" else np.float64))
-            words += ["-i", f"{name}=@{name}.npy"]
-        return words
-
+class Determinism(BitsTest):
     def bits(self, *words):
         self.expect(0, "^$", "run", "p.tap", *words, "-o", "@all.npz", "--cache-dir", "kernels")
         with np.load(self.folder / "all.npz") as file:
