@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Checks the rules of the house that a compiler cannot: who may include whom, which library stays in which files, and
-that no pass knows an operator of lib/std.tap by its name.
+"""Checks the rules of the house that a compiler cannot: who may include whom, which library stays in which files, that no
+pass knows an operator of lib/std.tap by its name, and that the README of a folder names no source file that is gone.
 
     scripts/lint_includes.py [ROOT]        exit 1 and one line per violation:  FILE:LINE: what
 """
@@ -60,6 +60,7 @@ NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their s
 GENERATED = re.compile(r"grammar/Tap(Lexer|Parser)\.h|embed/.*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+NAMED_FILE = re.compile(r"`([\w./*]+\.(?:h|cpp|def))`")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 OPERATOR = re.compile(r"^\s*(?:extern\s+)?op\s+([A-Za-z_]\w*)", re.M)
 
@@ -160,12 +161,21 @@ def check_size(root, names, folder):
         yield f"{folder}/: {lines} lines of code, and at most {CHECKER_LINES[folder]} can be read and believed"
 
 
+def check_readme(root, readme):
+    """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them."""
+    for number, line in enumerate(readme.read_text(encoding="utf-8").split("\n"), 1):
+        for name in NAMED_FILE.findall(line):
+            if not any(readme.parent.rglob(name)) and not any(root.glob(name)):
+                yield f"{readme.relative_to(root)}:{number}: `{name}` is no file"
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
     operators = operator_names(root)
     names = sources(root)
     problems = [f"{name}:{line}: {what}" for name in names for line, what in check_file(root, name, operators)]
     problems += [problem for folder in CHECKER_LINES for problem in check_size(root, names, folder)]
+    problems += [problem for readme in sorted(root.glob("*/README.md")) for problem in check_readme(root, readme)]
     print("\n".join(problems + [f"{len(names)} files, {len(operators)} operator names, {len(problems)} violations"]))
     return 1 if problems else 0
 

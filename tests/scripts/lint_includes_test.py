@@ -65,6 +65,12 @@ class LintTest(unittest.TestCase):
     def test_missing_file_and_pragma(self):
         self.refused({"ir/a.h": '#include "b.h"\n'}, 'ir/a.h:1: "b.h" is no file', "#pragma once")
 
+    def test_readme_names_files(self):
+        self.refused({"ir/README.md": "# ir\n| `gone.h` | nothing |\n"}, "ir/README.md:2: `gone.h` is no file")
+        code, out = self.lint({"ir/README.md": "`a.h`, `ir/a.h`, `a_*.cpp`, `sub/b.cpp`, `b.cpp`\n",
+                               "ir/a.h": "#pragma once\n", "ir/a_more.cpp": "\n", "ir/sub/b.cpp": "\n"})
+        self.assertEqual(code, 0, out)
+
     def test_operator_names(self):
         library = "/// doc\nop relu(x: T[d..]) -> (y: T[d..]) {}\nextern op smooth(x: f32[n]) -> (y: f32[n]) {}\n"
         for folder in ("ir", "passes", "check", "backend"):
