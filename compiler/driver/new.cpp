@@ -42,12 +42,12 @@ program main(X: f32[rows, cols]) -> (Y: f32[rows, cols]) {
 
 `main.tap` holds one operator, written as equations over cells, and one program.
 
-    tapc check main.tap                                  proves that every read and write is legal
-    tapc run main.tap -i X=iota                          runs it and prints the result
-    tapc run main.tap -i X=rand:42 -o Y=@y.npy           random input, result into a NumPy file
-    tapc run main.tap -i X=rand:42 --dim rows=1000       another size
-    tapc ops normalise --file main.tap                   what the operator reads, and how it can be sharded
-    tapc inspect main.tap --format svg -o main.svg       its graph as a picture
+    tapc check main.tap                                  # proves that every read and write is legal
+    tapc run main.tap -i X=iota                          # runs it and prints the result
+    tapc run main.tap -i X=rand:42 -o Y=@y.npy           # random input, result into a NumPy file
+    tapc run main.tap -i X=rand:42 --dim rows=1000       # another size
+    tapc ops normalise --file main.tap                   # what the operator reads, and how it can be sharded
+    tapc inspect main.tap --format svg -o main.svg       # its graph as a picture
 )md"},
     {".gitignore", "*.npy\n*.npz\n*.svg\n"},
 };
