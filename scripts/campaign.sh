@@ -14,10 +14,10 @@ parts=("$@")
 ((${#parts[@]})) || parts=(tsan asan fuzz random examples maths bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
-  fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300}
+  fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
   export RUNS=${RUNS:-3} OPERATIONS=${OPERATIONS:-5000} TORTURE=${TORTURE:-100}
 else
-  fuzz_seconds=${FUZZ_SECONDS:-600} random_cases=${RANDOM_CASES:-5000}
+  fuzz_seconds=${FUZZ_SECONDS:-600} random_cases=${RANDOM_CASES:-5000} sanitized_programs=300
 fi
 
 configure_and_build() {  # configure_and_build PRESET TARGET…
@@ -32,19 +32,32 @@ build_here() {  # build_here TARGET…: in build/, as it is configured
 }
 
 # Native code, its threads and what calls it, under each sanitizer.
-native_tests=(test_support test_ir test_runtime test_passes test_backend)
+native_tests=(test_support test_ir test_runtime test_passes test_check test_backend test_driver)
 
-# Signals that the sanitizer takes itself, and pages that are mapped anew in a handler, which it sees as racing writes.
-not_under_tsan='MappedFile.E11|MappedFileDeathTest|SignalsDeathTest'
-
-run_tsan() {
-  configure_and_build tsan "${native_tests[@]}" &&
-    ctest --test-dir build-tsan --output-on-failure --no-tests=error -j "$jobs" -L unit -E "$not_under_tsan"
+# under_sanitizer PRESET FILTER: each folder's tests in one process, then random programs.
+under_sanitizer() {
+  local preset=$1 filter=$2 target failed=0
+  configure_and_build "$preset" "${native_tests[@]}" random_programs || return
+  export XDG_CACHE_HOME=$PWD/build-$preset/test_cache
+  for target in "${native_tests[@]}"; do
+    echo "-- $target"
+    "build-$preset/bin/$target" --gtest_brief=1 --gtest_filter="-$filter" || failed=1
+  done
+  echo "-- random programs"
+  "build-$preset/bin/random_programs" --seed 300000 --count "$sanitized_programs" || failed=1
+  return $failed
 }
 
+# Not under the thread sanitizer: signals that it takes itself, and pages that are mapped anew in a handler, which it sees as
+# racing writes. Under neither: what takes time.
+run_tsan() {
+  under_sanitizer tsan '*MappedFile.E11*:*MappedFileDeathTest*:*SignalsDeathTest*:*Speed*:*WhatGrowsAllTheSame*'
+}
+
+# As in .ci/run, which runs what reads untrusted bytes and what proves, without native code.
 run_asan() {
-  configure_and_build asan-backend "${native_tests[@]}" &&
-    ctest --test-dir build-asan-backend --output-on-failure --no-tests=error -j "$jobs" -L unit
+  LSAN_OPTIONS="suppressions=$PWD/tests/sanitized_leaks.txt:print_suppressions=0" ASAN_OPTIONS=handle_sigbus=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 under_sanitizer asan-backend '*Speed*:*WhatGrowsAllTheSame*'
 }
 
 # Every target from its kept corpus. What it finds is in out/campaign/corpus, crashes beside it as NAME-crash-….
