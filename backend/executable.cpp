@@ -4,7 +4,6 @@
 
 #include "backend/compiled_program.h"
 #include "ir/interpret.h"
-#include "ir/stage_text.h"
 #include "runtime/executor.h"
 #include "support/check.h"
 
@@ -110,12 +109,12 @@ std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.ke
 
 std::size_t Executable::shard_count() const {
   std::size_t count = 0;
-  for (std::size_t s = 0; s < impl_->schedule.sequences.size(); ++s)
+  for (std::size_t s = 0; s < impl_->schedule.sequences.size(); ++s) {
+    if (s == impl_->schedule.preparation) continue;
     for (const Batch& batch : impl_->schedule.sequences[s])
       for (const ScheduledTask& task : batch)
-        count += s == impl_->schedule.preparation
-                     ? 0
-                     : std::holds_alternative<KernelCall>(task.what) || std::holds_alternative<OutsideCall>(task.what);
+        count += std::holds_alternative<KernelCall>(task.what) || std::holds_alternative<OutsideCall>(task.what);
+  }
   return count;
 }
 
@@ -126,7 +125,5 @@ std::string Executable::print_kernels() const {
   for (const Kernel& kernel : impl_->compiled.kernels.kernels) out += print(kernel);
   return out;
 }
-
-std::string Executable::print_schedule() const { return ir::print(impl_->schedule); }
 
 }  // namespace tap::backend

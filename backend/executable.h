@@ -45,7 +45,6 @@ class Executable {
   std::size_t cached_count() const;   // of those, how many the cache had
   std::size_t inner_bytes() const;    // the most that a thread has for the values inside of a group
   std::string print_kernels() const;  // their loops
-  std::string print_schedule() const;
 
  private:
   struct Impl;

@@ -83,7 +83,6 @@ class CellEvaluator {
   BlockId block_of(CellId root);
   std::vector<CellId> strict_needs(CellId id) const;
   Block order(const std::vector<CellId>& roots) const;
-  void compile_pending();
 
   Cell compute(const Step& step);
   Cell strict(const Step& step) const;

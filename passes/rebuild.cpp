@@ -87,7 +87,6 @@ Rebuilt Rebuild::finish() {
     if (split.value) placed(*split.value);
   made.claim.after = made.claim.before = id_;
   made.claim.operations = std::move(why_);
-  made.claim.equal = std::move(equal_);
   made.claim.copies = std::move(copies_);
   return made;
 }

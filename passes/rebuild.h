@@ -39,7 +39,6 @@ class Rebuild {
   void forward(ir::ValueId gone, ir::ValueId kept);
   // What `value` is by now.
   ir::ValueId now(ir::ValueId value) const;
-  void claim_equal(ir::EqualOperations equal) { equal_.push_back(std::move(equal)); }
   // That operation copies its operand: `forward` its result.
   void claim_copy(ir::OperationId operation) { copies_.push_back({{}, operation}); }
 
@@ -58,7 +57,6 @@ class Rebuild {
   std::vector<ir::ValueId> forwards_;  // by value: itself, or what it stands for
   std::vector<ir::Operation> operations_;
   std::vector<ir::Justification> why_;
-  std::vector<ir::EqualOperations> equal_;
   std::vector<ir::OperationRef> copies_;
   std::vector<std::pair<ir::OperationId, ir::OperationId>> became_;  // old, new
   std::vector<ir::ShardingGroup> groups_;                            // those that are not the graph's own

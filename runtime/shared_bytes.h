@@ -19,11 +19,6 @@ class SharedBytes {
   SharedBytes() = default;
   SharedBytes(std::shared_ptr<const std::byte> data, std::size_t size) : data_(std::move(data)), size_(size) {}
 
-  // Bytes that outlive every use.
-  static SharedBytes borrowed(std::span<const std::byte> bytes) {
-    return {std::shared_ptr<const std::byte>(bytes.data(), [](const std::byte*) {}), bytes.size()};
-  }
-
   const std::byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
   std::span<const std::byte> span() const { return {data_.get(), size_}; }

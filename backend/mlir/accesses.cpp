@@ -13,12 +13,6 @@ namespace {
 
 using ir::Range;
 
-std::string map_head(std::size_t loops) {
-  std::vector<std::string> names;
-  for (std::size_t k = 0; k < loops; ++k) names.push_back(fmt::format("d{}", k));
-  return "(" + joined(names) + ") -> (";
-}
-
 std::string row_text(const Row& row) {
   std::string text;
   for (std::size_t k = 0; k < row.coefficients.size(); ++k) {
@@ -138,15 +132,10 @@ Slice slice_of(std::vector<Row> rows, const Shape& shape) {
 }
 
 std::string map_text(const std::vector<Row>& rows, std::size_t loops) {
-  std::vector<std::string> parts;
+  std::vector<std::string> names, parts;
+  for (std::size_t k = 0; k < loops; ++k) names.push_back(fmt::format("d{}", k));
   for (const Row& row : rows) parts.push_back(row_text(row));
-  return "affine_map<" + map_head(loops) + joined(parts) + ")>";
-}
-
-std::string identity_map(const std::vector<std::size_t>& of, std::size_t loops) {
-  std::vector<std::string> parts;
-  for (std::size_t k : of) parts.push_back(fmt::format("d{}", k));
-  return "affine_map<" + map_head(loops) + joined(parts) + ")>";
+  return fmt::format("affine_map<({}) -> ({})>", joined(names), joined(parts));
 }
 
 std::string take_slice(Text& text, const std::string& tensor, const ir::TensorType& type, const Slice& slice) {

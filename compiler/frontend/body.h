@@ -48,7 +48,6 @@ class BodyBuilder {
 
  private:
   friend class EquationBuilder;
-  friend class AnnotationBuilder;
 
   struct Result {
     ast::Name name;
@@ -137,7 +136,6 @@ class BodyBuilder {
   std::map<ir::ValueId, const ast::Sharding*> claimed_;             // by the first name of the value that has one
 
  public:
-  const std::vector<ir::ValueId>& captures() const { return captures_; }
   GraphProvenance& provenance() { return provenance_; }
 };
 

@@ -163,8 +163,4 @@ const std::vector<VarId>& IndexSpace::reduction_vars(const Env& env, ast::ExprId
   return scoped_.at({expr.index(), &env}).vars;
 }
 
-bool IndexSpace::is_index_pack(const Env& env, const std::string& name) const {
-  return env.find_as<VarPackEntity>(name) != nullptr;
-}
-
 }  // namespace tap

@@ -105,7 +105,6 @@ class IndexSpace {
   std::optional<std::string> left_indices(const Shape& shape) const;
   const std::vector<VarId>& left_vars() const { return left_; }
   ir::Range bounds(const VarAffine& a) const;
-  bool is_index_pack(const Env& env, const std::string& name) const;
   Env& new_scope(const Env& outer);
   std::vector<VarId> over_shape(const Shape& shape, Span span);        // one resolved variable per axis
   void bind_empty_pack(Env& env, const std::string& name, Span span);  // inlined operators: rank 0

@@ -15,15 +15,6 @@ struct View {
   void* origin = nullptr;  // where cell 0 would be
   std::vector<std::int64_t> strides;
 };
-// `data` is the first cell of the box, whose cells are row-major.
-inline View view_of_box(const void* data, ElementType type, const ir::Box& box) {
-  View view{nullptr, row_major_strides(box.shape())};
-  std::int64_t first = 0;
-  for (std::size_t d = 0; d < view.strides.size(); ++d) first += box.dims[d].lo * view.strides[d];
-  auto address = reinterpret_cast<std::intptr_t>(data) - first * static_cast<std::int64_t>(size_of(type));
-  view.origin = reinterpret_cast<void*>(address);
-  return view;
-}
 
 struct Call {
   std::int64_t first_tile = 0, end_tile = 1;
