@@ -63,13 +63,7 @@ Status Executor::prepare(const TensorView* inputs, Message& message) {
     message.add("memory does not suffice: the program's constants need ").add(head.prepared_bytes).add(" bytes");
     return Status::no_memory;
   }
-  call->message = &message;
-  call->result = nullptr;
-  Status status = place_tensors(*call, inputs, nullptr);
-  if (status == Status::no_memory) message.add("memory does not suffice for a copy of a tensor that has gaps");
-  else status = run_sequence(*call, head.preparation, 0);
-  give_back(call);
-  return status;
+  return run_call(call, head.preparation, inputs, nullptr, message, nullptr);
 }
 
 Call* Executor::new_call() const {
@@ -190,12 +184,17 @@ Status Executor::run(const TensorView* inputs, const TensorView* outputs, Messag
     message.add("memory does not suffice: the program needs ").add(head.arena_bytes).add(" bytes");
     return Status::no_memory;
   }
+  return run_call(call, 0, inputs, outputs, message, result);
+}
+
+Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs, const TensorView* outputs,
+                          Message& message, Message* result) {
   call->message = &message;
   call->result = result;
   Status status = place_tensors(*call, inputs, outputs);
   if (status == Status::no_memory) message.add("memory does not suffice for a copy of a tensor that has gaps");
-  else status = run_sequence(*call, 0, 0);
-  if (status == Status::done) deliver(*call, outputs);
+  else status = run_sequence(*call, sequence, 0);
+  if (status == Status::done && outputs) deliver(*call, outputs);
   give_back(call);
   return status;
 }

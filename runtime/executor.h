@@ -61,6 +61,9 @@ class Executor {
   Call* new_call() const;
   Status place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const;
   void deliver(Call& call, const TensorView* outputs) const;
+  // The call is given back. Without outputs only the constants are there.
+  Status run_call(Call* call, int64_t sequence, const TensorView* inputs, const TensorView* outputs, Message& message,
+                  Message* result);
   Status run_sequence(Call& call, int64_t sequence, int64_t depth);
   Status run_iteration(Call& call, const tables::Iteration& task, int64_t depth);
   Status run_batch(Call& call, const tables::Batch& batch, int64_t depth);
