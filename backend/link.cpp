@@ -135,10 +135,6 @@ std::string link(std::vector<std::string> options, const std::string& object, st
   return result.take();
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<std::string> with_system_libraries(std::vector<std::string> options) {
   auto* sine = static_cast<double (*)(double)>(std::sin);
   options.insert(options.end(), {"--gc-sections", "-z", "defs", "-z", "now", "-z", "noexecstack", "--as-needed",

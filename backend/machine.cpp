@@ -45,10 +45,10 @@ Machine machine_of(const Target& target) {
   auto has = [&](const char* feature) {
     return std::find(features.begin(), features.end(), feature) != features.end();
   };
-  if (has("avx512f")) return target.name == "native" ? with_caches_found(machine) : machine;
-  bool arm = target.triple.starts_with("aarch64");
-  machine.vector_bytes = has("avx") ? 32 : 16;
-  machine.vector_registers = arm ? 32 : 16;
+  if (!has("avx512f")) {
+    machine.vector_bytes = has("avx") ? 32 : 16;
+    machine.vector_registers = target.triple.starts_with("aarch64") ? 32 : 16;
+  }
   return target.name == "native" ? with_caches_found(machine) : machine;
 }
 

@@ -276,8 +276,7 @@ class ScheduleReader : StageReader {
   std::vector<Place> op_;             // by operation of the schedule
   std::vector<std::size_t> outputs_;  // that have a buffer
   std::vector<BufferId> exchanged_;
-  std::vector<std::vector<OperationRef>> loops_of_{
-      s_.sequences.size()};  // by sequence: the repetitions that it runs in
+  std::vector<std::vector<OperationRef>> loops_of_{s_.sequences.size()};  // by sequence: what repeats it
   std::size_t sequence_ = 0;
 };
 

@@ -36,8 +36,8 @@ struct Finding {
 };
 struct Inferred {
   std::vector<Placed> values;  // of the main graph, by value
-  std::vector<std::vector<std::optional<Placed>>>
-      operands;  // by operation: where one is used otherwise than its value is
+  // By operation and operand, where one is used otherwise than its value is.
+  std::vector<std::vector<std::optional<Placed>>> operands;
   std::vector<Finding> findings;
 };
 // Pre: calls are inlined. What breaks a rule is told and taken as unsharded from there on.

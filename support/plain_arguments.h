@@ -6,8 +6,8 @@
 
 namespace tap {
 
-// The arguments, at least so many. `usage` begins with the program's name. After --help or --version they are not wanted: that is answered, and the process ends
-// with 0; with fewer it ends with 2.  usage: tapc-check SOURCE.ir CERTIFICATE STAGE.ir...
+// The arguments, at least so many. After --help or --version they are not wanted: that is answered, and the process ends with
+// 0; with fewer it ends with 2. `usage` begins with the program's name: tapc-check SOURCE.ir CERTIFICATE STAGE.ir...
 std::vector<std::string> plain_arguments(int argc, char** argv, int least, const char* usage, const char* version);
 
 }  // namespace tap

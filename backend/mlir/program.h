@@ -11,7 +11,7 @@
 
 namespace tap::backend::mlir {
 
-// Pre: no calls that matter are left but as regions; shardings have spread. Throws Refused.
+// Calls are written where they stand. Pre: shardings have spread. Throws Refused.
 std::string write_program(const ir::Program& program);
 
 }  // namespace tap::backend::mlir

@@ -29,7 +29,8 @@ struct Certified {
 // Runs the passes, applies the plan (its choices, its unrolls, then its fusions, then its splits and those that the program
 // asks for, by `split` and by shardings), realises, and checks all of it.
 // An operation that the plan or a `split` cuts is cut by these alone, whatever its shardings are.
-// Throws PlanRefused (read_plan.h) where the plan cannot be applied. `context`: what the plan may choose from; `fuse_more`: see PlanOptions.
+// Throws PlanRefused (read_plan.h) where the plan cannot be applied. `context`: what the plan may choose from; `fuse_more` and
+// `no_implicit_reshard`: see PlanOptions.
 Certified certify(ir::Program program, const ir::Plan& plan, passes::PassContext context = {}, bool fuse_more = false,
                   bool no_implicit_reshard = false);
 

@@ -194,15 +194,14 @@ void require_standalone(const LibraryFacts& facts) {
 }
 
 int compile(Session& session, const CompileCommand& command) {
-  FileId file{};
   if (command.is_for_text()) {
-    file = read_source(session, command.file);
-    write_outputs(session, {{command.output, {lower(session, command, file).mlir}}});
+    const FileId text = read_source(session, command.file);
+    write_outputs(session, {{command.output, {lower(session, command, text).mlir}}});
     return exit_code::done;
   }
   Places places = places_for(command);
   backend::Target target = target_for(command);
-  file = read_source(session, command.file);
+  const FileId file = read_source(session, command.file);
   LibraryFacts facts;
   Lowered program = lower(session, command, file);
   facts.program = program.compiled.name;

@@ -11,9 +11,8 @@ namespace tap {
 namespace {
 
 constexpr const char* from_the_other_side =
-    "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, `y[i, r] = x[2*i + r] for r in "
-    "0..2` "
-    "splits";
+    "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, "
+    "`y[i, r] = x[2*i + r] for r in 0..2` splits";
 
 class IndexClassifier {
  public:
