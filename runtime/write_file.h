@@ -6,7 +6,7 @@
 // A symbolic link at the final place is replaced, not followed. What a killed process left behind is removed by the next
 // run that writes into the same folder, once that process is gone.
 //
-//   write_files({{"y.npy", encode_npy(y)}, {"z.npy", encode_npy(z)}});
+//   write_files({{"y.npz", encode_npz(y)}, {"z.npz", encode_npz(z)}});
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ struct Slice {
 };
 Slice slice_of(std::vector<Row> rows, const Shape& shape);
 
-std::string map_text(const std::vector<Row>& rows, std::size_t loops);            // (d0, d1) -> (d0 + d1)
+std::string map_text(const std::vector<Row>& rows, std::size_t loops);  // (d0, d1) -> (d0 + d1)
 std::string take_slice(Text& text, const std::string& tensor, const ir::TensorType& type, const Slice& slice);
 std::string put_slice(Text& text, const std::string& part, const std::string& tensor, const ir::TensorType& type,
                       const Slice& slice);

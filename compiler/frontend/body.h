@@ -91,7 +91,13 @@ class BodyBuilder {
 
   std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
+  const Definition& callee_of(const ast::Call& call, Span span);
+  std::vector<std::optional<Bound>> tensors_of_one_shape(const ast::Call& call, std::size_t arity, Span span);
+  Bound one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted);
+  // body_iterate.cpp
   std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
+  ir::Range trips_of(const ast::Iterate& repetition);
+  void build_step(const ast::Iterate& repetition, const std::vector<Bound>& states);
   [[noreturn]] void literal_for(ast::ExprId id);
   Bound literal_tensor(ast::ExprId id, const ir::TensorType& type);
   // body_arithmetic.cpp
@@ -107,7 +113,12 @@ class BodyBuilder {
   Bound named_result(const ast::Name& name, Bound source, Span span);
   void group_values(const ast::GroupStatement& group);
   ir::ValueId annotated_value(const ast::Name& name);
+  // splits.cpp
   void request_split(const ast::SplitStatement& split, Span span);
+  ir::OperationId instance_named(const std::string& instance, Span span);
+  ir::SplitRequest split_target(const ast::SplitStatement& split, const std::string& what);
+  std::vector<ir::Range> split_blocks(const ast::SplitStatement& split, ir::Range range, const std::string& what,
+                                      Span span);
   ir::OperationId sole_writer(ir::ValueId value, const ast::Name& name);
   ir::AxisRef split_axis(const ast::SplitStatement& split, std::size_t blocks);
   ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);

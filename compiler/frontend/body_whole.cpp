@@ -1,4 +1,4 @@
-// Whole tensors: names, calls, built-in functions over all cells, literals where a 0-d tensor is wanted, iterate.
+// Whole tensors: names, calls, built-in functions over all cells, literals where a 0-d tensor is wanted.
 #include <algorithm>
 
 #include "compiler/frontend/body.h"
@@ -134,49 +134,53 @@ Bound BodyBuilder::literal_tensor(ast::ExprId id, const ir::TensorType& type) {
   return {value, type};
 }
 
+// The arguments of a function over cells: nothing for a literal.
+std::vector<std::optional<Bound>> BodyBuilder::tensors_of_one_shape(const ast::Call& call, std::size_t arity,
+                                                                    Span span) {
+  const std::string function = quoted(call.callee[0].text);
+  if (call.args.size() != arity)
+    session_.fail(
+        Diagnostic(Code::wrong_argument_count, span,
+                   function + " takes " + counted(arity, "argument") + "; got " + std::to_string(call.args.size())));
+  std::vector<std::optional<Bound>> given;
+  const Shape* shape = nullptr;
+  given.reserve(arity);
+  for (const auto& arg : call.args) {
+    given.push_back(is_literal(arg.value) ? std::nullopt : std::optional(whole(arg.value, {}).at(0)));
+    if (!given.back()) continue;
+    const Shape& own = given.back()->type.shape;
+    if (!shape) shape = &own;
+    if (*shape != own)
+      session_.fail(
+          Diagnostic(Code::shape_mismatch, span,
+                     function + " takes tensors of one shape; got " + to_string(*shape) + " and " + to_string(own)));
+  }
+  return given;
+}
+
 // exp(X), max(A, B), f16(X): the map over the cells of tensors of one shape.
 std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, const std::string& name) {
   Span span = env_[id].span;
   std::optional<ir::CellOp> f = builtin_function(call.callee[0].text);
-  auto arity = static_cast<std::size_t>(f ? info(*f).arity : 1);
-  if (call.args.size() != arity)
-    session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             quoted(call.callee[0].text) + " takes " + std::to_string(arity) +
-                                 (arity == 1 ? " argument" : " arguments") + "; got " +
-                                 std::to_string(call.args.size())));
-  std::vector<std::optional<Bound>> given;
-  std::optional<ir::TensorType> shape;
-  for (const auto& arg : call.args) {
-    if (is_literal(arg.value)) {
-      given.push_back(std::nullopt);
-      continue;
-    }
-    auto values = whole(arg.value, {});
-    given.push_back(values.at(0));
-    if (!shape) shape = values[0].type;
-    if (shape->shape != values[0].type.shape)
-      session_.fail(Diagnostic(Code::shape_mismatch, span,
-                               quoted(call.callee[0].text) + " takes tensors of one shape; got " +
-                                   to_string(shape->shape) + " and " + to_string(values[0].type.shape)));
-  }
+  std::vector<std::optional<Bound>> given =
+      tensors_of_one_shape(call, static_cast<std::size_t>(f ? info(*f).arity : 1), span);
   std::optional<ElementType> to = f ? std::nullopt : try_type(env_, call.callee[0].text);
-  if (!shape) {
-    if (to) return {literal_tensor(call.args[0].value, {*to, {}})};
-    shape = ir::TensorType{ElementType::f32, {}};
-  }
+  auto tensor = std::find_if(given.begin(), given.end(), [](const auto& argument) { return argument.has_value(); });
+  if (tensor == given.end() && to) return {literal_tensor(call.args[0].value, {*to, {}})};
+  const ir::TensorType first = tensor == given.end() ? ir::TensorType{ElementType::f32, {}} : (*tensor)->type;
   IndexSpace space(session_);
-  std::vector<VarId> vars = space.over_shape(shape->shape, span);
+  std::vector<VarId> vars = space.over_shape(first.shape, span);
   CellElaborator cells(session_, this, space, name);
   Frame frame(space);
   FrameWrite write;
   for (VarId var : vars) write.start.push_back({{{var, 1}}, 0});
   std::vector<Cell> args;
   std::vector<Span> spans;
-  for (std::size_t i = 0; i < arity; ++i) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
     spans.push_back(env_[call.args[i].value].span);
     if (!given[i]) {
-      args.push_back({Cell::Kind::typed, cells.of_type(env_, call.args[i].value, frame, shape->element, span, ""),
-                      shape->element});
+      args.push_back(
+          {Cell::Kind::typed, cells.of_type(env_, call.args[i].value, frame, first.element, span, ""), first.element});
       continue;
     }
     FrameRead read{given[i]->value, given[i]->type, write.start, {}, std::nullopt, spans.back()};
@@ -189,48 +193,61 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
   }
   Cell result = f ? cells.apply(*f, args, spans, frame) : cells.convert(args[0], *to, frame);
   write.element = result.type;
-  write.result_shape = shape->shape;
+  write.result_shape = first.shape;
   std::vector<ir::CellId> roots{frame.cells.cast(result.id, result.type)};
-  ir::ValueId value = add_value(name, {result.type, shape->shape}, span);
+  ir::ValueId value = add_value(name, {result.type, first.shape}, span);
   auto finished = frame.finish(call.callee[0].text, vars, {}, {write}, roots, counter_depth_);
   add_operation(std::move(finished), ir::MapBody{roots}, {value}, span);
   std::vector<std::optional<ir::ValueId>> arguments;
-  for (const auto& tensor : given) arguments.push_back(tensor ? std::optional(tensor->value) : std::nullopt);
+  for (const auto& argument : given) arguments.push_back(argument ? std::optional(argument->value) : std::nullopt);
   annotate_arguments(call, arguments);
-  return {{value, {result.type, shape->shape}}};
+  return {{value, {result.type, first.shape}}};
 }
 
-std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names) {
-  Span span = env_[id].span;
-  const std::string& callee = call.callee.back().text;
-  const Definition* definition =
-      call.callee.size() == 2 ? session_.definitions.find_qualified(*env_.scope, Sort::op, call.callee[0].text, callee)
-                              : session_.definitions.find(*env_.scope, Sort::op, call.callee.back());
+// What is called, with as many arguments as it takes.
+const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
+  const ast::Name& name = call.callee.back();
+  auto& all = session_.definitions;
+  const Definition* definition = call.callee.size() == 2
+                                     ? all.find_qualified(*env_.scope, Sort::op, call.callee[0].text, name.text)
+                                     : all.find(*env_.scope, Sort::op, name);
   if (!definition) {
-    const ast::Name& name = call.callee.back();
-    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(callee));
+    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
     if (!offer_plain_call(session_, env_, call, span, d)) offer_definition(session_, env_, Sort::op, name, d);
     session_.fail(std::move(d));
   }
   Signature signature = signature_of(*definition);
   if (call.args.size() != signature.inputs.size()) {
     Diagnostic d(Code::wrong_argument_count, span,
-                 quoted(callee) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
+                 quoted(name.text) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
                      std::to_string(call.args.size()));
     d.label(definition->name_span, "declared here");
     offer_parameters(session_, env_, signature, call, span, d);
     session_.fail(std::move(d));
   }
+  return *definition;
+}
+
+// An argument or a state: one tensor, not the several of a tuple or a call.
+Bound BodyBuilder::one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted) {
+  auto values = whole(id, names);
+  if (values.size() != 1)
+    session_.fail(Diagnostic(Code::wrong_argument_count, env_[id].span,
+                             wanted + "; this has " + counted(values.size(), "result")));
+  return values[0];
+}
+
+std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names) {
+  Span span = env_[id].span;
+  const std::string& callee = call.callee.back().text;
+  const Definition& definition = callee_of(call, span);
+  Signature signature = signature_of(definition);
   std::vector<std::optional<Bound>> given(call.args.size());
   std::map<std::string, ElementType> generics;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (is_literal(call.args[i].value)) continue;
-    auto values = whole(call.args[i].value, {});
-    if (values.size() != 1)
-      session_.fail(Diagnostic(Code::wrong_argument_count, env_[call.args[i].value].span,
-                               "one tensor is wanted here; this has " + counted(values.size(), "result")));
-    given[i] = values[0];
-    generics.emplace(signature.inputs[i].type.element.text, values[0].type.element);
+    given[i] = one_tensor(call.args[i].value, {}, "one tensor is wanted here");
+    generics.emplace(signature.inputs[i].type.element.text, given[i]->type.element);
   }
   std::vector<GivenTensor> tensors;
   std::vector<ir::ValueId> operands;
@@ -245,7 +262,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     tensors.push_back({given[i]->type, env_[call.args[i].value].span});
     operands.push_back(given[i]->value);
   }
-  Instance instance = instantiate(session_, *definition, env_, call.params, tensors, span);
+  Instance instance = instantiate(session_, definition, env_, call.params, tensors, span);
   std::vector<Bound> results;
   std::vector<ir::ValueId> values;
   for (std::size_t k = 0; k < instance.results.size(); ++k) {
@@ -258,83 +275,6 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   instances_.emplace_back(callee + "#" + std::to_string(++instance_count_[callee]),
                           ir::OperationId(graph_.operations.size() - 1));
   annotate_arguments(call, {operation_operands.begin(), operation_operands.end()});
-  return results;
-}
-
-std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::ExprId id,
-                                        const std::vector<std::string>& names) {
-  Span span = env_[id].span;
-  ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
-  if (!repetition.counter && trips.hi < 0)
-    session_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
-                             "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
-  // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
-  trips.hi = std::max(trips.lo, trips.hi);
-  countable(session_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
-  if (repetition.results.size() != repetition.states.size())
-    session_.fail(
-        Diagnostic(Code::wrong_argument_count, span,
-                   "the body of `iterate` ends with one result per state: " + std::to_string(repetition.states.size()) +
-                       " wanted; got " + std::to_string(repetition.results.size())));
-  BodyBuilder inner(session_, graph_.name + ".iterate", this);
-  inner.env_ = Env::inside(env_);
-  inner.counter_depth_ = counter_depth_ + 1;
-  if (repetition.counter)
-    inner.env_.names[repetition.counter->text] = CounterEntity{counter_depth_, trips, repetition.counter->span};
-
-  std::vector<Bound> states;
-  for (const auto& state : repetition.states) {
-    auto initial = whole(state.initial, {state.name.text});
-    if (initial.size() != 1)
-      session_.fail(Diagnostic(Code::wrong_argument_count, env_[state.initial].span,
-                               "a state starts from one tensor; this has " + counted(initial.size(), "result")));
-    states.push_back(initial[0]);
-    inner.declare_input(state.name, initial[0].type, {}, false);
-  }
-  std::size_t errors = session_.diagnostics->error_count();
-  inner.build(repetition.body);
-  std::vector<ir::ValueId> after;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    auto value = inner.whole(repetition.results[i], {repetition.states[i].name.text});
-    if (value.size() != 1)
-      session_.fail(Diagnostic(Code::wrong_argument_count, env_[repetition.results[i]].span,
-                               "one tensor is wanted here; this has " + counted(value.size(), "result")));
-    if (value[0].type != states[i].type)
-      session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
-                               "the state " + quoted(repetition.states[i].name.text) + " starts as " +
-                                   to_string(states[i].type) + " and becomes " + to_string(value[0].type) +
-                                   "; a state keeps its type and shape")
-                        .label(repetition.states[i].name.span, "it starts here"));
-    after.push_back(value[0].value);
-  }
-  if (session_.diagnostics->error_count() == errors) inner.annotate({}, {}, repetition.body);
-  if (session_.diagnostics->error_count() > errors) throw Abandoned{};
-  inner.graph_.outputs = after;
-
-  ir::Operator op;
-  op.name = "iterate";
-  std::vector<ir::ValueId> operands;
-  for (const auto& state : states)
-    operands.push_back(state.value), op.operands.push_back(state.type), op.results.push_back(state.type);
-  for (const auto& state : repetition.states) op.operand_names.push_back(state.name.text);
-  op.result_names = op.operand_names;
-  for (ir::ValueId outside : inner.captures_) {
-    operands.push_back(outside);
-    op.operands.push_back(graph_[outside].type);
-    op.operand_names.push_back(graph_[outside].name);
-  }
-  session_.program.graphs.push_back(std::move(inner.graph_));
-  session_.provenance.graphs.push_back(std::move(inner.provenance_));
-  op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(session_.program.graphs.size() - 1), trips};
-  ir::OperatorId op_id = session_.interner.add(std::move(op));
-
-  std::vector<Bound> results;
-  std::vector<ir::ValueId> values;
-  for (std::size_t k = 0; k < states.size(); ++k) {
-    values.push_back(add_value(k < names.size() ? names[k] : repetition.states[k].name.text, states[k].type, span));
-    results.push_back({values.back(), states[k].type});
-  }
-  add_operation(op_id, std::move(operands), std::move(values), span);
   return results;
 }
 

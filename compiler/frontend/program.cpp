@@ -87,20 +87,8 @@ void bind_given_dims(Session& session, Env& env, const Definition& definition, F
   }
 }
 
-// --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
-void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
-  FreeDims known;
-  collect_dims(definition, known);
-  DeclaredDims declared;
-  for (const Definition* d : definition.scope->in_order)
-    if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.dims.insert(d->name);
-  bind_given_dims(session, env, definition, known);
-  std::vector<ShapeEquation> equations;
-  for (const auto& input : program.inputs)
-    if (auto given = session.options.input_shapes.find(input.name.text); given != session.options.input_shapes.end())
-      equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span, true});
-  unify_shapes(session, env, std::move(equations), {}, program.name.text, program.name.span);
-
+// dim n = 4, m = 2*n: in whatever order they depend on each other.
+void bind_declared_dims(Session& session, Env& env, const DeclaredDims& declared) {
   bool progress = true;
   while (progress) {
     progress = false;
@@ -126,6 +114,9 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
     if (is_declared(declared, unbound.name)) continue;      // reported where it is declared
     eval_size(session, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
   }
+}
+
+void require_sizes(Session& session, const Env& env, const Definition& definition, const ast::ProgramDecl& program) {
   std::vector<ast::TensorParam> tensors = program.inputs;
   tensors.insert(tensors.end(), program.results.begin(), program.results.end());
   for (const auto& tensor : tensors) {
@@ -143,6 +134,23 @@ void bind_dims(Session& session, Env& env, const Definition& definition, const a
                        .fix({definition.part.file, definition.part.begin, definition.part.begin},
                             "dim " + unbound->name + " = 16\n"));
   }
+}
+
+// --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
+void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
+  FreeDims known;
+  collect_dims(definition, known);
+  DeclaredDims declared;
+  for (const Definition* d : definition.scope->in_order)
+    if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.dims.insert(d->name);
+  bind_given_dims(session, env, definition, known);
+  std::vector<ShapeEquation> equations;
+  for (const auto& input : program.inputs)
+    if (auto given = session.options.input_shapes.find(input.name.text); given != session.options.input_shapes.end())
+      equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span, true});
+  unify_shapes(session, env, std::move(equations), {}, program.name.text, program.name.span);
+  bind_declared_dims(session, env, declared);
+  require_sizes(session, env, definition, program);
 }
 
 }  // namespace

@@ -22,35 +22,73 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
+// f#1 on k: the first call of f.
+ir::OperationId BodyBuilder::instance_named(const std::string& instance, Span span) {
+  auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& i) { return i.first == instance; });
+  if (found != instances_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, operation] : instances_) names.push_back(name);
+  Diagnostic d(Code::bad_split, span, "this program has no operation " + quoted(instance));
+  if (auto near = did_you_mean(instance, names)) d.help("did you mean " + quoted(*near) + "?");
+  else if (!names.empty()) d.help("its calls: " + listed(names));
+  else d.help("an operation is named by the value that it writes; `operator#1` is the first call of an operator");
+  session_.fail(std::move(d));
+}
+
+// Y on axis 0: what writes Y, and the axis if there is one.
+ir::SplitRequest BodyBuilder::split_target(const ast::SplitStatement& split, const std::string& what) {
   ir::SplitRequest request;
-  auto refuse = [&](Span at, const std::string& why) { session_.fail(Diagnostic(Code::bad_split, at, why)); };
-  std::string what = split.target.text + (split.instance ? "#" + std::to_string(*split.instance) : "");
   if (split.instance) {
-    auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& i) { return i.first == what; });
-    if (found == instances_.end()) {
-      std::vector<std::string> names;
-      for (const auto& [name, operation] : instances_) names.push_back(name);
-      Diagnostic d(Code::bad_split, split.target.span, "this program has no operation " + quoted(what));
-      if (auto near = did_you_mean(what, names)) d.help("did you mean " + quoted(*near) + "?");
-      else if (!names.empty()) d.help("its calls: " + listed(names));
-      else d.help("an operation is named by the value that it writes; `operator#1` is the first call of an operator");
-      session_.fail(std::move(d));
-    }
-    request.operation = found->second;
-  } else {
-    ir::ValueId value = annotated_value(split.target);
-    request.operation = sole_writer(value, split.target);
-    if (split.axis) {
-      const Shape& shape = graph_[value].type.shape;
-      if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
-        refuse(split.axis_span, quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
-                                    (shape.empty() ? "" : ", counted from 0") + "; there is no axis " +
-                                    std::to_string(*split.axis));
-      request.value = value;
-      request.axis = static_cast<std::uint32_t>(*split.axis);
-    }
+    request.operation = instance_named(what, split.target.span);
+    return request;
   }
+  ir::ValueId value = annotated_value(split.target);
+  request.operation = sole_writer(value, split.target);
+  if (!split.axis) return request;
+  const Shape& shape = graph_[value].type.shape;
+  if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
+    session_.fail(Diagnostic(Code::bad_split, split.axis_span,
+                             quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
+                                 (shape.empty() ? "" : ", counted from 0") + "; there is no axis " +
+                                 std::to_string(*split.axis)));
+  request.value = value;
+  request.axis = static_cast<std::uint32_t>(*split.axis);
+  return request;
+}
+
+// into 4, or into [0..3, 3..8]
+std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& split, ir::Range range,
+                                                 const std::string& what, Span span) {
+  auto refuse = [&](Span at, const std::string& why) { session_.fail(Diagnostic(Code::bad_split, at, why)); };
+  if (split.count) {
+    Span written = env_[*split.count].span;
+    std::int64_t count = eval_size(session_, env_, *split.count);
+    if (count < 1 || count > max_blocks)
+      refuse(written, "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
+    if (count > std::max<std::int64_t>(range.size(), 1))
+      refuse(written, quoted(what) + " has " + counted(range.size(), "index", "indices") + " there; got " +
+                          counted(count, "block"));
+    return ir::ceil_blocks(range, count);
+  }
+  std::vector<ir::Range> blocks;
+  std::int64_t at = range.lo;
+  for (const auto& [lo_id, hi_id] : split.blocks) {
+    ir::Range block{eval_size(session_, env_, lo_id), eval_size(session_, env_, hi_id)};
+    if (block.lo != at || block.hi < block.lo)
+      refuse(join(env_[lo_id].span, env_[hi_id].span),
+             "blocks follow each other: wanted one that starts at " + std::to_string(at) + "; got " + to_string(block));
+    at = block.hi;
+    blocks.push_back(block);
+  }
+  Span last = split.blocks.empty() ? span : env_[split.blocks.back().second].span;
+  if (at != range.hi) refuse(last, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
+  return blocks;
+}
+
+void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
+  auto refuse = [&](const std::string& why) { session_.fail(Diagnostic(Code::bad_split, span, why)); };
+  std::string what = split.target.text + (split.instance ? "#" + std::to_string(*split.instance) : "");
+  ir::SplitRequest request = split_target(split, what);
   ir::Range range;
   if (request.value) {
     range = {0, graph_[*request.value].type.shape[request.axis]};
@@ -58,36 +96,15 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     request.dim = split.dim->text;
     range = split_range(graph_[request.operation], *split.dim, what);
   } else {
-    refuse(span, "a split says where: `on axis 0` of a value or `on k`, an index variable");
+    refuse("a split says where: `on axis 0` of a value or `on k`, an index variable");
   }
-  if (split.count) {
-    std::int64_t count = eval_size(session_, env_, *split.count);
-    if (count < 1 || count > max_blocks)
-      refuse(env_[*split.count].span,
-             "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
-    if (count > std::max<std::int64_t>(range.size(), 1))
-      refuse(env_[*split.count].span, quoted(what) + " has " + counted(range.size(), "index", "indices") +
-                                          " there; got " + counted(count, "block"));
-    request.blocks = ir::ceil_blocks(range, count);
-  } else {
-    std::int64_t at = range.lo;
-    for (const auto& [lo_id, hi_id] : split.blocks) {
-      ir::Range block{eval_size(session_, env_, lo_id), eval_size(session_, env_, hi_id)};
-      if (block.lo != at || block.hi < block.lo)
-        refuse(join(env_[lo_id].span, env_[hi_id].span), "blocks follow each other: wanted one that starts at " +
-                                                             std::to_string(at) + "; got " + to_string(block));
-      at = block.hi;
-      request.blocks.push_back(block);
-    }
-    Span last = split.blocks.empty() ? span : env_[split.blocks.back().second].span;
-    if (at != range.hi) refuse(last, "the blocks end at " + std::to_string(at) + "; the range is " + to_string(range));
-  }
+  request.blocks = split_blocks(split, range, what, span);
   request.placement = static_cast<ir::Placement>(split.placement);
   if (split.axis_ref) request.mesh_axis = split_axis(split, request.blocks.size());
   for (const ir::SplitRequest& other : graph_.splits)
     if (other.operation == request.operation && other.value == request.value && other.axis == request.axis &&
         other.dim == request.dim)
-      refuse(span, quoted(what) + " is split there already");
+      refuse(quoted(what) + " is split there already");
   graph_.splits.push_back(std::move(request));
 }
 

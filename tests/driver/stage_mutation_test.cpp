@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/driver/stage_mutations.h"
+#include "tests/driver/mutations_of_block_graphs.h"
+#include "tests/driver/mutations_of_schedules.h"
+#include "tests/driver/stage_cases.h"
 
 namespace tap::driver::test {
 namespace {

@@ -1,0 +1,172 @@
+// Every kind of change to the tasks of a block graph.
+#pragma once
+
+#include "ir/block_graph.h"
+#include "tests/driver/stage_mutations.h"
+
+namespace tap::driver::test {
+
+using Blocks = ir::BlockGraph;
+
+template <class T>
+T* any_task(Blocks& blocks, Random& random) {
+  std::vector<T*> found;
+  for (ir::Task& task : blocks.tasks)
+    if (auto* one = std::get_if<T>(&task)) found.push_back(one);
+  return found.empty() ? nullptr : found[any(random, found.size())];
+}
+inline bool exchange_two(std::vector<ir::HeldId>& ids, Random& random) {
+  if (ids.size() < 2) return false;
+  std::size_t a = any(random, ids.size()), b = any(random, ids.size());
+  std::swap(ids[a], ids[b]);
+  return ids[a] != ids[b];
+}
+// Another that holds the same value, or just another.
+inline bool replace(const Blocks& blocks, ir::HeldId& id, bool same_value, Random& random) {
+  ir::HeldId by(any(random, blocks.held.size()));
+  if (by == id || (blocks[by].value == blocks[id].value) != same_value) return false;
+  id = by;
+  return true;
+}
+inline ir::Range* any_range(ir::Box& box, Random& random) { return any(random, box.dims); }
+
+inline std::vector<StageKind<Blocks>> block_kinds() {
+  const std::vector<std::string> flow = {"expansion", "held"}, box = {"expansion", "held", "placement"},
+                                 number = {"well-formed", "expansion", "held", "placement"};
+  return {
+      {"a task dropped", flow,
+       [](Blocks& b, Random& r) {
+         return !b.tasks.empty() &&
+                (b.tasks.erase(b.tasks.begin() + static_cast<std::ptrdiff_t>(any(r, b.tasks.size()))), true);
+       }},
+      {"tasks in another order", flow,
+       [](Blocks& b, Random& r) {
+         std::swap(b.tasks[any(r, b.tasks.size())], b.tasks[any(r, b.tasks.size())]);
+         return true;
+       }},
+      {"a box shifted", box,
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         auto* range = a ? any_range(a->box, r) : nullptr;
+         return range && (++range->lo, ++range->hi);
+       }},
+      {"a box smaller", box,
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         auto* range = a ? any_range(a->box, r) : nullptr;
+         return range && !range->empty() && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"a box larger", box,
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         auto* range = a ? any_range(a->box, r) : nullptr;
+         return range && (any(r, 2) == 0 ? (--range->lo, true) : (++range->hi, true));
+       }},
+      {"operands exchanged", number,
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         return a && exchange_two(a->operands, r);
+       }},
+      {"another operand", number,
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         auto* id = a ? any(r, a->operands) : nullptr;
+         return id && replace(b, *id, any(r, 2) == 0, r);
+       }},
+      {"another result", number,
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         auto* id = a ? any(r, a->results) : nullptr;
+         return id && replace(b, *id, any(r, 2) == 0, r);
+       }},
+      {"another operation", number,
+       [](Blocks& b, Random& r) {
+         auto *a = any_task<ir::Application>(b, r), *other = any_task<ir::Application>(b, r);
+         return a && a->operation != other->operation && (a->operation = other->operation, true);
+       }},
+      {"another device",
+       {"placement", "held"},
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         return a && (a->device = a->device == ir::everywhere ? 1 : (a->device + 1) % 5, true);
+       }},
+      {"a move from another memory", number,
+       [](Blocks& b, Random& r) {
+         auto* m = any_task<ir::Move>(b, r);
+         return m && replace(b, m->from, any(r, 4) > 0, r);
+       }},
+      {"a move to another memory", number,
+       [](Blocks& b, Random& r) {
+         auto* m = any_task<ir::Move>(b, r);
+         return m && replace(b, m->to, any(r, 4) > 0, r);
+       }},
+      {"a move of less", flow,
+       [](Blocks& b, Random& r) {
+         auto* m = any_task<ir::Move>(b, r);
+         auto* range = m ? any_range(m->box, r) : nullptr;
+         return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"a move of more", flow,
+       [](Blocks& b, Random& r) {
+         auto* m = any_task<ir::Move>(b, r);
+         auto* range = m ? any_range(m->box, r) : nullptr;
+         return range && (any(r, 2) == 0 ? (--range->lo, true) : (++range->hi, true));
+       }},
+      {"less is held", flow,
+       [](Blocks& b, Random& r) {
+         auto* range = any_range(b.held[any(r, b.held.size())].box, r);
+         return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"held by another device",
+       {"placement", "held", "well-formed"},
+       [](Blocks& b, Random& r) {
+         ir::Held& held = b.held[any(r, b.held.size())];
+         return held.device = held.device == ir::everywhere ? 2 : (held.device + 1) % 4, true;
+       }},
+      {"a part of an output left out", number,
+       [](Blocks& b, Random& r) {
+         auto* holders = any(r, b.outputs);
+         return holders && (holders->pop_back(), true);
+       }},
+      {"outputs exchanged", number,
+       [](Blocks& b, Random&) { return b.outputs.size() > 1 && (std::swap(b.outputs[0], b.outputs[1]), true); }},
+      // Harmless.
+      {"a task done twice",
+       {},
+       [](Blocks& b, Random& r) {
+         std::size_t t = any(r, b.tasks.size());
+         b.tasks.insert(b.tasks.begin() + static_cast<std::ptrdiff_t>(t), ir::Task(b.tasks[t]));
+         return true;
+       }},
+      {"memory that nobody uses",
+       {},
+       [](Blocks& b, Random& r) { return b.held.push_back(b.held[any(r, b.held.size())]), true; }},
+      {"devices of an operation in another order",
+       {},
+       [](Blocks& b, Random& r) {
+         std::size_t t = any(r, b.tasks.size());
+         auto* a = std::get_if<ir::Application>(&b.tasks[t]);
+         auto* next = t + 1 < b.tasks.size() ? std::get_if<ir::Application>(&b.tasks[t + 1]) : nullptr;
+         return a && next && a->operation == next->operation && (std::swap(*a, *next), true);
+       }},
+      {"held in another order",
+       {},
+       [](Blocks& b, Random& r) {
+         std::size_t x = any(r, b.held.size()), y = any(r, b.held.size());
+         std::swap(b.held[x], b.held[y]);
+         auto move = [&](ir::HeldId& id) {
+           id = id.index() == x ? ir::HeldId(y) : id.index() == y ? ir::HeldId(x) : id;
+         };
+         auto move_all = [&](std::vector<ir::HeldId>& ids) { std::for_each(ids.begin(), ids.end(), move); };
+         move_all(b.inputs);
+         for (auto& holders : b.outputs) move_all(holders);
+         for (ir::Task& task : b.tasks) {
+           if (auto* a = std::get_if<ir::Application>(&task)) move_all(a->operands), move_all(a->results);
+           else move(std::get<ir::Move>(task).from), move(std::get<ir::Move>(task).to);
+         }
+         return true;
+       }},
+  };
+}
+
+}  // namespace tap::driver::test

@@ -1,0 +1,262 @@
+// Every kind of change to the tasks of a schedule.
+#pragma once
+
+#include "ir/schedule.h"
+#include "tests/driver/stage_mutations.h"
+
+namespace tap::driver::test {
+
+using ir::Schedule;
+
+inline ir::Batch* any_batch(Schedule& s, Random& r) {
+  auto* sequence = any(r, s.sequences);
+  return any(r, *sequence);
+}
+template <class T>
+T* any_task(Schedule& s, Random& r) {
+  std::vector<T*> found;
+  for (ir::Sequence& sequence : s.sequences)
+    for (ir::Batch& batch : sequence)
+      for (ir::ScheduledTask& task : batch)
+        if (auto* one = std::get_if<T>(&task.what)) found.push_back(one);
+  return found.empty() ? nullptr : found[any(r, found.size())];
+}
+inline bool replace(const Schedule& s, ir::BufferId& id, Random& r) {
+  ir::BufferId by(any(r, s.buffers.size()));
+  if (by == id) return false;
+  id = by;
+  return true;
+}
+inline ir::Buffer* any_in_arena(Schedule& s, Random& r) {
+  std::vector<ir::Buffer*> found;
+  for (ir::Buffer& b : s.buffers)
+    if (b.place == ir::BufferPlace::arena && b.first <= b.last) found.push_back(&b);
+  return found.empty() ? nullptr : found[any(r, found.size())];
+}
+
+inline std::vector<StageKind<Schedule>> schedule_kinds() {
+  const std::vector<std::string> flow = {"schedule", "memory"}, number = {"well-formed", "schedule", "memory"};
+  return {
+      {"a task dropped", number,
+       [](Schedule& s, Random& r) {
+         auto* batch = any_batch(s, r);
+         return batch && (batch->erase(batch->begin() + static_cast<std::ptrdiff_t>(any(r, batch->size()))), true);
+       }},
+      {"batches in another order", number,
+       [](Schedule& s, Random& r) {
+         auto *a = any_batch(s, r), *b = any_batch(s, r);
+         bool loops = a && b &&
+                      (std::holds_alternative<ir::Iteration>((*a)[0].what) ||
+                       std::holds_alternative<ir::Iteration>((*b)[0].what));
+         return a && b && a != b && !loops && (std::swap(*a, *b), true);
+       }},
+      {"two batches made one", number,
+       [](Schedule& s, Random& r) {
+         ir::Sequence& sequence = *any(r, s.sequences);
+         if (sequence.size() < 2) return false;
+         std::size_t k = any(r, sequence.size() - 1);
+         sequence[k].insert(sequence[k].end(), sequence[k + 1].begin(), sequence[k + 1].end());
+         sequence.erase(sequence.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+         return true;
+       }},
+      {"a task twice in a batch", flow,
+       [](Schedule& s, Random& r) {
+         auto* batch = any_batch(s, r);
+         if (!batch || std::holds_alternative<ir::Iteration>((*batch)[0].what)) return false;
+         return batch->push_back((*batch)[any(r, batch->size())]), true;
+       }},
+      {"a box shifted", flow,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         auto* range = call ? any_range(call->box, r) : nullptr;
+         return range && (++range->lo, ++range->hi);
+       }},
+      {"a box smaller", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         auto* range = call ? any_range(call->box, r) : nullptr;
+         return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"another buffer in a call", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         return call && replace(s, call->buffers[any(r, call->buffers.size())], r);
+       }},
+      {"buffers of a call exchanged", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         if (!call || call->buffers.size() < 2) return false;
+         std::size_t a = any(r, call->buffers.size()), b = any(r, call->buffers.size());
+         std::swap(call->buffers[a], call->buffers[b]);
+         return call->buffers[a] != call->buffers[b];
+       }},
+      {"another operation",
+       {"well-formed"},
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         return call && (call->operations = any(r, s.operations.size()), true);
+       }},
+      {"another kernel",
+       {"well-formed"},
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         return call && s.kernels > 1 && (call->kernel = (call->kernel + 1) % s.kernels, true);
+       }},
+      {"operations named otherwise", number,
+       [](Schedule& s, Random& r) {
+         auto *a = any(r, s.operations), *b = any(r, s.operations);
+         return a->what != b->what && (std::swap(a->what, b->what), true);
+       }},
+      {"a copy from elsewhere", number,
+       [](Schedule& s, Random& r) {
+         auto* copy = any_task<ir::CopyBox>(s, r);
+         return copy && replace(s, copy->from, r);
+       }},
+      {"a copy to elsewhere", number,
+       [](Schedule& s, Random& r) {
+         auto* copy = any_task<ir::CopyBox>(s, r);
+         return copy && replace(s, copy->to, r);
+       }},
+      {"a copy of another box", flow,
+       [](Schedule& s, Random& r) {
+         auto* copy = any_task<ir::CopyBox>(s, r);
+         auto* range = copy ? any_range(copy->box, r) : nullptr;
+         return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"buffers over each other", flow,
+       [](Schedule& s, Random& r) {
+         auto *a = any_in_arena(s, r), *b = any_in_arena(s, r);
+         return a && a->at != b->at && (a->at = b->at, true);
+       }},
+      {"a buffer some bytes off", flow,
+       [](Schedule& s, Random& r) {
+         auto* a = any_in_arena(s, r);
+         return a && (a->at = std::max<std::int64_t>(0, a->at - 8 * static_cast<std::int64_t>(1 + any(r, 12))), true);
+       }},
+      {"a buffer behind the arena",
+       {"memory"},
+       [](Schedule& s, Random& r) {
+         auto* a = any_in_arena(s, r);
+         return a && !a->box.empty() && (a->at = s.arena_bytes, true);
+       }},
+      {"a buffer of a smaller box", number,
+       [](Schedule& s, Random& r) {
+         auto* range = any_range(any(r, s.buffers)->box, r);
+         return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"outputs in each other's place", number,
+       [](Schedule& s, Random& r) {
+         std::vector<ir::Buffer*> found;
+         for (ir::Buffer& b : s.buffers)
+           if (b.place == ir::BufferPlace::output) found.push_back(&b);
+         auto *a = found[any(r, found.size())], *b = found[any(r, found.size())];
+         return a != b && (std::swap(a->at, b->at), true);
+       }},
+      {"an input for an output", number,
+       [](Schedule& s, Random& r) {
+         auto* b = any(r, s.buffers);
+         return b->place == ir::BufferPlace::output && (b->place = ir::BufferPlace::input, true);
+       }},
+      {"states of a repetition exchanged", number,
+       [](Schedule& s, Random& r) {
+         auto* loop = any_task<ir::Iteration>(s, r);
+         if (!loop) return false;
+         if (loop->states.size() > 1 && any(r, 2) == 0) std::swap(loop->states[0].second, loop->states[1].second);
+         else std::swap(loop->states[0].first, loop->states[0].second);
+         return true;
+       }},
+      {"other steps",
+       {"well-formed"},
+       [](Schedule& s, Random& r) {
+         auto* loop = any_task<ir::Iteration>(s, r);
+         return loop && (any(r, 2) == 0 ? ++loop->steps.hi : ++loop->steps.lo, true);
+       }},
+      {"another fill", flow,
+       [](Schedule& s, Random& r) {
+         auto* fill = any_task<ir::Fill>(s, r);
+         return fill && (fill->value.f += 1, true);
+       }},
+      {"another dim counts",
+       {"well-formed"},
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         if (!call) return false;
+         if (call->counters.empty()) call->counters.push_back({0, 0});
+         else if (any(r, 2) == 0) ++call->counters[0].level;
+         else call->counters.clear();
+         return true;
+       }},
+      {"no tiles",
+       {"well-formed"},
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         return call && (call->tiles = 0, true);
+       }},
+      // Harmless.
+      {"tasks of a batch in another order",
+       {},
+       [](Schedule& s, Random& r) {
+         auto* batch = any_batch(s, r);
+         return batch && (std::shuffle(batch->begin(), batch->end(), r), true);
+       }},
+      {"a batch in two",
+       {},
+       [](Schedule& s, Random& r) {
+         ir::Sequence& sequence = *any(r, s.sequences);
+         std::size_t k = any(r, sequence.size());
+         if (sequence[k].size() < 2) return false;
+         ir::Batch rest(sequence[k].begin() + 1, sequence[k].end());
+         sequence[k].resize(1);
+         sequence.insert(sequence.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::move(rest));
+         return true;
+       }},
+      {"names",
+       {},
+       [](Schedule& s, Random&) {
+         for (ir::Buffer& b : s.buffers) b.name += "'";
+         for (ir::ScheduledOperation& o : s.operations) o.name += "'";
+         return true;
+       }},
+      {"buffers further apart",
+       {},
+       [](Schedule& s, Random&) {
+         for (ir::Buffer& b : s.buffers)
+           if (b.place == ir::BufferPlace::arena) b.at *= 3;
+         s.arena_bytes *= 3;
+         return true;
+       }},
+      {"a buffer somewhere else",
+       {},
+       [](Schedule& s, Random& r) {
+         auto* a = any_in_arena(s, r);
+         if (!a) return false;
+         a->at = s.arena_bytes;
+         s.arena_bytes += (a->bytes() + 63) / 64 * 64;
+         return true;
+       }},
+      {"buffers in another order",
+       {},
+       [](Schedule& s, Random& r) {
+         std::size_t x = any(r, s.buffers.size()), y = any(r, s.buffers.size());
+         std::swap(s.buffers[x], s.buffers[y]);
+         auto move = [&](ir::BufferId& id) {
+           id = id.index() == x ? ir::BufferId(y) : id.index() == y ? ir::BufferId(x) : id;
+         };
+         for (ir::Sequence& sequence : s.sequences)
+           for (ir::Batch& batch : sequence)
+             for (ir::ScheduledTask& task : batch) {
+               if (auto* c = std::get_if<ir::KernelCall>(&task.what))
+                 std::for_each(c->buffers.begin(), c->buffers.end(), move);
+               if (auto* c = std::get_if<ir::OutsideCall>(&task.what))
+                 std::for_each(c->regions.begin(), c->regions.end(), move);
+               if (auto* c = std::get_if<ir::CopyBox>(&task.what)) move(c->from), move(c->to);
+               if (auto* c = std::get_if<ir::Fill>(&task.what)) move(c->buffer);
+               if (auto* c = std::get_if<ir::Iteration>(&task.what))
+                 for (auto& [now, next] : c->states) move(now), move(next);
+             }
+         return true;
+       }},
+  };
+}
+
+}  // namespace tap::driver::test
