@@ -34,12 +34,17 @@ std::uint32_t Lowering::new_variable(std::string name) {
 void Lowering::declare_loads() {
   cells_.resize(op_.exprs.size());
   for (const Access& access : op_.reads) {
+    if (is_given(access)) {
+      loads_.push_back(no_tensor);
+      continue;
+    }
     loads_.push_back(static_cast<std::uint32_t>(kernel_.loads.size()));
     kernel_.loads.push_back(load_of(access));
   }
   // Coordinates and fills are cells that may read themselves, so they come when every load has its number.
   for (std::size_t r = 0; r < op_.reads.size(); ++r) {
     const Access& access = op_.reads[r];
+    if (is_given(access)) continue;
     for (std::size_t axis = 0; axis < access.coordinates.size(); ++axis) {
       if (!access.coordinates[axis]) continue;
       CellId data = cell(*access.coordinates[axis]);
@@ -72,6 +77,7 @@ Load Lowering::load_of(const Access& access) {
 CellId Lowering::cell(CellId id) {
   if (cells_[id.index()]) return *cells_[id.index()];
   CellNode node = op_.exprs[id];
+  if (node.op == CellOp::read && is_given(op_.reads[node.attribute])) return *given_[op_.reads[node.attribute].tensor];
   for (CellId& arg : node.args) arg = cell(arg);
   if (node.op == CellOp::index) node.attribute = frame_.at[node.attribute];
   if (node.op == CellOp::read) node.attribute = loads_[node.attribute];
@@ -246,7 +252,7 @@ std::vector<Statement> Lowering::reduction_body() {
   State state = new_state(monoid, 1, 1);
   std::vector<Statement> inner{{assign(state.slots, beginning(monoid))}};
   for (auto& s : nest(dims_with(true), outside, {accumulate(monoid, state)})) inner.push_back(std::move(s));
-  inner.push_back({store(state.values)});
+  inner.push_back({completed(state.values)});
   return whole_nest(dims_with(false), std::move(inner));
 }
 
@@ -270,7 +276,7 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
     if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_)) {
       cut_by(*tile);
       if (op_.reduce() && !tile->along_reduction)
-        if (auto packing = choose_packing(program_, op_, *tile, extents, machine_))
+        if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_))
           return packed(*tile, *packing, extents);
       return tiles(*tile, extents);
     }
@@ -311,11 +317,10 @@ Frame declare(Kernel& kernel, const Operator& op) {
   return frame;
 }
 
-namespace {
-
-// The largest dim along which parts share nothing, of equal ones the outermost, and how much is worth a call. Parts of a dim
-// along which memory lies share its lines, so such a dim has to be a good deal larger.
-void declare_cut(Kernel& kernel, const Program& program, const Operator& op, const Extents& extents) {
+// How much is worth a call is told, too. Parts of a dim along which memory lies share its lines, so such a dim has to be a
+// good deal larger. Pre: along these dims parts share nothing.
+std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const Extents& extents,
+                                       const std::vector<std::size_t>& dims) {
   constexpr double worth = 1 << 14;  // points
   constexpr std::int64_t larger = 4;
   double points = 1;
@@ -328,17 +333,16 @@ void declare_cut(Kernel& kernel, const Program& program, const Operator& op, con
     return std::ranges::any_of(op.reads, dense) || std::ranges::any_of(op.writes, dense);
   };
   std::int64_t most = 0;
-  for (std::size_t d : free_dims(program, op))
+  for (std::size_t d : dims)
     if (std::int64_t size = extents.sizes[d] * (lies_along(d) ? 1 : larger); !kernel.cut || size > most) {
       kernel.cut = d;
       most = size;
     }
-  if (!kernel.cut) return;
+  if (!kernel.cut) return {};
   double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.cut], 1));
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
+  return kernel.cut;
 }
-
-}  // namespace
 
 Kernel lower(const Program& program, const Operator& op, const LowerOptions& options) {
   Kernel kernel;
@@ -350,7 +354,7 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   }
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
-  declare_cut(kernel, program, op, extents);
+  declare_cut(kernel, op, extents, free_dims(program, op));
   Lowering lowering(program, op, kernel, std::move(frame), options.machine);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
   kernel.body = lowering.run(extents, options.exact_arithmetic);

@@ -21,6 +21,14 @@ std::vector<Statement> in_section(std::size_t number, std::vector<Statement> bod
   return {{Section{static_cast<std::uint32_t>(number), std::move(body)}}};
 }
 
+// Operations whose points come in steps.
+std::vector<bool> streamed_operations(const Operator& group, const GroupView& view) {
+  std::vector<bool> result(view.graph.operations.size(), false);
+  for (const GroupAnchor& a : view.anchors)
+    if (group.dims[a.dim].role == DimRole::reduction) result[a.operation] = true;
+  return result;
+}
+
 }  // namespace
 
 GroupLowering::GroupLowering(const Program& program, const Operator& group, Kernel& kernel, std::vector<DimSpan> box,
@@ -33,6 +41,9 @@ GroupLowering::GroupLowering(const Program& program, const Operator& group, Kern
       view_(view_of(program, group)),
       graph_(view_.graph),
       windows_(moving_demand(view_)),
+      streamed_(streamed_operations(group, view_)),
+      epilogues_(find_epilogues(view_, windows_, streamed_)),
+      ends_another_(graph_.operations.size(), false),
       spans_(std::move(box)),
       levels_(1),
       tensors_(graph_.values.size(), none),
@@ -43,6 +54,8 @@ GroupLowering::GroupLowering(const Program& program, const Operator& group, Kern
     most.push_back(span.most);
   }
   points_ = tile_points(program, group, most);
+  for (const auto& maps : epilogues_)
+    for (const EpilogueMap& map : maps) ends_another_[map.operation] = true;
   for (std::size_t k = 0; k < graph_.inputs.size(); ++k) tensors_[graph_.inputs[k].index()] = operands[k];
   for (std::size_t k = 0; k < graph_.outputs.size(); ++k) tensors_[graph_.outputs[k].index()] = results[k];
 }
@@ -92,18 +105,12 @@ void GroupLowering::place_values() {
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
       regions_[v].push_back(span_of(windows_.values[v][axis], {0, shape[axis]}, graph_.values[v].name));
   }
-  std::vector<bool> is_state(graph_.values.size(), false);
+  std::vector<bool> elsewhere = values_in_registers(view_, epilogues_);
   for (std::size_t o = 0; o < graph_.operations.size(); ++o)
-    if (is_streamed(o))
-      for (ValueId v : graph_.operations[o].results) is_state[v.index()] = true;
+    if (streamed_[o])
+      for (ValueId v : graph_.operations[o].results) elsewhere[v.index()] = true;
   for (std::size_t v = 0; v < graph_.values.size(); ++v)
-    if (tensors_[v] == none && !is_state[v]) tensors_[v] = new_local(ValueId(v), graph_.values[v].type.element);
-}
-
-bool GroupLowering::is_streamed(std::size_t operation) const {
-  return std::any_of(view_.anchors.begin(), view_.anchors.end(), [&](const GroupAnchor& a) {
-    return a.operation == operation && group_.dims[a.dim].role == DimRole::reduction;
-  });
+    if (tensors_[v] == none && !elsewhere[v]) tensors_[v] = new_local(ValueId(v), graph_.values[v].type.element);
 }
 
 std::vector<std::uint32_t> GroupLowering::tensors_of(const std::vector<ValueId>& values) const {
@@ -138,29 +145,33 @@ void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& 
     box.push_back(span_of(windows_.operations[number][d], op.dims[d].range, name));
     frame.lo.push_back(as_variable(box[d].level, "lo." + name, box[d].lo));
     frame.hi.push_back(as_variable(box[d].level, "hi." + name, box[d].hi));
-    frame.at.push_back(new_variable(name));
+    auto own = as_one_nest_ ? own_dim(number, d) : std::nullopt;
+    frame.at.push_back(own ? kernel_.at(*own) : new_variable(name));
   }
   frame.operands = tensors_of(operation.operands);
-  const std::size_t section = kernel_.sections.size(), level = level_of(number, box, level_of_value);
+  const std::size_t section = kernel_.sections.size(), level = level_with_endings(number, box, level_of_value);
   kernel_.sections.push_back({frame.lo, frame.at, frame.operands});
-  if (is_streamed(number)) return add_stream(number, level, frame, box);
+  if (streamed_[number]) return add_stream(number, level, frame, box);
   frame.results = tensors_of(operation.results);
   std::vector<Statement> body;
   if (op.region()) body = GroupLowering(program_, op, kernel_, box, frame.operands, frame.results, machine_).run();
-  else body = lowered(op, frame, box);
+  else body = lowered_with_endings(number, frame, box);
   append(levels_[level].before, in_section(section, std::move(body)));
 }
 
-std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
-                                              bool goes_on) {
-  TAP_CHECK(op.map() || op.reduce(), "`" + op.name + "` cannot be inside of a group");
+Extents GroupLowering::extents_of_box(const std::vector<DimSpan>& box) const {
   Extents extents;
   for (const DimSpan& span : box) {
     extents.sizes.push_back(span.most);
     extents.exact.push_back(span.exact);
   }
   extents.bounded = true;
-  return Lowering(program_, op, kernel_, frame, machine_).run(extents, kernel_.exact_arithmetic, goes_on);
+  return extents;
+}
+
+std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
+                                              bool goes_on) {
+  return Lowering(program_, op, kernel_, frame, machine_).run(extents_of_box(box), kernel_.exact_arithmetic, goes_on);
 }
 
 // A map of those that a streamed reduction is made of.
@@ -218,7 +229,8 @@ std::vector<Statement> GroupLowering::run() {
   open_steps();
   place_values();
   std::vector<std::size_t> level_of_value(graph_.values.size(), 0);
-  for (std::size_t o = 0; o < graph_.operations.size(); ++o) add_operation(o, level_of_value);
+  for (std::size_t o = 0; o < graph_.operations.size(); ++o)
+    if (!ends_another_[o]) add_operation(o, level_of_value);
   std::vector<Statement> body;
   for (std::size_t k = levels_.size(); k-- > 0;) {
     Level& level = levels_[k];
@@ -292,8 +304,11 @@ void lower_group(const Program& program, const Operator& group, Kernel& kernel, 
     box.push_back({AffineExpr::variable(kernel.variables.size(), frame.lo[d]),
                    AffineExpr::variable(kernel.variables.size(), frame.hi[d]), extents.sizes[d], extents.exact[d], 0});
   GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results, options.machine);
+  if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
+  lowering.is_outermost();
   kernel.body = lowering.run();
-  cut_by_tiles(kernel, program, group, extents, lowering.points());
+  if (options.prepared) *options.prepared = lowering.take_prepared();
+  if (!lowering.is_one_nest()) cut_by_tiles(kernel, program, group, extents, lowering.points());
 }
 
 }  // namespace tap::backend

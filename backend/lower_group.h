@@ -14,9 +14,13 @@
 // done before the loop over the steps. Of a reduction whose points come in steps, what has been combined so far is kept
 // (stream_parts.h): in the result itself, if it has the type that is combined in.
 //
+// Maps at the end of a reduction (epilogue.h) are done with it, and if that is all of a group, it has one tile: the
+// reduction's own blocks and registers say how it is walked.
+//
 // Tiles and steps are as large as group_tiles.h says, whatever the box and the number of threads.
 #pragma once
 
+#include "backend/epilogue.h"
 #include "backend/lowering.h"
 #include "backend/stream_parts.h"
 #include "ir/demand.h"
@@ -36,6 +40,12 @@ class GroupLowering {
   // `box`: by dim. Tensors as in Frame. What the operations do is in sections, numbered on from those that there are.
   GroupLowering(const ir::Program& program, const ir::Operator& group, Kernel& kernel, std::vector<DimSpan> box,
                 std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const Machine& machine);
+  // Of these operands some may be wanted prepared: which, is known after `run`.
+  void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
+  std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
+  // Is not inside of another group. If it is one reduction with what ends it, calls cut it as they cut that.
+  void is_outermost();
+  bool is_one_nest() const { return as_one_nest_; }
   std::vector<Statement> run();
   const std::vector<std::int64_t>& points() const { return points_; }  // of a tile, by dim
 
@@ -48,7 +58,7 @@ class GroupLowering {
     For loop;     // not of level 0
     std::vector<Statement> before, after;
   };
-  static constexpr std::uint32_t none = 0xffffffff;
+  static constexpr std::uint32_t none = no_tensor;
 
   ir::AffineExpr number(std::int64_t n) const { return ir::AffineExpr::constant(kernel_.variables.size(), n); }
   ir::AffineExpr variable(std::uint32_t v) const { return ir::AffineExpr::variable(kernel_.variables.size(), v); }
@@ -68,14 +78,21 @@ class GroupLowering {
 
   std::uint32_t new_local(ir::ValueId value, ElementType type);
   void place_values();
-  bool is_streamed(std::size_t operation) const;
   std::vector<std::uint32_t> tensors_of(const std::vector<ir::ValueId>& values) const;
   std::size_t level_of(std::size_t operation, const std::vector<DimSpan>& box,
                        std::vector<std::size_t>& level_of_value) const;
   void add_operation(std::size_t number, std::vector<std::size_t>& level_of_value);
+  std::optional<std::size_t> only_nest() const;
+  std::optional<std::size_t> own_dim(std::size_t operation, std::size_t dim) const;
+  std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
+                                 std::vector<std::size_t>& level_of_value) const;
+  std::vector<Ending> endings_of(std::size_t number, const Frame& frame) const;
+  std::vector<bool> constant_operands(std::size_t number) const;
   void add_stream(std::size_t number, std::size_t level, Frame frame, const std::vector<DimSpan>& box);
+  Extents extents_of_box(const std::vector<DimSpan>& box) const;
   std::vector<Statement> lowered(const ir::Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
                                  bool goes_on = false);
+  std::vector<Statement> lowered_with_endings(std::size_t number, const Frame& frame, const std::vector<DimSpan>& box);
   std::vector<Statement> lowered_part(const ir::Operator& part, Frame frame, std::vector<DimSpan> box);
 
   const ir::Program& program_;
@@ -85,6 +102,9 @@ class GroupLowering {
   ir::GroupView view_;
   const ir::Graph& graph_;
   ir::MovingDemand windows_;
+  std::vector<bool> streamed_;                       // by operation
+  std::vector<std::vector<EpilogueMap>> epilogues_;  // likewise
+  std::vector<bool> ends_another_;                   // likewise: done with a reduction
   std::vector<std::int64_t> points_;
   std::vector<DimSpan> spans_;                 // by dim of the group: of the box, then of one tile and step
   std::vector<Tile> tiles_;                    // from outside to inside
@@ -92,6 +112,9 @@ class GroupLowering {
   std::vector<std::uint32_t> tensors_;         // by value
   std::vector<std::vector<DimSpan>> regions_;  // by value, by axis
   std::uint32_t zero_ = 0, one_ = 0;           // variables
+  bool as_one_nest_ = false;
+  std::vector<bool> constant_;  // by operand of the group
+  std::vector<PreparedOperand> prepared_;
 };
 
 // The group on the kernel's box; the kernel has its arguments and section 0 already.

@@ -216,7 +216,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
     outside[d] = true;
   }
   append(result, around(std::move(loops), std::move(inner)));
-  append(result, store_across(tile, &rows, lanes, state.values));
+  append(result, end_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0)));
   return result;
 }
 

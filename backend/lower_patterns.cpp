@@ -72,7 +72,7 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
 
 std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {
   std::vector<CellId> result;
-  for (const Store::Target& target : store(std::vector<CellId>(op_.writes.size(), CellId{0})).targets) {
+  for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size(), CellId{0})).targets) {
     Load load;
     load.tensor = target.tensor;
     load.anywhere = inside;

@@ -30,10 +30,15 @@ class Kernels {
   };
   // `constant`: by operand, whether it is the same in every run.
   Found of(const Operator& op, bool any_box, std::vector<bool> constant) {
-    if (!op.reduce() || std::count(constant.begin(), constant.end(), true) == 0) constant.clear();
+    if (op.map() || std::count(constant.begin(), constant.end(), true) == 0) constant.clear();
     std::vector<PreparedOperand> prepared;
     const LowerOptions options{exact_, any_box, machine_, constant, &prepared};
-    if (is_group(op)) return {of_loops(lowered(program_, op, options)), {}};
+    if (is_group(op)) {
+      Kernel kernel = lowered(program_, op, options);
+      Found found{of_loops(std::move(kernel)), {}};
+      prepare(found, prepared);
+      return found;
+    }
     std::size_t hash = structural_hash(op);
     auto [begin, end] = operators_.equal_range(hash);
     for (auto it = begin; it != end; ++it)
@@ -47,10 +52,7 @@ class Kernels {
     }
     Found& fresh = operators_.emplace(hash, Seen{&op, any_box, std::move(constant), {all_.size(), {}}})->second.found;
     all_.push_back(std::move(kernel));
-    for (PreparedOperand& operand : prepared) {
-      const Operator& map = maps_.emplace_back(std::move(operand.map));
-      fresh.prepared.push_back({operand.operand, of(map, false, {}).kernel, map.results[0]});
-    }
+    prepare(fresh, prepared);
     return fresh;
   }
 
@@ -61,6 +63,12 @@ class Kernels {
     std::vector<bool> constant;
     Found found;
   };
+  void prepare(Found& found, std::vector<PreparedOperand>& prepared) {
+    for (PreparedOperand& operand : prepared) {
+      const Operator& map = maps_.emplace_back(std::move(operand.map));
+      found.prepared.push_back({operand.operand, of(map, false, {}).kernel, map.results[0]});
+    }
+  }
   std::size_t of_loops(Kernel kernel) {
     auto [it, fresh] = groups_.try_emplace(canonical(kernel), all_.size());
     if (fresh) all_.push_back(std::move(kernel));
@@ -87,30 +95,55 @@ std::vector<bool> applied_to_parts(const Program& program) {
   return found;
 }
 
-// By operator and operand, whether every application of it has a `const` input there: then it can be prepared before the
-// program runs. Only main knows its inputs; what else applies the operator takes what it is given.
-std::vector<std::vector<bool>> constant_operands(const BlockProgram& blocks) {
-  const Program& program = blocks.program;
-  std::vector<std::vector<bool>> result(program.operators.size());
-  std::vector<bool> seen(program.operators.size(), false);
-  for (std::size_t g = 0; g < blocks.graphs.size(); ++g) {
-    const BlockGraph& graph = blocks.graphs[g];
-    const Graph& values = program.graphs[g];
+// By operator and operand, whether every application of it has a `const` input of main there: then it can be prepared before
+// the program runs. A region passes on what it is given, save the state of a repetition, which every step changes.
+class ConstantOperands {
+ public:
+  explicit ConstantOperands(const BlockProgram& blocks)
+      : blocks_(blocks), inputs_(blocks.graphs.size()), operands_(blocks.program.operators.size()) {
+    const Graph& main = program()[program().main];
+    for (ValueId v : main.inputs) inputs_[program().main.index()].push_back(main[v].is_const);
+    for (changed_ = true; changed_;) {
+      changed_ = false;
+      for (std::size_t g = 0; g < blocks.graphs.size(); ++g) see(g);
+    }
+  }
+  std::vector<std::vector<bool>> take() { return std::move(operands_); }
+
+ private:
+  const Program& program() const { return blocks_.program; }
+
+  void see(std::size_t g) {
+    const BlockGraph& graph = blocks_.graphs[g];
     std::vector<bool> constant(graph.held.size(), false);
-    for (std::size_t k = 0; GraphId(g) == program.main && k < graph.inputs.size(); ++k)
-      constant[graph.inputs[k].index()] = values[values.inputs[k]].is_const;
+    for (std::size_t k = 0; k < graph.inputs.size() && k < inputs_[g].size(); ++k)
+      constant[graph.inputs[k].index()] = inputs_[g][k];
     for (const Task& task : graph.tasks) {
       auto* application = std::get_if<Application>(&task);
       if (!application) continue;
-      std::size_t op = values[application->operation].op.index();
-      if (!seen[op]) result[op].assign(application->operands.size(), true);
-      seen[op] = true;
-      for (std::size_t k = 0; k < application->operands.size(); ++k)
-        result[op][k] = result[op][k] && constant[application->operands[k].index()];
+      std::vector<bool> given;
+      for (HeldId operand : application->operands) given.push_back(constant[operand.index()]);
+      const OperatorId id = program()[GraphId(g)].operations[application->operation.index()].op;
+      narrow(operands_[id.index()], given);
+      const RegionBody* region = program()[id].region();
+      if (!region || region->kind == RegionKind::group) continue;
+      if (region->kind == RegionKind::iterate) std::fill_n(given.begin(), program()[id].results.size(), false);
+      narrow(inputs_[region->graph.index()], given);
     }
   }
-  return result;
-}
+  // What is seen for the first time is as it is given.
+  void narrow(std::vector<bool>& known, const std::vector<bool>& given) {
+    std::vector<bool> both = known.empty() ? given : known;
+    for (std::size_t k = 0; k < both.size(); ++k) both[k] = both[k] && given[k];
+    changed_ = changed_ || both != known;
+    known = std::move(both);
+  }
+
+  const BlockProgram& blocks_;
+  std::vector<std::vector<bool>> inputs_;    // by graph
+  std::vector<std::vector<bool>> operands_;  // by operator
+  bool changed_ = true;
+};
 
 // What is inside of groups is part of their kernels.
 std::vector<bool> graphs_in_groups(const Program& program) {
@@ -129,7 +162,7 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
   compiled.kernels.of.resize(program.operators.size());
   compiled.kernels.prepared.resize(program.operators.size());
   const std::vector<bool> any_box = applied_to_parts(program), in_groups = graphs_in_groups(program);
-  std::vector<std::vector<bool>> constant = constant_operands(compiled.blocks);
+  std::vector<std::vector<bool>> constant = ConstantOperands(compiled.blocks).take();
   Kernels kernels(compiled, exact_arithmetic, machine);
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     if (in_groups[g]) continue;

@@ -80,13 +80,12 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
 // Stores a tile. Where its rows lie side by side in memory and its lanes do not, vector by vector in all rows, so that they can
 // be stored across (emit_transposed.h).
 std::vector<Statement> Lowering::store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
-                                              const std::vector<CellId>& values) const {
+                                              Store stored) const {
   bool turned = rows && tile.vectors > 1;
-  for (const Access& write : op_.writes) {
-    const auto& at = write.projection.start.rows;
-    turned = turned && !at.empty() && at.back().coefficients[*tile.rows] == 1 && at.back().coefficients[tile.dim] == 0;
-  }
-  auto inner = across(tile, rows, &lanes, {{store(values)}});
+  for (const Store::Target& target : stored.targets)
+    turned = turned && !target.at.empty() && target.at.back().coefficients[frame_.at[*tile.rows]] == 1 &&
+             target.at.back().coefficients[frame_.at[tile.dim]] == 0;
+  auto inner = across(tile, rows, &lanes, {{std::move(stored)}});
   if (!turned) return inner;
   For& over_rows = std::get<For>(inner[0].node);
   For vectors = std::get<For>(std::exchange(over_rows.body, {})[0].node);
@@ -146,7 +145,7 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
     order.pop_back();
   }
   append(result, nest(order, outside, std::move(steps)));
-  append(result, store_across(tile, rows, lanes, state.values));
+  append(result, store_across(tile, rows, lanes, completed(state.values)));
   return result;
 }
 
@@ -216,7 +215,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   finish.push_back(
       {FoldLanes{first.slots, all.slots, one.slots, other.slots, combination(monoid, one.values, other.values)}});
   if (goes_on_) finish.push_back({assign(all.slots, combination(monoid, result_cells(monoid, true), all.values))});
-  finish.push_back({store(all.values)});
+  finish.push_back({completed(all.values)});
   append(result, over_rows(tile, rows, std::move(finish)));
   return result;
 }

@@ -1,5 +1,6 @@
 // The work of lower(): the loops of one operator inside of a kernel. Shared by lower.cpp (cells, accesses, plain loops),
-// lower_tiles.cpp (register tiles: unrolled rows by lanes) and lower_patterns.cpp (scans and scatters).
+// lower_tiles.cpp (register tiles: unrolled rows by lanes), lower_epilogue.cpp (maps at the end of reductions) and
+// lower_patterns.cpp (scans and scatters).
 #pragma once
 
 #include <functional>
@@ -16,8 +17,20 @@ struct Frame {
   std::vector<std::uint32_t> lo, hi, at;         // variables, by dim
   std::vector<std::uint32_t> operands, results;  // tensors
 };
+inline constexpr std::uint32_t no_tensor = 0xffffffff;  // of a result that stays in registers
 // The kernel's arguments for an operator, its box and its section 0.
 Frame declare(Kernel& kernel, const ir::Operator& op);
+// Of these dims the largest, of equal ones the outermost, is what calls may cut. The dim of the operator.
+std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, const Extents& extents,
+                                       const std::vector<std::size_t>& dims);
+
+// A map at the end of a reduction (epilogue.h).
+struct Ending {
+  const ir::Operator* op = nullptr;
+  Frame frame;  // its dims are variables of the reduction
+  // By operand, which of the values in registers it is: the reduction's results, then those of the maps before this one.
+  std::vector<std::optional<std::size_t>> registers;
+};
 
 class Lowering {
  public:
@@ -27,6 +40,11 @@ class Lowering {
   // results, which have the monoid's types and one cell per point.
   std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool goes_on = false);
 
+  // Maps that are applied to each completed point of a reduction, which is no scan or scatter.
+  void end_with(std::vector<Ending> endings);
+  // Whether a map's cells can be computed wherever its operands are.
+  static bool cannot_fail(const ir::Program& program, const ir::Operator& map);
+
   // Of these operands some may be wanted prepared: which, is known after `run`.
   void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
@@ -34,6 +52,7 @@ class Lowering {
  private:
   void declare_loads();
   Load load_of(const ir::Access& access);
+  bool is_given(const ir::Access& access) const { return access.tensor < given_.size() && given_[access.tensor]; }
 
   ir::AffineExpr over_variables(const ir::AffineExpr& over_dims) const;
   ir::AffineExpr variable(std::uint32_t v) const { return ir::AffineExpr::variable(kernel_.variables.size(), v); }
@@ -59,6 +78,9 @@ class Lowering {
   std::vector<Statement> whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
   std::vector<Statement> guarded(std::vector<Statement> body) const;
   Store store(const std::vector<ir::CellId>& values) const;
+  Store completed(const std::vector<ir::CellId>& values);   // of a reduction's point, with what ends it
+  Store kept(const std::vector<ir::CellId>& values) const;  // of one that is not completed
+  bool can_keep() const;
 
   // One register for each component of the monoid, or an array of them.
   struct State {
@@ -90,7 +112,7 @@ class Lowering {
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;
   std::vector<Statement> store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
-                                      const std::vector<ir::CellId>& values) const;
+                                      Store stored) const;
   std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
@@ -145,6 +167,8 @@ class Lowering {
   void in_lanes(std::vector<For>& nest, std::uint32_t count);
   std::vector<Statement> begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
                                     const std::optional<Block>& chunk, std::size_t chunked);
+  std::vector<Statement> end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
+                                  const std::optional<Block>& chunk, std::size_t chunked);
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                      const std::optional<Block>& chunk, const Packing& packing);
   std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
@@ -174,7 +198,11 @@ class Lowering {
   State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool goes_on_ = false;
-  std::vector<bool> constant_;  // by operand; empty: none
+  std::vector<Ending> endings_;
+  // In which result of which ending a reduction's value is kept until it is complete, if not in its own.
+  std::optional<std::pair<std::size_t, std::size_t>> keeper_;
+  std::vector<std::optional<ir::CellId>> given_;  // by operand: what is in registers
+  std::vector<bool> constant_;                    // by operand; empty: none
   std::vector<PreparedOperand> prepared_;
 };
 

@@ -47,9 +47,9 @@ bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, st
 
 class PackingChooser {
  public:
-  PackingChooser(const Program& program, const Operator& op, const RegisterTile& tile, const Extents& extents,
+  PackingChooser(const Operator& op, const RegisterTile& tile, const Extents& extents, bool goes_on,
                  const Machine& machine)
-      : program_(program), op_(op), tile_(tile), extents_(extents), machine_(machine) {}
+      : op_(op), tile_(tile), extents_(extents), goes_on_(goes_on), machine_(machine) {}
 
   std::optional<Packing> run() {
     if (!tile_.rows || !op_.reduce()) return {};
@@ -138,15 +138,6 @@ class PackingChooser {
     return bytes <= machine_.l2_bytes / 4;
   }
 
-  bool stores_what_it_combines() const {
-    const Monoid& monoid = program_[op_.reduce()->monoid];
-    for (std::size_t c = 0; c < monoid.components.size(); ++c)
-      if (op_.results[op_.writes[c].tensor].element != monoid.components[c].type ||
-          !op_.writes[c].invariant_dims.empty())
-        return false;
-    return true;
-  }
-
   // Points of the reduction in one block: of so many the rows' panel of a register tile stays in the first cache, and the
   // lanes' panel, which all rows use, takes a part of the second.
   std::int64_t most_depth() const {
@@ -164,7 +155,7 @@ class PackingChooser {
       else first = d;
       all = checked::mul(all, size(d));
     }
-    bool free = first && stores_what_it_combines();
+    bool free = first && goes_on_;
     for (const Constraint& c : op_.constraints) free = free && c.expr.coefficients[*first] == 0;
     for (const Blocking& b : op_.blockings) free = free && b.dim != *first && b.block_dim != *first;
     std::int64_t points = all;
@@ -197,10 +188,10 @@ class PackingChooser {
   }
 
   static constexpr std::int64_t vector_bytes = 64, line_cells = 16;
-  const Program& program_;
   const Operator& op_;
   const RegisterTile& tile_;
   const Extents& extents_;
+  const bool goes_on_;
   const Machine& machine_;
   Packing packing_;
 };
@@ -256,9 +247,9 @@ double uses_of_packed(const Operator& op, const Access& access, const RegisterTi
   return result;
 }
 
-std::optional<Packing> choose_packing(const Program& program, const Operator& op, const RegisterTile& tile,
-                                      const Extents& extents, const Machine& machine) {
-  return PackingChooser(program, op, tile, extents, machine).run();
+std::optional<Packing> choose_packing(const Operator& op, const RegisterTile& tile, const Extents& extents,
+                                      bool goes_on, const Machine& machine) {
+  return PackingChooser(op, tile, extents, goes_on, machine).run();
 }
 
 }  // namespace tap::backend

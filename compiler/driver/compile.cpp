@@ -110,6 +110,12 @@ backend::Target target_for(const CompileCommand& command) {
                         std::string("tapc links ") + (command.wants("exe") ? "programs" : "libraries") +
                             " for this machine's kind of processor, not for " + target.name,
                         "ask for the object, and link it there: --emit=obj");
+  for (const char* of_library : {"py", "cmake", "pc"})
+    if (!target.linkable && command.wants(of_library))
+      throw wrong_command(
+          Code::command_line,
+          std::string("--emit=") + of_library + " describes a library, and tapc links none for " + target.name,
+          "leave it out: --emit=obj");
   return target;
 }
 

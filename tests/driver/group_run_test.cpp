@@ -41,8 +41,8 @@ void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& wa
 
 // The group on its whole box: native, and what its loops mean, which throws at an access beyond the memory for a value
 // inside.
-void expect_as_meant(const ir::Program& program, const ir::Operator& group) {
-  const backend::Kernel kernel = backend::lowered(program, group, {});
+void expect_as_meant(const ir::Program& program, const ir::Operator& group, const backend::LowerOptions& options = {}) {
+  const backend::Kernel kernel = backend::lowered(program, group, options);
   std::vector<Tensor> native, meant;
   for (const auto* list : {&group.operands, &group.results})
     for (const ir::TensorType& type : *list) {
@@ -165,6 +165,79 @@ TEST(GroupRun, FailuresNameTheOperationInside) {
       ADD_FAILURE() << "no failure";
     } catch (const ir::EvaluationError& error) { EXPECT_EQ(error.message, "division by zero in `a` at i=3"); }
   }
+}
+
+const ir::Operator& only_group(const ir::Program& program) {
+  EXPECT_EQ(program[program.main].operations.size(), 1u);
+  return program[program[program.main].operations[0].op];
+}
+
+// Values inside of the only group that have memory. On a machine of small caches, too, where a product is packed and done in
+// blocks.
+std::size_t values_in_memory(const std::string& text, const std::string& lines) {
+  expect_right(text, lines);
+  ir::Program after = planned(compiled(text), lines);
+  backend::LowerOptions small;
+  small.machine.l1_bytes = 1 << 10;
+  small.machine.l2_bytes = 1 << 12;
+  small.machine.l3_bytes = 1 << 13;
+  expect_as_meant(after, only_group(after), small);
+  const backend::Kernel kernel = backend::lowered(after, only_group(after), {});
+  return kernel.tensors.size() - kernel.operands - kernel.results;
+}
+
+TEST(GroupRun, MapsEndReductionsInRegisters) {
+  const std::string product =
+      "program p(X: f32[19, 700], W: f32[700, 37], c: f32[37], d: f32[19, 37]) -> (Y: f32[19, 37]) {\n"
+      "  s[i, j] = sum[k] X[i, k] * W[k, j]\n";
+  EXPECT_EQ(values_in_memory(product + "  Y[i, j] = max(s[i, j] + c[j], 0) }", "fuse s, Y over i, j\n"), 0u);
+  EXPECT_EQ(values_in_memory(product + "  Y[i, j] = s[i, j] + c[j] * d[i, j] }", "fuse s, Y over i\n"), 0u);
+  // The other way round.
+  EXPECT_EQ(values_in_memory("program p(X: f32[19, 70], W: f32[70, 37]) -> (Y: f32[37, 19]) {\n"
+                             "  s[i, j] = sum[k] X[i, k] * W[k, j]  Y[j, i] = s[i, j] * s[i, j] }",
+                             "fuse s, Y over i, j\n"),
+            0u);
+  // Lanes along the reduction, rounded to what is stored, and several components.
+  EXPECT_EQ(values_in_memory("program p(X: bf16[9, 300]) -> (Y: bf16[9]) { s[i] = sum[k] X[i, k]  Y[i] = s[i] * 2 }",
+                             "fuse s, Y over i\n"),
+            0u);
+  EXPECT_EQ(values_in_memory("monoid best(v: f64, w: f64) { identity (-inf, 0)\n"
+                             "  combine (a, b) = (max(a.v, b.v), a.w + b.w) }\n"
+                             "program p(X: f64[9, 300]) -> (Y: f64[9]) {\n"
+                             "  (m[i], w[i]) = best[k] (X[i, k], X[i, k])  Y[i] = m[i] - w[i] }",
+                             "fuse m, Y over i\n"),
+            0u);
+}
+
+// Also where rounding shows: a product of the map rounds by itself, as it does where nothing is fused.
+TEST(GroupRun, EndedInRegistersWithTheSameBits) {
+  const std::string text =
+      "program p(X: f32[19, 700], W: f32[700, 37], c: f32[37], d: f32[19, 37]) -> (Y: f32[19, 37]) {\n"
+      "  s[i, j] = sum[k] X[i, k] * W[k, j]  Y[i, j] = exp(s[i, j] + c[j] * d[i, j]) / (s[i, j] * s[i, j] + c[j]) }";
+  ir::Program program = compiled(text), fused = planned(program, "fuse s, Y over i, j\n");
+  std::vector<Tensor> inputs = some_inputs(program);
+  for (Tensor& input : inputs)
+    for (std::int64_t c = 0; c < input.size(); ++c) input.store_f64(c, (input.load_f64(c) + 0.1 * (c % 3)) / 37);
+  auto wanted = backend::Executable(passes::expand(program), {}).run(inputs);
+  expect_same(backend::Executable(passes::expand(fused), {}).run(inputs), wanted, "fused");
+}
+
+TEST(GroupRun, WhatOthersReadIsStoredToo) {
+  const std::string text =
+      "program p(X: f32[19, 70], W: f32[70, 37]) -> (S: f32[19, 37], Y: f32[19, 37], Z: f32[19]) {\n"
+      "  S[i, j] = sum[k] X[i, k] * W[k, j]\n"
+      "  Y[i, j] = S[i, j] * 2\n"
+      "  Z[i] = sum[j] Y[i, j] }";
+  expect_right(text, "fuse S, Y over i, j\n");
+  expect_right(text, "fuse S, Y, Z over i\n");
+}
+
+TEST(GroupRun, OtherReadersWaitForTheWholeRegion) {
+  auto text = [](const std::string& map) {
+    return "program p(X: i64[19, 12], d: i64[19]) -> (Y: i64[19]) { s[i] = sum[k] X[i, k]  " + map + " }";
+  };
+  for (const char* map : {"Y[i] = s[i] + s[i-1 else 0]", "Y[i] = s[i] / (d[i] * d[i] + 1)", "Y[i] = s[18 - i]"})
+    EXPECT_EQ(values_in_memory(text(map), "fuse s, Y over i\n"), 1u) << map;
 }
 
 // Floats that are combined in another order.

@@ -311,6 +311,9 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.assertNotIn("zmm", (self.folder / "mlp.s").read_text())
         self.expect(2, "ask for the object", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64")
         self.expect(0, "^$", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64", "--emit=obj")
+        for word in ("py", "cmake", "pc"):
+            self.expect(2, f"--emit={word} describes a library, and tapc links none for aarch64", "compile", "mlp.tap", "-o",
+                        "arm.so", "--target=aarch64", f"--emit=obj,{word}")
         self.assertEqual((self.folder / "arm.o").read_bytes()[18:20], b"\xb7\x00")  # EM_AARCH64
         self.assertFalse((self.folder / "arm.so").exists())
 

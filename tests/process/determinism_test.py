@@ -11,6 +11,17 @@ from tapc import *
 # Results that are cut, with the axis, so that no reduction is.
 ROWS = {"matmul": ("z", 0), "transposed": ("z", 0), "conv": ("z", 1), "sums": ("z", 0), "doubles": ("z", 0), "softmax": ("z", 0),
         "attention": ("z", 0)}
+# Products of constants inside of groups and of repetitions, and how many constants of each are packed ahead.
+INSIDE = {
+    "group": ("program p(x: f32[500, 1024], const y: f32[1024, 1024], const w: f32[1024]) -> (z: f32[500, 1024]) {\n"
+              "    s[i, j] = sum[k] x[i, k] * y[k, j]\n"
+              "    z[i, j] = max(s[i, j] * s[i, j] + w[j], 0)\n}\n", 1),
+    "repetition": ("program p(x: f32[500, 1024], const y: f32[1024, 1024]) -> (z: f32[500, 1024]) {\n"
+                   "    z = iterate 2 (v = x) { iterate 2 (u = v) { s[i, j] = sum[k] u[i, k] * y[k, j]\n"
+                   "        t[i, j] = s[i, j] / 1024\n        t } }\n}\n", 1),
+    "state": ("program p(x: f32[1024, 1024], const y: f32[1024, 1024]) -> (z: f32[1024, 1024]) {\n"
+              "    z = iterate 2 (v = y) { s[i, j] = sum[k] x[i, k] * v[k, j]\n        t[i, j] = s[i, j] / 1024\n        t }\n"
+              "}\n", 0)}
 
 
 class Determinism(BitsTest):
@@ -42,6 +53,20 @@ class Determinism(BitsTest):
                 with self.subTest(program=name, constants=constants):
                     for threads in ("1", "8"):
                         self.assertEqual(self.bits(*inputs, "--threads", threads), wanted)
+
+    def test_constants_inside_of_groups_and_repetitions(self):
+        """Each is packed once, by prepare, save one that a repetition begins with, which its steps change."""
+        for name, (text, count) in INSIDE.items():
+            inputs = self.inputs(text)
+            self.write("p.tap", text.replace("const ", ""))
+            wanted = self.bits(*inputs)
+            self.write("p.tap", text)
+            for words in ([], ["--fuse"]):
+                with self.subTest(program=name, words=words):
+                    self.assertEqual(self.bits(*inputs, *words), wanted)
+                    self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--emit=schedule", *words)
+                    schedule = (self.folder / "p.schedule").read_text()
+                    self.assertEqual(len(re.findall(r"(?m)^b\d+ .* prepared \d+", schedule)), count)
 
 
 if __name__ == "__main__":
