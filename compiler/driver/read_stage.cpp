@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/driver/line_span.h"
+#include "compiler/driver/manifest.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "support/phase.h"
@@ -24,6 +25,16 @@ void require_plain(const CompileOptions& options, const std::string& path) {
                              fmt::format("`{}` is the text of a stage, in which {} has been decided", path, given))};
 }
 
+// What `tapc compile` writes beside a library, given in the place of its source.
+void require_no_manifest(const Session& session, FileId file) {
+  const SourceFile& source = session.sources.file(file);
+  if (!source.path().ends_with(".json") || !is_manifest(source.text())) return;
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::command_line, Span{},
+                           fmt::format("`{}` is the manifest of a compiled program, and not its source", source.path()))
+                    .help("`tapc run` takes it")};
+}
+
 }  // namespace
 
 bool is_stage(std::string_view text) { return text.starts_with("tap-ir "); }
@@ -40,6 +51,7 @@ ir::Program read_stage(const Session& session, FileId file) {
 }
 
 Compiled compile_or_read(Session& session, FileId file, const CompileOptions& options) {
+  require_no_manifest(session, file);
   if (!is_stage(session.sources.file(file).text())) return compile_program(session, file, options);
   require_plain(options, session.sources.file(file).path());
   Compiled compiled;

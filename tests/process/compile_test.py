@@ -232,6 +232,8 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
                        ["--certificate", "c"], ["--time-passes"], ["--remarks"], ["--no-verify"], ["--passes=none"]):
             self.expect(2, option[0].split("=")[0] + " does nothing to a program that is compiled already",
                         "run", "divide.json", "-i", "a=iota", "-i", "b=ones", *option)
+        for command in (["bench"], ["opt"], ["compile", "-o", "again.so"]):
+            self.expect(2, "`divide.json` is the manifest of a compiled program, and not its source", *command, "divide.json")
 
     def test_g11_libraries_that_do_not_fit(self):
         self.compile(DIVIDE, name="divide")
