@@ -273,10 +273,10 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   std::vector<CellId> roots;
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
   if (are_harmless(roots))
-    if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_)) {
+    if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_, preparable())) {
       cut_by(*tile);
       if (op_.reduce() && !tile->along_reduction)
-        if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_))
+        if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_, preparable()))
           return packed(*tile, *packing, extents);
       return tiles(*tile, extents);
     }

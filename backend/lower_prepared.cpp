@@ -14,24 +14,37 @@ using namespace ir;
 
 namespace {}  // namespace
 
-// Its axes, if it can be: dims that stand outside, the panels' (in the place of the dim that they run along), the reduction's.
 // Every call must find its panels where they were made, so nothing that the operand follows may be cut, save by calls, which
 // cut at whole panels (cut_by).
-std::optional<std::vector<std::size_t>> Lowering::prepared_dims(std::uint32_t read, const PackedDim& along) const {
-  const Access& access = op_.reads[read];
-  if (access.tensor >= constant_.size() || !constant_[access.tensor]) return {};
+bool Lowering::can_prepare(const Access& access) const {
+  if (access.tensor >= constant_.size() || !constant_[access.tensor]) return false;
   auto same = [&](const Access& other) { return other.tensor == access.tensor; };
-  if (std::count_if(op_.reads.begin(), op_.reads.end(), same) != 1) return {};
-  std::vector<std::size_t> outside, reductions;
+  if (std::count_if(op_.reads.begin(), op_.reads.end(), same) != 1) return false;
   for (std::size_t d = 0; d < op_.dims.size(); ++d) {
     if (!uses(access, d)) continue;
     auto cuts = [&](const Blocking& b) { return b.dim == d || b.block_dim == d; };
     if (op_.dims[d].role == DimRole::counter || std::any_of(op_.blockings.begin(), op_.blockings.end(), cuts))
-      return {};
-    if (extents_.sizes[d] != op_.dims[d].range.size() || !extents_.exact[d]) return {};
-    if (d != along.dim) (op_.dims[d].role == DimRole::reduction ? reductions : outside).push_back(d);
+      return false;
+    if (extents_.sizes[d] != op_.dims[d].range.size() || !extents_.exact[d]) return false;
   }
-  if (along.block->loop.step % along.step != 0) return {};
+  return true;
+}
+
+// By operand.
+std::vector<bool> Lowering::preparable() const {
+  std::vector<bool> result(constant_.size(), false);
+  for (const Access& access : op_.reads)
+    if (can_prepare(access)) result[access.tensor] = true;
+  return result;
+}
+
+// Its axes, if it can be: dims that stand outside, the panels' (in the place of the dim that they run along), the reduction's.
+std::optional<std::vector<std::size_t>> Lowering::prepared_dims(std::uint32_t read, const PackedDim& along) const {
+  const Access& access = op_.reads[read];
+  if (!can_prepare(access) || along.block->loop.step % along.step != 0) return {};
+  std::vector<std::size_t> outside, reductions;
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if (uses(access, d) && d != along.dim) (op_.dims[d].role == DimRole::reduction ? reductions : outside).push_back(d);
   outside.push_back(along.dim);
   outside.insert(outside.end(), reductions.begin(), reductions.end());
   return outside;

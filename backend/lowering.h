@@ -179,6 +179,8 @@ class Lowering {
   std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                   const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
                                   const Extents& extents);
+  bool can_prepare(const ir::Access& access) const;
+  std::vector<bool> preparable() const;
   std::optional<std::vector<std::size_t>> prepared_dims(std::uint32_t read, const PackedDim& along) const;
   Statement prepare(std::uint32_t read, const PackedDim& along, const std::vector<std::size_t>& dims);
   std::vector<Statement> block_nest(const RegisterTile& tile, const Packing& packing, For columns,

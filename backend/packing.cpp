@@ -48,8 +48,8 @@ bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, st
 class PackingChooser {
  public:
   PackingChooser(const Operator& op, const RegisterTile& tile, const Extents& extents, bool goes_on,
-                 const Machine& machine)
-      : op_(op), tile_(tile), extents_(extents), goes_on_(goes_on), machine_(machine) {}
+                 const Machine& machine, const std::vector<bool>& prepared)
+      : op_(op), tile_(tile), extents_(extents), goes_on_(goes_on), machine_(machine), prepared_(prepared) {}
 
   std::optional<Packing> run() {
     if (!tile_.rows || !op_.reduce()) return {};
@@ -117,8 +117,9 @@ class PackingChooser {
     for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)
       if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 && size(d) >= line_cells)
         return false;
-    if (!dense) return uses_of_it * tile_.row_count >= 4;
-    return uses_of_it >= 4 && bytes > static_cast<double>(machine_.l2_bytes) / 2;
+    const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
+    if (!dense) return uses_of_it * tile_.row_count >= enough;
+    return uses_of_it >= enough && bytes > static_cast<double>(machine_.l2_bytes) / 2;
   }
 
   // The box that the windows of a block of rows lie in, for all of a block of the reduction.
@@ -193,6 +194,7 @@ class PackingChooser {
   const Extents& extents_;
   const bool goes_on_;
   const Machine& machine_;
+  const std::vector<bool> prepared_;
   Packing packing_;
 };
 
@@ -248,8 +250,8 @@ double uses_of_packed(const Operator& op, const Access& access, const RegisterTi
 }
 
 std::optional<Packing> choose_packing(const Operator& op, const RegisterTile& tile, const Extents& extents,
-                                      bool goes_on, const Machine& machine) {
-  return PackingChooser(op, tile, extents, goes_on, machine).run();
+                                      bool goes_on, const Machine& machine, const std::vector<bool>& prepared) {
+  return PackingChooser(op, tile, extents, goes_on, machine, prepared).run();
 }
 
 }  // namespace tap::backend

@@ -36,8 +36,8 @@ double uses_of_packed(const ir::Operator& op, const ir::Access& access, const Re
                       const Extents& extents);
 
 // Empty if what is read stays near the core anyway. `goes_on`: what has been combined so far can be kept in memory, so that
-// the reduction may be done in blocks. Pre: the tile is for this operator, not along a reduction.
+// the reduction may be done in blocks. `prepared`: as of choose_tile. Pre: the tile is for this operator, not along a reduction.
 std::optional<Packing> choose_packing(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
-                                      bool goes_on, const Machine& machine);
+                                      bool goes_on, const Machine& machine, const std::vector<bool>& prepared = {});
 
 }  // namespace tap::backend

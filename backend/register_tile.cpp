@@ -41,7 +41,8 @@ bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
 // What one point needs, by what it depends on.
 class Work {
  public:
-  Work(const Program& program, const Operator& op, const Extents& extents) : op_(op), extents_(extents) {
+  Work(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& prepared)
+      : op_(op), extents_(extents), prepared_(prepared) {
     std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
     needed_ = reachable_from(op.exprs, roots);
     if (op.reduce()) monoid_ = &program[op.reduce()->monoid];
@@ -133,6 +134,7 @@ class Work {
     const Access& access = op_.reads[node.attribute];
     for (const auto& c : access.coordinates)
       if (c && depends_on(op_, *c, tile.dim)) return 1.5 * tile.lanes;
+    if (is_prepared(id, access, tile)) return 1;
     switch (kind(access.projection.start.rows, tile.dim)) {
       case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + way(access, tile);
       case Along::dense: return (access.fill ? 4 : 1) + from_afar(id, access, tile);
@@ -143,6 +145,12 @@ class Work {
   // What rows read is copied first (packing.h): all of it is there.
   bool is_window(CellId id, const Access& access, const Tile& tile) const {
     return monoid_ && tile.rows && depends_on(op_, id, *tile.rows) && can_be_window(op_, access, extents_);
+  }
+  // What lanes read is copied before the program runs, so that a vector is one load, and near.
+  bool is_prepared(CellId id, const Access& access, const Tile& tile) const {
+    return access.tensor < prepared_.size() && prepared_[access.tensor] && monoid_ && tile.rows &&
+           op_.dims[tile.dim].role == DimRole::parallel && depends_on(op_, id, tile.dim) &&
+           !depends_on(op_, id, *tile.rows) && can_be_packed(op_, access, extents_);
   }
   // Whether a cell that rows read is inside: asked for each row, or once for all.
   static double guard(const Access& access, const Tile& tile) {
@@ -193,6 +201,7 @@ class Work {
 
   const Operator& op_;
   const Extents& extents_;
+  const std::vector<bool> prepared_;
   std::vector<CellId> needed_;
   const Monoid* monoid_ = nullptr;
 };
@@ -201,8 +210,9 @@ bool holds(Law law) { return law == Law::proved || law == Law::assumed; }
 
 class Chooser {
  public:
-  Chooser(const Program& program, const Operator& op, const Extents& extents, const Machine& machine)
-      : op_(op), extents_(extents), work_(program, op, extents) {
+  Chooser(const Program& program, const Operator& op, const Extents& extents, const Machine& machine,
+          const std::vector<bool>& prepared = {})
+      : op_(op), extents_(extents), work_(program, op, extents, prepared) {
     const std::int64_t vectors = machine.vector_registers * machine.vector_bytes / vector_bytes;
     registers_ =
         static_cast<std::uint32_t>(std::max<std::int64_t>(vectors - std::max<std::int64_t>(vectors / 16, 1), 1));
@@ -356,7 +366,7 @@ Extents extents_of(const Operator& op) {
 }
 
 std::optional<RegisterTile> choose_tile(const Program& program, const Operator& op, const Extents& extents,
-                                        bool reassociate, const Machine& machine) {
+                                        bool reassociate, const Machine& machine, const std::vector<bool>& prepared) {
   if (op.dims.empty()) return {};
   if (std::any_of(extents.sizes.begin(), extents.sizes.end(), [](std::int64_t size) { return size == 0; })) return {};
   if (op.reduce() && reassociate) {
@@ -367,7 +377,7 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
       return Chooser(program, op, extents, machine).with_rows_for(row);
     }
   }
-  return Chooser(program, op, extents, machine).run(false);
+  return Chooser(program, op, extents, machine, prepared).run(false);
 }
 
 bool uses(const Access& access, std::size_t dim) {

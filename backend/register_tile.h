@@ -36,9 +36,11 @@ struct RegisterTile {
 };
 // Empty if there is nothing to be had from vectors. Pre: the cells are harmless (cell_places.h). Unless `reassociate`, each
 // result is combined in the order of the source. Whether lanes run along a reduction, how many and how many vectors of them,
-// is a function of the program and its plan: a machine decides only what changes no result.
+// is a function of the program and its plan: a machine decides only what changes no result, and so does `prepared`: by
+// operand, whether a copy in the order of lanes costs nothing, since it is made before the program runs.
 std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-                                        bool reassociate, const Machine& machine);
+                                        bool reassociate, const Machine& machine,
+                                        const std::vector<bool>& prepared = {});
 
 // Whether where the access lies depends on the dim.
 bool uses(const ir::Access& access, std::size_t dim);

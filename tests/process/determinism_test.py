@@ -13,7 +13,7 @@ ROWS = {"matmul": ("z", 0), "transposed": ("z", 0), "conv": ("z", 1), "sums": ("
         "attention": ("z", 0)}
 # Products of constants inside of groups and of repetitions, and how many constants of each are packed ahead.
 INSIDE = {
-    "group": ("program p(x: f32[500, 1024], const y: f32[1024, 1024], const w: f32[1024]) -> (z: f32[500, 1024]) {\n"
+    "group": ("program p(x: f32[64, 1024], const y: f32[1024, 1024], const w: f32[1024]) -> (z: f32[64, 1024]) {\n"
               "    s[i, j] = sum[k] x[i, k] * y[k, j]\n"
               "    z[i, j] = max(s[i, j] * s[i, j] + w[j], 0)\n}\n", 1),
     "repetition": ("program p(x: f32[500, 1024], const y: f32[1024, 1024]) -> (z: f32[500, 1024]) {\n"
