@@ -1,6 +1,6 @@
 // From an operator to its loops. Dims become loops in the order parallel, then reduction, each as declared, so that
 // reductions combine in increasing index; a constraint becomes a bound of the innermost loop that it speaks of, so no
-// point outside of the domain is ever visited. Scans and scatters (patterns.h) get their own, linear shapes.
+// point outside of the domain is ever visited. Scans and scatters (lower_patterns.cpp) get their own, linear shapes.
 #include <algorithm>
 #include <cmath>
 
@@ -267,8 +267,8 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   goes_on_ = goes_on;
   declare_loads();
   if (op_.reduce()) {
-    if (auto scan = find_scan(op_)) return scan_body(*scan);
-    if (auto scatter = find_scatter(program_, op_)) return scatter_body(*scatter);
+    if (auto scan = native_scan(op_)) return scan_body(*scan);
+    if (auto scatter = native_scatter(program_, op_)) return scatter_body(*scatter);
   }
   std::vector<CellId> roots;
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));

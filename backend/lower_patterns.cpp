@@ -1,7 +1,8 @@
-// Loops of scans and scatters (patterns.h), in linear work.
+// Loops of scans and scatters (ir/linear_reductions.h), in linear work.
 #include <algorithm>
 
 #include "backend/lowering.h"
+#include "ir/affine_cell.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -27,26 +28,27 @@ std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) cons
 // The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
 // starts later first combines what lies before it.
 std::vector<Statement> Lowering::scan_body(const Scan& scan) {
+  const bool descending = !scan.at_the_right;
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<std::size_t> outer, inner_reductions;
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) {
     outside[d] = true;
-    if (d != scan.dim) outer.push_back(d);
+    if (d != scan.along) outer.push_back(d);
   }
   for (std::size_t d : dims_with(true))
     if (d != scan.reduced) inner_reductions.push_back(d);
   outside[scan.reduced] = true;
   State state = new_state(monoid, 1, 1);
-  Statement step = accumulate(monoid, state, scan.descending);
+  Statement step = accumulate(monoid, state, descending);
   std::vector<Statement> reduce = nest(inner_reductions, outside, {step});
 
   outside[scan.reduced] = false;
   For admitted = loop(scan.reduced, outside);
-  admitted.descending = scan.descending;
+  admitted.descending = descending;
   admitted.body = reduce;
-  auto& moving = scan.descending ? admitted.lower : admitted.upper;
-  const std::uint32_t i = frame_.at[scan.dim];
+  auto& moving = descending ? admitted.lower : admitted.upper;
+  const std::uint32_t i = frame_.at[scan.along];
   auto follows =
       std::find_if(moving.begin(), moving.end(), [&](const Bound& b) { return b.expr.coefficients[i] != 0; });
   TAP_CHECK(follows != moving.end(), "a scan's bound follows its dim");
@@ -54,16 +56,16 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
 
   // Before the first step: the loop as of the step before, whose index is lo-1 (descending: hi).
   For before = admitted;
-  AffineExpr first = shifted(bound, i, scan.descending ? 0 : -1);
-  std::uint32_t start = scan.descending ? frame_.hi[scan.dim] : frame_.lo[scan.dim];
+  AffineExpr first = shifted(bound, i, descending ? 0 : -1);
+  std::uint32_t start = descending ? frame_.hi[scan.along] : frame_.lo[scan.along];
   std::swap(first.coefficients[i], first.coefficients[start]);
-  (scan.descending ? before.lower : before.upper)[static_cast<std::size_t>(follows - moving.begin())].expr = first;
+  (descending ? before.lower : before.upper)[static_cast<std::size_t>(follows - moving.begin())].expr = first;
 
-  auto& opposite = scan.descending ? admitted.upper : admitted.lower;
-  opposite.push_back({shifted(bound, i, scan.descending ? 1 : -1), 1});
+  auto& opposite = descending ? admitted.upper : admitted.lower;
+  opposite.push_back({shifted(bound, i, descending ? 1 : -1), 1});
 
-  For run = loop(scan.dim, std::vector<bool>(op_.dims.size(), false));
-  run.descending = scan.descending;
+  For run = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
+  run.descending = descending;
   run.body.push_back({std::move(admitted)});
   run.body.push_back({store(state.values)});
   return if_any_result(
@@ -84,27 +86,35 @@ std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {
   return result;
 }
 
-// What one point of the reduction contributes: where it goes, if that lies in the box, combined into what is there.
+// Where a point of the reduction goes along a target's dim, and the body if that lies in the box.
+std::vector<Statement> Lowering::at_target(const Scatter::Target& target, std::vector<Statement> body) {
+  CellExprs& exprs = kernel_.exprs;
+  AffineExpr rest = target.equals;  // selector == sign * dim + rest
+  rest.coefficients[target.dim] = 0;
+  CellId place = exprs.cast(cell(target.selector), ElementType::i64);
+  if (!rest.is_constant() || rest.offset != 0)
+    place = exprs.apply(CellOp::sub, ElementType::i64, {place, affine_cell(exprs, over_variables(rest))});
+  if (target.sign < 0) place = exprs.apply(CellOp::neg, ElementType::i64, {place});
+  // It may be any number, so it is compared as data are: the difference of an affine condition need not fit.
+  CellId v = exprs.index(frame_.at[target.dim]);
+  CellId from = exprs.index(frame_.lo[target.dim]), end = exprs.index(frame_.hi[target.dim]);
+  CellId inside = exprs.apply(CellOp::logical_and, ElementType::boolean,
+                              {exprs.apply(CellOp::less_equal, ElementType::boolean, {from, v}),
+                               exprs.apply(CellOp::less, ElementType::boolean, {v, end})});
+  return {{Let{frame_.at[target.dim], place}}, {Guard{{}, inside, std::move(body)}}};
+}
+
+// What one point of the reduction contributes, combined into what is there.
 std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Monoid& monoid) {
   std::vector<CellId> later;
-  for (CellId id : scatter.operands) later.push_back(cell(id));
+  for (CellId id : scatter.terms) later.push_back(cell(id));
   std::vector<Statement> inner{{store(combination(monoid, result_cells(monoid, false), later))}};
-  for (std::size_t c = scatter.conditions.size(); c-- > 0;) {
-    Guard guard{{}, cell(scatter.conditions[c]), std::move(inner)};
-    inner.clear();
-    inner.push_back({std::move(guard)});
-  }
-  for (std::size_t t = scatter.targets.size(); t-- > 0;) {
-    std::size_t dim = scatter.targets[t].dim;
-    AffineExpr v = variable(frame_.at[dim]);
-    Guard guard;
-    guard.conditions.push_back({v - variable(frame_.lo[dim]), Comparison::at_least_zero});
-    guard.conditions.push_back({variable(frame_.hi[dim]) - v - number(1), Comparison::at_least_zero});
-    guard.body = std::move(inner);
-    inner.clear();
-    inner.push_back({Let{frame_.at[dim], cell(scatter.targets[t].value)}});
-    inner.push_back({std::move(guard)});
-  }
+  auto only_if = [&](const std::vector<CellId>& conditions) {
+    for (std::size_t c = conditions.size(); c-- > 0;) inner = {{Guard{{}, cell(conditions[c]), std::move(inner)}}};
+  };
+  only_if(scatter.later);
+  for (std::size_t t = scatter.targets.size(); t-- > 0;) inner = at_target(scatter.targets[t], std::move(inner));
+  only_if(scatter.conditions);
   return inner;
 }
 
@@ -116,7 +126,9 @@ std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   std::vector<std::size_t> order, inside;
   for (std::size_t d : dims_with(false)) {
     auto is_this = [&](const Scatter::Target& t) { return t.dim == d; };
-    auto follows = [&](const Scatter::Target& t) { return depends_on(op_, t.value, d); };
+    auto follows = [&](const Scatter::Target& t) {
+      return depends_on(op_, {t.selector}, d) || t.equals.coefficients[d] != 0;
+    };
     if (std::any_of(scatter.targets.begin(), scatter.targets.end(), is_this)) continue;
     bool needed = std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
     (needed ? order : inside).push_back(d);

@@ -93,11 +93,12 @@ class Lowering {
 
   std::vector<Statement> map_body();
   std::vector<Statement> reduction_body();
-  std::vector<Statement> scan_body(const Scan& scan);
-  std::vector<Statement> scatter_body(const Scatter& scatter);
+  std::vector<Statement> scan_body(const ir::Scan& scan);
+  std::vector<Statement> scatter_body(const ir::Scatter& scatter);
   std::vector<Statement> if_any_result(std::vector<Statement> body) const;
   std::vector<ir::CellId> result_cells(const ir::Monoid& monoid, bool inside);  // inside: at every point of the box
-  std::vector<Statement> scatter_point(const Scatter& scatter, const ir::Monoid& monoid);
+  std::vector<Statement> at_target(const ir::Scatter::Target& target, std::vector<Statement> body);
+  std::vector<Statement> scatter_point(const ir::Scatter& scatter, const ir::Monoid& monoid);
 
   // Register tiles.
   struct Part {                     // of a dim's range, in steps

@@ -16,6 +16,7 @@
 
 #include "backend/build_id.h"
 #include "backend/emit_llvm.h"
+#include "backend/instrument.h"
 #include "backend/machine_code.h"
 #include "backend/memory_failure.h"
 #include "backend/optimize.h"
@@ -100,6 +101,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& 
   }
   module.getFunction("kernel")->setName(object.symbol);
   optimize(module, machine_of_thread);
+  instrument(module, machine_of_thread);
   object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
   if (options.cache) options.cache->store(key, object.bytes);
   return object;

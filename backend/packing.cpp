@@ -68,7 +68,7 @@ class PackingChooser {
     for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
       if (op_.exprs[id].op != CellOp::read) continue;
       std::uint32_t read = op_.exprs[id].attribute;
-      bool lanes = depends_on(op_, id, tile_.dim), rows = depends_on(op_, id, *tile_.rows);
+      bool lanes = depends_on(op_, {id}, tile_.dim), rows = depends_on(op_, {id}, *tile_.rows);
       if (lanes == rows) continue;
       const Access& access = op_.reads[read];
       const bool window = rows && can_be_window(op_, access, extents_);

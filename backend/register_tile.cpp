@@ -80,8 +80,8 @@ class Work {
     std::uint32_t all = 0;
     if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
     for (CellId id : needed_)
-      if (op_.exprs[id].op == CellOp::read && depends_on(op_, id, tile.dim) &&
-          !(tile.rows && depends_on(op_, id, *tile.rows)))
+      if (op_.exprs[id].op == CellOp::read && depends_on(op_, {id}, tile.dim) &&
+          !(tile.rows && depends_on(op_, {id}, *tile.rows)))
         all += tile.vectors;
     return all;
   }
@@ -124,8 +124,8 @@ class Work {
     return 1;
   }
   double copies(CellId id, const Tile& tile) const {
-    double result = depends_on(op_, id, tile.dim) ? tile.vectors : 1;
-    if (tile.rows && depends_on(op_, id, *tile.rows)) result *= tile.row_count;
+    double result = depends_on(op_, {id}, tile.dim) ? tile.vectors : 1;
+    if (tile.rows && depends_on(op_, {id}, *tile.rows)) result *= tile.row_count;
     return result;
   }
   double cost(CellId id, const Tile& tile) const {
@@ -133,7 +133,7 @@ class Work {
     if (node.op != CellOp::read) return weight(node);
     const Access& access = op_.reads[node.attribute];
     for (const auto& c : access.coordinates)
-      if (c && depends_on(op_, *c, tile.dim)) return 1.5 * tile.lanes;
+      if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes;
     if (is_prepared(id, access, tile)) return 1;
     switch (kind(access.projection.start.rows, tile.dim)) {
       case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + way(access, tile);
@@ -144,13 +144,13 @@ class Work {
   }
   // What rows read is copied first (packing.h): all of it is there.
   bool is_window(CellId id, const Access& access, const Tile& tile) const {
-    return monoid_ && tile.rows && depends_on(op_, id, *tile.rows) && can_be_window(op_, access, extents_);
+    return monoid_ && tile.rows && depends_on(op_, {id}, *tile.rows) && can_be_window(op_, access, extents_);
   }
   // What lanes read is copied before the program runs, so that a vector is one load, and near.
   bool is_prepared(CellId id, const Access& access, const Tile& tile) const {
     return access.tensor < prepared_.size() && prepared_[access.tensor] && monoid_ && tile.rows &&
-           op_.dims[tile.dim].role == DimRole::parallel && depends_on(op_, id, tile.dim) &&
-           !depends_on(op_, id, *tile.rows) && can_be_packed(op_, access, extents_);
+           op_.dims[tile.dim].role == DimRole::parallel && depends_on(op_, {id}, tile.dim) &&
+           !depends_on(op_, {id}, *tile.rows) && can_be_packed(op_, access, extents_);
   }
   // Whether a cell that rows read is inside: asked for each row, or once for all.
   static double guard(const Access& access, const Tile& tile) {
@@ -180,7 +180,7 @@ class Work {
   double from_afar(CellId id, const Access& access, const Tile& tile) const {
     constexpr double near_bytes = 24 << 10, line = 6, most_steps = 512;
     if (!monoid_) return 0;
-    double steps = tile.rows && depends_on(op_, id, *tile.rows) ? tile.row_count : 1;
+    double steps = tile.rows && depends_on(op_, {id}, *tile.rows) ? tile.row_count : 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       for (const AffineExpr& row : access.projection.start.rows)
         if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
@@ -191,7 +191,7 @@ class Work {
   // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
   double strided(CellId id, const Access& access, const Tile& tile) const {
     double direct = 1.5 * tile.lanes;
-    if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || depends_on(op_, id, *tile.rows) ||
+    if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || depends_on(op_, {id}, *tile.rows) ||
         !can_be_packed(op_, access, extents_))
       return direct;
     RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};

@@ -50,7 +50,7 @@ Operator identities(const Operator& combine, const Monoid& monoid) {
 }
 
 bool can_go_on(const Program& program, const Operator& op) {
-  if (find_scan(op) || find_scatter(program, op)) return false;
+  if (native_scan(op) || native_scatter(program, op)) return false;
   return std::all_of(op.writes.begin(), op.writes.end(), [](const Access& w) { return w.invariant_dims.empty(); });
 }
 

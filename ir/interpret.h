@@ -5,7 +5,7 @@
 // - Integers are exact and wrap at each node's type.
 // - Reductions combine in increasing lexicographic order from the identity. Constraints that mention a reduction dim bound
 //   the reduction and not the cells that are written: over nothing it gives the identity.
-// - Scans and scatters run in linear work (interpret_linear.h), with the same result; only where the lower end of a range
+// - Scans and scatters run in linear work (linear_reductions.h), with the same result; only where the lower end of a range
 //   moves are the terms associated from the right, which a float sum may show in the last bit of its f64.
 #pragma once
 

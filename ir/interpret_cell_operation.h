@@ -2,9 +2,9 @@
 // them be linear in their work are so (interpret_shortcuts.cpp); the others follow the definition.
 #pragma once
 
-#include "ir/interpret_linear.h"
 #include "ir/interpret_operation.h"
 #include "ir/interpret_reduce.h"
+#include "ir/linear_reductions.h"
 
 namespace tap::ir::oracle {
 

@@ -27,7 +27,4 @@ std::optional<CellValue> without_cast(const ir::CellExprs& exprs, ir::CellId cel
 std::optional<CellValue> affine_form(ir::Operator& op, ir::CellId cell);
 std::optional<CellValue> decided_by_domain(ir::Operator& op, ir::CellId cell);
 
-// 2*i - j + 3 as cells of type i64.
-ir::CellId affine_cell(ir::CellExprs& exprs, const ir::AffineExpr& e);
-
 }  // namespace tap::passes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/affine_cell.h"
 #include "passes/cell_facts.h"
 #include "passes/cell_values.h"
 #include "support/checked.h"
@@ -252,7 +253,7 @@ class Composer {
   CellId number(std::int64_t n) { return op().exprs.constant(Scalar::integer(ElementType::i64, n)); }
 
   // An index value wraps; where it fits at last, as every place does, that changes nothing.
-  CellId affine_cell(const AffineExpr& e) { return passes::affine_cell(op().exprs, e); }
+  CellId affine_cell(const AffineExpr& e) { return ir::affine_cell(op().exprs, e); }
 
   const Operator& consumer_;
   const std::vector<ReplacedOperand>& replaced_;

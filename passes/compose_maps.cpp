@@ -4,7 +4,7 @@
 #include <map>
 
 #include "ir/graph_algorithms.h"
-#include "ir/interpret_linear.h"
+#include "ir/linear_reductions.h"
 #include "passes/cell_facts.h"
 #include "passes/compose.h"
 #include "passes/rebuild.h"
@@ -23,8 +23,8 @@ constexpr std::size_t most_cells = 400,
 std::int64_t evaluations(const Program& program, const Operator& op) {
   std::vector<bool> counts(op.dims.size(), true);
   if (op.reduce()) {
-    if (auto scan = oracle::find_scan(op)) counts[scan->along] = false;
-    if (auto scatter = oracle::find_scatter(op, program[op.reduce()->monoid]))
+    if (auto scan = find_scan(op)) counts[scan->along] = false;
+    if (auto scatter = find_scatter(op, program[op.reduce()->monoid]))
       for (const auto& target : scatter->targets) counts[target.dim] = false;
   }
   double points = 1;
@@ -35,7 +35,7 @@ std::int64_t evaluations(const Program& program, const Operator& op) {
 
 // Whether it runs as a scan or a scatter: in linear work.
 bool is_linear(const Program& program, const Operator& op) {
-  return op.reduce() && (oracle::find_scan(op) || oracle::find_scatter(op, program[op.reduce()->monoid]));
+  return op.reduce() && (find_scan(op) || find_scatter(op, program[op.reduce()->monoid]));
 }
 
 class MapComposer {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/interpret_linear.h"
+#include "ir/linear_reductions.h"
 #include "passes/cut.h"
 #include "passes/operator_edit.h"
 #include "support/checked.h"
@@ -19,7 +19,7 @@ class ScanCutter {
       : op_(op), monoid_(program[op.reduce()->monoid]), along_(along), blocks_(blocks) {}
 
   std::optional<CutScan> run() {
-    auto scan = oracle::find_scan(op_);
+    auto scan = find_scan(op_);
     if (!scan || scan->along != along_) return std::nullopt;
     reduced_ = scan->reduced;
     forward_ = scan->at_the_right;

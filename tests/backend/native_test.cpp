@@ -1,4 +1,7 @@
 // Every form of operator, native against the oracle.
+#include <limits>
+
+#include "backend/patterns.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {
@@ -135,6 +138,28 @@ TEST(Native, ScatterInOnePass) {
   auto term = b.apply(CellOp::select, {hit, b.read(x, {b[t], b[d]}), b.literal(f32, 0)});
   auto op = b.reduce(add_monoid(program, "sum", f32), {term});
   expect_native_is_oracle(program, op, {tensor(i64, {9}, {0, 4, 4, -2, 7, 1, 1, 1, 3}), whole_numbers(f32, {9, 3})});
+}
+
+// What is in the data is no reason to overflow: places at the ends of i64, shifted and mirrored.
+TEST(Native, ScatterOfPlacesThatAreFarOff) {
+  Program program;
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                         most = std::numeric_limits<std::int64_t>::max();
+  for (bool mirrored : {false, true}) {
+    Build b("g");
+    auto v = b.parallel("v", 5), t = b.reduction("t", 9);
+    auto ids = b.operand(i64, {9}), x = b.operand(f32, {9});
+    b.result(f32, {5}, {b[v]});
+    auto three = b.literal(i64, 3), place = b.apply(mirrored ? CellOp::sub : CellOp::add, {three, b.index(v)});
+    auto other = b.apply(CellOp::not_equal, {place, b.read(ids, {b[t]})});
+    auto term = b.apply(CellOp::select, {other, b.literal(f32, 0), b.read(x, {b[t]})});
+    auto op = b.reduce(add_monoid(program, "sum", f32), {term});
+    ASSERT_TRUE(native_scatter(program, op));
+    Tensor far(i64, {9});
+    const std::int64_t places[] = {least, least + 1, least + 3, -1, 3, 4, most, most - 1, most - 3};
+    for (std::int64_t c = 0; c < 9; ++c) far.store_i64(c, places[c]);
+    expect_native_is_oracle(program, op, {far, whole_numbers(f32, {9})});
+  }
 }
 
 TEST(Native, TupleMonoidWithAnInvariantComponent) {

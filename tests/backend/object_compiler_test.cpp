@@ -47,6 +47,21 @@ TEST(ObjectCompiler, ThreadsMakeNoDifference) {
   EXPECT_TRUE(made(ObjectCompiler({.threads = 4}), {}).empty());
 }
 
+// Else a sanitizer would not see what kernels read and write.
+TEST(ObjectCompiler, KernelsAreUnderTheSanitizerOfTheBuild) {
+#if defined(__SANITIZE_THREAD__)
+  const std::vector<bool> wanted{true, false};
+#elif defined(__SANITIZE_ADDRESS__)
+  const std::vector<bool> wanted{false, true};
+#else
+  const std::vector<bool> wanted{false, false};
+#endif
+  for (const Object& object : ObjectCompiler({}).compile(some_kernels())) {
+    auto calls = [&](const char* function) { return object.bytes.find(function) != std::string::npos; };
+    EXPECT_EQ((std::vector<bool>{calls("__tsan_write"), calls("__asan_")}), wanted);
+  }
+}
+
 TEST(ObjectCompiler, SymbolsComeFromWhatIsComputed) {
   auto objects = made(ObjectCompiler({}), some_kernels());
   std::set<std::string> symbols;

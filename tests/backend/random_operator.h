@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "tests/ir/build.h"
 
@@ -161,11 +162,19 @@ class RandomOperator {
     CellId less = b_.apply(CellOp::less, {a, c});
     return choose_(2) ? less : b_.apply(CellOp::logical_or, {b_.apply(CellOp::equal, {a, c}), less});
   }
-  // if e == v then value else 0, with e of the data.
+  // if e == v then value else 0, with e of the data, in one of several spellings.
   CellId only_where_equal(CellId value) {
     scatters_ = true;
-    CellId hit = b_.apply(CellOp::equal, {read(), b_.index(parallel_[0])});
-    return b_.apply(CellOp::select, {hit, value, b_.literal(i64, 0)});
+    CellId e = read(), v = b_.index(parallel_[0]), zero = b_.literal(i64, 0);
+    std::int64_t shift = choose_(5) - 1;
+    if (choose_(3) == 2) v = b_.apply(CellOp::sub, {b_.literal(i64, static_cast<double>(shift)), v});
+    else if (shift > 0) v = b_.apply(CellOp::add, {v, b_.literal(i64, static_cast<double>(shift))});
+    if (choose_(3) == 2) std::tie(e, v) = std::pair(b_.cast(e, i32), b_.cast(v, i32));
+    if (choose_(4) == 3) return b_.apply(CellOp::select, {b_.apply(CellOp::not_equal, {v, e}), zero, value});
+    CellId hit = b_.apply(CellOp::equal, {e, v});
+    if (choose_(4) == 3) hit = b_.apply(CellOp::logical_and, {condition(0), hit});
+    if (choose_(4) == 3) hit = b_.apply(CellOp::logical_and, {hit, condition(0)});
+    return b_.apply(CellOp::select, {hit, value, zero});
   }
 
   Program& program_;

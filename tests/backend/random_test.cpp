@@ -38,8 +38,8 @@ void add_operators(Program& program, Choices& choose, std::vector<Tensor>& input
     outputs.push_back(g.add(op, operands)[0]);
     ++seen.operators;
     seen.reductions += op.reduce() != nullptr;
-    seen.scans += find_scan(op).has_value();
-    seen.scatters += find_scatter(program, op).has_value();
+    seen.scans += native_scan(op).has_value();
+    seen.scatters += native_scatter(program, op).has_value();
     seen.fills += std::any_of(op.reads.begin(), op.reads.end(), [](const Access& a) { return a.fill.has_value(); });
     seen.constrained += !op.constraints.empty();
   }

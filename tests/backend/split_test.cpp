@@ -95,16 +95,27 @@ TEST(SplitRun, ScansAndScattersAreLinear) {
   h.result(i64, {n}, {h[v]});
   auto hit = h.apply(CellOp::equal, {h.read(ids, {h[t]}), h.index(v)});
   Operator count = h.reduce(sum, {h.apply(CellOp::select, {hit, h.literal(i64, 1), h.literal(i64, 0)})});
+  // The same, as it may be written, too: of narrow numbers, mirrored, behind a condition.
+  Build w("w");
+  auto u = w.parallel("u", n), r = w.reduction("r", n);
+  auto places = w.operand(i64, {n});
+  w.result(i64, {n}, {w[u]});
+  CellId place = w.read(places, {w[r]}), small = w.apply(CellOp::less, {place, w.literal(i64, 7)});
+  CellId beside = w.cast(w.apply(CellOp::sub, {w.literal(i64, 5), w.index(u)}), i32);
+  CellId here = w.apply(CellOp::logical_and, {small, w.apply(CellOp::equal, {beside, w.cast(place, i32)})});
+  Operator mirrored = w.reduce(sum, {w.apply(CellOp::select, {here, w.literal(i64, 1), w.literal(i64, 0)})});
   BuildGraph g{program, {}};
   auto in = g.input("x", i64, {n});
   auto total = g.add(scan, {in})[0];
   auto counts = g.add(count, {in})[0];
-  program.main = g.finish({total, counts});
+  auto others = g.add(mirrored, {in})[0];
+  program.main = g.finish({total, counts, others});
   Tensor ones(i64, {n});
   for (std::int64_t c = 0; c < n; ++c) ones.store_i64(c, 1);
   auto results = execute(program, program.main, {ones});
   EXPECT_EQ(results[0].load_i64(n - 1), n);
   EXPECT_EQ(results[1].load_i64(1), n);
+  EXPECT_EQ(results[2].load_i64(4), n);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/interpret_linear.h"
+#include "ir/linear_reductions.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "ir/plan.h"
@@ -53,7 +53,7 @@ class RandomPlan {
       if (choose_(6) == 0) local(name, op, d, true);
     }
     // A scan that is cut where it runs is no reduction any more.
-    if (oracle::find_scan(op) && plan_.decisions.size() != before) return;
+    if (find_scan(op) && plan_.decisions.size() != before) return;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;
       bool walked = choose_(3) == 0;

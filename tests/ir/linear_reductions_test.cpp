@@ -1,5 +1,5 @@
 // Scans and scatters in linear work: equal to the definition on random instances, and quick.
-#include "ir/interpret_linear.h"
+#include "ir/linear_reductions.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -67,7 +67,7 @@ RC_GTEST_PROP(InterpretScan, EqualsTheDefinition, ()) {
     operands.push_back(b.read(0, {b[j], b[k], at_constant(static_cast<std::int64_t>(v))}));
   }
   Operator op = b.reduce(MonoidId(0), operands);
-  auto scan = oracle::find_scan(op);
+  auto scan = find_scan(op);
   RC_ASSERT(scan.has_value());
   RC_ASSERT(scan->ascending == (along > 0));
   RC_ASSERT(scan->at_the_right == (a < 0));
@@ -105,7 +105,7 @@ TEST(InterpretScan, IsNotFoundElsewhere) {
     b.operand(f32, {4, 4});
     b.result(f32, {4}, {b[0]});
     CellId operand = extra(b);
-    return oracle::find_scan(b.reduce(sum, {operand})).has_value();
+    return find_scan(b.reduce(sum, {operand})).has_value();
   };
   EXPECT_FALSE(with([](Build& b) { return b.read(0, {b[1], b[1]}); }));
   EXPECT_TRUE(with([](Build& b) {
@@ -174,7 +174,7 @@ RC_GTEST_PROP(InterpretScatter, EqualsTheDefinition, ()) {
   form.sign = *rc::gen::element(-1, 1);
   Program program;
   Operator op = scatter(program, form, vocabulary, tokens, width);
-  RC_ASSERT(oracle::find_scatter(op, program.monoids[0]).has_value());
+  RC_ASSERT(find_scatter(op, program.monoids[0]).has_value());
   auto n = static_cast<std::size_t>(tokens);
   expect_same_as_definition(program, op,
                             {tensor(form.id_type, {tokens}, random_values(n, -8, 9)),
@@ -200,7 +200,7 @@ RC_GTEST_PROP(InterpretScatter, TwoTargetsInOrder, ()) {
         b.apply(CellOp::select, {here, b.read(g, {b[t], at_constant(k)}), b.literal(i64, k == 0 || k == 3)}));
   }
   Operator op = b.reduce(MonoidId(0), operands);
-  auto found = oracle::find_scatter(op, program.monoids[0]);
+  auto found = find_scatter(op, program.monoids[0]);
   RC_ASSERT(found.has_value());
   RC_ASSERT(found->targets.size() == 2u);
   auto count = static_cast<std::size_t>(tokens);
@@ -236,7 +236,7 @@ TEST(InterpretScatter, IsNotFoundElsewhere) {
     auto ids = b.operand(i64, {4}), g = b.operand(f32, {4});
     b.result(f32, {4}, {b[v]});
     CellId cell = operand(b, b.index(v), b.read(ids, {b[t]}), b.read(g, {b[t]}));
-    return oracle::find_scatter(b.reduce(sum, {cell}), program[sum]).has_value();
+    return find_scatter(b.reduce(sum, {cell}), program[sum]).has_value();
   };
   auto select = [](Build& b, CellId condition, CellId term, double otherwise) {
     return b.apply(CellOp::select, {condition, term, b.literal(f32, otherwise)});

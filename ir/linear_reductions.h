@@ -1,0 +1,48 @@
+// Reductions that need only linear work, recognised by their form. The interpreter and native code both run them so; each
+// takes of what is found here what its loops can do.
+//
+//   scan      y[i] = sum[k in 0..i+1] x[k]                           each cell extends its neighbour's combination
+//   scatter   y[v, d] = sum[t] (if ids[t] == v then g[t, d] else 0)  each term goes to the one cell that takes it
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/operator.h"
+
+namespace tap::ir {
+
+// Whether a value of these cells may differ between two points that differ in this dim only.
+bool depends_on(const Operator& op, const std::vector<CellId>& cells, std::size_t dim);
+
+// The outermost reduction dim, whose range follows one parallel dim at one end, and operands that do not depend on that dim.
+struct Scan {
+  std::uint32_t along;  // the parallel dim
+  std::uint32_t reduced;
+  std::size_t constraint;  // which of the operator's constraints ties them together
+  bool ascending;          // the ranges grow with the parallel dim; else they shrink
+  bool at_the_right;       // the end that moves is the upper one
+};
+// One for each dim along which it is a scan. With other reduction dims inside what is new goes to the right: else it
+// would come between terms of the order.
+std::vector<Scan> scans_of(const Operator& op);
+// The first one, of an operator with one reduction dim.
+std::optional<Scan> find_scan(const Operator& op);
+
+// Operands `if … and selector == v and … then x else identity`, with v affine in one parallel dim: for each point of the
+// reduction dims the selectors tell the only value of those dims where the operand is not the identity.
+struct Scatter {
+  struct Target {
+    CellId selector;    // depends on no target's dim
+    AffineExpr equals;  // sign * dim + (dims that are no target)
+    std::uint32_t dim;
+    std::int64_t sign;  // 1 or -1
+  };
+  std::vector<CellId> conditions;  // evaluated before the selectors: where one is false the operands are the identity
+  std::vector<Target> targets;
+  std::vector<CellId> later;  // likewise, evaluated after them: these may depend on the targets' dims
+  std::vector<CellId> terms;  // the x of each component
+};
+std::optional<Scatter> find_scatter(const Operator& op, const Monoid& monoid);
+
+}  // namespace tap::ir
