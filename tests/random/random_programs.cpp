@@ -222,6 +222,8 @@ int run(std::uint64_t seed, std::uint64_t count, bool reduce) {
     seen["groups that are cut"] += trial.groups_cut;
     seen["groups that stream"] += trial.streamed;
     seen["repetitions unrolled"] += trial.unrolled;
+    if (constexpr std::uint64_t often = 500; (n + 1) % often == 0)  // of a run that is cut off, as far as it came
+      std::fprintf(stderr, "%llu passed\n", static_cast<unsigned long long>(n + 1));
   }
   std::printf("seed %llu, %llu programs\n", static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(count));
