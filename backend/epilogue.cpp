@@ -124,7 +124,7 @@ std::vector<std::vector<EpilogueMap>> find_epilogues(const GroupView& group, con
   Finder finder(group, windows);
   for (std::size_t o = 0; o < operations.size(); ++o) {
     const Operator& op = group.program[operations[o].op];
-    if (!op.reduce() || streamed[o] || find_scan(op) || find_scatter(group.program, op)) continue;
+    if (!op.reduce() || streamed[o] || native_scan(op) || native_scatter(group.program, op)) continue;
     result[o] = finder.run(o, taken);
     for (const EpilogueMap& map : result[o]) taken[map.operation] = true;
   }
