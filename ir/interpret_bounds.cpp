@@ -10,7 +10,7 @@ namespace {
 
 // Roundings, in unit roundoffs of the result. Libraries promise 2 ulp, which is 4 units; the rest is slack. Quotients may
 // be computed by a reciprocal, and sigmoid is several operations.
-constexpr double exact = 0, arithmetic = 1, quotient = 3, library = 6, composite = 12;
+constexpr double exact = 0, arithmetic = 1, quotient = 3, by_library = 6, composite = 12;
 
 double greatest_finite(ElementType type) {
   switch (type) {
@@ -121,13 +121,13 @@ Rule rule_of(CellOp op, Cell a, Cell b, double r, double u) {
     case CellOp::asinh:
     case CellOp::acosh:
     case CellOp::atanh:
-    case CellOp::erf: return {spread(op, a), library};
+    case CellOp::erf: return {spread(op, a), by_library};
     case CellOp::sigmoid: return {spread(op, a), composite};
     case CellOp::sin:
-    case CellOp::cos: return {std::min(a.error, 2.0), library};
-    case CellOp::tan: return {error_of_tan(a), library};
-    case CellOp::cosh: return {error_of_cosh(a), library};
-    case CellOp::pow: return {error_of_pow(a, b, r), library};
+    case CellOp::cos: return {std::min(a.error, 2.0), by_library};
+    case CellOp::tan: return {error_of_tan(a), by_library};
+    case CellOp::cosh: return {error_of_cosh(a), by_library};
+    case CellOp::pow: return {error_of_pow(a, b, r), by_library};
     default: return {infinity, exact};  // comparisons and integer operations have rules of their own
   }
 }

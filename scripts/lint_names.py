@@ -3,8 +3,8 @@
 
     scripts/lint_names.py [ROOT]        exit 1 and a line for each name that several sources define
 
-Looks at the lines that begin definitions, as .clang-format lays them out. Functions count as the same if what they take is
-written alike; aliases and constants of one name only if they are not of one text, which C++ allows for aliases.
+Looks at the lines that begin definitions, as .clang-format lays them out. Functions of one name may differ in what they take,
+and aliases may say the same; nothing else may share a name.
 """
 import collections
 import pathlib
@@ -19,18 +19,19 @@ FUNCTION = re.compile(r"(?:template.*> )?[\w:<>,*&\[\] ]+? [*&]?(\w+)\((.*)")
 
 
 def defined(line):
-    """What a line at the margin defines: a name, and what two sources must not have in common of it."""
+    """What a line at the margin defines: names, and what two sources must not have in common of each."""
     if match := TYPE.match(line):
-        return match.group(1), ""
-    if match := ALIAS.match(line):
-        return match.group(1), match.group(2)
-    if match := CONSTANT.match(line):
-        return match.group(1), ""
-    if match := FUNCTION.match(line):
+        yield match.group(1), ""
+    elif match := ALIAS.match(line):
+        yield match.group(1), match.group(2)
+    elif match := CONSTANT.match(line):
+        yield match.group(1), ""
+        for further in re.findall(r", (\w+) = ", line):
+            yield further, ""
+    elif match := FUNCTION.match(line):
         needed = re.sub(r",?[^,]* = .*", ")", match.group(2))  # what has a default need not be given
         types = re.sub(r" ?\b\w+(?=[,)])", "", needed.split("{")[0])
-        return match.group(1), "(" + types.strip()
-    return None
+        yield match.group(1), "(" + types.strip()
 
 
 def definitions(text):
@@ -41,8 +42,9 @@ def definitions(text):
             spaces.append(match.group(1))
         elif line.startswith("}  // namespace"):
             spaces.pop()
-        elif spaces and spaces[-1] == "" and line and line[0] not in " /#}" and (found := defined(line)):
-            yield "::".join(space for space in spaces if space), *found
+        elif spaces and spaces[-1] == "" and line and line[0] not in " /#}":
+            for found in defined(line):
+                yield "::".join(space for space in spaces if space), *found
 
 
 def collisions(folder):
@@ -51,8 +53,14 @@ def collisions(folder):
         for space, name, kind in definitions(path.read_text()):
             where[space, name][kind].add(path.name)
     for (space, name), kinds in sorted(where.items()):
-        aliases = all(not kind.startswith("(") and kind for kind in kinds)
-        groups = [set().union(*kinds.values())] if aliases and len(kinds) > 1 else [] if aliases else kinds.values()
+        everywhere = set().union(*kinds.values())
+        functions = [kind for kind in kinds if kind.startswith("(")]
+        if len(functions) == len(kinds):
+            groups = kinds.values()  # overloads may stand side by side
+        elif list(kinds)[0] and len(kinds) == 1:
+            groups = []  # an alias that says the same everywhere
+        else:
+            groups = [everywhere]
         for files in groups:
             if len(files) > 1:
                 yield f"{space}: `{name}` is defined by {', '.join(sorted(files))}"

@@ -20,7 +20,7 @@ Action declare_verify(CLI::App& app);
 
 namespace {
 
-constexpr Command table[] = {
+constexpr Command all_commands[] = {
     {"check", "Prove that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
 #ifdef TAP_HAVE_BACKEND
@@ -41,6 +41,6 @@ constexpr Command table[] = {
 
 }  // namespace
 
-std::span<const Command> commands() { return table; }
+std::span<const Command> commands() { return all_commands; }
 
 }  // namespace tap::driver

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/antlr_support.h"
+#include "compiler/frontend/precedence_levels.h"
 
 namespace tap {
 
@@ -12,8 +13,7 @@ using ast::ExprId;
 
 namespace {
 
-// or 1, and 2, not 3, comparisons 4, + - 5, * / % 6, unary minus 7
-constexpr int lowest = 1, not_level = 3, comparison_level = 4, minus_level = 7;
+using namespace precedence;
 
 struct Operator {
   ast::BinaryOp op;
@@ -55,7 +55,7 @@ ExprId AstBuilder::expr(TapParser::ExprContext* c) {
   if (c->prefix.empty() && !c->right) return operand(c);
   Flat flat;
   flatten(flat, c);
-  return climb(flat, lowest);
+  return climb(flat, lowest_level);
 }
 
 ExprId AstBuilder::operand(TapParser::ExprContext* c) {
@@ -92,7 +92,7 @@ ExprId AstBuilder::result_value(TapParser::EquationContext* c) {
   flat.items.push_back({&no_prefix, 0, first});
   flat.ops.push_back(c->op);
   flatten(flat, c->right);
-  return climb(flat, lowest);
+  return climb(flat, lowest_level);
 }
 
 ExprId AstBuilder::prefixed(Flat& flat, int level) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/expr_printer.h"
+#include "compiler/frontend/precedence_levels.h"
 #include "compiler/frontend/print_ast.h"
 
 namespace tap {
@@ -11,7 +12,7 @@ using namespace ast;
 
 namespace {
 
-constexpr int lowest_level = 1, not_level = 3, comparison_level = 4, minus_level = 7, postfix_level = 8;
+using namespace precedence;
 
 struct OpText {
   const char* text;

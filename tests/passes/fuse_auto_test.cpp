@@ -21,7 +21,7 @@ using Lines = std::vector<std::string>;
 
 Lines groups(const Program& program) { return groups_of(program, program[program.main]); }
 
-Program fused(const std::string& text) {
+Program fused_text(const std::string& text) {
   Program program = fuse_auto(lowered(text)).program;
   EXPECT_EQ(verify(program), std::vector<std::string>{});
   return program;
@@ -35,7 +35,7 @@ void expect_meant(const std::string& text) {
 }
 
 TEST(FuseAuto, EachLayerOfAPerceptronIsOneGroup) {
-  Program program = fused(
+  Program program = fused_text(
       "use std\nprogram mlp(X: f32[1024, 1024], const W1: f32[1024, 4096], const b1: f32[4096],\n"
       "  const W2: f32[4096, 1024], const b2: f32[1024]) -> (Y: f32[1024, 1024]) {\n"
       "  H = relu(linear(X, W1, b1))\n  Y = linear(H, W2, b2) }");
@@ -51,7 +51,7 @@ TEST(FuseAuto, EachLayerOfAPerceptronIsOneGroup) {
 }
 
 TEST(FuseAuto, SoftmaxIsOneGroupOverItsRows) {
-  Program program = fused("use std\nprogram p(X: f32[8192, 4096]) -> (Y: f32[8192, 4096]) { Y = softmax(X) }");
+  Program program = fused_text("use std\nprogram p(X: f32[8192, 4096]) -> (Y: f32[8192, 4096]) { Y = softmax(X) }");
   EXPECT_EQ(groups(program), (Lines{"over i: Y.m, Y.s, Y -> Y"}));
   EXPECT_EQ(program[program.main].values.size(), 2u);
   expect_meant("use std\nprogram p(X: f64[3, 4, 5]) -> (Y: f64[3, 4, 5]) { Y = softmax(X) }");
@@ -60,8 +60,8 @@ TEST(FuseAuto, SoftmaxIsOneGroupOverItsRows) {
 TEST(FuseAuto, NormalisationIsOneGroupOverItsRows) {
   for (const char* call : {"layer_norm(X, G, B)", "rms_norm(X, G)"}) {
     std::string rest = std::string("Y = ") + call + " }";
-    Program program =
-        fused("use std\nprogram p(X: f32[8192, 4096], G: f32[4096], B: f32[4096]) -> (Y: f32[8192, 4096]) { " + rest);
+    Program program = fused_text(
+        "use std\nprogram p(X: f32[8192, 4096], G: f32[4096], B: f32[4096]) -> (Y: f32[8192, 4096]) { " + rest);
     const Graph& main = program[program.main];
     ASSERT_EQ(main.operations.size(), 1u) << call;
     EXPECT_EQ(program[main.operations[0].op].dims.size(), 1u);
@@ -72,7 +72,7 @@ TEST(FuseAuto, NormalisationIsOneGroupOverItsRows) {
 TEST(FuseAuto, AttentionIsOneGroupOverQueryRows) {
   for (const char* name : {"attention", "attention_causal"}) {
     std::string call = std::string(name) + "(Q, K, V) }";
-    Program program = fused(
+    Program program = fused_text(
         "use std\nprogram p(Q: f32[16, 1024, 64], K: f32[16, 1024, 64], V: f32[16, 1024, 64])"
         " -> (Y: f32[16, 1024, 64]) { Y = " +
         call);
@@ -106,7 +106,7 @@ TEST(FuseAuto, TwoStepsOfJacobiAreOneTile) {
 
 TEST(FuseAuto, PrologueOfAReductionIsStreamed) {
   const char* text = "program p(X: f64[6, 9]) -> (S: f64[6]) { v[i, k] = X[i, k] * X[i, k]  S[i] = sum[k] v[i, k] }";
-  EXPECT_EQ(groups(fused(text)), (Lines{"over i, k: v, S -> S"}));
+  EXPECT_EQ(groups(fused_text(text)), (Lines{"over i, k: v, S -> S"}));
   expect_meant(text);
 }
 
@@ -120,7 +120,7 @@ TEST(FuseAuto, WhatLiesOutsideIsNotAskedFor) {
 TEST(FuseAuto, ReductionsOverOneIndexSpaceGoTogether) {
   const char* text =
       "program p(X: f64[6, 9]) -> (S: f64[6], M: f64[6]) { S[i] = sum[k] X[i, k]  M[i] = max[k] X[i, k] }";
-  EXPECT_EQ(groups(fused(text)), (Lines{"over i: S, M -> M, S"}));
+  EXPECT_EQ(groups(fused_text(text)), (Lines{"over i: S, M -> M, S"}));
   expect_meant(text);
 }
 

@@ -32,6 +32,9 @@ class LintTest(unittest.TestCase):
         code, out = self.lint({"ir/a.cpp": source("void load(const S& s) {"),
                                "ir/b.cpp": source("void load(const S& text, const Limits& limits = {}) {")})
         self.assertEqual(code, 1, out)
+        code, out = self.lint({"ir/a.cpp": source("constexpr double exact = 0, library = 4;"),
+                               "ir/b.cpp": source("double library(double a) {")})
+        self.assertEqual(code, 1, out)
         code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": source("using K = long;")})
         self.assertEqual(code, 1, out)
 

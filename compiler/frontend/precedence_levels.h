@@ -1,0 +1,9 @@
+// How tightly operators bind, for who reads and who prints them: or 1, and 2, not 3, comparisons 4, + - 5, * / % 6, unary
+// minus 7, and what stands behind an expression 8.
+#pragma once
+
+namespace tap::precedence {
+
+inline constexpr int lowest_level = 1, not_level = 3, comparison_level = 4, minus_level = 7, postfix_level = 8;
+
+}  // namespace tap::precedence
