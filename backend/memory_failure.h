@@ -18,4 +18,7 @@ class InLlvm {
   InLlvm& operator=(const InLlvm&) = delete;
 };
 
+// So is what allocates while it is destroyed, where nothing may be thrown: values of nlohmann::json.
+using WhereNewMayNotThrow = InLlvm;
+
 }  // namespace tap::backend

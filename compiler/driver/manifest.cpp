@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "backend/memory_failure.h"
 #include "compiler/driver/library_files.h"
 #include "runtime/failure.h"
 #include "support/checked.h"
@@ -113,6 +114,7 @@ class ManifestReader {
 }  // namespace
 
 std::string manifest_text(const LibraryFacts& facts) {
+  backend::WhereNewMayNotThrow here;
   const backend::Schedule& s = *facts.schedule;
   ordered_json all = {
       {"format", "tapestry-manifest"},
