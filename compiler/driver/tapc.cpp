@@ -1,5 +1,7 @@
 #include "compiler/driver/tapc.h"
 
+#include <new>
+
 #include "compiler/driver/command_line.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/process.h"
@@ -16,12 +18,14 @@ int run_tapc(int argc, const char* const* argv) {
 #ifdef TAP_HAVE_BACKEND
   backend::end_where_llvm_has_no_memory(end_without_memory);
 #endif
-  Session session;
-  return guarded(session, [&] {
-    session.arguments.assign(argv, argv + argc);
-    remember_for_reproducer(session.arguments);
-    return CommandLine().run(session, argc, argv);
-  });
+  try {
+    Session session;  // allocates already
+    return guarded(session, [&] {
+      session.arguments.assign(argv, argv + argc);
+      remember_for_reproducer(session.arguments);
+      return CommandLine().run(session, argc, argv);
+    });
+  } catch (const std::bad_alloc&) { end_without_memory(); }
 }
 
 }  // namespace tap::driver

@@ -12,6 +12,7 @@
 #include <isl/space.h>
 #include <isl/val.h>
 
+#include <new>
 #include <utility>
 
 #include "support/check.h"
@@ -157,7 +158,7 @@ std::optional<ir::Point> IntegerSet::lexmin() const {
 }
 
 IntegerSets::IntegerSets() : ctx_(isl_ctx_alloc()) {
-  TAP_CHECK(ctx_ != nullptr, "isl failed");
+  if (!ctx_) throw std::bad_alloc();
   isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE);
 }
 IntegerSets::~IntegerSets() { isl_ctx_free(ctx_); }
