@@ -30,15 +30,22 @@ class Report:
             self.over.append(what)
 
 
+def measured(*command):
+    """What it prints, CPU seconds, peak memory in bytes. Stops if the command fails: a wrong program has no speed."""
+    with tempfile.TemporaryFile("w+") as told:  # a pipe might fill while the other one is read
+        process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=told, text=True)
+        printed = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            told.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{told.read(2000)}")
+    return printed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
 def run(*command):
-    """CPU seconds and peak memory in bytes. Stops if the command fails: a wrong program has no speed."""
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    told = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{told[:2000]}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    """CPU seconds and peak memory in bytes."""
+    return measured(*command)[1:]
 
 
 def chain(operations, distinct):
@@ -183,14 +190,9 @@ def share(report, tapc, runs):
 def compiling(*command):
     """What `tapc bench` tells of compiling. Where other work made it wait, the CPU time of the whole process stands for the
     clock's: alone, its threads take no longer than that."""
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    text = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}")
+    text, seconds, _ = measured(*command)
     told = json.loads(text)["compile"]
-    return told | {"cold": min(told["cold"], usage.ru_utime + usage.ru_stime)}
+    return told | {"cold": min(told["cold"], seconds)}
 
 
 def native(report, tapc):

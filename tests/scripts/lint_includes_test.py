@@ -1,24 +1,11 @@
 #!/usr/bin/python3
 """The include lint finds each kind of violation, and nothing else. Usage: lint_includes_test.py LINT"""
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-LINT = Path(sys.argv.pop(1)).resolve()
+from lint_trees import LintedTrees
 
 
-class LintTest(unittest.TestCase):
-    def lint(self, files):
-        with tempfile.TemporaryDirectory() as name:
-            for path, text in files.items():
-                target = Path(name) / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
-            result = subprocess.run([sys.executable, LINT, name], capture_output=True, text=True)
-            return result.returncode, result.stdout
-
+class LintTest(LintedTrees):
     def refused(self, files, *wanted):
         code, out = self.lint(files)
         self.assertEqual(code, 1, out)

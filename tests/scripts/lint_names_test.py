@@ -1,28 +1,15 @@
 #!/usr/bin/python3
 """The lint of names finds what several sources of a folder define, and nothing else. Usage: lint_names_test.py LINT"""
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-LINT = Path(sys.argv.pop(1)).resolve()
+from lint_trees import LintedTrees
 
 
 def source(*lines, space="tap"):
     return "\n".join([f"namespace {space} {{", "namespace {", *lines, "}  // namespace", f"}}  // namespace {space}", ""])
 
 
-class LintTest(unittest.TestCase):
-    def lint(self, files):
-        with tempfile.TemporaryDirectory() as name:
-            for path, text in files.items():
-                target = Path(name) / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
-            result = subprocess.run([sys.executable, LINT, name], capture_output=True, text=True)
-            return result.returncode, result.stdout
-
+class LintTest(LintedTrees):
     def test_what_two_sources_define(self):
         for line, name in [("struct Reader {", "Reader"), ("int area(int a, const Box& b) {", "area"),
                            ("constexpr int most = 4;", "most"), ("template <class T> T checked(T value) {", "checked")]:
