@@ -5,16 +5,12 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <regex>
 
 #include "backend/executable.h"
-#include "compiler/driver/operator_sample.h"
-#include "compiler/driver/standard_library.h"
-#include "compiler/frontend/parse.h"
 #include "passes/expand.h"
 #include "passes/pipeline.h"
 #include "runtime/generate.h"
+#include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/frontend/compile_source.h"
 
@@ -79,16 +75,6 @@ class Determinism : public testing::Test {
       std::make_shared<backend::KernelCache>(backend::CacheOptions{.folder = folder_.path / "kernels", .chosen = true});
 };
 
-double points(const ir::Program& program) {
-  double all = 0;
-  for (const ir::Operator& op : program.operators) {
-    double product = 1;
-    for (const ir::IndexDim& dim : op.dims) product *= static_cast<double>(dim.range.size());
-    all += product;
-  }
-  return all;
-}
-
 bool reduces(const ir::Program& program) {
   return std::any_of(program.operators.begin(), program.operators.end(),
                      [](const ir::Operator& op) { return op.reduce() != nullptr; });
@@ -98,14 +84,9 @@ TEST_F(Determinism, EveryExample) {
   int ran = 0;
   for (const Example& example : examples) {
     if (std::string(example.file) == "smooth.tap") continue;  // its kernel is somebody else's
-    std::ifstream stream(std::string(TAP_SOURCE_DIR) + "/examples/" + example.file, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
+    const std::string source = text_of_file(std::string(TAP_SOURCE_DIR) + "/examples/" + example.file);
     CompileOptions options;
-    const std::string source = text.str();
-    std::smatch found;
-    ASSERT_TRUE(std::regex_search(source, found, std::regex("(?:^|\\n)program (\\w+)"))) << example.file;
-    options.program = found[1];
+    options.program = programs_in(source).at(0);
     for (const auto& [dim, size] : example.dims)
       options.dims[dim] = {dim == "layers" || dim == "steps" || dim == "heads" ? size : 8 * size};
     auto outcome = test::compile_text(source, options);
@@ -116,24 +97,14 @@ TEST_F(Determinism, EveryExample) {
 }
 
 TEST_F(Determinism, EveryStandardOperatorThatReduces) {
-  Session session;
-  FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
-  Diagnostics diagnostics;
-  std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
   LawMemory laws;
-  SampleOptions sample;
-  sample.laws = &laws;
+  StandardOperators operators(laws);
   int ran = 0;
-  for (const Signature& signature : signatures(*module)) {
-    auto at = [&](const SampleOptions& sizes) {
-      return compile_sample(session, *module, signature, file, true, sizes).compiled.program;
-    };
-    ir::Program program = at(sample);
+  for (const Signature& signature : operators.all()) {
+    ir::Program program = operators.at(signature);
     if (!reduces(program)) continue;
-    SampleOptions larger = sample;
-    for (const std::string& dim : size_names(*module, signature).dims) larger.dims[dim] = 21;
     try {
-      ir::Program large = at(larger);
+      ir::Program large = operators.at(signature, 21);
       if (points(large) < 1e7) program = std::move(large);
     } catch (const Failure&) {}  // its dims do not all fit together
     ran += expect_same(program, signature.name);

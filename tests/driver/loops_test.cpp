@@ -3,16 +3,13 @@
 #ifdef TAP_HAVE_BACKEND
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <regex>
 
 #include "backend/executable.h"
 #include "backend/loops_text.h"
 #include "backend/loops_verify.h"
-#include "compiler/driver/operator_sample.h"
-#include "compiler/driver/standard_library.h"
-#include "compiler/frontend/parse.h"
 #include "passes/expand.h"
+#include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/frontend/compile_source.h"
 
@@ -39,25 +36,10 @@ int expect_texts(const ir::Program& program, const std::string& where) {
   return kernels;
 }
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> programs_in(const std::string& source) {
-  std::vector<std::string> names;
-  const std::regex declaration("(?:^|\\n)program (\\w+)");
-  for (std::sregex_iterator at(source.begin(), source.end(), declaration), end; at != end; ++at)
-    names.push_back((*at)[1]);
-  return names;
-}
-
 TEST(Loops, TextOfEveryExample) {
   int kernels = 0;
   for (const Example& example : examples) {
-    std::string source = read(std::string(TAP_SOURCE_DIR) + "/examples/" + example.file);
+    std::string source = text_of_file(std::string(TAP_SOURCE_DIR) + "/examples/" + example.file);
     for (const std::string& name : programs_in(source)) {
       CompileOptions options;
       options.program = name;
@@ -71,17 +53,10 @@ TEST(Loops, TextOfEveryExample) {
 }
 
 TEST(Loops, TextOfEveryStandardOperator) {
-  Session session;
-  FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
-  Diagnostics diagnostics;
-  std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
   LawMemory laws;
-  SampleOptions sample;
-  sample.laws = &laws;
+  StandardOperators operators(laws);
   int kernels = 0;
-  for (const Signature& signature : signatures(*module))
-    kernels +=
-        expect_texts(compile_sample(session, *module, signature, file, true, sample).compiled.program, signature.name);
+  for (const Signature& signature : operators.all()) kernels += expect_texts(operators.at(signature), signature.name);
   EXPECT_GT(kernels, 150);
 }
 

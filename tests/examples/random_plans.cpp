@@ -12,20 +12,15 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <regex>
-#include <sstream>
 
 #include "compiler/driver/certify.h"
 #include "compiler/driver/emit_mlir.h"
-#include "compiler/driver/operator_sample.h"
 #include "compiler/driver/read_plan.h"
-#include "compiler/driver/standard_library.h"
-#include "compiler/frontend/laws_memory.h"
-#include "compiler/frontend/parse.h"
 #include "ir/interpret_blocks.h"
 #include "passes/expand.h"
 #include "passes/pipeline.h"
 #include "tests/check/certified.h"
+#include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
 #include "tests/random/random_shardings.h"
@@ -203,38 +198,18 @@ class Subject {
 
 // The oracle takes microseconds for a point, and each plan asks it twice.
 constexpr double most_points = 5000;
-double points(const ir::Program& program) {
-  double all = 0;
-  for (const ir::Operator& op : program.operators) {
-    double product = 1;
-    for (const ir::IndexDim& dim : op.dims) product *= static_cast<double>(dim.range.size());
-    all += product;
-  }
-  return all;
-}
 
 class Runner {
  public:
   explicit Runner(const Options& options) : options_(options) {}
 
   void operators() {
-    driver::Session session;
-    FileId file = session.sources.add("std.tap", std::string(embedded::std_tap));
-    Diagnostics diagnostics;
-    std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
-    driver::SampleOptions sample;
-    sample.laws = &laws_;
-    for (const driver::Signature& signature : driver::signatures(*module)) {
+    StandardOperators operators(laws_);
+    for (const driver::Signature& signature : operators.all()) {
       if (signature.name.find(options_.only) == std::string::npos) continue;
       run(signature.name, [&] {
-        auto at = [&](const driver::SampleOptions& sizes) {
-          return driver::compile_sample(session, *module, signature, file, true, sizes).compiled.program;
-        };
-        ir::Program program = at(sample);
-        if (points(program) < most_points) return program;
-        driver::SampleOptions small = sample;
-        for (const std::string& dim : driver::size_names(*module, signature).dims) small.dims[dim] = 2;
-        return at(small);
+        ir::Program program = operators.at(signature);
+        return points(program) < most_points ? program : operators.at(signature, 2);
       });
     }
   }
@@ -264,15 +239,8 @@ class Runner {
   static unsigned long long count(std::uint64_t n) { return n; }
 
   void programs_of(const Example& example, const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    const std::string source = text.str();
-    std::vector<std::string> names;
-    std::regex declaration("(?:^|\\n)program (\\w+)");
-    for (std::sregex_iterator at(source.begin(), source.end(), declaration), end; at != end; ++at)
-      names.push_back((*at)[1]);
-    for (const std::string& name : names)
+    const std::string source = text_of_file(path);
+    for (const std::string& name : programs_in(source))
       run(std::string(example.file) + " " + name, [&] {
         SourceMap sources;
         Diagnostics diagnostics;
