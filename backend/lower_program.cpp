@@ -91,7 +91,7 @@ std::vector<bool> applied_to_parts(const Program& program) {
   for (const Graph& graph : program.graphs)
     for (const Operation& operation : graph.operations)
       for (const BlockPlacement& p : operation.placements)
-        if (!is_block_dim(program[operation.op], p.dim)) found[operation.op.index()] = true;
+        if (p.dim != whole_operation && !is_block_dim(program[operation.op], p.dim)) found[operation.op.index()] = true;
   return found;
 }
 

@@ -50,33 +50,37 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
                   const ir::Operation& reader, std::uint32_t operand) {
   const ir::Operator &a = program[writer.op], &b = program[reader.op];
   auto is_found = [&](const ir::BlockPlacement& placed, const ir::Access& write, const ir::Access& read) {
+    if (placed.dim == ir::whole_operation) return std::ranges::count(reader.placements, placed) > 0;
+    auto is_there = [&](const ir::BlockPlacement& mine) {
+      return mine.dim != ir::whole_operation && mine.axis == placed.axis && mine.mesh == placed.mesh &&
+             mine.devices == placed.devices;
+    };
     for (const ir::BlockPlacement& mine : reader.placements)
-      for (const Cut& cut : cuts_of(a, placed))
+      for (const Cut& cut : is_there(mine) ? cuts_of(a, placed) : std::vector<Cut>{})
         for (const Cut& wanted : cuts_of(b, mine))
-          if (mine.axis == placed.axis && mine.mesh == placed.mesh && finds(a, write, cut, read, wanted)) return true;
+          if (finds(a, write, cut, read, wanted)) return true;
     return false;
   };
   expect(Obligation::held, !a.writes.empty() && !b.reads.empty(), "operand {} is read whole, and not moved", operand);
   for (const ir::Access& read : b.reads)
     for (const ir::Access& write : a.writes)
       for (const ir::BlockPlacement& placed : writer.placements)
-        if (read.tensor == operand && write.tensor == result && placed.axis)
+        if (read.tensor == operand && write.tensor == result && is_on_devices(placed))
           expect(Obligation::held, is_found(placed, write, read),
                  "operand {} lies in blocks on `{}`, and not every device has those that it reads", operand,
-                 placed.mesh);
+                 placed.axis ? placed.mesh : "devices");
 }
 
 }  // namespace
 
 // What is on no mesh is everywhere; what several write has to be moved; and a transfer goes to where its readers are.
 void check_held(const ir::Program& program, Verdict& verdict) {
-  auto on_mesh = [](const ir::BlockPlacement& p) { return p.axis.has_value(); };
   for (const ir::Graph& graph : program.graphs) {
     const Writers writers = writers_of(graph);
     for (const ir::Operation& reader : graph.operations)
       for (std::uint32_t k = 0; k < reader.operands.size() && !program[reader.op].transfer(); ++k) {
         const auto& by = writers[reader.operands[k].index()];
-        auto spread = [&](auto& one) { return std::ranges::any_of(graph[one.first].placements, on_mesh); };
+        auto spread = [&](auto& one) { return std::ranges::any_of(graph[one.first].placements, is_on_devices); };
         if (!std::any_of(by.begin(), by.end(), spread)) continue;
         std::string where = fmt::format("what runs, graph {}, operation {} ({})", &graph - program.graphs.data(),
                                         &reader - graph.operations.data(), program[reader.op].name);

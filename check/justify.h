@@ -69,6 +69,7 @@ class Justify {
 
 // Each new blocking of an operator, from that number on, cuts `cuts` dims by a new block dim into blocks that tile them.
 void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
+inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.devices.empty(); }
 void check_placements(const ir::Program& program, const ir::Operation& operation);
 // The device runs this block: the numbers of the blocks that are placed on a mesh are its coordinates there.
 void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Ranges& box);

@@ -1,8 +1,49 @@
-// Where the blocks of an operation go: on a mesh each has a device.
+// Where the blocks of an operation go: on a mesh, or on devices that are listed, each has a device.
 #include "check/justify.h"
 #include "ir/block_graph.h"
 
 namespace tap::check {
+
+namespace {
+
+// The blocks that are to have a place.
+ir::Range range_of(const ir::Operator& op, const ir::BlockPlacement& p) {
+  return p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : op.dims[p.dim].range;
+}
+
+// The number of the block that the device has in a list, -1 for none; of every list it has at most one.
+std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device) {
+  auto has = [&](const auto& set) { return std::ranges::count(set, device) > 0; };
+  expect(Obligation::placement, std::ranges::count_if(lists, has) <= 1, "device {} has two blocks", device);
+  auto found = std::ranges::find_if(lists, has);
+  return found == lists.end() ? -1 : found - lists.begin();
+}
+
+// Every combination of the blocks of dims that go over lists has a device.
+void check_lists(const ir::Operator& op, const ir::Operation& operation) {
+  std::set<std::int64_t> devices;
+  std::int64_t wanted = 1;
+  for (const ir::BlockPlacement& p : operation.placements) {
+    for (const auto& set : p.devices) devices.insert(set.begin(), set.end());
+    const ir::Range blocks = range_of(op, p);
+    if (!p.devices.empty()) wanted = checked::mul(wanted, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
+  }
+  std::set<std::vector<std::int64_t>> found;
+  for (std::int64_t device : devices) {
+    std::vector<std::int64_t> at;
+    bool all = true;
+    for (const ir::BlockPlacement& p : operation.placements) {
+      const ir::Range blocks = range_of(op, p);
+      at.push_back(p.devices.empty() ? -1 : listed_at(p.devices, device));
+      all &= p.devices.empty() || (blocks.lo <= at.back() && at.back() < blocks.hi);
+    }
+    if (all) found.insert(std::move(at));
+  }
+  expect(Obligation::placement, devices.empty() || std::ssize(found) == wanted, "{} blocks, and devices for {}", wanted,
+         found.size());
+}
+
+}  // namespace
 
 void check_placements(const ir::Program& program, const ir::Operation& operation) {
   const ir::Operator& op = program[operation.op];
@@ -20,31 +61,38 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
     return part;
   };
   for (const ir::BlockPlacement& p : operation.placements) {
+    const bool whole = p.dim == ir::whole_operation;
     bool block = std::ranges::any_of(op.blockings, [&](auto& b) { return b.block_dim == p.dim; });
-    unless(block || op.dims[p.dim].role == ir::DimRole::parallel, "what is placed is no number of a block");
+    unless(whole ? is_on_devices(p) : block || op.dims[p.dim].role == ir::DimRole::parallel,
+           "what is placed is no number of a block");
     unless((p.placement == ir::Placement::mesh_axis) == p.axis.has_value(), "blocks go to an axis without a name");
-    ir::SubAxis part = p.axis ? part_of(p) : ir::SubAxis{};
-    const ir::Range blocks = op.dims[p.dim].range;
-    expect(Obligation::placement, !p.axis || (blocks.lo >= 0 && blocks.hi <= part.size), "blocks {}..{} on {} devices",
-           blocks.lo, blocks.hi, part.size);
+    unless((p.placement == ir::Placement::devices) != p.devices.empty(), "blocks go to devices that are not listed");
+    ir::SubAxis part = p.axis ? part_of(p) : ir::SubAxis{1, std::ssize(p.devices)};
+    const ir::Range blocks = range_of(op, p);
+    expect(Obligation::placement, !is_on_devices(p) || (blocks.lo >= 0 && blocks.hi <= part.size),
+           "blocks {}..{} on {} devices", blocks.lo, blocks.hi, part.size);
     for (const ir::BlockPlacement& other : operation.placements) {
-      if (&other == &p) continue;
-      unless(other.dim != p.dim, "the blocks of one dim are placed twice");
-      if (!p.axis || !other.axis) continue;
-      unless(other.mesh == p.mesh, "the blocks go to two meshes");
+      unless(&other == &p || other.dim != p.dim || whole, "the blocks of one dim are placed twice");
+      if (&other == &p || !is_on_devices(p) || !is_on_devices(other)) continue;
+      unless(other.mesh == p.mesh && other.placement == p.placement, "the blocks go to two meshes");
+      if (!p.axis) continue;
       ir::SubAxis rest = part_of(other);
       bool apart = rest.pre_size % (part.pre_size * part.size) == 0 || part.pre_size % (rest.pre_size * rest.size) == 0;
       unless(other.axis->name != p.axis->name || apart, "two dims are placed on one axis: some blocks have no device");
     }
   }
+  check_lists(op, operation);
 }
 
 void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Ranges& box) {
   auto unless = [&](bool holds) { expect(Obligation::placement, holds, "device {} does not do that block", device); };
   bool on_mesh = false;
   for (const ir::BlockPlacement& p : operation.placements) {
-    if (!p.axis) continue;
+    if (!is_on_devices(p)) continue;
     on_mesh = true;
+    const ir::Range block = p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : box[p.dim];
+    if (!p.axis) unless(block.lo == listed_at(p.devices, device) && block.hi == block.lo + 1);
+    if (!p.axis) continue;
     const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);
     auto found = std::ranges::find(mesh.devices, device);
     std::int64_t place = mesh.devices.empty() ? device : found - mesh.devices.begin(), minor = 1, along = 0;
@@ -53,7 +101,7 @@ void check_place(const ir::Program& program, const ir::Operation& operation, std
       ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, mesh.axes[k].size});
       along = place / checked::mul(minor, mesh.axes[k].size / (part.pre_size * part.size)) % part.size;
     }
-    unless(place >= 0 && place < minor && box[p.dim] == ir::Range{along, along + 1});
+    unless(place >= 0 && place < minor && block == ir::Range{along, along + 1});
   }
   unless(on_mesh || device == ir::everywhere);
 }

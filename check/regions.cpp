@@ -64,7 +64,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
       std::vector<ir::BlockPlacement> devices = reader.placements;
-      std::erase_if(devices, [](const ir::BlockPlacement& p) { return !p.axis; });
+      std::erase_if(devices, std::not_fn(is_on_devices));
       unless(devices == side_.operation->placements, "the transfer brings it to other devices than its reader's");
       std::vector<ir::Projection> wanted;
       for (const ir::Access& read : its.reads)

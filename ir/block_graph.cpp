@@ -125,7 +125,8 @@ class BlockPrinter {
   }
 
   std::string line(const Move& m) const {
-    return fmt::format("  move {} = {}", show(m.to, m.box), show(m.from, m.box));
+    const std::string& name = own_name(program_[graph_[m.operation].op], graph_[m.operation].names);
+    return fmt::format("  {} {} = {}", name == "transfer" ? "move" : name, show(m.to, m.box), show(m.from, m.box));
   }
 
   const Program& program_;

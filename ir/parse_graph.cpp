@@ -71,12 +71,19 @@ void GraphSection::operation(Line& line) {
   graph_.operations.push_back(std::move(operation));
 }
 
-// 2 over threads     3 over axis pod.model:(1)2
+// 2 over threads     3 over axis pod.model:(1)2     3 over devices [[0, 1], [2]]     all at 1 over axis pod.data
 BlockPlacement GraphSection::placement(Line& line) {
   BlockPlacement p;
-  p.dim = line.any_number();
+  if (line.eat_word("all")) {
+    line.expect_word("at");
+    p.dim = whole_operation;
+    p.number = line.integer();
+  } else {
+    p.dim = line.any_number();
+  }
   line.expect_word("over");
   p.placement = line.word_of(words::placements, "placement");
+  if (p.placement == Placement::devices) p.devices = line.list("[", "]", [&] { return line.integers(); });
   if (p.placement != Placement::mesh_axis) return p;
   p.mesh = line.name();
   line.expect(".");

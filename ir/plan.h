@@ -6,6 +6,8 @@
 //   split H dim k into 4 over mesh model tree 2
 //   split Y dim i into [0, 100, 4096] over threads
 //   split H.m dim k into 4 over mesh.model
+//   split Y dim i into 3 over devices {0, 1}, {2}, {7}
+//   place Z over devices {3}
 //   fuse H, H.m, Y over i
 //   unroll u 4
 //
@@ -36,6 +38,8 @@ struct PlannedSplit {
   std::string mesh;                  // placement on a mesh axis
   std::optional<AxisRef> axis;       // likewise
   std::optional<std::int64_t> tree;  // of a reduction dim: how many partials are combined at once; all, without it
+  DeviceSets devices = {};           // placement on sets of devices, one for each block
+  std::optional<std::int64_t> all_at = {};  // nothing is cut: all of the operation goes where this block would
   bool operator==(const PlannedSplit&) const = default;
 };
 struct PlannedFusion {

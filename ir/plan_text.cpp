@@ -16,7 +16,8 @@ struct PlanFailure : TextFailure {
   std::string help;
 };
 
-constexpr std::array<std::string_view, 4> keywords{"choose", "split", "fuse", "unroll"};
+constexpr std::int64_t most_devices = 1 << 24;
+constexpr std::array<std::string_view, 5> keywords{"choose", "split", "place", "fuse", "unroll"};
 
 template <class List, class Text>
 std::string near_one(std::string_view found, const List& list, Text text) {
@@ -87,11 +88,12 @@ class PlanReader {
       return choice;
     }
     if (keyword == "split") return split(line);
+    if (keyword == "place") return whole(line);
     if (keyword == "fuse") return fusion(line);
     if (keyword == "unroll") return unroll(line);
     refuse(line, begin,
-           keyword.empty() ? "a line begins with choose, split, fuse or unroll"
-                           : fmt::format("`{}` is no decision; a line begins with choose, split, fuse or "
+           keyword.empty() ? "a line begins with choose, split, place, fuse or unroll"
+                           : fmt::format("`{}` is no decision; a line begins with choose, split, place, fuse or "
                                          "unroll",
                                          keyword),
            near_one(keyword, keywords, [](std::string_view word) { return word; }));
@@ -136,6 +138,39 @@ class PlanReader {
     return split;
   }
 
+  // place H over devices {0, 3}, place H at 2 over pod.data, or place H at 1 over devices {0}, {3}
+  PlannedSplit whole(Line& line) {
+    PlannedSplit all;
+    all.operation = name(line, PlanPart::operation);
+    all.all_at = 0;
+    bool at = line.eat_word("at");
+    if (at) all.all_at = part(line, PlanPart::number, [&] { return line.bounded_integer(0, most_devices); });
+    line.expect_word("over");
+    std::size_t begin = line.column();
+    part(line, PlanPart::place, [&] { return place(line, all); });
+    const auto sets = static_cast<std::int64_t>(all.devices.size());
+    if (at ? !all.axis && *all.all_at >= sets : sets != 1)
+      line.fail_at(begin,
+                   "all of an operation goes over one set of devices, or at one place over an axis or a list, as in "
+                   "`place H over devices {0, 3}` and `place H at 2 over pod.data`");
+    return all;
+  }
+
+  // {0, 1}, {2}
+  static DeviceSets device_sets(Line& line) {
+    DeviceSets sets;
+    do {
+      std::size_t begin = line.column();
+      sets.push_back(line.list("{", "}", [&] { return line.bounded_integer(0, most_devices); }));
+      std::vector<std::int64_t>& set = sets.back();
+      std::sort(set.begin(), set.end());
+      if (set.empty()) line.fail_at(begin, "a block needs a device, and this set has none");
+      auto twice = std::adjacent_find(set.begin(), set.end());
+      if (twice != set.end()) line.fail_at(begin, fmt::format("device {} stands twice in one set", *twice));
+    } while (line.eat(","));
+    return sets;
+  }
+
   // dim k, on k, on axis 0
   std::string dim(Line& line) {
     bool on = line.eat_word("on");
@@ -168,7 +203,7 @@ class PlanReader {
     return blocks;
   }
 
-  // threads, sequential, anywhere, pod.model, axis pod.model, or model alone
+  // threads, sequential, anywhere, devices {0, 1}, {2}, pod.model, axis pod.model, or model alone
   static bool place(Line& line, PlannedSplit& split) {
     auto ahead = [&] { return line.rest().substr(0, plain_length(line.rest())); };
     std::string_view word = ahead();
@@ -177,6 +212,7 @@ class PlanReader {
     if (known != words::placements.end()) {
       line.take(word.size());
       split.placement = known->value;
+      if (split.placement == Placement::devices) split.devices = device_sets(line);
       if (split.placement != Placement::mesh_axis) return true;
       word = ahead();
     }

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "ir/device_places.h"
 #include "ir/plan_text.h"
 #include "ir/text_names.h"
 #include "ir/text_tables.h"
@@ -19,13 +20,21 @@ std::string names(const std::vector<std::string>& list) {
 std::string text(const PlannedChoice& choice) {
   return fmt::format("choose {} {}", plan_name(choice.operation), choice.alternative);
 }
-std::string text(const PlannedSplit& split) {
-  std::string dim = axis_of_dim(split.dim) ? "on " + split.dim : "dim " + plan_name(split.dim);
-  std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim, to_string(split.blocks),
-                                words::text_of(words::placements, split.placement));
+std::string place(const PlannedSplit& split) {
+  std::string out(words::text_of(words::placements, split.placement));
   bool bare = split.mesh.empty() && split.axis && is_identifier(split.axis->name);
   if (bare) out += " " + to_string(*split.axis);
   else if (split.axis) out += fmt::format(" {}.{}", written_name(split.mesh), to_string(*split.axis));
+  return split.devices.empty() ? out : out + " " + to_string(split.devices);
+}
+std::string text(const PlannedSplit& split) {
+  if (split.all_at) {
+    std::string number = split.axis || split.devices.size() > 1 ? fmt::format(" at {}", *split.all_at) : "";
+    return fmt::format("place {}{} over {}", plan_name(split.operation), number, place(split));
+  }
+  std::string dim = axis_of_dim(split.dim) ? "on " + split.dim : "dim " + plan_name(split.dim);
+  std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim, to_string(split.blocks),
+                                place(split));
   if (split.tree) out += fmt::format(" tree {}", *split.tree);
   return out;
 }
@@ -62,8 +71,8 @@ std::string plan_name(const std::string& name) { return is_plain_name(name) ? na
 
 std::string no_place(std::string_view word) {
   return fmt::format(
-      "`{}` is no place for blocks; they go over threads, sequential, anywhere, or an axis of a mesh, as in "
-      "pod.data",
+      "`{}` is no place for blocks; they go over threads, sequential, anywhere, devices {{0}}, {{1}}, or an axis of a "
+      "mesh, as in pod.data",
       word);
 }
 

@@ -20,6 +20,7 @@
 //     do 0 (0, 1) -> (2)
 //   main 0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ir/print_cell.h"
 #include "ir/text.h"
@@ -194,14 +195,7 @@ class ProgramPrinter {
     auto sharding = [](const std::optional<Sharding>& s) { return s ? to_string(*s) : "_"; };
     std::string used =
         operation.operand_shardings.empty() ? "" : " used [" + listed(operation.operand_shardings, sharding) + "]";
-    if (!operation.placements.empty())
-      used += " placed [" +
-              listed(operation.placements,
-                     [](const BlockPlacement& p) {
-                       return fmt::format("{} over {}{}", p.dim, text_of(words::placements, p.placement),
-                                          p.axis ? " " + written_name(p.mesh) + "." + to_string(*p.axis) : "");
-                     }) +
-              "]";
+    if (!operation.placements.empty()) used += " placed [" + listed(operation.placements, placed) + "]";
     auto name = [&](ValueId v) { return v.index() < graph.values.size() ? graph[v].name : "?"; };
     std::string meaning = fmt::format(
         "{} = {}({})", listed(operation.results, name),
@@ -214,6 +208,16 @@ class ProgramPrinter {
                           listed(operation.names->dims, [](const std::string& n) { return written_name(n); }));
     line("  do {} ({}) -> ({}){}{}  // {}", operation.op.index(), numbers(operation.operands),
          numbers(operation.results), used, named, meaning);
+  }
+
+  // 2 over axis pod.data    3 over devices [[0, 1], [2]]    all at 1 over axis pod.data
+  static std::string placed(const BlockPlacement& p) {
+    std::string text = p.dim == whole_operation ? fmt::format("all at {}", p.number) : fmt::format("{}", p.dim);
+    text += fmt::format(" over {}", text_of(words::placements, p.placement));
+    if (p.axis) text += " " + written_name(p.mesh) + "." + to_string(*p.axis);
+    if (p.placement == Placement::devices)
+      text += " [" + listed(p.devices, [](const auto& set) { return fmt::format("[{}]", fmt::join(set, ", ")); }) + "]";
+    return text;
   }
 
   void print(const SplitRequest& split) {

@@ -25,10 +25,11 @@ inline constexpr std::array<Word<RegionKind>, 4> regions = {{{RegionKind::call, 
                                                              {RegionKind::choice, "choice"}}};
 inline constexpr std::array<Word<BarrierKind>, 3> barriers = {
     {{BarrierKind::forward, "forward"}, {BarrierKind::backward, "backward"}, {BarrierKind::both, "both"}}};
-inline constexpr std::array<Word<Placement>, 4> placements = {{{Placement::unspecified, "anywhere"},
+inline constexpr std::array<Word<Placement>, 5> placements = {{{Placement::unspecified, "anywhere"},
                                                                {Placement::threads, "threads"},
                                                                {Placement::sequential, "sequential"},
-                                                               {Placement::mesh_axis, "axis"}}};
+                                                               {Placement::mesh_axis, "axis"},
+                                                               {Placement::devices, "devices"}}};
 
 inline constexpr std::array<Word<StageKind>, 3> stages = {
     {{StageKind::program, "program"}, {StageKind::blocks, "blocks"}, {StageKind::schedule, "schedule"}}};

@@ -96,13 +96,7 @@ class GraphVerifier {
         out_.expect(operation.results[a] != operation.results[b], "{} is result {} and result {}",
                     name(operation.results[a]), b, a);
     }
-    for (const BlockPlacement& p : operation.placements) {
-      // Of a block, or of a partial: where partials are combined in parts, there are no blocks left to be numbered.
-      out_.expect(p.dim < op.dims.size() && op.dims[p.dim].role == DimRole::parallel,
-                  "dim {} is placed and not parallel", p.dim);
-      out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(),
-                  "dim {} is placed on an axis that is not named", p.dim);
-    }
+    for (const BlockPlacement& p : operation.placements) placement(p, op);
     if (operation.operand_shardings.empty()) return;
     if (!out_.expect(operation.operand_shardings.size() == operation.operands.size(), "{} shardings for {} operands",
                      operation.operand_shardings.size(), operation.operands.size()))
@@ -112,6 +106,21 @@ class GraphVerifier {
         Violations::Scope use(out_, "operand {}", k);
         verify_sharding(out_, program_, *sharding, graph_[operation.operands[k]].type.shape.size());
       }
+  }
+
+  void placement(const BlockPlacement& p, const Operator& op) {
+    // Of a block, or of a partial: where partials are combined in parts, there are no blocks left to be numbered.
+    if (p.dim == whole_operation) out_.expect(on_devices(p), "all of it is placed, and on no devices");
+    else
+      out_.expect(p.dim < op.dims.size() && op.dims[p.dim].role == DimRole::parallel,
+                  "dim {} is placed and not parallel", p.dim);
+    out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(),
+                "dim {} is placed on an axis that is not named", p.dim);
+    out_.expect((p.placement == Placement::devices) != p.devices.empty(),
+                "dim {} is placed on devices that are not listed", p.dim);
+    for (const std::vector<std::int64_t>& set : p.devices)
+      out_.expect(!set.empty() && set.front() >= 0 && std::is_sorted(set.begin(), set.end()),
+                  "dim {} is placed on no set of devices", p.dim);
   }
 
   void types(const std::vector<ValueId>& values, const std::vector<TensorType>& types, std::string_view what) {

@@ -121,7 +121,8 @@ class WellFormed {
       need(operation.op.index() < p_.operators.size());
       types(graph, operation.operands, p_[operation.op].operands);
       types(graph, operation.results, p_[operation.op].results);
-      for (const BlockPlacement& placed : operation.placements) need(placed.dim < p_[operation.op].dims.size());
+      for (const BlockPlacement& placed : operation.placements)
+        need(placed.dim < p_[operation.op].dims.size() || placed.dim == whole_operation);
     }
   }
 

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ir/operation_names.h"
 #include "ir/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/cut.h"
 #include "passes/cut_scan.h"
-#include "passes/place_on_mesh.h"
+#include "passes/place_on_devices.h"
 #include "passes/plan_problem.h"
+#include "passes/shared_writes.h"
 #include "passes/split_graph.h"
 #include "support/check.h"
 #include "support/plural.h"
@@ -78,6 +80,7 @@ class SplitApplier {
 
   SplitResult run() {
     while (!pending_.empty() && round()) {}
+    check_shared_writes();
     for (const Pending& p : pending_) result_.problems.push_back(no_operation(source_, p.decision, p.split.operation));
     std::stable_sort(result_.problems.begin(), result_.problems.end(),
                      [](const PlanProblem& a, const PlanProblem& b) { return a.decision < b.decision; });
@@ -106,8 +109,11 @@ class SplitApplier {
       auto dim = dim_to_cut(p, *place);
       if (!dim) continue;
       turns[place->graph].emplace(place->operation, Turn{*dim, p.split});
-      if (auto again = rest_of_tree(p, program()[program()[place->graph][place->operation].op], *dim))
-        left.push_back(*again);
+      if (p.split.axis || !p.split.devices.empty())
+        for (ValueId v : program()[place->graph][place->operation].results)
+          over_devices_[{place->graph, v}].push_back(p);
+      const Operator& op = program()[program()[place->graph][place->operation].op];
+      if (auto again = *dim == whole_operation ? std::nullopt : rest_of_tree(p, op, *dim)) left.push_back(*again);
     }
     pending_ = std::move(left);
     Step step{"apply_splits"};
@@ -120,10 +126,29 @@ class SplitApplier {
     return any;
   }
 
+  // What several operations write together they cut together, or none of them over devices.
+  void check_shared_writes() {
+    std::set<std::size_t> told;
+    std::map<GraphId, std::vector<int>> writers;
+    for (const auto& [value, lines] : over_devices_) {
+      const Graph& graph = program()[value.first];
+      auto [count, fresh] = writers.try_emplace(value.first, graph.values.size());
+      for (std::size_t o = 0; o < graph.operations.size() && fresh; ++o)
+        for (ValueId v : graph.operations[o].results) ++count->second[v.index()];
+      if (count->second[value.second.index()] < 2) continue;
+      const std::string why = why_no_boxes(program(), graph, value.second);
+      for (const Pending& p : why.empty() ? std::vector<Pending>{} : lines)
+        if (told.insert(p.decision).second)
+          refuse(p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
+                     "such blocks go over threads or a loop, or all writers go over the same places"});
+    }
+  }
+
   // The operation that the split names; where its dim went with the partials, the one that has it now.
   std::optional<Place> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
     auto has_dim = [&](Place place) {
-      return find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
+      return split.all_at ||
+             find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
     };
     auto named = finder.find(program().main, split.operation), place = named;
     if (named) {
@@ -147,6 +172,7 @@ class SplitApplier {
     for (std::size_t o = 0; o < count; ++o) {
       auto turn = turns.find(OperationId(o));
       if (turn == turns.end()) splitter.copy(OperationId(o));
+      else if (turn->second.dim == whole_operation) splitter.place_all(OperationId(o), turn->second.split);
       else if (auto partial = splitter.cut(OperationId(o), turn->second.dim, turn->second.split))
         partial_of_[turn->second.split.operation] = beside(turn->second.split.operation, *partial);
     }
@@ -167,6 +193,10 @@ class SplitApplier {
     if (is_inside_of_a_group(program(), place.graph))
       return refuse(p, {0, "`" + split.operation + "` is inside of a group, which is cut as one operation",
                         PlanPart::operation, split.operation});
+    if (split.all_at) {
+      if (auto problem = why_not_on_devices(program(), place, {}, split)) return refuse(p, std::move(*problem));
+      return whole_operation;
+    }
     auto dim = find_dim(op, split.dim);
     if (!dim) return refuse(p, no_dim(op, p.decision, split.operation, split.dim));
     auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
@@ -188,8 +218,8 @@ class SplitApplier {
     if (split.tree && !partials)
       return number("the blocks of `" + split.dim + "` give no partials, of which a tree would combine " +
                     std::to_string(*split.tree) + " at a time");
-    if (!split.axis) return dim;
-    if (auto problem = why_not_over_axis(program(), place, *dim, split)) return refuse(p, std::move(*problem));
+    if (!split.axis && split.devices.empty()) return dim;
+    if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     return dim;
   }
 
@@ -217,6 +247,7 @@ class SplitApplier {
     again.split.placement = Placement::unspecified;
     again.split.mesh.clear();
     again.split.axis.reset();
+    again.split.devices.clear();
     return again;
   }
 
@@ -227,6 +258,7 @@ class SplitApplier {
   std::vector<Pending> pending_;
   // `H` whose reduction was cut is the combination: the dims that it lacks are those of its partials.
   std::map<std::string, std::string> partial_of_;
+  std::map<std::pair<GraphId, ValueId>, std::vector<Pending>> over_devices_;  // by value that is written
 };
 
 }  // namespace

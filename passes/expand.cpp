@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/mesh_position.h"
+#include "ir/device_places.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -11,12 +11,6 @@ namespace tap::passes {
 using namespace ir;
 
 namespace {
-
-const Mesh* mesh_of(const Program& program, const Operation& operation) {
-  for (const BlockPlacement& p : operation.placements)
-    if (p.axis) return find_mesh(program, p.mesh);
-  return nullptr;
-}
 
 bool needs_everything(const Operator& op) { return op.region() && op.region()->kind != RegionKind::group; }
 
@@ -42,33 +36,23 @@ class Expander {
   void expand(OperationId o) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
-    const Mesh* mesh = mesh_of(program_, operation);
-    if (!mesh) return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
-    const std::int64_t count = device_count(*mesh);
-    for (std::int64_t place = 0; place < count; ++place) {
-      std::int64_t device = device_at(*mesh, place);
-      Box box = box_at(*mesh, place, op, operation);
+    const DevicePlaces places(program_, operation);
+    if (places.everywhere())
+      return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
+    for (std::int64_t place = 0; place < places.count(); ++place) {
+      std::int64_t device = places.device(place);
+      std::optional<Box> box = places.box(op, place);
+      if (!box) continue;
       if (op.transfer()) {
-        if (wanted(device)) move_to(o, device, box);
+        if (wanted(device)) move_to(o, device, *box);
       } else {
-        apply_on(o, device, box);
+        apply_on(o, device, *box);
       }
     }
   }
 
   // With one device asked for, what the others hold is still known (it is where moves come from), what they do is not listed.
   bool wanted(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
-
-  static Box box_at(const Mesh& mesh, std::int64_t place, const Operator& op, const Operation& operation) {
-    std::vector<std::int64_t> position = position_of(mesh, place);
-    Box box = op.box();
-    for (const BlockPlacement& p : operation.placements)
-      if (p.axis) {
-        std::int64_t at = coordinate(mesh, position, *p.axis);
-        box.dims[p.dim] = intersect(box.dims[p.dim], Range{at, at + 1});
-      }
-    return narrowed(op, std::move(box));
-  }
 
   static bool has_no_block(const Operator& op, const Box& box) {
     for (std::size_t d = 0; d < box.rank(); ++d)

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ir/axis_algebra.h"
+#include "ir/device_places.h"
 #include "ir/mesh_position.h"
 #include "passes/expand.h"
 #include "support/check.h"
@@ -13,12 +14,6 @@ namespace tap::passes {
 using namespace ir;
 
 namespace {
-
-const Mesh* mesh_of_blocks(const Program& program, const Operation& operation) {
-  for (const BlockPlacement& p : operation.placements)
-    if (p.axis) return find_mesh(program, p.mesh);
-  return nullptr;
-}
 
 using Coordinates = std::vector<std::int64_t>;  // along the axes that an operation is placed on
 
@@ -99,7 +94,7 @@ class DeviceExpander {
   void expand(OperationId o) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
-    const Mesh* mesh = mesh_of_blocks(program_, operation);
+    const Mesh* mesh = mesh_of(program_, operation);
     if (!mesh) return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
     for (std::int64_t place : {place_of(*mesh, device_)}) {
       if (place < 0) continue;
@@ -212,7 +207,7 @@ class DeviceExpander {
   void take_of(OperationId writer, std::uint32_t result, std::int64_t device, const Box& need, std::vector<Box>& left,
                Take take) {
     const Operation& operation = graph_[writer];
-    const Mesh* mesh = mesh_of_blocks(program_, operation);
+    const Mesh* mesh = mesh_of(program_, operation);
     if (!mesh) return;
     std::vector<AxisRef> axes;
     for (const BlockPlacement& p : placed_on_axes(operation)) axes.push_back(*p.axis);
@@ -280,18 +275,27 @@ bool has_writers_together(const Program& program, const Graph& graph) {
   for (const Operation& operation : graph.operations)
     for (ValueId v : operation.results) {
       ++writers[v.index()];
-      over_mesh[v.index()] += mesh_of_blocks(program, operation) != nullptr;
+      over_mesh[v.index()] += mesh_of(program, operation) != nullptr;
     }
   for (std::size_t v = 0; v < writers.size(); ++v)
     if (writers[v] > 1 && over_mesh[v] > 0) return true;
   return false;
 }
 
+// Devices that are listed are few, and what runs as a whole on some is not found along the axes of a mesh.
+bool lists_devices(const Graph& graph) {
+  return std::any_of(graph.operations.begin(), graph.operations.end(), [](const Operation& operation) {
+    return std::any_of(operation.placements.begin(), operation.placements.end(), [](const BlockPlacement& p) {
+      return p.placement == Placement::devices || p.dim == whole_operation;
+    });
+  });
+}
+
 }  // namespace
 
 BlockProgram expand_device(const Program& program, std::int64_t device) {
   for (const Graph& graph : program.graphs)
-    if (has_writers_together(program, graph)) return expand(program, device);
+    if (lists_devices(graph) || has_writers_together(program, graph)) return expand(program, device);
   BlockProgram result{program, {}};
   for (std::size_t g = 0; g < program.graphs.size(); ++g)
     result.graphs.push_back(DeviceExpander(program, GraphId(g), device).run());

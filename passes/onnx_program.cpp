@@ -128,28 +128,31 @@ Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced r
 }
 
 Annotated annotated(ir::Program program, const Inferred& inferred) {
-  Annotated out{std::move(program), {}};
+  Annotated out{std::move(program), {}, {}, {}};
   out.program.meshes.clear();
   ir::Graph& graph = out.program.graphs[out.program.main.index()];
-  auto convert = [&](const Placed& placed, const ir::Value& value,
-                     const std::string& node) -> std::optional<ir::Sharding> {
+  auto convert = [&](const Placed& placed, const ir::Value& value, const std::string& node,
+                     std::optional<Placed>& listed) -> std::optional<ir::Sharding> {
     if (placed.anywhere()) return std::nullopt;
     auto sharding = ir::onnx::sharding_of(placed, value.type.shape, out.program.meshes);
-    if (auto* broken = std::get_if<Broken>(&sharding)) {
-      out.findings.push_back({*broken, node, value.name});
-      return std::nullopt;
-    }
-    return std::get<ir::Sharding>(sharding);
+    auto* broken = std::get_if<Broken>(&sharding);
+    if (!broken) return std::get<ir::Sharding>(sharding);
+    bool listable = can_be_listed(placed);
+    if (listable) listed = placed;
+    (listable ? out.unsaid : out.findings).push_back({*broken, node, value.name});
+    return std::nullopt;
   };
+  out.listed.values.resize(graph.values.size());
   for (std::size_t v = 0; v < graph.values.size(); ++v)
-    graph.values[v].sharding = convert(inferred.values[v], graph.values[v], graph.values[v].name);
+    graph.values[v].sharding = convert(inferred.values[v], graph.values[v], graph.values[v].name, out.listed.values[v]);
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     ir::Operation& operation = graph.operations[o];
     const std::string& node = operation.results.empty() ? graph.name : graph[operation.results[0]].name;
     operation.operand_shardings.clear();
+    auto& listed = out.listed.operands.emplace_back(operation.operands.size());
     for (std::size_t k = 0; k < operation.operands.size(); ++k) {
       if (!inferred.operands[o][k]) continue;
-      auto sharding = convert(*inferred.operands[o][k], graph[operation.operands[k]], node);
+      auto sharding = convert(*inferred.operands[o][k], graph[operation.operands[k]], node, listed[k]);
       if (!sharding) continue;
       operation.operand_shardings.resize(operation.operands.size());
       operation.operand_shardings[k] = sharding;
@@ -158,7 +161,7 @@ Annotated annotated(ir::Program program, const Inferred& inferred) {
   return out;
 }
 
-Written specs_of(const ir::Program& program) {
+Written specs_of(const ir::Program& program, const ListedValues& listed) {
   Written out;
   const ir::Graph& graph = program[program.main];
   for (const ir::Mesh& mesh : program.meshes) {
@@ -167,21 +170,34 @@ Written specs_of(const ir::Program& program) {
     out.shardings.devices = std::max(out.shardings.devices, last + 1);
   }
   out.shardings.configuration = program.meshes.empty() ? "devices" : program.meshes.front().name;
-  for (const ir::Operation& operation : graph.operations) {
+  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+    const ir::Operation& operation = graph.operations[o];
     if (operation.results.empty()) continue;
     NodeSpecs node{graph[operation.results[0]].name, {}};
-    auto add = [&](ir::ValueId value, const std::optional<ir::Sharding>& sharding) {
+    auto add = [&](ir::ValueId value, const std::optional<ir::Sharding>& sharding, const std::optional<Placed>& list) {
       auto same = [&](const TensorSpec& spec) { return spec.tensor == graph[value].name; };
-      if (!sharding || std::any_of(node.specs.begin(), node.specs.end(), same)) return;
-      auto placed = ir::onnx::placed_of(*find_mesh(program, sharding->mesh), *sharding, graph[value].type.shape);
-      if (auto* broken = std::get_if<Broken>(&placed)) out.findings.push_back({*broken, node.node, graph[value].name});
-      else node.specs.push_back({graph[value].name, ir::onnx::spec_of(std::get<Placed>(placed))});
+      if ((!sharding && !list) || std::any_of(node.specs.begin(), node.specs.end(), same)) return;
+      auto placed = list ? std::variant<Placed, Broken>(*list)
+                         : ir::onnx::placed_of(*find_mesh(program, sharding->mesh), *sharding, graph[value].type.shape);
+      if (auto* broken = std::get_if<Broken>(&placed))
+        return out.findings.push_back({*broken, node.node, graph[value].name});
+      node.specs.push_back({graph[value].name, ir::onnx::spec_of(std::get<Placed>(placed))});
+      for (const ir::onnx::Devices& devices : list ? list->shards : std::vector<ir::onnx::Devices>{})
+        out.shardings.devices = std::max(out.shardings.devices, devices.back() + 1);
+    };
+    auto listed_value = [&](ir::ValueId value) {
+      return listed.values.empty() ? std::nullopt : listed.values[value.index()];
     };
     for (std::size_t k = 0; k < operation.operands.size(); ++k) {
       bool own = k < operation.operand_shardings.size() && operation.operand_shardings[k];
-      add(operation.operands[k], own ? operation.operand_shardings[k] : graph[operation.operands[k]].sharding);
+      bool own_list = !listed.operands.empty() && listed.operands[o][k];
+      ir::ValueId value = operation.operands[k];
+      if (own || own_list)
+        add(value, own ? operation.operand_shardings[k] : std::nullopt,
+            own_list ? listed.operands[o][k] : std::nullopt);
+      else add(value, graph[value].sharding, listed_value(value));
     }
-    for (ir::ValueId value : operation.results) add(value, graph[value].sharding);
+    for (ir::ValueId value : operation.results) add(value, graph[value].sharding, listed_value(value));
     if (!node.specs.empty()) out.shardings.nodes.push_back(std::move(node));
   }
   return out;

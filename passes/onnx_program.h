@@ -8,6 +8,7 @@
 #pragma once
 
 #include "passes/onnx_operation.h"
+#include "passes/plan_listed.h"
 
 namespace tap::passes::onnx {
 
@@ -43,10 +44,13 @@ struct Inferred {
 // Pre: calls are inlined. What breaks a rule is told and taken as unsharded from there on.
 Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
 
-// The program with these as its shardings, on meshes of their own; what no mesh can say is told, and not sharded.
+// The program with these as its shardings, on meshes of their own. What no mesh can say, but a plan that lists the devices,
+// is not sharded there, and told as `unsaid`; what neither can say as a finding.
 struct Annotated {
   ir::Program program;
   std::vector<Finding> findings;
+  ListedValues listed;
+  std::vector<Finding> unsaid;
 };
 Annotated annotated(ir::Program program, const Inferred& inferred);
 
@@ -55,6 +59,6 @@ struct Written {
   Shardings shardings;
   std::vector<Finding> findings;
 };
-Written specs_of(const ir::Program& program);
+Written specs_of(const ir::Program& program, const ListedValues& listed = {});
 
 }  // namespace tap::passes::onnx

@@ -1,7 +1,6 @@
 #include "passes/place_on_mesh.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "ir/mesh_position.h"
 #include "ir/plan_text.h"
@@ -16,29 +15,6 @@ using namespace ir;
 
 namespace {
 
-// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
-bool interleaves(const Operator& op, std::uint32_t dim) {
-  for (const Access& write : op.writes)
-    for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
-      const AffineExpr& row = write.projection.start.rows[axis];
-      if (row.coefficients[dim] == 0) continue;
-      std::int64_t reach = write.projection.shape[axis];
-      for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-        if (d != dim && !op.dims[d].range.empty())
-          reach += std::abs(row.coefficients[d]) * (op.dims[d].range.size() - 1);
-      if (std::abs(row.coefficients[dim]) < reach) return true;
-    }
-  return false;
-}
-
-bool shares_its_result(const Graph& graph, const Operation& operation) {
-  for (const Operation& other : graph.operations)
-    if (&other != &operation)
-      for (ValueId v : operation.results)
-        if (std::find(other.results.begin(), other.results.end(), v) != other.results.end()) return true;
-  return false;
-}
-
 bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
   if (!part.sub) return true;
   auto [before, size] = *part.sub;
@@ -46,18 +22,10 @@ bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
   return fits(before) && fits(size) && axis.size % (before * size) == 0;
 }
 
-// Blocks on devices are cut first: those on threads are then within one device.
-bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
-  return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
-    bool on_mesh = std::any_of(operation.placements.begin(), operation.placements.end(),
-                               [&](auto& p) { return p.dim == b.block_dim && p.placement == Placement::mesh_axis; });
-    return b.dim == dim && !on_mesh;
-  });
-}
-
 // Why the axis is not free for another dim of the operation; empty if it is.
 std::string why_taken(const Mesh& mesh, const Operation& operation, const PlannedSplit& split) {
   for (const BlockPlacement& other : operation.placements) {
+    if (other.placement == Placement::devices) return "`" + split.operation + "` is on devices that are listed already";
     if (!other.axis) continue;
     if (other.mesh != split.mesh) return "`" + split.operation + "` is on the mesh `" + other.mesh + "` already";
     std::vector<std::string> faults = faults_of(Sharding{split.mesh, {{{*other.axis}}, {{*split.axis}}}}, mesh);
@@ -89,11 +57,8 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
 
 }  // namespace
 
-std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place, std::uint32_t dim,
-                                             const PlannedSplit& split) {
-  const Graph& graph = program[place.graph];
-  const Operation& operation = graph[place.operation];
-  const Operator& op = program[operation.op];
+std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place, const PlannedSplit& split) {
+  const Operation& operation = program[place.graph][place.operation];
   auto problem = [](PlanPart part, std::string message, std::string help = "") {
     return PlanProblem{0, std::move(message), part, "", std::move(help)};
   };
@@ -112,21 +77,15 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
                                         "`, which has " + plural(axis->size, "place") +
                                         ": what stands before it and its size divide that");
   std::int64_t places = size_of(*mesh, *split.axis);
-  if (places != split.blocks.count)
+  if (split.all_at && *split.all_at >= places)
+    return problem(PlanPart::number, "there is no place " + std::to_string(*split.all_at) + " along `" +
+                                         to_string(*split.axis) + "`, which has " + plural(places, "place") +
+                                         ", counted from 0");
+  if (!split.all_at && places != split.blocks.count)
     return problem(PlanPart::number,
                    plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +
                        plural(places, "place"),
                    "write `into " + std::to_string(places) + "`");
-  if (!stands_outside(op, operation, dim))
-    return problem(PlanPart::dim,
-                   "`" + split.dim + "` is cut over threads or a loop already; what goes over a mesh is cut first");
-  if (shares_its_result(graph, operation))
-    return problem(PlanPart::dim, "others write a part of what `" + split.operation +
-                                      "` writes, and a device would hold two boxes of it: such blocks go over threads "
-                                      "or a loop");
-  if (interleaves(op, dim))
-    return problem(PlanPart::dim, "the blocks of `" + split.dim + "` lie between each other in what `" +
-                                      split.operation + "` writes, so that no device would hold a box of it");
   std::string taken = why_taken(*mesh, operation, split);
   if (!taken.empty()) return problem(PlanPart::place, std::move(taken));
   return std::nullopt;

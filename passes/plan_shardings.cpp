@@ -4,21 +4,18 @@
 #include <set>
 
 #include "ir/axis_algebra.h"
+#include "ir/device_places.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "ir/sharded_boxes.h"
 #include "passes/cut.h"
+#include "passes/plan_writers.h"
 
 namespace tap::passes {
 
 using namespace ir;
 
 namespace {
-
-std::string dim_name(const Operator& op, std::uint32_t dim) {
-  const std::string& name = op.dims[dim].name;
-  return find_dim(op, name) == dim ? name : "#" + std::to_string(dim);
-}
 
 bool is_region(const Program& program, const Operation& operation, RegionKind kind) {
   const RegionBody* region = program[operation.op].region();
@@ -28,7 +25,7 @@ bool is_region(const Program& program, const Operation& operation, RegionKind ki
 // The splits that the factors of sites ask for.
 class Planner {
  public:
-  Planner(const Program& program, const Plan& but) : program_(program) {
+  Planner(const Program& program, const Plan& but, const ListedValues& listed) : program_(program), listed_(listed) {
     OperationFinder finder(program);
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
@@ -41,9 +38,9 @@ class Planner {
       const Graph& graph = program_[id];
       std::vector<std::string> names = operation_names(graph);
       for (std::string& name : names) name = path + name;
+      if (id == program_.main) add_listed(graph, names);
       for (const SiteShardings& site : explicit_shardings(program_, graph))
-        if (!site.mesh.empty() && !decided_.contains({id, site.site.operations.front()}))
-          add_splits(graph, names, site);
+        if (!site.mesh.empty() && is_free(id, site.site)) add_splits(graph, names, site);
       for (std::uint32_t o = 0; o < names.size(); ++o)
         if (is_region(program_, graph[OperationId(o)], RegionKind::group) && !decided_.contains({id, OperationId(o)}))
           add_splits_of_group(graph, names[o], graph[OperationId(o)]);
@@ -52,18 +49,50 @@ class Planner {
   }
 
  private:
+  bool is_free(GraphId graph, const Site& site) const {
+    return std::none_of(site.operations.begin(), site.operations.end(), [&](OperationId o) {
+      return decided_.contains({graph, o});
+    });
+  }
+
+  void add_listed(const Graph& graph, const std::vector<std::string>& names) {
+    for (ListedLines& lines : plan_of_listed(program_, graph, names, listed_)) {
+      bool free = std::none_of(lines.operations.begin(), lines.operations.end(), [&](OperationId o) {
+        return decided_.contains({program_.main, o});
+      });
+      for (OperationId o : lines.operations) decided_.emplace(program_.main, o);
+      for (PlannedSplit& split : free ? lines.splits : std::vector<PlannedSplit>{})
+        out_.plan.decisions.push_back(std::move(split));
+      if (free && !lines.why_not.empty()) out_.left.push_back({lines.value, "", lines.place, std::move(lines.why_not)});
+    }
+  }
+
   void add_splits(const Graph& graph, const std::vector<std::string>& names, const SiteShardings& site) {
     const Mesh* mesh = find_mesh(program_, site.mesh);
-    if (!mesh || is_maximal(*mesh)) return;
+    if (!mesh) return;
+    if (is_maximal(*mesh)) return place_on_one(graph, names, *mesh, site.site);
     OperationId o = site.site.operations.front();
-    if (site.site.operations.size() > 1) return leave_whole(graph, *mesh, site.site);
+    if (site.site.operations.size() > 1) return cut_together(graph, names, *mesh, site.site);
     const Operator op = in_own_words(program_, graph[o]);
     for (std::size_t f = 0; f < site.factors.size(); ++f) {
       const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
       for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
-        add_split(*mesh, {.operation = names[o.index()], .dim = dim_name(op, *dim)}, axis);
+        add_split(*mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, *dim)}, axis);
     }
     for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, *mesh, site, r);
+  }
+
+  // On a mesh of one device: what has its sharding runs there, and nowhere else.
+  void place_on_one(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
+    const std::optional<Sharding>& sharding = graph[site.results.front()].sharding;
+    if (!sharding || sharding->mesh != mesh.name) return;
+    for (OperationId o : site.operations) {
+      PlannedSplit all{names[o.index()]};
+      all.placement = Placement::devices;
+      all.devices = {mesh.devices};
+      all.all_at = 0;
+      out_.plan.decisions.push_back(std::move(all));
+    }
   }
 
   // Partials that are combined, each device only the blocks that it is to hold: the operation is then what combines them.
@@ -80,21 +109,62 @@ class Planner {
       for (const AxisRef& axis : behind(mesh, own, all)) {
         auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
         if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
-        add_split(mesh, {.operation = name, .dim = dim_name(op, *dim)}, axis);
+        add_split(mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
       }
     }
   }
 
-  void leave_whole(const Graph& graph, const Mesh& mesh, const Site& site) {
+  // What several operations write: each cut along the blocks of the value.
+  void cut_together(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
     for (ValueId v : site.results) {
       const std::optional<Sharding>& sharding = graph[v].sharding;
       if (!sharding || sharding->mesh != mesh.name) continue;
-      for (std::size_t a = 0; a < sharding->dims.size(); ++a)
-        for (const AxisRef& axis : sharding->dims[a].axes)
-          if (size_of(mesh, axis) > 1)
-            out_.left.push_back({graph[v].name, "axis " + std::to_string(a), axis,
-                                 "several operations write this value together, and none of them a box of it"});
+      std::vector<Axes> axes;
+      std::size_t most = 0;
+      for (const DimSharding& dim : sharding->dims) {
+        axes.emplace_back();
+        for (const AxisRef& axis : dim.axes)
+          if (size_of(mesh, axis) > 1) axes.back().push_back(axis);
+        most = std::max(most, axes.back().size());
+      }
+      if (most == 0) continue;
+      if (most > 1 && device_count(mesh) > most_listed) {
+        for (std::size_t a = 0; a < axes.size(); ++a)
+          for (; axes[a].size() > 1; axes[a].pop_back())
+            leave(graph, v, a, axes[a].back(), "more devices than a plan lists would have blocks of blocks of it");
+        most = 1;
+      }
+      WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));
+      for (PlannedSplit& split : plan.splits) out_.plan.decisions.push_back(std::move(split));
+      for (std::size_t a = 0; a < axes.size() && !plan.why_not.empty(); ++a)
+        for (const AxisRef& axis : axes[a]) leave(graph, v, a, axis, plan.why_not);
+      return;
     }
+  }
+  void leave(const Graph& graph, ValueId v, std::size_t axis, const AxisRef& over, const std::string& why) {
+    out_.left.push_back({graph[v].name, "axis " + std::to_string(axis), to_string(over),
+                         "several operations write this value together, and " + why});
+  }
+
+  // Blocks of several axes are blocks of blocks, whose ends only a list of all of them can say for each writer.
+  static std::vector<AxisCut> cuts_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
+    std::vector<AxisCut> cuts;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      if (axes[a].empty()) continue;
+      AxisCut cut{a, Blocks{}, {}};
+      if (listed) {
+        cut.over.placement = Placement::devices;
+        cut.over.devices = devices_along(mesh, axes[a]);
+        cut.blocks = Blocks{static_cast<std::int64_t>(cut.over.devices.size())};
+      } else {
+        cut.over.placement = Placement::mesh_axis;
+        cut.over.mesh = mesh.name;
+        cut.over.axis = axes[a].front();
+        cut.blocks = Blocks{size_of(mesh, axes[a].front())};
+      }
+      cuts.push_back(std::move(cut));
+    }
+    return cuts;
   }
 
   // A group is cut as its first sharded result is: what it computes on the way is not seen from here.
@@ -109,7 +179,7 @@ class Planner {
         const std::vector<std::uint32_t>& walks = result.axes[a].factors;
         const std::optional<std::uint32_t> dim = walks.empty() ? std::nullopt : factors.factors[walks.front()].dim;
         for (const AxisRef& axis : sharding->dims[a].axes)
-          if (dim) add_split(*mesh, {.operation = name, .dim = dim_name(op, *dim)}, axis);
+          if (dim) add_split(*mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
       }
       return;
     }
@@ -124,7 +194,10 @@ class Planner {
     out_.plan.decisions.push_back(std::move(split));
   }
 
+  static constexpr std::int64_t most_listed = 4096;
+
   const Program& program_;
+  const ListedValues& listed_;
   std::set<std::pair<GraphId, OperationId>> decided_;
   ShardedPlan out_;
 };
@@ -132,7 +205,9 @@ class Planner {
 }  // namespace
 
 std::string to_string(const LeftWhole& left) {
-  return "`" + left.dim + "` of `" + left.operation + "` is not cut over `" + to_string(left.axis) + "`: " + left.why;
+  const std::string where = "`" + left.place + "`: " + left.why;
+  if (left.dim.empty()) return "`" + left.operation + "` is not placed on " + where;
+  return "`" + left.dim + "` of `" + left.operation + "` is not cut over " + where;
 }
 
 bool has_shardings(const Program& program) {
@@ -153,8 +228,9 @@ bool has_calls(const Program& program) {
   return false;
 }
 
-ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but) {
-  ShardedPlan out = Planner(program, but).plan();
+ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
+                              const ListedValues& listed) {
+  ShardedPlan out = Planner(program, but, listed).plan();
   // What cannot be cut is left whole, until all that is left can be.
   for (;;) {
     SplitResult tried = apply_splits(program, out.plan, caution);
@@ -163,7 +239,8 @@ ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, co
     for (const PlanProblem& problem : tried.problems) {
       if (!refused.insert(problem.decision).second) continue;
       const auto& split = std::get<PlannedSplit>(out.plan.decisions[problem.decision]);
-      out.left.push_back({split.operation, split.dim, *split.axis, problem.message});
+      std::string place = split.axis ? to_string(*split.axis) : "devices " + ir::to_string(split.devices);
+      out.left.push_back({split.operation, split.dim, std::move(place), problem.message});
     }
     Plan rest;
     for (std::size_t k = 0; k < out.plan.decisions.size(); ++k)

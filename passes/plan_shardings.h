@@ -12,17 +12,18 @@
 
 #include "passes/apply_splits.h"
 #include "passes/explicit_reshards.h"
+#include "passes/plan_listed.h"
 
 namespace tap::passes {
 
 // A dim that is left whole although its factor is sharded, and why.
 struct LeftWhole {
   std::string operation;
-  std::string dim;
-  ir::AxisRef axis;
+  std::string dim;    // none: all of it was to go there
+  std::string place;  // data, or devices {0}, {1}
   std::string why;
 };
-// `i` of `Y` is not cut over `data`: …
+// `i` of `Y` is not cut over `data`: …     `Y` is not placed on `devices {3}`: …
 std::string to_string(const LeftWhole& left);
 
 struct ShardedPlan {
@@ -35,9 +36,10 @@ bool has_shardings(const ir::Program& program);
 // Whether a call stands where main leads.
 bool has_calls(const ir::Program& program);
 
-// The operations that `but` splits are left to it.
+// The operations that `but` splits are left to it. What `listed` says of values of main comes before their shardings.
 // Pre: no calls; shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
 // applied.
-ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {});
+ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
+                              const ListedValues& listed = {});
 
 }  // namespace tap::passes

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/device_places.h"
 #include "ir/graph_algorithms.h"
 #include "support/check.h"
 
@@ -13,30 +14,28 @@ using namespace ir;
 
 namespace {
 
-// A dim cut over a part of a mesh, or a dim whose points are placed one by one (then without blocks).
+// A dim cut over devices, or a dim whose points are placed one by one (then without blocks).
 struct MeshCut {
-  std::string mesh;
-  AxisRef axis;
+  BlockPlacement place;        // of no dim
   std::vector<Blocks> blocks;  // the last of them, within those that cut the dim before
   Range of;
   bool operator==(const MeshCut&) const = default;
 };
 
-bool on_mesh(const Operation& operation) {
-  return std::any_of(operation.placements.begin(), operation.placements.end(),
-                     [](const BlockPlacement& p) { return p.axis.has_value(); });
+bool runs_apart(const Operation& operation) {
+  return std::any_of(operation.placements.begin(), operation.placements.end(), on_devices);
 }
 
 std::vector<MeshCut> cuts_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
   std::vector<MeshCut> cuts;
   for (const BlockPlacement& p : operation.placements)
-    if (p.axis && p.dim == dim) cuts.push_back({p.mesh, *p.axis, {}, op.dims[dim].range});
+    if (on_devices(p) && p.dim == dim) cuts.push_back({place_alone(p), {}, op.dims[dim].range});
   std::vector<Blocks> blocks;
   for (const Blocking& b : op.blockings) {
     if (b.dim != dim) continue;
     blocks.push_back(b.blocks);
     for (const BlockPlacement& p : operation.placements)
-      if (p.axis && p.dim == b.block_dim) cuts.push_back({p.mesh, *p.axis, blocks, op.dims[dim].range});
+      if (on_devices(p) && p.dim == b.block_dim) cuts.push_back({place_alone(p), blocks, op.dims[dim].range});
   }
   return cuts;
 }
@@ -67,7 +66,10 @@ bool runs_where_needed(const Operator& p, const Operation& producer, const Acces
     return std::any_of(rows.begin(), rows.end(), [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
   };
   for (const BlockPlacement& placed : producer.placements) {
-    bool told = !placed.axis || spoken(placed.dim);
+    bool told = !on_devices(placed);
+    if (placed.dim == whole_operation)
+      told |= std::count(consumer.placements.begin(), consumer.placements.end(), placed) > 0;
+    else told |= spoken(placed.dim);
     for (const Blocking& b : p.blockings) told |= b.block_dim == placed.dim && spoken(b.dim);
     for (const Blocking& b : p.blockings) {
       if (told || b.block_dim != placed.dim) continue;
@@ -76,7 +78,7 @@ bool runs_where_needed(const Operator& p, const Operation& producer, const Acces
       auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
       if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
       for (const MeshCut& mine : cuts_of(p, producer, b.dim))
-        for (std::uint32_t d = 0; d < c.dims.size() && mine.axis == *placed.axis; ++d)
+        for (std::uint32_t d = 0; d < c.dims.size() && mine.place == place_alone(placed); ++d)
           for (const MeshCut& its : cuts_of(c, consumer, d)) told |= its == mine;
     }
     if (!told) return false;
@@ -127,9 +129,9 @@ class Realiser {
  private:
   bool needs_transfer(const Operation& consumer, std::uint32_t operand) const {
     const std::vector<OperationId>& writers = uses_.writers[consumer.operands[operand].index()];
-    bool spread = std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return on_mesh(before_[w]); });
+    bool spread = std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return runs_apart(before_[w]); });
     if (!spread) return false;
-    if (writers.size() > 1 || !same_mesh(before_[writers[0]], consumer)) return true;
+    if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return true;
     const Operation& producer = before_[writers[0]];
     const Operator &p = program_[producer.op], &c = program_[consumer.op];
     if (p.writes.empty() || c.reads.empty()) return true;
@@ -143,22 +145,26 @@ class Realiser {
     return false;
   }
 
-  static bool same_mesh(const Operation& a, const Operation& b) {
-    auto mesh = [](const Operation& o) {
+  // Both on one mesh, or both on lists of devices.
+  static bool same_devices(const Operation& a, const Operation& b) {
+    auto where = [](const Operation& o) {
       for (const BlockPlacement& p : o.placements)
-        if (p.axis) return p.mesh;
-      return std::string();
+        if (on_devices(p)) return std::pair(p.placement, p.mesh);
+      return std::pair(Placement::unspecified, std::string());
     };
-    return mesh(a) == mesh(b);
+    return where(a) == where(b);
   }
 
   // The consumer's accesses of that operand as a copy, placed like the consumer. What several consumers need alike is moved
   // once.
   ValueId transfer(const Operation& consumer, std::uint32_t operand) {
     ValueId source = consumer.operands[operand];
-    Operation operation{interner_.add(copy_of(program_[consumer.op], operand, before_[source].type)), {source}, {}, {}};
+    Operation operation{{}, {source}, {}, {}};
+    Operator copy = copy_of(program_[consumer.op], operand, before_[source].type);
+    if (exchanges_halos(consumer, operand)) copy.name = "halo_exchange";
+    interner_.assign(operation, std::move(copy));
     for (const BlockPlacement& p : consumer.placements)
-      if (p.axis) operation.placements.push_back(p);
+      if (on_devices(p)) operation.placements.push_back(p);
     for (const auto& [made, value] : made_)
       if (made.op == operation.op && made.operands == operation.operands && made.placements == operation.placements)
         return value;
@@ -168,6 +174,29 @@ class Realiser {
     after_.operations.push_back(std::move(operation));
     claim_.operations.push_back(TransferOf{});
     return moved;
+  }
+
+  // Each device has the blocks that it asks for, and lacks what lies around them: windows, and reads of a neighbour.
+  bool exchanges_halos(const Operation& consumer, std::uint32_t operand) const {
+    const std::vector<OperationId>& writers = uses_.writers[consumer.operands[operand].index()];
+    if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return false;
+    const Operation& producer = before_[writers[0]];
+    const Operator &p = program_[producer.op], &c = program_[consumer.op];
+    auto alike = [&](const Access& write, const Access& read, std::size_t axis) {
+      const AxisHold held = along(p, producer, write, axis), wanted = along(c, consumer, read, axis);
+      const AffineExpr& row = read.projection.start.rows[axis];
+      for (std::uint32_t d = 0; d < c.dims.size(); ++d)
+        if (row.coefficients[d] != 0 && row.coefficients[d] != 1 && !cuts_of(c, consumer, d).empty()) return false;
+      return held.cuts == wanted.cuts && (held.cuts.empty() || held.one_to_one);
+    };
+    for (const Access& read : c.reads)
+      for (const Access& write : p.writes) {
+        if (read.tensor != operand || producer.results[write.tensor] != consumer.operands[operand]) continue;
+        for (std::size_t axis = 0; axis < write.projection.rank(); ++axis)
+          if (!alike(write, read, axis)) return false;
+        if (!runs_where_needed(p, producer, write, c, consumer)) return false;
+      }
+    return !c.reads.empty() && !p.writes.empty();
   }
 
   static Operator copy_of(const Operator& consumer, std::uint32_t operand, const TensorType& type) {

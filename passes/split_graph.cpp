@@ -10,7 +10,8 @@ namespace {
 
 void place(Operation& operation, std::uint32_t dim, const PlannedSplit& split) {
   if (split.placement == Placement::unspecified) return;
-  operation.placements.push_back({dim, split.placement, split.mesh, split.axis});
+  operation.placements.push_back(
+      {dim, split.placement, split.mesh, split.axis, split.devices, split.all_at.value_or(0)});
 }
 
 }  // namespace
@@ -27,6 +28,11 @@ GraphSplitter::GraphSplitter(Program& program, Interner& interner, GraphId id)
 void GraphSplitter::copy(OperationId o) {
   after_.operations.push_back(before_[o]);
   claim_.operations.push_back(Copied{{{}, o}});
+}
+
+void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
+  copy(o);
+  place(after_.operations.back(), whole_operation, split);
 }
 
 std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
@@ -98,7 +104,7 @@ std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const Plann
   for (const BlockPlacement& p : operation.placements) {
     partial.placements.push_back(p);
     combination.placements.push_back(p);
-    combination.placements.back().dim = parts.dim_in_combination[p.dim];
+    if (p.dim != whole_operation) combination.placements.back().dim = parts.dim_in_combination[p.dim];
   }
   place(partial, block_dim, split);
   OperationId first(after_.operations.size());

@@ -14,6 +14,7 @@ class GraphSplitter {
   GraphSplitter(ir::Program& program, ir::Interner& interner, ir::GraphId id);
 
   void copy(ir::OperationId o);
+  void place_all(ir::OperationId o, const ir::PlannedSplit& split);  // as it is, on these devices alone
   // The name of the partials, if the operation becomes their combination.
   std::optional<std::string> cut(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
   // Puts the graph in its place in the program.

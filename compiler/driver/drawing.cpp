@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/device_places.h"
 #include "ir/graph_algorithms.h"
 #include "ir/text_tables.h"
 #include "support/plural.h"
@@ -46,6 +47,8 @@ std::vector<std::string> blocks_of(const ir::Operator& op, const ir::Operation& 
     if (!cut.empty()) lines.push_back(fmt::format("{} in {}{}", cut, plural(op.dims[d].range.size(), "block"), where));
     else if (!where.empty()) lines.push_back(own_dim_name(op, operation.names, d) + where);
   }
+  for (const ir::BlockPlacement& p : operation.placements)
+    if (p.dim == ir::whole_operation) lines.push_back("all over " + place_name(p));
   return lines;
 }
 
@@ -68,7 +71,9 @@ std::string label_of(const ir::Value& value) { return value.name + ": " + to_str
 }  // namespace
 
 std::string place_name(const ir::BlockPlacement& p) {
-  if (p.axis) return p.mesh + "." + ir::to_string(*p.axis);
+  std::string at = p.axis && p.dim == ir::whole_operation ? fmt::format(" at {}", p.number) : "";
+  if (p.axis) return p.mesh + "." + ir::to_string(*p.axis) + at;
+  if (p.placement == ir::Placement::devices) return "devices " + ir::to_string(p.devices);
   return std::string(ir::words::text_of(ir::words::placements, p.placement));
 }
 

@@ -126,7 +126,8 @@ ordered_json operation_json(const ir::Program& program, const ir::Operation& ope
   for (std::size_t d = 0; d < op.dims.size(); ++d) dims.push_back(own_dim_name(op, operation.names, d));
   ordered_json placements = ordered_json::array();
   for (const ir::BlockPlacement& p : operation.placements)
-    placements.push_back({{"dim", p.dim}, {"over", place_name(p)}});
+    placements.push_back(
+        {{"dim", p.dim == ir::whole_operation ? ordered_json() : ordered_json(p.dim)}, {"over", place_name(p)}});
   return {{"name", own_name(op, operation.names)},
           {"dims", dims},
           {"placements", placements},

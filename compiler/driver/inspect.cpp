@@ -3,11 +3,13 @@
 //   tapc inspect mlp.tap --format=svg -o mlp.svg
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --splits             what a plan can name and cut
+//   tapc inspect mlp.tap --device=3           what that device computes and takes from others, by the shardings or --plan
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/certify.h"
 #include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
+#include "compiler/driver/device_part.h"
 #include "compiler/driver/drawing.h"
 #include "compiler/driver/graph_json.h"
 #include "compiler/driver/passes.h"
@@ -27,6 +29,7 @@ namespace {
 struct InspectOptions {
   std::string file, format = "text", output, plan;
   bool splits = false, choices = false;
+  std::optional<std::int64_t> device;
   SourceOptions source;
 };
 
@@ -72,7 +75,7 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
     compiled.program = std::move(offered.program);
     return compiled;
   }
-  if (options.plan.empty() && !options.splits) return compiled;
+  if (options.plan.empty() && !options.splits && !options.device) return compiled;
   Dumps none(session, passes);
   passes.rules = rewrites.chosen_from(passes.plan);
   passes.planned = options.splits;
@@ -83,6 +86,7 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
                                   {.caution = caution,
                                    .no_implicit_reshard = options.source.no_implicit_reshard,
                                    .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+  if (options.device) text = part_of_device(compiled.program, *options.device);
   return compiled;
 }
 
@@ -116,6 +120,11 @@ Action declare_inspect(CLI::App& app) {
   auto* splits = app.add_flag("--splits", options->splits,
                               "List what a plan can name: operations, their dims, and which can be cut")
                      ->excludes(format);
+  app.add_option("--device", options->device,
+                 "List what this device computes and takes from others, where the program or the plan says devices")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(format)
+      ->excludes(splits);
   app.add_flag("--choices", options->choices,
                "With the choices that rewrites and orders of products offer to a plan; as text, a list of them")
       ->excludes(plan)

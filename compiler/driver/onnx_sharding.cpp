@@ -66,8 +66,10 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
   passes::onnx::Annotated annotated = passes::onnx::annotated(std::move(program), out.inferred);
   std::vector<Finding> findings = out.inferred.findings;
   findings.insert(findings.end(), annotated.findings.begin(), annotated.findings.end());
+  if (!choices.listed) findings.insert(findings.end(), annotated.unsaid.begin(), annotated.unsaid.end());
   if (tell(session, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   out.program = std::move(annotated.program);
+  out.listed = std::move(annotated.listed);
   return out;
 }
 
@@ -88,7 +90,9 @@ std::string list_specs(const OnnxProgram& found) {
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
     const ir::Value& value = graph.values[v];
     text += fmt::format("{:{}}  {}", value.name, names, to_string(found.inferred.values[v]));
-    text += value.sharding ? "  " + to_string(*value.sharding) + "\n" : "\n";
+    if (value.sharding) text += "  " + to_string(*value.sharding);
+    else if (found.listed.values[v]) text += "  listed by --plan";
+    text += "\n";
   }
   for (const ir::Operation& operation : graph.operations)
     for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
@@ -98,8 +102,9 @@ std::string list_specs(const OnnxProgram& found) {
   return text;
 }
 
-std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices) {
-  passes::onnx::Written written = passes::onnx::specs_of(program);
+std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,
+                         const passes::ListedValues& listed) {
+  passes::onnx::Written written = passes::onnx::specs_of(program, listed);
   if (tell(session, written.findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   return print_onnx_json(written.shardings);
 }

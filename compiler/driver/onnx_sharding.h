@@ -11,11 +11,13 @@ struct OnnxChoices {
   bool limits_are_errors = true;  // of what makes sense and is more than we do; else it is told, and taken as unsharded
   passes::onnx::Reduced reduced = passes::onnx::Reduced::on_all;
   bool lowered = false;  // after the passes that always run: as a plan finds the program
+  bool listed = true;    // what no mesh says may be listed; else that is a limit, too
 };
 
 struct OnnxProgram {
   ir::Program program;  // annotated, its calls inlined
   passes::onnx::Inferred inferred;
+  passes::ListedValues listed;  // what a plan has to say of devices that no mesh says
 };
 // Tells every rule that is broken. Throws Reported, exit 1, if there was one; Failure for a file that is no such JSON.
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
@@ -23,6 +25,7 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
 // A line for each value: its spec, and the sharding of ours.
 std::string list_specs(const OnnxProgram& found);
 // The JSON of a program whose values are sharded.
-std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices);
+std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,
+                         const passes::ListedValues& listed = {});
 
 }  // namespace tap::driver

@@ -31,16 +31,25 @@ struct ShardingOptions {
 };
 
 // As a plan for `--plan`; what of the shardings it cannot say is told.
-std::string plan_text(Session& session, const ir::Program& program) {
-  passes::ShardedPlan sharded = passes::plan_of_shardings(program);
+ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
+  passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
   for (const passes::LeftWhole& left : sharded.left)
     session.tell(Diagnostic(Code::pass_declined, Span{}, to_string(left)));
-  return ir::print(sharded.plan);
+  return std::move(sharded.plan);
+}
+
+// The program that the plan is for declares no mesh of what the specs say: their devices are listed.
+ir::Plan without_meshes(ir::Plan plan, const ir::Program& program) {
+  for (ir::Decision& decision : plan.decisions)
+    if (auto* split = std::get_if<ir::PlannedSplit>(&decision); split && split->axis)
+      *split = passes::listed(*split, program);
+  return plan;
 }
 
 OnnxChoices onnx_choices(const ShardingOptions& options) {
   return {options.on_unsupported == "error",
-          options.reduced == "all" ? passes::onnx::Reduced::on_all : passes::onnx::Reduced::on_one, options.plan};
+          options.reduced == "all" ? passes::onnx::Reduced::on_all : passes::onnx::Reduced::on_one, options.plan,
+          !options.graph && !options.moves};
 }
 
 void refuse_implicit_moves(const ShardingOptions& options, const ir::Program& program) {
@@ -53,8 +62,9 @@ int from_specs(Session& session, const ShardingOptions& options) {
   OnnxProgram found =
       read_onnx_shardings(session, options.file, options.source, options.from.back(), onnx_choices(options));
   refuse_implicit_moves(options, found.program);
-  if (!options.to.empty()) session.print(onnx_json_of(session, found.program, onnx_choices(options)));
-  else if (options.plan) session.print(plan_text(session, found.program));
+  if (!options.to.empty()) session.print(onnx_json_of(session, found.program, onnx_choices(options), found.listed));
+  else if (options.plan)
+    session.print(ir::print(without_meshes(plan_of(session, found.program, found.listed), found.program)));
   else if (options.moves) session.print(list_moves(found.program));
   else session.print(options.graph ? ir::print(found.program) : list_specs(found));
   return exit_code::done;
@@ -77,7 +87,7 @@ int sharding(Session& session, const ShardingOptions& options) {
   PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
   const ir::Program& program = propagated.found.program;
   refuse_implicit_moves(options, program);
-  if (options.plan) session.print(plan_text(session, program));
+  if (options.plan) session.print(ir::print(plan_of(session, program)));
   else if (options.moves) session.print(list_moves(program));
   else if (!options.to.empty()) session.print(onnx_json_of(session, program, onnx_choices(options)));
   else session.print(options.graph ? ir::print(program) : list_shardings(program));

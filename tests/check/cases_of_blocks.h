@@ -74,6 +74,19 @@ inline Case moved() {
   return {"moved", placed, result.program, result.step};
 }
 
+// … on devices that are listed.
+inline Case moved_on_lists() {
+  Program p = reduction("sum");
+  PlannedSplit y{"y", "i", Blocks{4}, Placement::devices}, z = y;
+  y.devices = {{0, 1}, {5}, {3}, {2}};
+  z.devices = {{3}, {2}, {1}, {0}};
+  z.operation = "z";
+  Program placed = split_by("placed", p, {y, z}).after;
+  passes::RealiseResult result = passes::realise(placed);
+  TAP_CHECK(!result.step.graphs.empty(), "nothing is moved in a test");
+  return {"moved on lists", placed, result.program, result.step};
+}
+
 // How often the greatest t occurs, and the sum of v where it does:  m = max t, e = (t == m), s = sum e * w, o = sum e * v.
 inline MonoidId add_tally(Program& p) {
   MonoidId max = add_monoid(p, "max", i64), sum = add_monoid(p, "sum", i64);

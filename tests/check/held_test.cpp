@@ -82,6 +82,35 @@ TEST(Held, AnotherPlaceOrOtherBlocksAreRefused) {
   EXPECT_EQ(changed([](Program& p) { ++op(p, z).dims[0].range.hi; }), by);
 }
 
+// The same on devices that are listed.
+TEST(Held, ListsOfDevices) {
+  auto listed = [](auto change) {
+    return changed([&](Program& p) {
+      for (std::size_t o : {y, z, transfer, w}) {
+        BlockPlacement& placed = operation(p, o).placements[0];
+        const bool other = placed.axis->name == "e";
+        placed.axis.reset();
+        placed.mesh.clear();
+        placed.placement = Placement::devices;
+        placed.devices = other ? DeviceSets{{0}, {1}, {2}, {3}} : DeviceSets{{4, 9}, {3}, {2}, {0}};
+      }
+      change(p);
+    });
+  };
+  EXPECT_EQ(listed([](Program&) {}), right);
+  EXPECT_EQ(listed([](Program& p) {
+              std::swap(operation(p, z).placements[0].devices[0], operation(p, z).placements[0].devices[1]);
+            }),
+            by);
+  EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices[0].push_back(11); }), by);
+  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].devices[0].pop_back(); }), by);
+  EXPECT_EQ(listed([](Program& p) { operation(p, w).operands = operation(p, transfer).operands; }), by);
+  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].dim = whole_operation; }), by);
+  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].devices[1].push_back(4); }), "placement");
+  EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices[3].clear(); }), "placement");
+  EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices.pop_back(); }), "placement");
+}
+
 TEST(Held, OtherCellsAreRefused) {
   EXPECT_EQ(changed([](Program& p) { ++op(p, z).reads[0].projection.shape[0]; }), by);
   EXPECT_EQ(changed([](Program& p) { ++op(p, z).reads[0].projection.start.rows[0].offset; }), by);

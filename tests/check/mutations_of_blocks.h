@@ -85,6 +85,18 @@ inline std::vector<Kind> block_changes() {
          BlockPlacement* p = any_placement(m);
          return p && p->axis && (p->axis->sub = SubAxis{1, 2}, true);
        }},
+      {"a device has two blocks",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         BlockPlacement* p = any_placement(m);
+         return p && p->devices.size() > 1 && (p->devices[1].push_back(p->devices[0][0]), true);
+       }},
+      {"a block without a device",
+       {"placement", "transfer"},
+       [](Mutant& m) {
+         BlockPlacement* p = any_placement(m);
+         return p && !p->devices.empty() && (p->devices.back().clear(), true);
+       }},
       {"a device less than blocks",
        {"placement", "transfer"},
        [](Mutant& m) {

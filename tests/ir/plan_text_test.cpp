@@ -14,14 +14,32 @@ std::string any_name() {
 PlannedSplit any_split() {
   PlannedSplit split{any_name(), any_name(), {*rc::gen::inRange<std::int64_t>(1, 9)}};
   if (*rc::gen::arbitrary<bool>()) split.blocks = {2, {0, *rc::gen::inRange<std::int64_t>(0, 9), 9}};
-  split.placement =
-      *rc::gen::element(Placement::unspecified, Placement::threads, Placement::sequential, Placement::mesh_axis);
+  split.placement = *rc::gen::element(Placement::unspecified, Placement::threads, Placement::sequential,
+                                      Placement::mesh_axis, Placement::devices);
   if (split.placement == Placement::mesh_axis) {
     split.mesh = any_name();
     split.axis = AxisRef{*rc::gen::element<std::string>("data", "model"), {}};
   }
+  if (split.placement == Placement::devices) split.devices = {{0, 3}, {*rc::gen::inRange<std::int64_t>(4, 9)}};
   if (*rc::gen::arbitrary<bool>()) split.tree = *rc::gen::inRange<std::int64_t>(2, 9);
   return split;
+}
+
+PlannedSplit any_place() {
+  PlannedSplit all{any_name()};
+  all.all_at = 0;
+  if (*rc::gen::arbitrary<bool>()) {
+    all.placement = Placement::devices;
+    all.devices = {{2, *rc::gen::inRange<std::int64_t>(3, 9)}};
+    if (*rc::gen::arbitrary<bool>()) all.devices.push_back({10, 12});
+    all.all_at = *rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(all.devices.size()));
+  } else {
+    all.placement = Placement::mesh_axis;
+    all.axis = AxisRef{"data", {}};
+    all.mesh = any_name();
+    all.all_at = *rc::gen::inRange<std::int64_t>(0, 9);
+  }
+  return all;
 }
 
 std::vector<std::string> some_names(int least) {
@@ -32,10 +50,11 @@ std::vector<std::string> some_names(int least) {
 
 RC_GTEST_PROP(PlanText, ParsesWhatItPrints, ()) {
   Plan plan;
-  for (int n = *rc::gen::inRange(0, 5); n > 0; --n) switch (*rc::gen::inRange(0, 4)) {
+  for (int n = *rc::gen::inRange(0, 5); n > 0; --n) switch (*rc::gen::inRange(0, 5)) {
       case 0: plan.decisions.push_back(PlannedChoice{any_name(), *rc::gen::inRange<std::uint32_t>(0, 5)}); break;
       case 1: plan.decisions.push_back(any_split()); break;
-      case 2: plan.decisions.push_back(PlannedFusion{some_names(1), some_names(0)}); break;
+      case 2: plan.decisions.push_back(any_place()); break;
+      case 3: plan.decisions.push_back(PlannedFusion{some_names(1), some_names(0)}); break;
       default: plan.decisions.push_back(PlannedUnroll{any_name(), *rc::gen::inRange<std::int64_t>(1, 9)});
     }
   auto back = parse_plan(print(plan));
@@ -109,6 +128,13 @@ TEST(PlanText, MistakesHaveAPlace) {
   EXPECT_EQ(at("split H dim k into 2 tree 1"), 26);
   EXPECT_EQ(at("split H dim k into 2 3"), 21);
   EXPECT_EQ(at("unroll u"), 8);
+  EXPECT_EQ(at("split H dim k into 2 over devices {0}, {}"), 39);
+  EXPECT_EQ(at("split H dim k into 1 over devices {1, 1}"), 34);
+  EXPECT_EQ(at("split H dim k into 1 over devices {-1}"), 35);
+  EXPECT_EQ(at("place H over devices {0}, {1}"), 13);
+  EXPECT_EQ(at("place H at 1 over devices {0}"), 18);
+  EXPECT_EQ(at("place H over pod.data"), 13);
+  EXPECT_EQ(at("place H over threads"), 13);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "ir/operation_names.h"
 #include "ir/plan.h"
 #include "passes/cut.h"
+#include "passes/plan_listed.h"
 
 namespace tap::passes::test {
 
@@ -30,7 +31,9 @@ class RandomPlan {
                       [o](const SplitRequest& split) { return split.operation == OperationId(o); }))
         continue;
       alone_ = names[o].find('@') == std::string::npos;
+      const std::size_t before = plan_.decisions.size();
       cut(names[o], in_own_words(program_, graph.operations[o]));
+      if (choose_(4) == 0) list_devices(before);
     }
     return std::move(plan_);
   }
@@ -41,6 +44,17 @@ class RandomPlan {
   }
 
  private:
+  // The same blocks on devices that no mesh has: 1, 4, 7, …
+  void list_devices(std::size_t from) {
+    for (std::size_t k = from; k < plan_.decisions.size(); ++k) {
+      auto* split = std::get_if<PlannedSplit>(&plan_.decisions[k]);
+      if (!split || !split->axis) continue;
+      *split = passes::listed(*split, program_);
+      for (auto& set : split->devices)
+        for (std::int64_t& device : set) device = 3 * device + 1;
+    }
+  }
+
   // The mesh first, as plans must; reduction dims last, since a cut makes two operations of one.
   void cut(const std::string& name, const Operator& op) {
     const std::size_t before = plan_.decisions.size();

@@ -52,7 +52,7 @@ class Onnx(TapcTest):
 
     def test_the_graph_with_the_shardings_is_a_program(self):
         tensors = [{"tensor_name": t, "device": [2, 0], "sharded_dim": ROWS} for t in "AB"]
-        self.read(1, "our limit `mesh`", specs(*tensors))
+        self.read(1, "our limit `mesh`", specs(*tensors), "--graph")
         for t in tensors:
             t["device"] = [1, 0]
         graph = self.read(0, "^$", specs(*tensors), "--graph")
@@ -62,9 +62,37 @@ class Onnx(TapcTest):
         self.assertEqual(moves.returncode, 0, moves.told)
 
     def test_a_limit_is_told_under_fallback(self):
-        tensors = [{"tensor_name": t, "device": [2, 3], "sharded_dim": ROWS} for t in "AB"]
-        listed = self.read(0, "our limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
-        self.assertIn(b"Y  {device = [2, 3], sharded_dim = [axis 0 in 2]}", listed.stdout)
+        groups = [{"key": -1, "value": [0, 1]}, {"key": -2, "value": [1, 2]}]
+        tensors = [{"tensor_name": t, "device": [-1, -2], "index_to_device_group_map": groups, "sharded_dim": ROWS}
+                   for t in "AB"]
+        self.read(1, "device 1 has more than one shard(?s:.*)our limit `mesh`", specs(*tensors))
+        self.read(0, "our limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
+
+    def test_any_devices_run(self):
+        """Subsets, sets of several sizes, a mesh's own order: what the plan lists computes the same, and is proved."""
+        group = [{"key": -1, "value": [0, 5]}]
+        columns = [{"axis": 1, "simple_sharding": [{"num_shards": 2}]}]
+        for tensor in ({"device": [2, 3], "sharded_dim": ROWS}, {"device": [-1, 3], "index_to_device_group_map": group,
+                                                                  "sharded_dim": ROWS},
+                       {"device": [1, 0], "sharded_dim": ROWS}, {"device": [3, 1, 2, 7], "sharded_dim": ROWS + columns},
+                       {"device": [4]}, {"device": [1, 6]}):
+            with self.subTest(tensor=tensor):
+                tensors = [{"tensor_name": t, **tensor} for t in "AB"]
+                plan = self.read(0, "^$", specs(*tensors, devices=8), "--plan").stdout.decode()
+                self.assertRegex(plan, "over devices {")
+                self.write("p.plan", plan)
+                again = self.read(0, "^$", specs(*tensors, devices=8), "--to", "onnx-json").stdout
+                node, = (n for n in json.loads(again)["node"] if n["name"] == "Y")
+                for written in node["sharding_spec"]:
+                    wanted = {k: v for k, v in tensor.items() if k != "index_to_device_group_map"}
+                    self.assertEqual(written.get("sharded_dim", []), wanted.get("sharded_dim", []))
+                self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
+                inputs = ("-i", "A=iota", "-i", "B=rand:3")
+                wanted = self.tapc("run", "p.tap", *inputs)
+                for engine in ("interp", "native"):
+                    found = self.tapc("run", "p.tap", *inputs, "--plan", "p.plan", "--engine", engine)
+                    self.assertEqual(found.returncode, 0, found.told)
+                    self.assertEqual(found.stdout, wanted.stdout)
 
     def test_no_specs(self):
         good = specs()

@@ -172,7 +172,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                                 "the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
         self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
 
-    def test_what_others_write_too_does_not_go_over_a_mesh(self):
+    def test_what_others_write_too_goes_over_a_mesh_together(self):
         self.write("p.tap", """mesh pod = [data: 2]
 program p(X: f64[4]) -> (Y: f64[8]) {
     Y[i] = X[i] for i in 0..4
@@ -180,8 +180,10 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 }
 """)
         self.write("p.plan", "plan 1\nsplit Y@0 dim i into 2 over data\n")
-        self.expect(1, r"(?m)^p\.plan:2:15: error\[T1402\]: others write a part of what `Y@0` writes", "verify", "p.tap",
-                    "--plan", "p.plan")
+        self.expect(1, r"(?m)^p\.plan:2:15: error\[T1402\]: `Y@1` writes a part of `Y`, too, and does not go over "
+                       r"`pod\.data`", "verify", "p.tap", "--plan", "p.plan")
+        self.write("p.plan", "plan 1\nsplit Y@0 dim i into [0, 4, 4] over data\nsplit Y@1 dim j into [0, 0, 4] over data\n")
+        self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
         self.write("p.plan", "plan 1\nsplit Y@0 dim i into 2 over threads\n")
         self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
 
@@ -233,6 +235,12 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 ("split H dim i into 2 over pid.data", "pid.data", "there is no mesh `pid`", "did you mean `pod`"),
                 ("split H dim i into 2 over pod.dta", "pod.dta", "has no axis `dta`", "did you mean `data`"),
                 ("split H on axis 2 into 2", "axis 2", "`H` has no dim `axis 2`", "it has `i`, `o`, `k`"),
+                ("split H dim i into 3 over devices {0}, {1, 2}", "3", "3 blocks for 2 sets of devices",
+                 "write `into 2`"),
+                ("split H dim i into 2 over devices {0}, {1, 0}", "devices {0}, {1, 0}",
+                 "device 0 is to have the blocks 0 and 1", "one box"),
+                ("place H at 5 over pod.data", "5", "there is no place 5 along `data`", "counted from 0"),
+                ("place H over threads", "threads", "all of an operation goes over one set of devices", "place H at 2"),
                 ("split H dim i into 2 over gpus", "gpus", "`gpus` is no place for blocks",
                  "the axes are `pod.data`, `pod.model`"),
                 ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is no place for blocks", "as in pod.data")]:

@@ -53,7 +53,7 @@ program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
     Y[i] = V[i] + (V[i - 1 else 0] - 2 * V[i] + V[i + 1 else 0]) / 4
 }}
 """
-SHARDED = re.compile(r" @ (pod|ring)\[[^\]]*\]")
+SHARDED = re.compile(r" @ (pod|ring|m)\[[^\]]*\]")
 
 
 GATHERED = r"^tapc: warning\[T0910\]: shardings that disagree need a move .*: L for A\.sum: all_gather .* bytes to a device; " \
@@ -104,7 +104,7 @@ class ShardingsRun(TapcTest):
         """Between devices, as shown block by block: the tensors of which something is moved from one to another."""
         self.write("s.tap", text)
         blocks = self.expect(0, "^", "opt", "--stage", "block", "s.tap").stdout.decode()
-        found = re.findall(r"^  move .*// move (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", blocks, re.M)
+        found = re.findall(r"^  move .*// (?:move|halo_exchange) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", blocks, re.M)
         return [(tensor, int(there) - int(here), cells(box)) for tensor, box, here, there in found if here != there]
 
     def test_megatron_combines_once(self):
@@ -147,6 +147,10 @@ class ShardingsRun(TapcTest):
         for n, a in ((16, 4), (17, 4), (3, 2), (9, 8)):
             told = "T0910.*V for Y" if n % a else "^$"  # a result that cannot be cut evenly is computed whole
             self.assertEqual(self.transfers(self.same(STEPS.format(n=n, a=a), ["X=iota"], told=told)), 2)
+        self.write("s.tap", STEPS.format(n=16, a=4))
+        shown = self.expect(0, "^$", "opt", "--stage", "block", "s.tap").stdout.decode()
+        self.assertIn("// halo_exchange U.moved[3..4]@1 = U[3..4]@0", shown)
+        self.assertNotIn("// move ", shown)
         # Neighbours alone have what a device lacks.
         neighbours = {(tensor, way, 1) for tensor in "UV" for way in (-1, 1)}
         self.assertEqual(set(self.moves(STEPS.format(n=16, a=4))), neighbours)
@@ -247,11 +251,42 @@ class ShardingsRun(TapcTest):
                         *more, *given)
         self.expect(0, "^$", "verify", "m.tap", "--no-implicit-reshard")
 
+    def test_one_device_of_many(self):
+        self.write("m.tap", MLP.format(data=2, model=4, n=8, h=32))
+        part = self.expect(0, "^$", "inspect", "m.tap", "--device", "5").stdout.decode()
+        # Its rows and columns, its part of the sum, and that of all: 3 of the 4 partials are from others.
+        self.assertRegex(part, r"^device 5: 4 applications, takes 3 boxes of 1152 bytes from others\n")
+        self.assertRegex(part, r"device 5: H\[4\.\.8, 8\.\.16\]@5 = ")
+        self.assertNotIn("device 4:", part)
+        self.expect(2, "nothing of the program runs on device 8", "inspect", "m.tap", "--device", "8")
+        self.write("w.tap", SHARDED.sub("", DATA_PARALLEL.format(n=4)))
+        self.expect(2, "nothing of the program is cut over devices", "inspect", "w.tap", "--device", "0")
+        self.write("p.plan", "plan 1\nsplit H dim i into 2 over devices {3}, {9}\n")
+        self.assertIn("device 9: H[2..4, 0..4]@9 = ",
+                      self.expect(0, "^$", "inspect", "w.tap", "--plan", "p.plan", "--device", "9").stdout.decode())
+
+    def test_a_value_on_one_device(self):
+        text = "mesh m = [] devices [3]\nprogram p(X: f64[4]) -> (Y: f64[4] @ m[{}]) { Y[i] = X[i] + 1 }\n"
+        self.assertIn("over devices [[3]]", self.same(text, ["X=iota"]))
+
     def test_what_is_not_followed_is_told(self):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
-                            "    Y[i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
-        self.expect(0, r"^tapc: remark\[T0801\]: a sharding is not followed: .*write this value together",
-                    "run", "s.tap", "-i", "X=iota")
+                            "    Y[3 - i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
+        self.expect(0, r"^tapc: remark\[T0801\]: a sharding is not followed: .*write this value together, and `Y@0` writes "
+                       "it backwards", "run", "s.tap", "-i", "X=iota")
+
+    def test_what_several_operations_write(self):
+        """Parts side by side, in turn, borders of one cell: each operation writes the cells of the device's block."""
+        for sharding in ("{a}, {}", "{}, {b}", "{a}, {b}", "{b, a}, {}"):
+            for equations in ("Y[i, j] = H[i, j] for i in 0..5\n    Y[5 + i, j] = 3 * X[i, j] for i in 0..7",
+                              "Y[2*i, j] = H[i, j] for i in 0..6\n    Y[2*i + 1, j] = H[i, j] + 1 for i in 0..6",
+                              "Y[0, j] = f64(0) for j in 0..4\n    Y[11, j] = X[1, j]\n"
+                              "    Y[1 + i, j] = H[i, j] + X[i + 1, j] for i in 0..10"):
+                text = (f"mesh m = [a: 4, b: 2]\nprogram p(X: f64[12, 4]) -> (Z: f64[12, 4] @ m[{sharding}]) {{\n"
+                        f"    H[i, j] = X[11 - i, j] * 2 for i in 0..12\n    {equations}\n    Z[i, j] = Y[i, j] + Y[i, 3 - j]\n}}\n")
+                with self.subTest(sharding=sharding, equations=equations):
+                    graph = self.same(text, ["X=iota"], told="^(?!.*T0801)")
+                    self.assertRegex(graph, "over (axis m|devices)")
 
 
 if __name__ == "__main__":

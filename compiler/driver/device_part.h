@@ -1,0 +1,19 @@
+// What one device does of a program that is cut over devices: what it computes, and what it takes from others.
+//
+//   device 3: 2 applications, takes 1 box of 16 bytes from others
+//   block graph p
+//     move X[6..7]@3 = X[6..7]@2
+//     device 3: Y[6..8] = y(X[5..8]) on [6..8]
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tap::driver {
+
+// Pre: realised. Throws Failure where no operation runs on that device.
+std::string part_of_device(const ir::Program& program, std::int64_t device);
+
+}  // namespace tap::driver

@@ -1,0 +1,41 @@
+// The devices that run an operation, and which box of its index space each of them runs: the blocks that stand at its place in
+// a mesh, or those that lists of devices give to it.
+//
+//   i over pod.data, pod = [data: 2, model: 4]     device 5 runs block 1
+//   i over devices {0, 3}, {7}                     device 7 runs block 1; device 5 runs nothing
+//   all over devices {3}                           device 3 runs all of it
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+class DevicePlaces {
+ public:
+  DevicePlaces(const Program& program, const Operation& operation);
+
+  bool everywhere() const { return !mesh_ && !listed_; }  // on no devices of its own: on all alike
+  std::int64_t count() const;
+  std::int64_t device(std::int64_t place) const;
+  // Nothing where the device at that place does not run the operation.
+  std::optional<Box> box(const Operator& op, std::int64_t place) const;
+
+ private:
+  std::optional<std::int64_t> block(const BlockPlacement& p, std::int64_t place,
+                                    const std::vector<std::int64_t>& position) const;
+
+  const Operation& operation_;
+  const Mesh* mesh_ = nullptr;
+  bool listed_ = false;
+  std::vector<std::int64_t> devices_;  // those that are listed, in ascending order
+};
+
+// The mesh that an operation's blocks go over; null if there is none.
+const Mesh* mesh_of(const Program& program, const Operation& operation);
+
+// Where the blocks go, whichever dim numbers them.
+BlockPlacement place_alone(BlockPlacement p);
+
+std::string to_string(const DeviceSets& devices);  // {0, 1}, {2}
+
+}  // namespace tap::ir

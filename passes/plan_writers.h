@@ -1,0 +1,31 @@
+// A value that several operations write together is cut along its own blocks: of each writer the part that lies in a block
+// goes where the block goes. Where a writer does not reach into a block, its own block is empty.
+//
+//   Y[i] = A[i] for i in 0..4      Y over data = 4, of 10 cells:      split Y@0 dim i into [0, 3, 4, 4, 4] over pod.data
+//   Y[4 + j] = B[j]                blocks of 3, 3, 3 and 1            split Y@1 dim j into [0, 0, 2, 5, 6] over pod.data
+//   Y[0, j] = 0                    no dim walks axis 0                place Y@2 at 0 over pod.data
+#pragma once
+
+#include "ir/plan.h"
+
+namespace tap::passes {
+
+// How an axis of a value is cut, and where its blocks go.
+struct AxisCut {
+  std::size_t axis = 0;
+  ir::Blocks blocks;      // of the whole axis
+  ir::PlannedSplit over;  // whose place is meant
+};
+
+struct WritersPlan {
+  std::vector<ir::PlannedSplit> splits;
+  std::string why_not;  // … one of them cannot be cut so; then there are no splits
+};
+// By the names that a plan has for the operations of the graph.
+WritersPlan plan_of_writers(const ir::Program& program, const ir::Graph& graph, const std::vector<std::string>& names,
+                            ir::ValueId value, const std::vector<AxisCut>& cuts);
+
+// As a plan calls the dim: by its name, or by its number where that is not the only one.
+std::string plan_dim_name(const ir::Operator& op, std::uint32_t dim);
+
+}  // namespace tap::passes

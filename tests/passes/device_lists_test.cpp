@@ -1,0 +1,176 @@
+// Blocks on devices that are listed, where no mesh says them; and values of several writers, each cut along the value's blocks.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ir/interpret_blocks.h"
+#include "ir/plan_text.h"
+#include "passes/expand.h"
+#include "passes/pipeline.h"
+#include "passes/plan_shardings.h"
+#include "passes/propagate.h"
+#include "passes/realise.h"
+#include "tests/check/certified.h"
+#include "tests/passes/lowered.h"
+
+namespace tap::passes {
+namespace {
+
+using namespace ir;
+
+constexpr std::string_view three_values =
+    "mesh pod = [data: 2]\n"
+    "program p(X: i64[10, 6]) -> (Y: i64[10], Z: i64[10, 6]) {\n"
+    "  H[i, k] = X[i, k] * 2 + i\n"
+    "  Y[i] = sum[k] H[i, k]\n"
+    "  Z[i, k] = H[9 - i, k] + Y[i]\n"
+    "}\n";
+
+SplitResult applied(const Program& program, const std::string& lines) {
+  auto parsed = parse_plan("plan 1\n" + lines);
+  if (auto* error = std::get_if<TextError>(&parsed)) ADD_FAILURE() << error->message;
+  return apply_splits(program, std::get<Plan>(parsed));
+}
+
+// What the devices compute is the whole; the checker takes it.
+BlockProgram expect_same(const Program& program, const SplitResult& cut) {
+  EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
+  const Program sharded = realise(cut.program).program;
+  EXPECT_EQ(verify(sharded), std::vector<std::string>{});
+  EXPECT_EQ(std::get<Program>(parse_program(print(sharded))), sharded);
+  BlockProgram blocks = expand(sharded);
+  EXPECT_EQ(check::test::refusal_of(blocks), "");
+  const auto inputs = test::some_inputs(program);
+  test::expect_equal(interpret(blocks, inputs).outputs, interpret(program, program.main, inputs).outputs, "sharded");
+  return blocks;
+}
+
+std::set<std::int64_t> devices_of(const BlockProgram& blocks, const std::string& value) {
+  std::set<std::int64_t> devices;
+  const Graph& graph = blocks.program[blocks.program.main];
+  for (const Held& held : blocks.graphs[blocks.program.main.index()].held)
+    if (graph[held.value].name == value && !held.box.empty()) devices.insert(held.device);
+  return devices;
+}
+
+TEST(DeviceLists, ComputeTheSame) {
+  const Program program = test::lowered(std::string(three_values));
+  BlockProgram blocks = expect_same(program, applied(program,
+                                                     "split H dim i into 3 over devices {0, 1}, {2}, {7}\n"
+                                                     "split Y dim i into [0, 9, 10] over devices {5}, {1, 3}\n"
+                                                     "split Z dim i into 3 over devices {2}, {0}, {1}\n"));
+  EXPECT_EQ(devices_of(blocks, "H"), (std::set<std::int64_t>{0, 1, 2, 7}));
+  EXPECT_EQ(devices_of(blocks, "Y"), (std::set<std::int64_t>{1, 3, 5}));
+  expect_same(program, applied(program,
+                               "split H dim i into 2 over devices {0, 1}, {2, 3}\n"
+                               "split H dim k into 2 over devices {0, 2}, {1, 3}\n"
+                               "split Y dim k into 3 over devices {8}, {6}, {4}\n"
+                               "place Y over devices {3, 9}\n"
+                               "split Z dim i into 2 over pod.data\n"));
+  blocks = expect_same(program, applied(program, "place H over devices {4}\nplace Z at 1 over pod.data\n"));
+  EXPECT_EQ(devices_of(blocks, "H"), std::set<std::int64_t>{4});
+  EXPECT_EQ(devices_of(blocks, "Z"), std::set<std::int64_t>{1});
+}
+
+// What is placed alike needs no move; a block that others hold comes from them.
+TEST(DeviceLists, MoveWhatOthersHold) {
+  const Program program = test::lowered(std::string(three_values));
+  auto transfers = [&](const std::string& lines) {
+    const Program sharded = realise(applied(program, lines).program).program;
+    std::size_t count = 0;
+    for (const Operation& o : sharded[sharded.main].operations) count += sharded[o.op].transfer() != nullptr;
+    return count;
+  };
+  const std::string h = "split H dim i into 2 over devices {3}, {1}\n";
+  EXPECT_EQ(transfers(h + "split Y dim i into 2 over devices {3}, {1}\n"), 2u);  // Z reads both
+  EXPECT_EQ(transfers(h + "split Y dim i into 2 over devices {1}, {3}\n"), 3u);
+  EXPECT_EQ(transfers("place H over devices {3}\nplace Y over devices {3}\nplace Z over devices {3}\n"), 0u);
+  EXPECT_EQ(transfers("place H over devices {3}\nplace Y over devices {3, 4}\nplace Z over devices {3}\n"), 2u);
+}
+
+TEST(DeviceLists, WhatCannotBe) {
+  const Program program = test::lowered(std::string(three_values));
+  auto problem = [&](const std::string& lines) {
+    SplitResult result = applied(program, lines);
+    return result.problems.size() == 1 ? result.problems[0].message : std::to_string(result.problems.size());
+  };
+  EXPECT_EQ(problem("split H dim i into 3 over devices {0}, {1}\n"), "3 blocks for 2 sets of devices");
+  EXPECT_EQ(problem("split H dim i into 2 over devices {0, 1}, {1}\n"),
+            "device 1 is to have the blocks 0 and 1; it can hold one box of what is written");
+  EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over devices {0}, {1}\n"),
+            "no device is in all of {0} and {1}, and a block of `H` would have none (it is cut over devices along `i` "
+            "already)");
+  EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over pod.data\n"),
+            "`H` is on devices that are listed already");
+  EXPECT_EQ(problem("split H dim i into 2 over pod.data\nsplit H dim k into 2 over devices {0}, {1}\n"),
+            "`H` is on the mesh `pod` already");
+  EXPECT_EQ(problem("place H at 2 over pod.data\n"),
+            "there is no place 2 along `data`, which has 2 places, counted from 0");
+}
+
+ShardedPlan followed(const Program& program) {
+  PropagationOptions options;
+  options.prepare = false;
+  return plan_of_shardings(propagate(program, options).program);
+}
+
+// Each writer is cut where the value is: into blocks of other sizes, or none.
+TEST(WrittenTogether, IsCutAlongTheValue) {
+  for (const char* equations :
+       {"Y[i, j] = A[i, j] for i in 0..4\n  Y[4 + i, j] = B[i, j]",  // blocks of 4, 4 and 1: one is of both
+        "Y[2*i, j] = A[i, j] for i in 0..5\n  Y[2*i + 1, j] = A[i, j] * 2 for i in 0..4",
+        "Y[0, j] = 7 for j in 0..6\n  Y[1 + i, j] = A[i, j] for i in 0..7\n  Y[8, j] = B[0, j]",
+        "Y[i, j] = A[i, j] for i in 0..5, j in 0..3\n  Y[i, 3 + j] = A[i, j] for i in 0..5, j in 0..3\n"
+        "  Y[5 + i, j] = B[i, j] for i in 0..4"}) {
+    for (const char* sharding :
+         {"pod[{a}, {}]", "pod[{}, {b}]", "pod[{a}, {b}]", "pod[{b, a}, {}]", "pod[{}, {a, b}]"}) {
+      SCOPED_TRACE(std::string(equations) + " @ " + sharding);
+      const Program program =
+          run(lowering(),
+              test::lowered("mesh pod = [a: 4, b: 2]\n"
+                            "program p(A: i64[7, 6], B: i64[5, 6]) -> (Z: i64[9, 6] @ " +
+                            std::string(sharding) + ") {\n  " + equations + "\n  Z[i, j] = Y[i, j] * 2\n}\n"))
+              .program;
+      ShardedPlan sharded = followed(program);
+      EXPECT_TRUE(sharded.left.empty()) << to_string(sharded.left[0]);
+      BlockProgram blocks = expect_same(program, apply_splits(program, sharded.plan));
+      EXPECT_GT(devices_of(blocks, "Y").size(), 1u);
+    }
+  }
+}
+
+TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
+  const Program program = test::lowered(
+      "mesh pod = [a: 2]\n"
+      "program p(A: i64[4], B: i64[4]) -> (Y: i64[8]) { Y[i] = A[i] for i in 0..4\n Y[4 + j] = B[j] }");
+  auto problem = [&](const std::string& lines) {
+    SplitResult result = applied(program, lines);
+    return result.problems.empty() ? "" : result.problems[0].message;
+  };
+  EXPECT_EQ(problem("split Y@0 dim i into 2 over pod.a\n"),
+            "`Y@1` writes a part of `Y`, too, and does not go over `pod.a`");
+  EXPECT_EQ(
+      problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim j into 2 over pod.a\n"),
+      "what a device writes of `Y`, which several operations write, would be no box: their blocks over `pod.a` are to "
+      "end at the same places");
+  EXPECT_EQ(problem("split Y@0 dim i into [0, 2, 4] over pod.a\nsplit Y@1 dim j into [0, 0, 4] over pod.a\n"), "");
+  EXPECT_EQ(problem("place Y@0 at 0 over pod.a\nplace Y@1 at 1 over pod.a\n"), "");
+}
+
+// Backwards: the plan has blocks in the order of the dim.
+TEST(WrittenTogether, WhatIsWrittenBackwardsStaysWhole) {
+  const Program program =
+      run(lowering(),
+          test::lowered("mesh pod = [a: 2]\n"
+                        "program p(A: i64[4], B: i64[4]) -> (Y: i64[8] @ pod[{a}]) { Y[3 - i] = A[i] for i in 0..4\n"
+                        " Y[4 + j] = B[j] }"))
+          .program;
+  ShardedPlan sharded = followed(program);
+  ASSERT_EQ(sharded.left.size(), 1u);
+  EXPECT_EQ(to_string(sharded.left[0]),
+            "`axis 0` of `Y` is not cut over `a`: several operations write this value together, and `Y@0` writes it "
+            "backwards");
+}
+
+}  // namespace
+}  // namespace tap::passes
