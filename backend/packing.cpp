@@ -1,6 +1,7 @@
 #include "backend/packing.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "backend/patterns.h"
 #include "support/checked.h"
@@ -104,7 +105,7 @@ class PackingChooser {
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
   // A copy pays if it is used several times, and what it is made from is far away or in the wrong order. What rows read step by
-  // step of the reduction comes line by line, and each line is used up before the next.
+  // step of the reduction comes line by line, and each line is used up before the next, if it stays so long.
   bool pays(const Access& access, bool lanes) const {
     std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
     double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
@@ -115,11 +116,28 @@ class PackingChooser {
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
     for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)
-      if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 && size(d) >= line_cells)
+      if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 && size(d) >= line_cells &&
+          !crowds(access))
         return false;
     const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
     if (!dense) return uses_of_it * tile_.row_count >= enough;
     return uses_of_it >= enough && bytes > static_cast<double>(machine_.l2_bytes) / 2;
+  }
+
+  // Whether the lines that the rows of a register tile read at a time lie such a power of two apart that they share few sets of
+  // the first cache, and take each other's place there. Its sets are the lines of a page.
+  bool crowds(const Access& access) const {
+    constexpr std::int64_t line_bytes = 64, sets = 64;
+    const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line_bytes), 1);
+    std::int64_t apart = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
+      const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[*tile_.rows]);
+      apart = checked::add(apart, checked::mul(steps, stride));
+      stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
+    }
+    if (apart == 0 || apart % line_bytes != 0) return false;
+    const std::int64_t places = sets / std::gcd(sets, apart / line_bytes);
+    return tile_.row_count / places > ways / 2;
   }
 
   // The box that the windows of a block of rows lie in, for all of a block of the reduction.

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Products that are large enough to be packed, in forms that have gone wrong, against NumPy; and bits that hang on no plan.
 packed_test.py TAPC"""
+import re
+
 import numpy as np
 
 from tapc import *
@@ -102,6 +104,19 @@ class Packed(TapcTest):
                         y, = self.run_on(LAYOUTS % words, {"a": a, "b": b}, ["Y"])
                         wanted = np.einsum(spec, a.astype(np.int64), b.astype(np.int64)).astype(of)
                         np.testing.assert_array_equal(y, wanted)
+
+    def test_rows_that_lie_a_power_of_two_apart(self):
+        self.write("machine.toml", '[caches]\nl1 = "48 KiB"\nl2 = "512 KiB"\n')
+        for depth, copied in ((1024, True), (2048, True), (1040, False)):
+            with self.subTest(depth=depth):
+                a, b = self.whole(261, depth), self.whole(depth, 256)
+                sizes = {"t": "f32", "a": f"261, {depth}", "b": f"{depth}, 256", "y": "261, 256", "to": "i, j",
+                         "left": "i, f", "right": "f, j"}
+                y, = self.run_on(LAYOUTS % sizes, {"a": a, "b": b}, ["Y"], "--machine", "machine.toml")
+                np.testing.assert_array_equal(y, a @ b)
+                self.expect(0, "(?s).*", "compile", "p.tap", "--emit=loops", "-o", "p", "--machine", "machine.toml")
+                copies = re.findall(r"p\d+\[.*\] = t0\[", (self.folder / "p.loops").read_text())
+                self.assertEqual(len(copies) > 0, copied)
 
     def test_lines_along_the_outer_reduction(self):
         for c, d in ((40, 300), (17, 500), (3, 2000)):
