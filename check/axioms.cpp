@@ -92,11 +92,11 @@ class Everywhere {
     const Terms::Node& node = terms_[t];
     auto e = linear(node.args[0]), v = linear(value);
     auto n = terms_.as_constant(node.args[1]);
-    if (!e || !v || !n || n->i <= 0 || no_points(domain_.box)) return false;
+    if (!e || !v || !n || n->i <= 0 || domain_.box.empty()) return false;
     std::int64_t k = checked::floor_div(least(*e, domain_.box), n->i);
     if (checked::floor_div(greatest(*e, domain_.box), n->i) != k) return false;
     AffineExpr whole = number(terms_.dims(), k);
-    return *v == (node.op == CellOp::div ? whole : minus(*e, times(whole, n->i)));
+    return *v == (node.op == CellOp::div ? whole : *e - scale(whole, n->i));
   }
 
  private:
@@ -104,8 +104,8 @@ class Everywhere {
     auto a = node.args.size() == 2 ? linear(node.args[0]) : std::nullopt;
     auto b = a ? linear(node.args[1]) : std::nullopt;
     if (!b) return false;
-    AffineExpr up = minus(*b, *a), down = minus(*a, *b), one = number(terms_.dims(), 1);
-    auto above = [&](const AffineExpr& e) { return never_negative(minus(e, one), domain_); };
+    AffineExpr up = *b - *a, down = *a - *b, one = number(terms_.dims(), 1);
+    auto above = [&](const AffineExpr& e) { return never_negative(e - one, domain_); };
     auto same = [&] { return never_negative(up, domain_) && never_negative(down, domain_); };
     switch (node.op) {
       case CellOp::less: return wanted ? above(up) : never_negative(down, domain_);
@@ -120,7 +120,7 @@ class Everywhere {
     const auto* form = terms_.linear_form(t);
     if (!form) return std::nullopt;
     AffineExpr e{{form->begin(), form->end() - 1}, form->back()};
-    if (!no_points(domain_.box)) least(e, domain_.box), greatest(e, domain_.box);  // or Overflow
+    if (!domain_.box.empty()) least(e, domain_.box), greatest(e, domain_.box);  // or Overflow
     return e;
   }
 

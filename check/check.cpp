@@ -41,12 +41,13 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   ir::StageKind is = ir::StageKind::program;
   for (std::size_t k = 0; k < stages.size() && readable; ++k)
     readable = verdict.attempt({}, k == 0 ? "the source" : where(k - 1), [&] {
-      const auto& [made, hash, blocks, schedule] = stages[k];
-      auto kind = made ? ir::StageKind::program : blocks ? ir::StageKind::blocks : ir::StageKind::schedule;
-      bool follows = (k > 0 || made) && kind >= std::exchange(is, kind) && (kind == ir::StageKind::program || program);
-      expect(Obligation::chain, follows && (k == 0 || steps[k - 1].made == kind), "it makes another kind of stage");
-      if (blocks) return check_expansion(*program, *blocks, where(k - 1), verdict);
-      if (schedule) return check_schedule(*program, *schedule, where(k - 1), verdict);
+      const auto& what = stages[k].what;
+      auto kind = static_cast<ir::StageKind>(what.index());
+      bool follows = kind >= std::exchange(is, kind) && kind == (k == 0 ? ir::StageKind::program : steps[k - 1].made);
+      expect(Obligation::chain, follows, "it makes another kind of stage");
+      if (auto* blocks = std::get_if<1>(&what)) return check_expansion(*program, **blocks, where(k - 1), verdict);
+      if (auto* schedule = std::get_if<2>(&what)) return check_schedule(*program, **schedule, where(k - 1), verdict);
+      const ir::Program* made = std::get<0>(what);
       if (auto fault = ir::ill_formed(*made)) throw Refusal{Obligation::well_formed, *fault};
       if (k > 0) check_step(*program, *made, steps[k - 1], where(k - 1), verdict);
       program = made;

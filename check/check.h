@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "check/verdict.h"
@@ -12,12 +13,10 @@
 
 namespace tap::check {
 
-// A stage and the hash of its text: a program, or what was made of the last one, which comes before it.
+// A stage (in the order of ir::StageKind) and the hash of its text: a program, or what was made of the last one before it.
 struct Stage {
-  const ir::Program* program = nullptr;
+  std::variant<const ir::Program*, const std::vector<ir::BlockGraph>*, const ir::Schedule*> what;
   std::string hash;
-  const std::vector<ir::BlockGraph>* blocks = nullptr;
-  const ir::Schedule* schedule = nullptr;
 };
 
 // The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.

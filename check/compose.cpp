@@ -43,7 +43,7 @@ Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<Affi
       std::int64_t c = rows[axis].coefficients[d];
       bool alone = std::count(rows[axis].coefficients.begin(), rows[axis].coefficients.end(), 0) + 1 ==
                    static_cast<std::ptrdiff_t>(map.dims.size());
-      if ((c == 1 || c == -1) && alone) dims[d] = times(minus(cell[axis], number(over, rows[axis].offset)), c);
+      if ((c == 1 || c == -1) && alone) dims[d] = scale(cell[axis] - number(over, rows[axis].offset), c);
     }
   for (std::size_t d = 0; d < dims.size(); ++d)
     match.expect(dims[d].has_value(), "dim {} of the producer does not follow from the cell that it writes", d);
@@ -76,13 +76,13 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
   Term value = terms.apply(ir::CellOp::cast, type, {cells.term(producer.op->map()->values[0])});
   if (access.fill) {
     // 0 <= e and e < n on each axis where the index space alone does not say so.
-    Ranges box = space_of(*side_.op).box;
+    Box box = box_of(*side_.op);
     std::optional<Term> inside;
     auto also = [&](ir::CellOp compare, Term a, Term b) {
       Term condition = terms.apply(compare, ElementType::boolean, {a, b});
       inside = inside ? terms.apply(ir::CellOp::logical_and, ElementType::boolean, {*inside, condition}) : condition;
     };
-    for (std::size_t axis = 0; axis < shape.size() && !no_points(box); ++axis) {
+    for (std::size_t axis = 0; axis < shape.size() && !box.empty(); ++axis) {
       Term e = terms.affine(cell[axis]);
       if (least(cell[axis], box) < 0) also(ir::CellOp::less_equal, terms.affine(number(terms.dims(), 0)), e);
       if (greatest(cell[axis], box) >= shape[axis])

@@ -19,7 +19,7 @@ struct Folded {
   const ir::Monoid& monoid = (*of.program)[op.reduce()->monoid];
   const std::set<std::uint32_t> reduced = dims_of_role(op, ir::DimRole::reduction);
   const std::size_t over = op.dims.size() + 1;
-  Ranges ranges = space_of(op).box;
+  Box box = box_of(op);
   std::vector<ir::Constraint> constraints = {};
   Terms terms{over};
   std::vector<Term> cells = {};  // of the fold
@@ -30,20 +30,21 @@ struct Folded {
     unless(reduced.count(j.dim) > 0 && !op.dims[j.dim].keep && j.size >= 1, "the dim that is cut is not reduced");
     bool plain = op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
     unless(plain && monoid.fold.has_value(), "it is cut already, or counts steps, or its monoid has no fold");
-    std::int64_t lo = ranges[j.dim].lo, points = checked::sub(ranges[j.dim].hi, lo), count = (points - 1) / j.size + 1;
-    ranges[j.dim] = {0, j.size};
-    ranges.push_back({0, std::max<std::int64_t>(count, 1)});
+    std::int64_t lo = box.dims[j.dim].lo, points = checked::sub(box.dims[j.dim].hi, lo),
+                 count = (points - 1) / j.size + 1;
+    box.dims[j.dim] = {0, j.size};
+    box.dims.push_back({0, std::max<std::int64_t>(count, 1)});
     Dims dims = in_order(op, over, Obligation::fold);
-    AffineExpr place = plus(unit(over, j.dim), times(unit(over, over - 1), count > 1 ? j.size : 0));
-    dims[j.dim] = plus(place, number(over, lo));
+    AffineExpr place = unit(over, j.dim) + scale(unit(over, over - 1), count > 1 ? j.size : 0);
+    dims[j.dim] = place + number(over, lo);
     Cells its(terms, of, dims);
     for (const ir::Constraint& c : op.constraints) {
       auto speaks = [&](std::uint32_t d) { return speaks_of(c.expr, d); };
       unless(std::any_of(reduced.begin(), reduced.end(), speaks), "not every cell is written");
       constraints.push_back({its.placed(c.expr), c.comparison});
     }
-    if (checked::mul(ranges.back().hi, j.size) > points)
-      constraints.push_back({minus(number(over, points - 1), place), ir::Comparison::at_least_zero});
+    if (checked::mul(box.dims.back().hi, j.size) > points)
+      constraints.push_back({number(over, points - 1) - place, ir::Comparison::at_least_zero});
     std::vector<Term> operands;
     for (ir::CellId cell : op.reduce()->operands) operands.push_back(its.term(cell));
     for (std::uint32_t r = 0; r < op.reads.size(); ++r) reads.insert(its.read(r));
@@ -56,17 +57,15 @@ struct Folded {
 
   // A cell of an operation whose dims are those.
   Term cell_of(const ir::Operation& operation, const Dims& dims, ir::CellId cell) {
-    Side side{&after, &operation, &after[operation.op]};
-    for (ir::ValueId v : operation.operands) side.operands.push_back(classes[v.index()]);
+    const Side side = side_of(after, operation, [this](ir::ValueId v) { return classes[v.index()]; });
     Cells mine(terms, side, dims);
     for (std::uint32_t k = 0; k < side.op->reads.size(); ++k) {
       const ir::Access& read = side.op->reads[k];
       const auto& [type, shape] = side.op->operands[read.tensor];
       std::vector<AffineExpr> rows = mine.rows(read);
       for (std::size_t axis = 0; axis < rows.size() && !read.fill && side.op->map(); ++axis)
-        unless(
-            least(rows[axis], ranges) >= 0 && greatest(rows[axis], ranges) + read.projection.shape[axis] <= shape[axis],
-            "a part reads outside of an operand");
+        unless(least(rows[axis], box) >= 0 && greatest(rows[axis], box) + read.projection.shape[axis] <= shape[axis],
+               "a part reads outside of an operand");
       if (!read.coordinates.empty() || std::ranges::count(read.projection.shape, 1) < std::ssize(rows)) continue;
       // A fill may stand for what is behind the last block.
       Term plain = read_of(terms, side.operands[read.tensor], type, rows);
@@ -101,7 +100,7 @@ struct Folded {
       unless(is < over && used.insert(is).second, "a part is read at another point");
       unless(role == (axis ? ir::DimRole::parallel : ir::DimRole::reduction), "a dim of a part has another role");
       bool whole = !axis || (range.lo == 0 && shape[d] == 1 && its.results[0].shape[d] == range.hi);
-      unless(range == ranges[is] && whole, "a dim of a part runs over another range");
+      unless(range == box.dims[is] && whole, "a dim of a part runs over another range");
     }
     std::vector<ir::Constraint> points, wanted = reduces ? constraints : points;
     for (const ir::Constraint& c : its.constraints) points.push_back({substituted(c.expr, dims, over), c.comparison});
@@ -128,7 +127,7 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   const auto block = static_cast<std::uint32_t>(a.dims.size() - 1);
   Match match(side_, before, in_order(fold.op, a.dims.size(), obligation, fold.reduced, block), obligation);
   Form wanted = match.form();
-  match.insert(wanted, block, {"", fold.ranges.back(), ir::DimRole::reduction});
+  match.insert(wanted, block, {"", fold.box.dims.back(), ir::DimRole::reduction});
   Cells own(match.terms(), side_, in_order(a, a.dims.size(), obligation));
   Dims dims;
   for (std::uint32_t d = 0; d < fold.over; ++d)

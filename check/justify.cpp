@@ -18,10 +18,7 @@ const ir::GraphClaim* Context::claim_of(ir::GraphId now, ir::GraphId was) {
 
 Side Justify::after_side(ir::OperationId id) const {
   const ir::Operation& operation = context_.after[claim_.after][id];
-  Side side{&context_.after, &operation, &context_.after[operation.op]};
-  for (ir::ValueId v : operation.operands) side.operands.push_back(places_.find(classes_[v.index()]));
-  for (ir::ValueId v : operation.results) side.results.push_back(places_.find(classes_[v.index()]));
-  return side;
+  return side_of(context_.after, operation, [this](ir::ValueId v) { return places_.find(classes_[v.index()]); });
 }
 
 Justify::Result Justify::operation(ir::OperationId id) {

@@ -72,7 +72,7 @@ void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1
 inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.devices.empty(); }
 void check_placements(const ir::Program& program, const ir::Operation& operation);
 // The device runs this block: the numbers of the blocks that are placed on a mesh are its coordinates there.
-void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Ranges& box);
+void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Box& box);
 void check_group(const ir::Program& program, const ir::Operator& op);  // the regions of a group
 // Every value is written before it is read, and never an input (step.cpp).
 void check_data_flow(const ir::Graph& graph);

@@ -44,22 +44,13 @@ T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
 int main(int argc, char** argv) {
   const auto paths = plain_arguments(argc, argv, 2, "tapc-check SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
-  std::deque<ir::Program> programs;
-  std::deque<std::vector<ir::BlockGraph>> blocks;
-  std::deque<ir::Schedule> schedules;
+  std::deque<ir::Stage> read;
   std::vector<check::Stage> stages;
   for (std::size_t k = 0; k < paths.size(); ++k) {
     if (k == 1) continue;
     std::string text = text_of(paths[k]);
-    check::Stage& stage = stages.emplace_back(check::Stage{nullptr, ir::hash_of_text(text)});
-    switch (ir::kind_of_stage(text)) {
-      case ir::StageKind::program:
-        stage.program = &programs.emplace_back(parsed(paths[k], ir::parse_program(text)));
-        break;
-      case ir::StageKind::blocks: stage.blocks = &blocks.emplace_back(parsed(paths[k], ir::parse_blocks(text))); break;
-      case ir::StageKind::schedule:
-        stage.schedule = &schedules.emplace_back(parsed(paths[k], ir::parse_schedule(text)));
-    }
+    const ir::Stage& stage = read.emplace_back(parsed(paths[k], ir::parse_stage(text)));
+    std::visit([&](const auto& what) { stages.push_back({&what, ir::hash_of_text(text)}); }, stage);
   }
   check::Verdict verdict = check::check(certificate, stages);
   std::map<std::string_view, std::size_t> proved;

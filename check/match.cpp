@@ -238,7 +238,7 @@ void Match::axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& e
   for (std::size_t k = 0; k < before_.op->exprs.size(); ++k) b_.term(CellId(k));
   for (std::size_t k = 0; k < after_.op->exprs.size(); ++k) a_.term(CellId(k));
   std::vector<Term> known = b_.all(exprs);
-  Space domain = space_of(*before_.op);
+  Space domain{box_of(*before_.op), before_.op->constraints};
   for (const ir::AxiomUse& use : uses) {
     std::vector<Term> variables;
     for (CellId cell : use.variables) variables.push_back(known[cell.index()]);

@@ -84,13 +84,13 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
   check_lists(op, operation);
 }
 
-void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Ranges& box) {
+void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Box& box) {
   auto unless = [&](bool holds) { expect(Obligation::placement, holds, "device {} does not do that block", device); };
   bool on_mesh = false;
   for (const ir::BlockPlacement& p : operation.placements) {
     if (!is_on_devices(p)) continue;
     on_mesh = true;
-    const ir::Range block = p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : box[p.dim];
+    const ir::Range block = p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : box.dims[p.dim];
     if (!p.axis) unless(block.lo == listed_at(p.devices, device) && block.hi == block.lo + 1);
     if (!p.axis) continue;
     const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);

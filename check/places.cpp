@@ -197,18 +197,10 @@ const ir::Operation& Places::operation(const ir::OperationRef& ref) const {
   return in[ref.operation];
 }
 Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step) {
-  const ir::Operation& op = operation(ref);
-  Side side{&program_, &op, &program_[op.op]};
-  for (ValueId v : op.operands) side.operands.push_back(class_of({ref.path, v, step}));
-  for (ValueId v : op.results) side.results.push_back(class_of({ref.path, v, step}));
-  return side;
+  return side_of(program_, operation(ref), [&](ValueId v) { return class_of({ref.path, v, step}); });
 }
 Side Places::side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps) {
-  const ir::Operation& op = operation(ref);
-  Side side{&program_, &op, &program_[op.op]};
-  for (ValueId v : op.operands) side.operands.push_back(class_of(ref.path, v, steps));
-  for (ValueId v : op.results) side.results.push_back(class_of(ref.path, v, steps));
-  return side;
+  return side_of(program_, operation(ref), [&](ValueId v) { return class_of(ref.path, v, steps); });
 }
 const Writers& Places::writers_in(const ir::Graph& graph) const {
   auto [at, fresh] = writers_.try_emplace(&graph);

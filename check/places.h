@@ -20,6 +20,14 @@ struct Side {
   std::vector<Class> operands = {}, results = {};
 };
 
+template <class ClassOf>
+Side side_of(const ir::Program& program, const ir::Operation& operation, ClassOf class_of) {
+  Side side{&program, &operation, &program[operation.op]};
+  for (ir::ValueId v : operation.operands) side.operands.push_back(class_of(v));
+  for (ir::ValueId v : operation.results) side.results.push_back(class_of(v));
+  return side;
+}
+
 // By value: the operations that write it, in order, and which of their results it is.
 using Writers = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
 Writers writers_of(const ir::Graph& graph);

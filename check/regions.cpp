@@ -18,13 +18,12 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
   std::vector<StandsFor> stands_for;
   for (std::size_t o = 0; o < from.size(); ++o) {
     const ir::Operation& operation = inner.operations[o];
-    Side before = places_.side(from[o]), after{&context_.after, &operation, &context_.after[operation.op]};
+    Side before = places_.side(from[o]);
     expect(obligation, operation.results.size() == before.results.size(), "operation {} in it is another", o);
-    for (ir::ValueId v : operation.operands) after.operands.push_back(places_.find(classes[v.index()]));
     for (std::size_t r = 0; r < operation.results.size(); ++r)
       classes[operation.results[r].index()] = before.results[r];
-    after.results = before.results;
-    same_operation(after, before);
+    auto class_of = [&](ir::ValueId v) { return places_.find(classes[v.index()]); };
+    same_operation(side_of(context_.after, operation, class_of), before);
     stands_for.push_back({from[o]});
   }
   check_writes(inner, places_, stands_for);
@@ -95,12 +94,12 @@ using Region = std::vector<Span>;
 class Demand {
  public:
   Demand(const ir::Program& program, const ir::Operator& group) : program_(program), op_(group) {
-    for (std::size_t d = 0; d < box_.size(); ++d)
-      point_.push_back({unit(box_.size(), d), plus(unit(box_.size(), d), number(box_.size(), 1))});
+    for (std::size_t d = 0; d < box_.rank(); ++d)
+      point_.push_back({unit(box_.rank(), d), unit(box_.rank(), d) + number(box_.rank(), 1)});
   }
 
   void run() {
-    if (no_points(box_)) return;
+    if (box_.empty()) return;
     for (std::size_t o = inner_.operations.size(); o-- > 0;) {
       const ir::Operation& operation = inner_.operations[o];
       const ir::Operator& op = program_[operation.op];
@@ -119,7 +118,7 @@ class Demand {
       for (const Region& dims : wanted)
         for (const ir::Access& read : op.reads)
           add(asked_[operation.operands[read.tensor].index()],
-              image(read, dims, op.operands[read.tensor].shape, space_of(op).box));
+              image(read, dims, op.operands[read.tensor].shape, box_of(op)));
     }
     for (std::size_t k = 0; k < inner_.inputs.size(); ++k)
       for (const Region& region : asked_[inner_.inputs[k].index()]) covered(k, region);
@@ -127,7 +126,7 @@ class Demand {
   }
 
  private:
-  Span constant(ir::Range r) const { return {number(box_.size(), r.lo), number(box_.size(), r.hi), r}; }
+  Span constant(ir::Range r) const { return {number(box_.rank(), r.lo), number(box_.rank(), r.hi), r}; }
   // What is empty asks for nothing.
   void add(std::vector<Region>& list, Region region) const {
     bool known = std::find(list.begin(), list.end(), region) != list.end();
@@ -149,8 +148,8 @@ class Demand {
   }
 
   static Span clipped(Span span, ir::Range whole) {
-    if (is_number(span.lo)) span.lo.offset = std::max(span.lo.offset, whole.lo);
-    if (is_number(span.hi)) span.hi.offset = std::min(span.hi.offset, whole.hi);
+    if (span.lo.is_constant()) span.lo.offset = std::max(span.lo.offset, whole.lo);
+    if (span.hi.is_constant()) span.hi.offset = std::min(span.hi.offset, whole.hi);
     return span;
   }
 
@@ -159,7 +158,7 @@ class Demand {
     Span known = dims[d];
     dims[d] = constant({0, 1});
     Span others = along(row, extent, dims);
-    AffineExpr first = minus(cells.lo, others.hi), last = minus(cells.hi, others.lo);
+    AffineExpr first = cells.lo - others.hi, last = cells.hi - others.lo;
     std::int64_t c = row.coefficients[d];
     if (c < 0) std::swap(first, last);
     for (AffineExpr* e : {&first, &last})
@@ -179,7 +178,7 @@ class Demand {
     for (const ir::IndexDim& dim : op.dims)
       dims.push_back(dim.role == ir::DimRole::counter ? anchors[dims.size()] : constant(dim.range));
     for (std::uint32_t d : write.invariant_dims)
-      if (before(plus(others[d].lo, number(box_.size(), 1)), others[d].hi)) dims[d] = others[d];
+      if (before(others[d].lo + number(box_.rank(), 1), others[d].hi)) dims[d] = others[d];
     for (std::size_t axis = 0; axis < cells.size(); ++axis) {
       const AffineExpr& row = write.projection.start.rows[axis];
       for (std::size_t d = 0; d < op.dims.size(); ++d)
@@ -194,16 +193,16 @@ class Demand {
   }
 
   Span along(const AffineExpr& row, std::int64_t extent, const Region& dims) const {
-    AffineExpr lo = number(box_.size(), row.offset), hi = number(box_.size(), row.offset + extent);
+    AffineExpr lo = number(box_.rank(), row.offset), hi = number(box_.rank(), row.offset + extent);
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      AffineExpr first = dims[d].lo, last = minus(dims[d].hi, number(box_.size(), 1));
+      AffineExpr first = dims[d].lo, last = dims[d].hi - number(box_.rank(), 1);
       if (row.coefficients[d] < 0) std::swap(first, last);
-      lo = plus(lo, times(first, row.coefficients[d])), hi = plus(hi, times(last, row.coefficients[d]));
+      lo = lo + scale(first, row.coefficients[d]), hi = hi + scale(last, row.coefficients[d]);
     }
     return {lo, hi};
   }
   // Outside of the tensor there is nothing, nor where no point of `space` goes.
-  Region image(const ir::Access& access, const Region& dims, const Shape& shape, const Ranges& space) const {
+  Region image(const ir::Access& access, const Region& dims, const Shape& shape, const Box& space) const {
     Region region;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       region.push_back(constant({0, shape[axis]}));
@@ -218,7 +217,7 @@ class Demand {
 
   // What the group writes at a point is what the operation writes on the dims that the point gives it.
   Region writes(std::size_t operation, const ir::Operator& op, const ir::Access& write, std::size_t result) const {
-    Region dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape, space_of(op).box);
+    Region dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape, box_of(op));
     for (const ir::Access& outer : op_.writes) {
       if (outer.tensor != result) continue;
       Region mine = image(outer, point_, op_.results[result].shape, box_);
@@ -229,7 +228,7 @@ class Demand {
     return dims;
   }
 
-  bool before(const AffineExpr& a, const AffineExpr& b) const { return least(minus(b, a), box_) >= 0; }
+  bool before(const AffineExpr& a, const AffineExpr& b) const { return least(b - a, box_) >= 0; }
   bool within(const Span& a, const Span& b) const { return before(b.lo, a.lo) && before(a.hi, b.hi); }
 
   // Outside of the tensor nothing is read: there the fill stands.
@@ -255,19 +254,19 @@ class Demand {
     auto writes = std::ranges::count(op_.writes, result, &ir::Access::tensor);
     for (const ir::Access& write : op_.writes) {
       if (write.tensor != result) continue;
-      std::vector<bool> used(box_.size(), false);
+      std::vector<bool> used(box_.rank(), false);
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const AffineExpr& row = write.projection.start.rows[axis];
         std::int64_t extent = write.projection.shape[axis], reach = extent;
-        for (std::size_t turn = 0; turn < box_.size(); ++turn)
-          for (std::size_t d = 0; d < box_.size(); ++d)
+        for (std::size_t turn = 0; turn < box_.rank(); ++turn)
+          for (std::size_t d = 0; d < box_.rank(); ++d)
             if ((row.coefficients[d] == reach || row.coefficients[d] == -reach) && !used[d])
-              used[d] = true, reach = checked::mul(reach, box_[d].hi - box_[d].lo);
+              used[d] = true, reach = checked::mul(reach, box_.dims[d].hi - box_.dims[d].lo);
         bool exact = reach == shape[axis] && least(row, box_) == 0 && greatest(row, box_) + extent == reach;
         expect(Obligation::writes_exact, exact, "its parts of result {} do not partition axis {}", result, axis);
       }
-      for (std::size_t d = 0; d < box_.size(); ++d) {
-        bool free = used[d] || box_[d].hi - box_[d].lo == 1 || op_.dims[d].role != ir::DimRole::parallel;
+      for (std::size_t d = 0; d < box_.rank(); ++d) {
+        bool free = used[d] || box_.dims[d].hi - box_.dims[d].lo == 1 || op_.dims[d].role != ir::DimRole::parallel;
         free |= std::count(write.invariant_dims.begin(), write.invariant_dims.end(), d) > 0;
         expect(Obligation::writes_exact, free, "result {} is written again for each point of dim {}", result, d);
       }
@@ -279,7 +278,7 @@ class Demand {
   const ir::Operator& op_;
   const ir::RegionBody& region_ = *op_.region();
   const ir::Graph& inner_ = program_[region_.graph];
-  Ranges box_ = space_of(op_).box;
+  Box box_ = box_of(op_);
   std::vector<std::vector<Region>> asked_{inner_.values.size()};  // by inner value
   Region point_;                                                  // of the group's dims
 };

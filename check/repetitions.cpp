@@ -46,7 +46,7 @@ Justify::Result Justify::justify(const ir::StepOf& j) {
   Dims dims = in_order(b, over, obligation, was ? std::set{*was} : std::set<std::uint32_t>{}, is);
   if (was) {
     dims[*was] = number(over, several ? checked::add(claim_.first, j.step) : j.step);
-    if (is) dims[*was] = plus(*dims[*was], times(unit(over, *is), claim_.steps));
+    if (is) dims[*was] = *dims[*was] + scale(unit(over, *is), claim_.steps);
   }
   // What is inside counts the same repetitions only if it does not speak of this one.
   if (b.region()) same_region(side_, before);

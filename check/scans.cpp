@@ -118,8 +118,8 @@ Justify::Result Justify::justify(const ir::CarryOf& j) {
   Form wanted = match.form();
   match.insert(wanted, r, {"", blocks});
   match.insert(wanted, q, {"", blocks, ir::DimRole::reduction});
-  AffineExpr apart = times(minus(unit(over, r), unit(over, q)), scan.forward ? 1 : -1);
-  wanted.constraints.push_back({plus(apart, number(over, -1)), ir::Comparison::at_least_zero});
+  AffineExpr apart = scale(unit(over, r) - unit(over, q), scan.forward ? 1 : -1);
+  wanted.constraints.push_back({apart + number(over, -1), ir::Comparison::at_least_zero});
   parts(match, wanted, before, scan.along, r);
   for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
     std::vector<AffineExpr> rows = wanted.writes[k].rows;

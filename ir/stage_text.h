@@ -30,7 +30,8 @@ std::variant<std::vector<BlockGraph>, TextError> parse_blocks(std::string_view t
 std::string print(const Schedule& schedule);
 std::variant<Schedule, TextError> parse_schedule(std::string_view text);
 
-// What a text begins like.
-StageKind kind_of_stage(std::string_view text);
+// A stage of any kind, in the order of StageKind: as its first word says.
+using Stage = std::variant<Program, std::vector<BlockGraph>, Schedule>;
+std::variant<Stage, TextError> parse_stage(std::string_view text);
 
 }  // namespace tap::ir

@@ -2,113 +2,62 @@
 
 #include <algorithm>
 
-#include "check/justify.h"
-
 namespace tap::check {
 
-Ranges cells_of(const Shape& shape) {
-  Ranges cells;
-  cells.reserve(shape.size());
-  for (std::int64_t extent : shape) cells.push_back({0, extent});
-  return cells;
-}
-Ranges within(Ranges a, const Ranges& b) {
-  for (std::size_t d = 0; d < a.size(); ++d) a[d] = {std::max(a[d].lo, b[d].lo), std::min(a[d].hi, b[d].hi)};
-  return a;
-}
-bool inside(const Ranges& a, const Ranges& b) { return no_points(a) || within(a, b) == a; }
-
-void Boxes::add(Ranges box) {
-  if (no_points(box)) return;
-  for (; !boxes_.empty(); boxes_.pop_back()) {
-    const Ranges& last = boxes_.back();
-    if (inside(box, last)) return;
-    std::size_t other = 0, differ = 0;
-    for (std::size_t d = 0; d < box.size(); ++d)
-      if (box[d] != last[d]) other = d, ++differ;
-    if (differ != 1 || box[other].lo > last[other].hi || last[other].lo > box[other].hi) break;
-    box[other] = {std::min(box[other].lo, last[other].lo), std::max(box[other].hi, last[other].hi)};
-  }
-  boxes_.push_back(std::move(box));
-}
-bool Boxes::meet(const Ranges& box) const {
-  return std::ranges::any_of(boxes_, [&](const Ranges& b) { return !no_points(within(box, b)); });
-}
-bool Boxes::cover(const Ranges& box) const {
-  std::vector<std::pair<Ranges, std::size_t>> open{{box, 0}};  // to be covered by the boxes from that one on
-  while (!open.empty()) {
-    auto [rest, k] = std::move(open.back());
-    open.pop_back();
-    if (no_points(rest)) continue;
-    while (k < boxes_.size() && no_points(within(rest, boxes_[k]))) ++k;
-    if (k == boxes_.size()) return false;
-    for (std::size_t d = 0; d < rest.size(); ++d) {
-      const ir::Range by = boxes_[k][d], whole = rest[d];
-      if (whole.lo < by.lo) rest[d] = {whole.lo, by.lo}, open.emplace_back(rest, k + 1);
-      if (by.hi < whole.hi) rest[d] = {by.hi, whole.hi}, open.emplace_back(rest, k + 1);
-      rest[d] = {std::max(whole.lo, by.lo), std::min(whole.hi, by.hi)};
-    }
-  }
-  return true;
-}
-
-Ranges points_of(const ir::Operator& op, const Ranges& box, bool walked, Obligation obligation) {
-  Ranges points = box, wanted;
-  wanted.reserve(box.size());
-  for (const ir::IndexDim& dim : op.dims) wanted.push_back(dim.range);
-  std::vector<bool> walks(box.size(), false);  // what is walked block by block
+Box points_of(const ir::Operator& op, const Box& box, bool walked, Obligation obligation) {
+  Box points = box, wanted{box_of(op)};
+  std::vector<bool> walks(box.rank(), false);  // what is walked block by block
   for (const ir::Blocking& b : op.blockings) {
-    const ir::Range number = box[b.block_dim];
+    const ir::Range number = box.dims[b.block_dim];
     if (op.dims[b.block_dim].role == ir::DimRole::reduction) {
-      points[b.block_dim] = {0, 1};
-      if (walked) wanted[b.block_dim] = {0, 1};
+      points.dims[b.block_dim] = {0, 1};
+      if (walked) wanted.dims[b.block_dim] = {0, 1};
       walks[b.dim] = true;
-    } else if (number.lo < number.hi) {
-      bool one = number.hi == number.lo + 1 && number.lo >= 0 && number.hi <= b.blocks.count && !walks[b.dim];
-      expect(obligation, one, "dim {} has not one block number", b.block_dim);
-      ir::Range& cut = wanted[b.dim];
+    } else if (!number.empty()) {
+      bool numbers = number.lo >= 0 && number.hi <= b.blocks.count && !walks[b.dim];
+      expect(obligation, numbers, "dim {} has the number of no block", b.block_dim);
+      ir::Range& cut = wanted.dims[b.dim];
       cut = {edge(b.blocks, cut, number.lo), edge(b.blocks, cut, number.hi)};
     }
   }
-  for (std::size_t d = 0; d < box.size(); ++d) {
-    bool part = box[d].lo >= wanted[d].lo && box[d].hi <= wanted[d].hi, empty = box[d].hi <= box[d].lo;
-    bool fits = op.dims[d].role == ir::DimRole::parallel ? part || empty : box[d] == wanted[d];
-    expect(obligation, fits || (empty && wanted[d].hi <= wanted[d].lo), "dim {} runs over {}..{}, which is not {}..{}",
-           d, box[d].lo, box[d].hi, wanted[d].lo, wanted[d].hi);
+  for (std::size_t d = 0; d < box.rank(); ++d) {
+    const ir::Range has = box.dims[d], all = wanted.dims[d];
+    bool fits = op.dims[d].role == ir::DimRole::parallel ? all.contains(has) : has == all;
+    expect(obligation, fits || (has.empty() && all.empty()), "dim {} runs over {}..{}, which is not {}..{}", d, has.lo,
+           has.hi, all.lo, all.hi);
   }
   return points;
 }
-bool is_idle(const ir::Operator& op, const Ranges& points) {
-  for (std::size_t d = 0; d < points.size(); ++d)
-    if (op.dims[d].role == ir::DimRole::parallel && points[d].hi <= points[d].lo) return true;
+bool is_idle(const ir::Operator& op, const Box& points) {
+  for (std::size_t d = 0; d < points.rank(); ++d)
+    if (op.dims[d].role == ir::DimRole::parallel && points.dims[d].empty()) return true;
   return false;
 }
+bool is_whole(const ir::Operator& op) { return op.region() && op.region()->kind != ir::RegionKind::group; }
 
-Ranges bounds_of(const ir::Access& access, const Ranges& points) {
-  Ranges bounds;
-  bounds.reserve(access.projection.shape.size());
+Box bounds_of(const ir::Access& access, const Box& points) {
+  Box bounds;
+  bounds.dims.reserve(access.projection.shape.size());
   for (std::size_t axis = 0; axis < access.projection.shape.size(); ++axis) {
     const AffineExpr& row = access.projection.start.rows[axis];
-    bounds.push_back({least(row, points), checked::add(greatest(row, points), access.projection.shape[axis])});
+    std::int64_t last = greatest(row, points);
+    bounds.dims.push_back({least(row, points), checked::add(last, access.projection.shape[axis])});
   }
   return bounds;
 }
 
-void check_reads(const Run& run, std::size_t operand, const Ranges& points, const Contents& memory,
+void check_reads(const Run& run, std::size_t operand, const Box& points, const Contents& memory,
                  Obligation obligation) {
   const ir::Operator& op = *run.side.op;
-  auto need = [&](const Ranges& cells) {
-    expect(obligation, memory.hold(run.side.operands[operand], cells), "operand {} is not there: the memory {}",
-           operand, memory.value == run.side.operands[operand] ? "lacks cells of it" : "holds something else");
+  auto need = [&](const Box& cells) {
+    expect(obligation, memory.hold(run.side.operands[operand], cells), "operand {} of `{}` is not there: the memory {}",
+           operand, op.name, memory.value == run.side.operands[operand] ? "lacks cells of it" : "holds something else");
   };
-  const Ranges whole = cells_of(op.operands[operand].shape);
-  if (op.region() && op.region()->kind != ir::RegionKind::group) need(whole);
-  if (no_points(points)) return;  // a reduction over nothing reads nothing
-  for (const ir::Access& read : op.reads) {
-    if (read.tensor != operand) continue;
-    Ranges cells = within(bounds_of(read, points), whole);
-    if (!no_points(cells)) need(cells);
-  }
+  const Box whole = Box::of_shape(op.operands[operand].shape);
+  if (is_whole(op)) need(whole);
+  if (points.empty()) return;  // a reduction over nothing reads nothing
+  for (const ir::Access& read : op.reads)
+    if (read.tensor == operand) need(intersect(bounds_of(read, points), whole));
 }
 
 bool is_told_by(const ir::Access& access, std::size_t dim) {
@@ -123,86 +72,79 @@ bool cuts_cells(const ir::Operator& op, const ir::Constraint& c) {
     if (op.dims[d].role == ir::DimRole::reduction && speaks_of(c.expr, d)) return false;
   return true;
 }
-Ranges one_of_each_reduced(const ir::Operator& op, Ranges points) {
+Box one_of_each_reduced(const ir::Operator& op, Box points) {
   for (std::size_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role == ir::DimRole::reduction) points[d] = {0, 1};
+    if (op.dims[d].role == ir::DimRole::reduction) points.dims[d] = {0, 1};
   return points;
 }
 
-}  // namespace
-
-Ranges written_by(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
-  return within(bounds_of(write, one_of_each_reduced(op, points)), cells_of(op.results[write.tensor].shape));
-}
-
-namespace {
-
 // How many cells the points write, which no other points do; 0 if some of the points may be none of the operator's.
-std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
+std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box& points) {
   std::int64_t written = 1;
   for (std::int64_t extent : write.projection.shape) written = checked::mul(written, extent);
-  for (std::size_t d = 0; d < points.size(); ++d)
-    if (is_told_by(write, d)) written = checked::mul(written, points[d].hi - points[d].lo);
+  for (std::size_t d = 0; d < points.rank(); ++d)
+    if (is_told_by(write, d)) written = checked::mul(written, points.dims[d].size());
   bool all = std::ranges::all_of(op.constraints, [&](const ir::Constraint& c) {
     bool both = c.comparison == ir::Comparison::equal_zero;
     return !cuts_cells(op, c) || (least(c.expr, points) >= 0 && (!both || greatest(c.expr, points) <= 0));
   });
   return all ? written : 0;
 }
-std::int64_t size_of(const Ranges& box) {
-  std::int64_t size = 1;
-  for (ir::Range r : box) size = checked::mul(size, checked::sub(r.hi, r.lo));
-  return size;
+
+// Whether all of the value's writers' points were at work on the memory.
+bool all_wrote(const ir::Program& program, const Run& run, const ir::Access& write, const Contents& memory) {
+  for (auto [id, result] : (*run.writers)[run.side.operation->results[write.tensor].index()]) {
+    const ir::Operator& op = program[(*run.graph)[id].op];
+    const Box space = one_of_each_reduced(op, {box_of(op)});
+    for (const ir::Access& by : op.writes) {
+      if (by.tensor != result || is_idle(op, space)) continue;
+      auto wrote = memory.points.find(&by);
+      if (wrote == memory.points.end() || !wrote->second.covers(spread_of(op, by, space))) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
-  return count_of(op, write, points) >= size_of(bounds_of(write, points));
+Box written_by(const ir::Operator& op, const ir::Access& write, const Box& points) {
+  return intersect(bounds_of(write, one_of_each_reduced(op, points)), Box::of_shape(op.results[write.tensor].shape));
 }
 
-Ranges spread_of(const ir::Operator& op, const ir::Access& write, const Ranges& points) {
-  Ranges spread;
-  for (std::size_t d = 0; d < points.size(); ++d) {
+bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points) {
+  return count_of(op, write, points) >= bounds_of(write, points).size();
+}
+
+Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points) {
+  Box spread;
+  for (std::size_t d = 0; d < points.rank(); ++d) {
     bool matters = is_told_by(write, d);
     for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && speaks_of(c.expr, d);
-    if (matters) spread.push_back(points[d]);
+    if (matters) spread.dims.push_back(points.dims[d]);
   }
   return spread;
 }
 
-void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Ranges& all,
-                 const Ranges& box, Contents& memory) {
+void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& all, const Box& box,
+                 Contents& memory) {
   const ir::Operator& op = *run.side.op;
   const Class value = run.side.results[write.tensor];
-  const auto& writers = (*run.writers)[run.side.operation->results[write.tensor].index()];
-  const Ranges points = one_of_each_reduced(op, all), whole = cells_of(op.results[write.tensor].shape);
+  const Box points = one_of_each_reduced(op, all), cells = written_by(op, write, points);
   if (memory.value != value) memory = {value};
-  const Ranges cells = written_by(op, write, points), spread = spread_of(op, write, points);
   const bool dense = leaves_no_gap(op, write, points);
   if (dense) memory.cells.add(cells);
   if (dense && cells == box) return;
   memory.gaps |= !dense;
-  Boxes& seen = memory.points[&write];
+  const Box spread = spread_of(op, write, points);
+  BoxSet& seen = memory.points[&write];
   std::size_t told = 0;
-  for (std::size_t d = 0; d < points.size(); ++d) told += is_told_by(write, d);
-  if (told == spread.size() && !seen.meet(spread))
+  for (std::size_t d = 0; d < points.rank(); ++d) told += is_told_by(write, d);
+  if (told == spread.rank() && !seen.meets(spread))
     memory.count = checked::add(memory.count, count_of(op, write, points));
   seen.add(spread);
   if (!memory.gaps) return;
-  if (memory.count == size_of(box)) return memory.cells.add(box);
-  for (auto [id, result] : writers) {
-    const ir::Operator& other = program[(*run.graph)[id].op];
-    const Ranges space = one_of_each_reduced(other, space_of(other).box);
-    if (is_idle(other, space)) continue;
-    for (const ir::Access& by : other.writes) {
-      auto wrote = memory.points.find(&by);
-      bool there = by.tensor != result ||
-                   (wrote != memory.points.end() && wrote->second.cover(spread_of(other, by, space)));
-      if (!there) return;
-    }
-  }
-  memory.cells.add(whole);
+  if (memory.count == box.size()) memory.cells.add(box);
+  else if (all_wrote(program, run, write, memory)) memory.cells.add(Box::of_shape(op.results[write.tensor].shape));
 }
 
 }  // namespace tap::check

@@ -8,34 +8,23 @@
 #include "check/affine.h"
 #include "check/places.h"
 #include "check/verdict.h"
+#include "ir/box_set.h"
+#include "ir/schedule.h"
 
 namespace tap::check {
 
-Ranges cells_of(const Shape& shape);
-Ranges within(Ranges a, const Ranges& b);
-bool inside(const Ranges& a, const Ranges& b);  // all of `a`
-
-// Boxes; those that lie side by side are put together as they come, so that the list stays short.
-class Boxes {
- public:
-  void add(Ranges box);
-  bool cover(const Ranges& box) const;
-  bool meet(const Ranges& box) const;
-
- private:
-  std::vector<Ranges> boxes_;
-};
+using ir::Box, ir::BoxSet;
 
 struct Contents {
   std::optional<Class> value = {};
-  Boxes cells = {};
-  std::map<const ir::Access*, Boxes> points = {};  // by a write that leaves gaps: the points that wrote
-  bool gaps = false;                               // some write left some
-  std::int64_t count = 0;                          // of cells that were written for certain, each once
-  std::optional<ir::Scalar> filled = {};           // all other cells
-  std::optional<std::size_t> prepared_by = {};     // the kernel that made it of all of the value
+  BoxSet cells = {};
+  std::map<const ir::Access*, BoxSet> points = {};  // by a write that leaves gaps: the points that wrote
+  bool gaps = false;                                // some write left some
+  std::int64_t count = 0;                           // of cells that were written for certain, each once
+  std::optional<ir::Scalar> filled = {};            // all other cells
+  std::optional<std::size_t> prepared_by = {};      // the kernel that made it of all of the value
 
-  bool hold(Class other, const Ranges& box) const { return no_points(box) || (value == other && cells.cover(box)); }
+  bool hold(Class other, const Box& box) const { return box.empty() || (value == other && cells.covers(box)); }
 };
 
 // An operation of a graph, and the classes of its values.
@@ -45,24 +34,29 @@ struct Run {
   const Writers* writers = nullptr;
 };
 
-// The points on which the operator runs for a box, which must be a block of each dim that is cut and have all that is reduced
+// What a task runs on is one block.
+void check_single(const ir::Operator& op, const Box& box, Obligation obligation);
+// Adds the call, which has to be of one block; but those of blocks that follow on each other are one call (joined.cpp).
+void add_call(const ir::Operator& op, ir::KernelCall call, std::vector<ir::KernelCall>& calls, Obligation obligation);
+// The points on which the operator runs for a box, which must be blocks of each dim that is cut and have all that is reduced
 // there. One dim whose points only order a walk has one point: `walked` says whether the box has that one, or all.
-Ranges points_of(const ir::Operator& op, const Ranges& box, bool walked, Obligation obligation);
-bool is_idle(const ir::Operator& op, const Ranges& points);  // no point writes anything
+Box points_of(const ir::Operator& op, const Box& box, bool walked, Obligation obligation);
+bool is_idle(const ir::Operator& op, const Box& points);  // no point writes anything
+// Regions that are no groups need all of their operands, and write all of their results.
+bool is_whole(const ir::Operator& op);
 // What an access touches, also outside of the tensor.
-Ranges bounds_of(const ir::Access& access, const Ranges& points);
-// Refuses if the memory lacks cells that the operator reads of the operand. What needs everything has no reads.
-void check_reads(const Run& run, std::size_t operand, const Ranges& points, const Contents& memory,
-                 Obligation obligation);
+Box bounds_of(const ir::Access& access, const Box& points);
+// Refuses if the memory lacks cells that the operator reads of the operand.
+void check_reads(const Run& run, std::size_t operand, const Box& points, const Contents& memory, Obligation obligation);
 bool is_told_by(const ir::Access& access, std::size_t dim);  // whether the dim says which cell it is
 // The bounds of what a write writes; whether it leaves no gap there, which is so if its points are as many as the cells, since
 // no cell is written twice; and of the points those dims that say where it is.
-Ranges written_by(const ir::Operator& op, const ir::Access& write, const Ranges& points);
-bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Ranges& points);
-Ranges spread_of(const ir::Operator& op, const ir::Access& write, const Ranges& points);
+Box written_by(const ir::Operator& op, const ir::Access& write, const Box& points);
+bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points);
+Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
 // since none is written twice; or all of the value once all of its writers' points were at work on this memory.
-void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Ranges& points,
-                 const Ranges& box, Contents& memory);
+void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points, const Box& box,
+                 Contents& memory);
 
 }  // namespace tap::check

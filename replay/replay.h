@@ -19,4 +19,14 @@ void check_expansion(const ir::Program& program, const std::vector<ir::BlockGrap
 void check_schedule(const ir::Program& program, const ir::Schedule& schedule, const std::string& where,
                     Verdict& verdict);
 
+// Tasks that do what a graph says: those of a schedule, or those of a block graph, written as one.
+struct Tasks {
+  ir::GraphId graph;
+  const ir::Schedule& schedule;
+  std::vector<std::vector<ir::BufferId>> outputs;  // for each of the graph's all that has a part of it in the end
+  Obligation does, reads, keeps;  // who objects to other results, to what is read, and to what is written
+  bool scheduled;                 // one call is one block, and one step of a walk (execution.h)
+};
+bool run_tasks(const ir::Program& program, const Tasks& tasks, const std::string& where, Verdict& verdict);
+
 }  // namespace tap::check

@@ -1,8 +1,8 @@
 // Schedules: run in order, with repetitions by induction, the tasks leave every output in its place; and no task works on
 // memory that another still needs, or that another task of its batch works on.
+#include <iterator>
 #include <utility>
 
-#include "check/justify.h"
 #include "ir/well_formed.h"
 #include "replay/execution.h"
 #include "replay/replay.h"
@@ -11,30 +11,29 @@ namespace tap::check {
 
 namespace {
 
-constexpr auto schedule = Obligation::schedule, memory = Obligation::memory;
-
-class ScheduleCheck {
+class Machine {
  public:
-  ScheduleCheck(const ir::Program& program, const ir::Schedule& s) : program_(program), s_(s) {}
+  Machine(const ir::Program& program, const Tasks& tasks) : program_(program), tasks_(tasks) {}
 
-  void run(Verdict& verdict, const std::string& where) {
-    bool all = verdict.attempt({}, where, [&] { inputs(), exchanges(); });
-    if (all) all = verdict.attempt({}, where, [&] { prepare(), sequence(0); });
-    if (all) verdict.attempt(schedule, where, [&] { outputs(); });
-    if (all) verdict.findings.push_back({memory, Standing::proved, where, ""});
+  bool run(Verdict& verdict, const std::string& where) {
+    bool all = verdict.attempt({}, where, [&] { begin(); });
+    for (std::size_t b = 0; b < s_.sequences[0].size() && all; ++b)
+      all = verdict.attempt({}, fmt::format("{}, batch {}", where, b), [&] { this->batch(s_.sequences[0][b]); });
+    return all && verdict.attempt(tasks_.does, where, [&] { outputs(); });
   }
 
  private:
   using BufferId = ir::BufferId;
+  using What = decltype(ir::ScheduledTask::what);
   struct Task {  // that has begun
     const Run* run = nullptr;
-    Ranges points = {};
+    Box points = {};
   };
   struct State {
     Contents contents = {};
     BufferId partner = {};                    // with which it changes places
     std::size_t read_in = 0, written_in = 0;  // the batch in which it was last
-    Boxes written = {};                       // in that batch
+    BoxSet written = {};                      // in that batch
     const ir::Access* by = nullptr;           // whose points those are; none: cells of copies
   };
 
@@ -42,61 +41,46 @@ class ScheduleCheck {
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
   Class class_of(ir::ValueId v, const ir::Path& path) { return places_.class_of(path, v, steps_); }
   std::int64_t end_of(BufferId id) const {
-    std::int64_t bytes = static_cast<std::int64_t>(size_of(buffer(id).element));
-    for (ir::Range r : buffer(id).box.dims) bytes = checked::mul(bytes, std::max<std::int64_t>(0, r.hi - r.lo));
+    std::int64_t bytes = checked::mul(buffer(id).box.size(), static_cast<std::int64_t>(size_of(buffer(id).element)));
     return checked::add(buffer(id).at, bytes);
   }
 
-  void inputs() {
+  void begin() {
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
-      bool fits = buffer.place != ir::BufferPlace::arena || end_of(BufferId(b)) <= s_.arena_bytes;
-      expect(memory, fits, "b{} ends behind the arena", b);
+      const bool prepared = buffer.place == ir::BufferPlace::prepared;
+      bool fits = (!prepared && buffer.place != ir::BufferPlace::arena) ||
+                  end_of(BufferId(b)) <= (prepared ? s_.prepared_bytes : s_.arena_bytes);
+      expect(tasks_.keeps, fits, "b{} ends behind the memory that there is", b);
       if (buffer.place != ir::BufferPlace::input) continue;
-      states_[b].contents.value = class_of(main_.inputs[static_cast<std::size_t>(buffer.at)], {});
-      states_[b].contents.cells.add(buffer.box.dims);
+      states_[b].contents.value = class_of(graph_.inputs[static_cast<std::size_t>(buffer.at)], {});
+      states_[b].contents.cells.add(buffer.box);
     }
-  }
-
-  // Two memories that change places are one, as far as others are concerned.
-  void exchanges() {
     for (const ir::Sequence& sequence : s_.sequences)
       for (const ir::Batch& batch : sequence)
         for (const ir::ScheduledTask& task : batch)
-          if (auto* loop = std::get_if<ir::Iteration>(&task.what))
-            for (auto [a, b] : loop->states) {
-              bool apart = end_of(a) <= buffer(b).at || end_of(b) <= buffer(a).at || end_of(a) == buffer(a).at;
-              expect(memory, apart, "b{} and b{} change places, and overlap", a.index(), b.index());
-              at(a).partner = b;
-              at(b).partner = a;
-            }
+          if (auto* loop = std::get_if<ir::Iteration>(&task.what)) exchanges(*loop);
+    if (s_.preparation) prepare(s_.sequences[*s_.preparation]);
   }
 
-  void outputs() {
-    for (std::size_t k = 0; k < main_.outputs.size(); ++k) {
-      const Class value = class_of(main_.outputs[k], {});
-      bool there = no_points(cells_of(s_.outputs[k].type.shape));
-      for (std::size_t b = 0; b < s_.buffers.size() && !there; ++b)
-        there = s_.buffers[b].place == ir::BufferPlace::output && s_.buffers[b].at == static_cast<std::int64_t>(k) &&
-                states_[b].contents.hold(value, s_.buffers[b].box.dims);
-      expect(schedule, there, "output {} is not where it is given back", k);
+  // Two memories that change places are one, as far as others are concerned.
+  void exchanges(const ir::Iteration& loop) {
+    for (auto [a, b] : loop.states) {
+      bool apart = end_of(a) <= buffer(b).at || end_of(b) <= buffer(a).at || end_of(a) == buffer(a).at;
+      expect(tasks_.keeps, apart, "b{} and b{} change places, and overlap", a.index(), b.index());
+      at(a).partner = b;
+      at(b).partner = a;
     }
   }
 
-  // What kernels want of constants, made once. What is made is the kernels' own affair.
-  void prepare() {
-    std::map<std::int64_t, std::int64_t> ranges;
-    for (const ir::Batch& batch : s_.preparation ? s_.sequences[*s_.preparation] : ir::Sequence{})
+  // What kernels want of constants, made once: as if all of it were done at a time. What is made is the kernels' own affair.
+  void prepare(const ir::Sequence& sequence) {
+    for (const ir::Batch& batch : sequence)
       for (const ir::ScheduledTask& task : batch) {
         const auto& call = std::get<ir::KernelCall>(task.what);
-        const BufferId to = call.buffers[1];
-        at(to).contents = {at(call.buffers[0]).contents.value};
-        at(to).contents.prepared_by = call.kernel;
-        auto [range, fresh] = ranges.emplace(buffer(to).at, end_of(to));
-        bool apart = fresh && range->second <= s_.prepared_bytes;
-        if (range != ranges.begin()) apart &= std::prev(range)->second <= range->first;
-        if (std::next(range) != ranges.end()) apart &= range->second <= std::next(range)->first;
-        expect(memory, apart || end_of(to) == buffer(to).at, "b{} lies over what else is prepared", to.index());
+        Contents& made = at(call.buffers[1]).contents = {at(call.buffers[0]).contents.value};
+        made.prepared_by = call.kernel;
+        take(call.buffers[1], call.buffers[1]);
       }
   }
   bool is_prepared(BufferId id, const Run& run, std::size_t operand) {
@@ -104,21 +88,44 @@ class ScheduleCheck {
     if (buffer(id).place != ir::BufferPlace::prepared) return false;
     for (const ir::Preparation& how : s_.prepared[run.side.operation->op.index()]) {
       bool so = contents.value == run.side.operands[operand] && contents.prepared_by == how.kernel;
-      expect(schedule, how.operand != operand || so, "operand {} is not prepared as its kernel wants it", operand);
+      expect(tasks_.does, how.operand != operand || so, "operand {} is not prepared as its kernel wants it", operand);
     }
     return true;
   }
 
-  // What the tasks of a batch read is what was there before it.
-  void sequence(std::size_t number) {
-    for (const ir::Batch& batch : s_.sequences[number]) {
-      ++batch_;
-      std::vector<Task> tasks;
-      for (const ir::ScheduledTask& task : batch)
-        tasks.push_back(std::visit([this](const auto& what) { return begin(what); }, task.what));
-      for (std::size_t k = 0; k < batch.size(); ++k)
-        std::visit([&](const auto& what) { end(what, tasks[k]); }, batch[k].what);
+  void outputs() {
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
+      const Class value = class_of(graph_.outputs[k], {});
+      BoxSet held;
+      for (BufferId id : tasks_.outputs[k]) {
+        expect(tasks_.does, at(id).contents.hold(value, buffer(id).box), "output {} is not in b{}", k, id.index());
+        held.add(buffer(id).box);
+      }
+      expect(tasks_.does, held.covers(Box::of_shape(graph_[graph_.outputs[k]].type.shape)),
+             "a part of output {} is nowhere", k);
     }
+  }
+
+  // What the tasks of a batch read is what was there before it.
+  void batch(const ir::Batch& batch) {
+    ++batch_;
+    const std::vector<What> all = joined(batch);
+    std::vector<Task> tasks;
+    for (const What& what : all) tasks.push_back(std::visit([this](const auto& one) { return begin(one); }, what));
+    for (std::size_t k = 0; k < all.size(); ++k) std::visit([&](const auto& one) { end(one, tasks[k]); }, all[k]);
+  }
+  // Its calls, those of blocks that follow on each other as one, and its other tasks.
+  std::vector<What> joined(const ir::Batch& batch) {
+    std::vector<What> all;
+    std::vector<ir::KernelCall> calls;
+    for (const ir::ScheduledTask& task : batch) {
+      const auto* call = std::get_if<ir::KernelCall>(&task.what);
+      if (!call) all.push_back(task.what);
+      else if (tasks_.scheduled) add_call(*run_of(call->operations).side.op, *call, calls, tasks_.does);
+      else calls.push_back(*call);
+    }
+    std::ranges::move(calls, std::back_inserter(all));
+    return all;
   }
 
   const Run& run_of(std::size_t number) {
@@ -131,15 +138,15 @@ class ScheduleCheck {
 
   // Memory is to be written: what was in it, and in all that overlaps it, is gone unless it is more of the same. Tasks of one
   // operation may write one memory, at points that are apart or on which what is written does not depend.
-  Contents& write(BufferId id, const Ranges& cells, const ir::Access* by = nullptr, const Ranges& points = {}) {
+  Contents& write(BufferId id, const Box& cells, const ir::Access* by = nullptr, const Box& points = {}) {
     State& state = at(id);
     bool kept = buffer(id).place == ir::BufferPlace::input || buffer(id).place == ir::BufferPlace::prepared;
-    expect(memory, !kept, "an input or what is prepared is written: b{}", id.index());
-    expect(memory, inside(cells, buffer(id).box.dims), "b{} is written outside of its box", id.index());
-    expect(memory, state.read_in != batch_, "b{} is written while another task reads it", id.index());
+    expect(tasks_.keeps, !kept, "an input or what is prepared is written: b{}", id.index());
+    expect(tasks_.keeps, buffer(id).box.contains(cells), "b{} is written outside of its box", id.index());
+    expect(tasks_.keeps, state.read_in != batch_, "b{} is written while another task reads it", id.index());
     if (state.written_in != batch_) state.written_in = batch_, state.written = {}, state.by = by;
-    bool apart = !state.written.meet(by ? points : cells) || (by && !by->invariant_dims.empty());
-    expect(memory, state.by == by && apart, "two tasks of a batch write the same cells of b{}", id.index());
+    bool apart = !state.written.meets(by ? points : cells) || (by && !by->invariant_dims.empty());
+    expect(tasks_.keeps, state.by == by && apart, "two tasks of a batch write the same cells of b{}", id.index());
     state.written.add(by ? points : cells);
     if (buffer(id).place != ir::BufferPlace::arena) return state.contents;
     take(id, id);
@@ -150,62 +157,69 @@ class ScheduleCheck {
   void take(BufferId id, BufferId writer) {
     const std::int64_t begin = buffer(id).at, end = end_of(id);
     if (begin == end) return;
-    auto it = owners_.lower_bound(begin);
-    if (it != owners_.end() && it->first == begin && it->second == id) return;
-    if (it != owners_.begin() && end_of(std::prev(it)->second) > begin) --it;
-    while (it != owners_.end() && it->first < end) {
+    std::map<std::int64_t, BufferId>& owners = owners_[buffer(id).place];
+    auto it = owners.lower_bound(begin);
+    if (it != owners.end() && it->first == begin && it->second == id) return;
+    if (it != owners.begin() && end_of(std::prev(it)->second) > begin) --it;
+    while (it != owners.end() && it->first < end) {
       for (BufferId other : {it->second, at(it->second).partner}) {
         if (!other.valid() || other == writer) continue;
         bool idle = at(other).read_in != batch_ && at(other).written_in != batch_;
-        expect(memory, idle, "b{} lies over b{}, and both are used at a time", writer.index(), other.index());
+        expect(tasks_.keeps, idle, "b{} lies over b{}, and both are used at a time", writer.index(), other.index());
         at(other).contents = {};
       }
-      it = owners_.erase(it);
+      it = owners.erase(it);
     }
-    owners_.emplace(begin, id);
+    owners.emplace(begin, id);
   }
 
   Task begin(const ir::KernelCall& call) {
     const Run& run = run_of(call.operations);
     const ir::Operator& op = *run.side.op;
-    Ranges box = call.box.dims;
-    for (const ir::Counter& counter : call.counters) box[counter.dim] = op.dims[counter.dim].range;
-    Task task{&run, points_of(op, box, !op.region(), schedule)};
+    Box box = call.box;
+    for (const ir::Counter& counter : call.counters) box.dims[counter.dim] = op.dims[counter.dim].range;
+    Task task{&run, points_of(op, box, tasks_.scheduled && !op.region(), tasks_.does)};
     for (std::size_t k = 0; k < op.operands.size() && !is_idle(op, task.points); ++k) {
-      if (!is_prepared(call.buffers[k], run, k))
-        check_reads(run, k, task.points, at(call.buffers[k]).contents, schedule);
-      at(call.buffers[k]).read_in = batch_;
+      State& state = at(call.buffers[k]);
+      if (!is_prepared(call.buffers[k], run, k)) check_reads(run, k, task.points, state.contents, tasks_.reads);
+      state.read_in = batch_;
     }
     return task;
   }
   void end(const ir::KernelCall& call, const Task& task) {
     const ir::Operator& op = *task.run->side.op;
-    if (!is_idle(op, task.points))
-      for (const ir::Access& by : op.writes) {
-        const BufferId to = call.buffers[op.operands.size() + by.tensor];
-        Contents& contents = write(to, written_by(op, by, task.points), &by, spread_of(op, by, task.points));
-        add_written(program_, *task.run, by, task.points, buffer(to).box.dims, contents);
-      }
+    if (is_idle(op, task.points)) return;
+    const BufferId* results = call.buffers.data() + op.operands.size();
+    for (std::size_t k = 0; k < op.results.size() && is_whole(op); ++k) {
+      const Box whole = Box::of_shape(op.results[k].shape);
+      (write(results[k], whole) = {task.run->side.results[k]}).cells.add(whole);
+    }
+    for (const ir::Access& by : op.writes) {
+      const BufferId to = results[by.tensor];
+      Contents& contents = write(to, written_by(op, by, task.points), &by, spread_of(op, by, task.points));
+      add_written(program_, *task.run, by, task.points, buffer(to).box, contents);
+    }
   }
 
   Task begin(const ir::CopyBox& copy) {
-    const Contents& from = at(copy.from).contents;
-    bool there = from.value && from.cells.cover(copy.box.dims);
-    expect(schedule, there, "what is copied from b{} is not there", copy.from.index());
-    at(copy.from).read_in = batch_;
+    State& from = at(copy.from);
+    bool there = copy.box.empty() || (from.contents.value && from.contents.cells.covers(copy.box));
+    expect(tasks_.reads, there, "what is copied from b{} is not there", copy.from.index());
+    from.read_in = batch_;
     return {};
   }
   void end(const ir::CopyBox& copy, const Task&) {
-    const std::optional<Class> value = at(copy.from).contents.value;
-    Contents& to = write(copy.to, copy.box.dims);
+    if (copy.box.empty()) return;
+    const Class value = *at(copy.from).contents.value;
+    Contents& to = write(copy.to, copy.box);
     if (to.value && to.value != value) to = {};
     to.value = value;
-    to.cells.add(copy.box.dims);
+    to.cells.add(copy.box);
   }
 
   Task begin(const ir::Fill&) { return {}; }
   void end(const ir::Fill& fill, const Task&) {
-    write(fill.buffer, buffer(fill.buffer).box.dims) = {};
+    write(fill.buffer, buffer(fill.buffer).box) = {};
     at(fill.buffer).contents.filled = fill.value;
   }
 
@@ -213,15 +227,17 @@ class ScheduleCheck {
   Task begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
-    Task task{&run, points_of(op, call.box.dims, false, schedule)};
+    check_single(op, call.box, tasks_.does);
+    Task task{&run, points_of(op, call.box, false, tasks_.does)};
     for (std::size_t k = 0; k < op.reads.size() && !is_idle(op, task.points); ++k) {
       const ir::Access& read = op.reads[k];
       State& region = at(call.regions[k]);
-      const Ranges all = bounds_of(read, task.points), cells = within(all, cells_of(op.operands[read.tensor].shape));
+      const Box all = bounds_of(read, task.points),
+                cells = intersect(all, Box::of_shape(op.operands[read.tensor].shape));
       bool there = region.contents.hold(run.side.operands[read.tensor], cells);
       if (read.fill && cells != all) there &= region.contents.filled == op.exprs[*read.fill].value;
-      there &= buffer(call.regions[k]).box.dims == all;
-      expect(schedule, there, "region {} does not hold its part", k);
+      there &= buffer(call.regions[k]).box == all;
+      expect(tasks_.does, there, "region {} does not hold its part", k);
       region.read_in = batch_;
     }
     return task;
@@ -232,19 +248,22 @@ class ScheduleCheck {
     for (std::size_t k = 0; k < op.writes.size() && !is_idle(op, task.points); ++k) {
       const ir::Access& by = op.writes[k];
       const BufferId id = call.regions[op.reads.size() + k];
-      const Ranges all = bounds_of(by, task.points);
-      expect(schedule, buffer(id).box.dims == all, "region {} is another", k);
+      const Box all = bounds_of(by, task.points);
+      expect(tasks_.does, buffer(id).box == all, "region {} is another", k);
       Contents& contents = write(id, all) = {run.side.results[by.tensor]};
       if (leaves_no_gap(op, by, task.points)) contents.cells.add(all);
-      else each_point(by, task.points, 0, [&](const Ranges& point) { contents.cells.add(bounds_of(by, point)); });
+      else each_point(by, task.points, 0, [&](const Box& point) { contents.cells.add(bounds_of(by, point)); });
     }
   }
   template <class Visit>
-  static void each_point(const ir::Access& by, Ranges points, std::size_t d, Visit visit) {
-    if (d == points.size()) return visit(points);
-    const ir::Range all = is_told_by(by, d) ? points[d] : ir::Range{points[d].lo, points[d].lo + 1};
-    for (points[d] = {all.lo, all.lo + 1}; points[d].hi <= all.hi; ++points[d].lo, ++points[d].hi)
+  static void each_point(const ir::Access& by, Box points, std::size_t d, Visit visit) {
+    if (d == points.rank()) return visit(points);
+    const ir::Range all = points.dims[d];
+    const std::int64_t end = is_told_by(by, d) ? all.hi : all.lo + 1;
+    for (std::int64_t i = all.lo; i < end; ++i) {
+      points.dims[d] = {i, i + 1};
       each_point(by, points, d + 1, visit);
+    }
   }
 
   // From what was there before, the first step leaves the state that the second begins with; and from what a step leaves, a
@@ -254,14 +273,14 @@ class ScheduleCheck {
     ir::Path body = s_.operations[loop.operation].what.path;
     body.emplace_back(s_.operations[loop.operation].what.operation);
     auto holds = [&](BufferId id, Class value, const char* when) {
-      expect(schedule, at(id).contents.hold(value, buffer(id).box.dims), "b{} has not the state {}", id.index(), when);
+      expect(tasks_.does, at(id).contents.hold(value, buffer(id).box), "b{} has not the state {}", id.index(), when);
     };
     for (std::size_t k = 0; k < loop.states.size(); ++k)
       holds(loop.states[k].first, run.side.operands[k], "before the first step");
     for (std::int64_t step = loop.steps.lo; step < std::min(loop.steps.hi, loop.steps.lo + 2); ++step) {
       steps_.push_back(step);
       runs_.clear();
-      sequence(loop.body);
+      for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);
       for (std::size_t k = 0; k < loop.states.size(); ++k) {
         auto [now, next] = loop.states[k];
         holds(next, class_of(places_.graph(body).outputs[k], body), "after a step");
@@ -272,19 +291,21 @@ class ScheduleCheck {
     runs_.clear();
     for (std::size_t k = 0; k < loop.states.size(); ++k) {
       Contents& state = at(loop.states[k].first).contents = {run.side.results[k]};
-      state.cells.add(buffer(loop.states[k].first).box.dims);
+      state.cells.add(buffer(loop.states[k].first).box);
     }
     return {};
   }
   void end(const ir::Iteration&, const Task&) {}
 
   const ir::Program& program_;
-  const ir::Schedule& s_;
-  const ir::Graph& main_ = program_[program_.main];
-  const ir::GraphClaim claim_{program_.main, program_.main, {}, {}, {}};
+  const Tasks& tasks_;
+  const ir::Schedule& s_ = tasks_.schedule;
+  const ir::Graph& graph_ = program_[tasks_.graph];
+  const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
   Places places_{program_, claim_, true};
   std::vector<State> states_ = std::vector<State>(s_.buffers.size());  // by buffer
-  std::map<std::int64_t, BufferId> owners_;                            // of the arena, by where they begin
+  // Of planned memory, by where they begin.
+  std::map<ir::BufferPlace, std::map<std::int64_t, BufferId>> owners_;
   std::size_t batch_ = 0;
   std::vector<std::int64_t> steps_;  // of the repetitions that run
   std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this step
@@ -292,11 +313,21 @@ class ScheduleCheck {
 
 }  // namespace
 
+bool run_tasks(const ir::Program& program, const Tasks& tasks, const std::string& where, Verdict& verdict) {
+  return Machine(program, tasks).run(verdict, where);
+}
+
 void check_schedule(const ir::Program& program, const ir::Schedule& schedule, const std::string& where,
                     Verdict& verdict) {
   auto fault = ir::ill_formed(program, schedule);
-  if (verdict.attempt({}, where, [&] { expect(Obligation::well_formed, !fault, "{}", fault.value_or("")); }))
-    ScheduleCheck(program, schedule).run(verdict, where);
+  if (!verdict.attempt({}, where, [&] { expect(Obligation::well_formed, !fault, "{}", fault.value_or("")); })) return;
+  Tasks tasks{program.main, schedule, {}, Obligation::schedule, Obligation::schedule, Obligation::memory, true};
+  tasks.outputs.resize(schedule.outputs.size());
+  for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+    if (schedule.buffers[b].place == ir::BufferPlace::output)
+      tasks.outputs[static_cast<std::size_t>(schedule.buffers[b].at)].emplace_back(b);
+  if (run_tasks(program, tasks, where, verdict))
+    verdict.findings.push_back({Obligation::memory, Standing::proved, where, ""});
 }
 
 }  // namespace tap::check

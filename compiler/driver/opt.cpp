@@ -21,7 +21,6 @@
 #include "compiler/driver/write_outputs.h"
 #include "ir/stage_text.h"
 #include "ir/text.h"
-#include "passes/expand.h"
 #ifdef TAP_HAVE_BACKEND
 #include "backend/executable.h"
 #include "backend/loops_text.h"
@@ -75,7 +74,8 @@ std::string stage_text(Session& session, const OptOptions& options) {
                         .tell = [&session](const Diagnostic& told) { session.tell(told); }});
   if (options.stage == Stage::sharded) return ir::print(program);
 #ifdef TAP_HAVE_BACKEND
-  if (options.stage == Stage::loops) return backend::print(backend::kernels_of(passes::expand(program)));
+  if (options.stage == Stage::loops)
+    return backend::print(backend::kernels_of(expand_and_check(program, chosen.verify)));
 #endif
   std::string blocks = ir::print(expand_and_check(program, chosen.verify), true);
   dumps.after("expand", true, [&] { return blocks; });

@@ -1,0 +1,20 @@
+// Sets of points that are made of boxes of one rank: what a memory holds, or where something was at work.
+//
+//   BoxSet s;   s.add({{{0, 4}}});   s.add({{{4, 9}}});      s.covers({{{2, 7}}}), and s.meets({{{8, 12}}})
+#pragma once
+
+#include "ir/box.h"
+
+namespace tap::ir {
+
+class BoxSet {
+ public:
+  void add(Box box);
+  bool covers(const Box& box) const;  // all points of it
+  bool meets(const Box& box) const;   // some point of it
+
+ private:
+  std::vector<Box> boxes_;
+};
+
+}  // namespace tap::ir
