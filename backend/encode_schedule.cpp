@@ -132,19 +132,20 @@ class Encoder {
       std::int64_t tiles = 0;
       for (std::size_t t = 0; t < batch.size();) {
         const Row row = row_from(batch, t);
-        tiles = checked::add(tiles, checked::mul(batch[t].tiles, integer(row.count)));
+        tiles = checked::add(tiles, checked::mul(batch[t].tiles, row.count));
         places.push_back(
             put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
-        t += row.count;
+        t += row.tasks;
       }
       result.push_back({numbers(places), tiles});
     }
     return all(result);
   }
 
-  // Calls one after another that differ in where they are alone, each as far from the one before.
+  // Calls that differ in where they are alone, each as far from the one before: those of one task, or of several.
   struct Row {
-    std::size_t count = 1;
+    std::size_t tasks = 1;
+    std::int64_t count = 1;
     Words box_step, argument_steps;
   };
   Words arguments_of(const KernelCall& call) const {
@@ -165,8 +166,9 @@ class Encoder {
   }
   bool is_alike(const ScheduledTask& task, const KernelCall& call, const ScheduledTask& other) const {
     auto* next = std::get_if<KernelCall>(&other.what);
-    return next && task.tiles == other.tiles && task.order == other.order && call.kernel == next->kernel &&
-           call.tiles == next->tiles && call.operations == next->operations && call.counters == next->counters &&
+    return next && call.row.count == 1 && next->row.count == 1 && task.tiles == other.tiles &&
+           task.order == other.order && call.kernel == next->kernel && call.tiles == next->tiles &&
+           call.operations == next->operations && call.counters == next->counters &&
            call.buffers.size() == next->buffers.size() && strides_of(call) == strides_of(*next);
   }
   Row row_from(const Batch& batch, std::size_t begin) const {
@@ -175,13 +177,15 @@ class Encoder {
     if (!call) return row;
     row.box_step.resize(2 * call->box.rank());
     row.argument_steps.resize(2 * call->buffers.size());
+    row.count = call->row.count;
+    for (std::uint32_t d : call->row.dims) row.box_step[2 * d] = row.box_step[2 * d + 1] = call->box.dims[d].size();
     Words box = bounds(call->box), arguments = arguments_of(*call);
     for (std::size_t t = begin + 1; t < batch.size() && is_alike(batch[begin], *call, batch[t]); ++t) {
       const auto& next = std::get<KernelCall>(batch[t].what);
       Words next_box = bounds(next.box), next_arguments = arguments_of(next);
       Words box_step = difference(box, next_box), argument_steps = difference(arguments, next_arguments);
       if (row.count > 1 && (box_step != row.box_step || argument_steps != row.argument_steps)) break;
-      row = {row.count + 1, std::move(box_step), std::move(argument_steps)};
+      row = {row.tasks + 1, row.count + 1, std::move(box_step), std::move(argument_steps)};
       box = std::move(next_box);
       arguments = std::move(next_arguments);
     }
@@ -221,8 +225,8 @@ class Encoder {
     std::vector<tables::Counter> counters;
     for (const Counter& c : call.counters) counters.push_back({c.dim, c.level});
     tables::Task shared = head(tables::kernel_call, task);
-    shared.tiles = checked::mul(shared.tiles, integer(row.count));
-    return words_of(tables::KernelCall{shared, integer(row.count), put(row.box_step), put(row.argument_steps),
+    shared.tiles = checked::mul(shared.tiles, row.count);
+    return words_of(tables::KernelCall{shared, row.count, put(row.box_step), put(row.argument_steps),
                                        integer(call.kernel), call.tiles, integer(call.operations),
                                        numbers(bounds(call.box)), arguments(call.buffers), put(strides_of(call)),
                                        all(counters)});

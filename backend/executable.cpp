@@ -113,7 +113,8 @@ std::size_t Executable::shard_count() const {
     if (s == impl_->schedule.preparation) continue;
     for (const Batch& batch : impl_->schedule.sequences[s])
       for (const ScheduledTask& task : batch)
-        count += std::holds_alternative<KernelCall>(task.what) || std::holds_alternative<OutsideCall>(task.what);
+        if (auto* call = std::get_if<KernelCall>(&task.what)) count += static_cast<std::size_t>(call->row.count);
+        else count += std::holds_alternative<OutsideCall>(task.what);
   }
   return count;
 }

@@ -162,7 +162,10 @@ void Scheduler::task(Frame& frame, const Application& application) {
   const OperatorId id = frame.graph[application.operation].op;
   const Operator& op = program_[id];
   if (auto number = kernels_.of[id.index()]) return kernel(frame, application, op, *number);
-  if (op.kernel()) return outside(frame, application, op);
+  if (op.kernel()) {
+    for (const Task& one : one_by_one({application})) outside(frame, std::get<Application>(one), op);
+    return;
+  }
   TAP_CHECK(op.region(), "an operator without a kernel is applied");
   region(frame, application, op);
 }
@@ -174,6 +177,7 @@ void Scheduler::task(Frame& frame, const Move& move) {
 void Scheduler::kernel(Frame& frame, const Application& application, const Operator& op, std::size_t number) {
   KernelCall call;
   call.kernel = number;
+  call.row = application.row;
   call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group walks through blocks itself
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::counter) {

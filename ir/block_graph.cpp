@@ -39,6 +39,26 @@ std::vector<Box> application_boxes(const Operator& op, const std::vector<std::ui
   return boxes;
 }
 
+void add_applications(const Application& common, std::vector<Box> boxes, std::vector<Task>& tasks) {
+  Application* last = nullptr;
+  for (Box& box : boxes) {
+    if (last != nullptr && last->row.add(last->box, box)) continue;
+    last = &std::get<Application>(tasks.emplace_back(common));
+    last->box = std::move(box);
+  }
+}
+
+std::vector<Task> one_by_one(const std::vector<Task>& tasks) {
+  std::vector<Task> all;
+  for (const Task& task : tasks) {
+    const auto* a = std::get_if<Application>(&task);
+    if (a == nullptr) all.push_back(task);
+    for (std::int64_t n = 0; a != nullptr && n < a->row.count; ++n)
+      all.emplace_back(Application{a->operation, a->device, a->row.at(a->box, n), a->operands, a->results});
+  }
+  return all;
+}
+
 Box box_to_run(const Operator& op, Box box) {
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::reduction && is_block_dim(op, d))
@@ -120,8 +140,11 @@ class BlockPrinter {
       operands.push_back(show(a.operands[k], whole ? blocks_[a.operands[k]].box : read_region(op, k, a.box)));
     for (std::uint32_t k = 0; k < a.results.size(); ++k)
       results.push_back(show(a.results[k], whole ? blocks_[a.results[k]].box : written_region(op, k, a.box)));
-    return fmt::format("  {}: {} = {}({}) on {}", device_name(a.device), joined(results),
-                       on_one_line(own_name(op, graph_[a.operation].names)), joined(operands), to_string(a.box));
+    std::vector<std::string> along;
+    for (std::uint32_t d : a.row.dims) along.push_back(on_one_line(op.dims[d].name));
+    return fmt::format("  {}: {} = {}({}) on {}{}", device_name(a.device), joined(results),
+                       on_one_line(own_name(op, graph_[a.operation].names)), joined(operands), to_string(a.box),
+                       along.empty() ? "" : fmt::format(", {} times along {}", a.row.count, joined(along)));
   }
 
   std::string line(const Move& m) const {

@@ -1,10 +1,11 @@
 // The explicit stage: operations as applications, each an operator on one box of its index space on one device, and the moves
-// of boxes between devices.
+// of boxes between devices. Applications on one device that follow on each other are one task.
 //
 //   y[i] = x[i] over i in 0..10, cut into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
 #pragma once
 
 #include "ir/graph.h"
+#include "ir/row.h"
 
 namespace tap::ir {
 
@@ -26,6 +27,7 @@ struct Application {
   Box box;                       // over all index dims of the operator
   std::vector<HeldId> operands;  // as the operation's
   std::vector<HeldId> results;
+  Row row = {};  // the box is the first of it
   bool operator==(const Application&) const = default;
 };
 
@@ -62,6 +64,9 @@ struct BlockProgram {
 std::vector<std::uint32_t> application_dims(const Operator& op, const Operation& operation);
 // The boxes of the applications, row-major in these dims. What only orders a walk is left to whoever applies the operator.
 std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within);
+// Adds an application on each box, in rows; and tasks that are rows of one.
+void add_applications(const Application& common, std::vector<Box> boxes, std::vector<Task>& tasks);
+std::vector<Task> one_by_one(const std::vector<Task>& tasks);
 // The operator on a box, as one without blockings: a dim that only orders a walk has one point.
 Box box_to_run(const Operator& op, Box box);
 

@@ -51,7 +51,7 @@ class BlockInterpreter {
     const BlockGraph& graph = blocks_.graphs[id.index()];
     std::vector<Datum> memory(graph.held.size());
     for (std::size_t k = 0; k < inputs.size(); ++k) memory[graph.inputs[k].index()] = std::move(inputs[k]);
-    for (const Task& task : graph.tasks) std::visit([&](const auto& t) { run(graph, t, memory); }, task);
+    for (const Task& task : one_by_one(graph.tasks)) std::visit([&](const auto& t) { run(graph, t, memory); }, task);
     std::vector<Datum> outputs;
     for (std::size_t k = 0; k < graph.outputs.size(); ++k) outputs.push_back(assembled(graph, k, memory));
     return outputs;

@@ -33,6 +33,13 @@ void each_line(std::string_view text, std::string_view header, Take take) {
 Box box(Line& line) {
   return {line.list("[", "]", [&] { return line.range(); })};
 }
+Row row_behind(Line& line) {  // its first box
+  if (!line.eat(",")) return {};
+  const std::int64_t count = line.integer();
+  line.expect_word("times");
+  line.expect_word("along");
+  return {count, line.list("(", ")", [&] { return line.any_number(); })};
+}
 std::size_t number_after(Line& line, std::string_view word) {
   line.expect_word(word);
   return line.any_number();
@@ -81,6 +88,7 @@ class BlockParser {
     Application a{OperationId(line.any_number()), everywhere, {}, {}, {}};
     line.expect_word("on");
     a.box = box(line);
+    a.row = row_behind(line);
     a.device = device(line);
     a.operands = ids(line);
     line.expect("->");
@@ -234,6 +242,7 @@ class ScheduleParser {
     call.operations = number_after(line, "of");
     line.expect_word("on");
     call.box = box(line);
+    call.row = row_behind(line);
     call.buffers = buffers(line);
     if (line.eat_word("counters"))
       call.counters = line.list("(", ")", [&] {

@@ -23,6 +23,10 @@ class Lines {
     for (std::size_t d = 0; d < box.rank(); ++d) add("{}{}..{}", d == 0 ? "" : ", ", box.dims[d].lo, box.dims[d].hi);
     add("]");
   }
+  void add(const Box& first, const Row& row) {
+    add(first);
+    if (!row.dims.empty()) add(", {} times along ({})", row.count, fmt::join(row.dims, ", "));
+  }
   template <class Id>
   void add(const std::vector<Id>& ids, std::string_view letter = "") {
     add("(");
@@ -90,7 +94,7 @@ class BlockGraphPrinter {
   }
   void line(const Application& a) {
     out_.add("  apply {} on ", a.operation.index());
-    out_.add(a.box);
+    out_.add(a.box, a.row);
     on(a.device);
     out_.add(" ");
     out_.add(a.operands);
@@ -181,7 +185,7 @@ class SchedulePrinter {
   }
   void task(const KernelCall& call) {
     out_.add("kernel {} of {} on ", call.kernel, call.operations);
-    out_.add(call.box);
+    out_.add(call.box, call.row);
     out_.add(" ");
     out_.add(call.buffers, "b");
     if (!call.counters.empty()) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ir/certificate.h"
+#include "ir/row.h"
 
 namespace tap::ir {
 
@@ -43,13 +44,14 @@ struct Counter {  // a dim of a box that has the step that runs
   std::uint32_t dim = 0, level = 0;
   bool operator==(const Counter&) const = default;
 };
-struct KernelCall {
+struct KernelCall {  // or a row of them
   std::size_t kernel = 0;
-  std::int64_t tiles = 1;      // of the box
+  std::int64_t tiles = 1;      // of a box
   std::size_t operations = 0;  // of `operations`: what section 0 of the kernel computes
   Box box;
   std::vector<Counter> counters;
   std::vector<BufferId> buffers;  // operands, then results
+  Row row = {};                   // the box is the first of it
   bool operator==(const KernelCall&) const = default;
 };
 struct CopyBox {
@@ -81,7 +83,7 @@ struct Iteration {
 
 struct ScheduledTask {
   std::variant<KernelCall, CopyBox, Fill, OutsideCall, Iteration> what;
-  std::int64_t tiles = 1;  // parts that threads may take
+  std::int64_t tiles = 1;  // parts that threads may take; of a row, of each call
   std::size_t order = 0;   // of its operation: of several that fail, the least is told
   bool operator==(const ScheduledTask&) const = default;
 };

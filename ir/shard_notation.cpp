@@ -76,7 +76,7 @@ class ShardWriter {
   std::string run() {
     for (ValueId v : graph_.inputs) is_input_.insert(v);
     find_shards();
-    for (const Task& task : blocks_.tasks) std::visit([this](const auto& t) { write(t); }, task);
+    for (const Task& task : tasks_) std::visit([this](const auto& t) { write(t); }, task);
     for (ValueId v : graph_.outputs) whole_[v.index()] = true;
     return input_shards() + finish();
   }
@@ -92,7 +92,7 @@ class ShardWriter {
 
   // Every piece that is made, in order; a value that one task writes whole has none.
   void find_shards() {
-    for (const Task& task : blocks_.tasks)
+    for (const Task& task : tasks_)
       if (const auto* a = std::get_if<Application>(&task)) {
         for (std::uint32_t k = 0; k < a->results.size(); ++k) made(blocks_[a->results[k]], result_box(*a, k));
       } else {
@@ -286,6 +286,7 @@ class ShardWriter {
 
   const Program& program_;
   const BlockGraph& blocks_;
+  const std::vector<Task> tasks_ = one_by_one(blocks_.tasks);
   const ShardNotation& notation_;
   const Graph& graph_;
   std::vector<std::string> names_;

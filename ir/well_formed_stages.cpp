@@ -28,6 +28,15 @@ class StageReader {
     need(id.index() < list.size());
   }
 
+  // Of one box, or along dims that are there and not empty, each named once.
+  void row(const Box& first, const Row& its) const {
+    need(its.count >= 1 && (its.count == 1) == its.dims.empty(), "a row has no boxes, or goes nowhere");
+    need(std::ranges::is_sorted(its.dims, std::ranges::less_equal()) &&
+             (its.dims.empty() || its.dims.back() < first.rank()),
+         "a row goes along dims that its boxes lack, or twice along one");
+    for (std::uint32_t d : its.dims) need(!first.dims[d].empty(), "a row goes along a dim that is empty");
+  }
+
   const Program& p_;
 
  private:
@@ -71,6 +80,7 @@ class BlockReader : StageReader {
     const Operation& operation = graph_[task.operation];
     const Operator& op = p_[operation.op];
     need(task.box.rank() == op.dims.size());
+    row(task.box, task.row);
     need(!op.transfer(), "a transfer is applied");
     are(task.operands, operation.operands);
     are(task.results, operation.results);
@@ -187,6 +197,7 @@ class ScheduleReader : StageReader {
     need(call.tiles > 0, "its kernel has no tiles");
     std::size_t operands = op.operands.size();
     need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
+    row(call.box, call.row);
     for (std::size_t k = 0; k < call.buffers.size(); ++k) {
       const TensorType& type = k < operands ? op.operands[k] : op.results[k - operands];
       const Preparation* how = k < operands ? preparation_of(op_[call.operations].id, k) : nullptr;
@@ -209,7 +220,8 @@ class ScheduleReader : StageReader {
   // A kernel makes something of a whole constant.
   void prepare(const ScheduledTask& task) const {
     auto* call = std::get_if<KernelCall>(&task.what);
-    need(call && call->kernel < s_.kernels && call->buffers.size() == 2 && call->tiles > 0 && call->counters.empty());
+    need(call && call->kernel < s_.kernels && call->buffers.size() == 2 && call->tiles > 0 && call->counters.empty() &&
+         call->row == Row());
     there(call->buffers[0], s_.buffers);
     there(call->buffers[1], s_.buffers);
     const Buffer &from = s_.buffers[call->buffers[0].index()], &to = s_.buffers[call->buffers[1].index()];

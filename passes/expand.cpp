@@ -79,11 +79,9 @@ class Expander {
       common.results.push_back(hold(operation.results[k], device, written));
     }
     if (!wanted(device) || !writes_all) return;
-    for (Box& part : application_boxes(op, application_dims(op, operation), box)) {
-      if (part.empty() && !op.reduce()) continue;
-      common.box = std::move(part);
-      result_.tasks.push_back(common);
-    }
+    std::vector<Box> boxes = application_boxes(op, application_dims(op, operation), box);
+    if (!op.reduce()) std::erase_if(boxes, [](const Box& part) { return part.empty(); });
+    add_applications(common, std::move(boxes), result_.tasks);
   }
 
   // Where the operand is held for a device: there, or everywhere.

@@ -36,8 +36,10 @@ struct Run {
 
 // What a task runs on is one block.
 void check_single(const ir::Operator& op, const Box& box, Obligation obligation);
-// Adds the call, which has to be of one block; but those of blocks that follow on each other are one call (joined.cpp).
-void add_call(const ir::Operator& op, ir::KernelCall call, std::vector<ir::KernelCall>& calls, Obligation obligation);
+// All that is in a row, as if it were one box; and the boxes as which it has to be looked at, one if that is all there is to
+// it (rows.cpp). Each has to be a block.
+Box all_of(const Box& first, const ir::Row& row);
+std::vector<Box> in_one(const ir::Operator& op, const Box& first, const ir::Row& row, Obligation obligation);
 // The points on which the operator runs for a box, which must be blocks of each dim that is cut and have all that is reduced
 // there. One dim whose points only order a walk has one point: `walked` says whether the box has that one, or all.
 Box points_of(const ir::Operator& op, const Box& box, bool walked, Obligation obligation);

@@ -46,15 +46,9 @@ class Expansion {
         refusal.detail = fmt::format("task {}: {}", &task - blocks_.tasks.data(), refusal.detail);
         throw;
       }
-    flush();
   }
 
-  void flush() {
-    for (ir::KernelCall& call : calls_) schedule_.sequences[0].push_back({{std::move(call)}});
-    calls_.clear();
-  }
   void add(const ir::Move& move) {
-    flush();
     ir::CopyBox copy{ir::BufferId(move.from.index()), ir::BufferId(move.to.index()), move.box};
     schedule_.sequences[0].push_back({{std::move(copy)}});
   }
@@ -62,23 +56,21 @@ class Expansion {
   void add(const ir::Application& task) {
     const ir::Operation& operation = graph_[task.operation];
     const ir::Operator& op = program_[operation.op];
-    check_place(program_, operation, task.device, task.box);
-    ir::KernelCall call{0, 1, task.operation.index(), task.box, {}, buffers_of(task.operands)};
+    check_place(program_, operation, task.device, all_of(task.box, task.row));
+    ir::KernelCall call{0, 1, task.operation.index(), task.box, {}, buffers_of(task.operands), task.row};
     for (ir::BufferId id : buffers_of(task.results)) call.buffers.push_back(id);
     for (std::size_t k = 0; k < call.buffers.size() && !is_idle(op, task.box); ++k) {
       const std::int64_t device = blocks_.held[call.buffers[k].index()].device;
       bool here = device == task.device || (device == ir::everywhere && k < task.operands.size());
       expect(Obligation::held, here, "operand or result {} is held by another device", k);
     }
-    if (!calls_.empty() && calls_[0].operations != call.operations) flush();
-    add_call(op, std::move(call), calls_, Obligation::expansion);
+    schedule_.sequences[0].push_back({{std::move(call)}});
   }
 
   const ir::Program& program_;
   const ir::BlockGraph& blocks_;
   const ir::Graph& graph_ = program_[blocks_.graph];
   ir::Schedule schedule_;
-  std::vector<ir::KernelCall> calls_;  // of one operation, which are not in it yet
 };
 
 }  // namespace

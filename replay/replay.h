@@ -25,7 +25,7 @@ struct Tasks {
   const ir::Schedule& schedule;
   std::vector<std::vector<ir::BufferId>> outputs;  // for each of the graph's all that has a part of it in the end
   Obligation does, reads, keeps;  // who objects to other results, to what is read, and to what is written
-  bool scheduled;                 // one call is one block, and one step of a walk (execution.h)
+  bool scheduled;                 // a call is one step of a walk (execution.h)
 };
 bool run_tasks(const ir::Program& program, const Tasks& tasks, const std::string& where, Verdict& verdict);
 

@@ -109,22 +109,23 @@ class Machine {
   // What the tasks of a batch read is what was there before it.
   void batch(const ir::Batch& batch) {
     ++batch_;
-    const std::vector<What> all = joined(batch);
+    const std::vector<What> all = in_one(batch);
     std::vector<Task> tasks;
     for (const What& what : all) tasks.push_back(std::visit([this](const auto& one) { return begin(one); }, what));
     for (std::size_t k = 0; k < all.size(); ++k) std::visit([&](const auto& one) { end(one, tasks[k]); }, all[k]);
   }
-  // Its calls, those of blocks that follow on each other as one, and its other tasks.
-  std::vector<What> joined(const ir::Batch& batch) {
+  // Its tasks, each row as one if it can be looked at as one.
+  std::vector<What> in_one(const ir::Batch& batch) {
     std::vector<What> all;
-    std::vector<ir::KernelCall> calls;
     for (const ir::ScheduledTask& task : batch) {
       const auto* call = std::get_if<ir::KernelCall>(&task.what);
       if (!call) all.push_back(task.what);
-      else if (tasks_.scheduled) add_call(*run_of(call->operations).side.op, *call, calls, tasks_.does);
-      else calls.push_back(*call);
+      if (!call) continue;
+      for (Box& box : check::in_one(*run_of(call->operations).side.op, call->box, call->row, tasks_.does)) {
+        all.push_back(*call);
+        std::get<ir::KernelCall>(all.back()).box = std::move(box);
+      }
     }
-    std::ranges::move(calls, std::back_inserter(all));
     return all;
   }
 

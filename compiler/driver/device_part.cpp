@@ -50,7 +50,7 @@ std::string part_of_device(const ir::Program& program, std::int64_t device) {
   for (const ir::BlockGraph& graph : part.graphs) {
     for (const ir::Task& task : graph.tasks) {
       auto* move = std::get_if<ir::Move>(&task);
-      applications += move == nullptr;
+      applications += move ? 0 : static_cast<std::size_t>(std::get<ir::Application>(task).row.count);
       if (!move || graph[move->from].device == device || graph[move->from].device == ir::everywhere) continue;
       ++moves;
       const ir::Value& value = program[graph.graph][graph[move->from].value];

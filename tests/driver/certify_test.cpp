@@ -4,6 +4,7 @@
 
 #include "ir/plan_text.h"
 #include "replay/execution.h"
+#include "tests/check/certified.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver {
@@ -54,29 +55,54 @@ Certified cut_into(int blocks) {
 }
 
 // How many kernel calls there are, and how many the checker has to look at.
-std::pair<std::size_t, std::size_t> calls_of(const Certified& certified) {
+std::pair<std::int64_t, std::size_t> calls_of(const Certified& certified) {
   const ir::Program& program = certified.stages.back();
-  std::size_t all = 0, proved = 0;
-  for (const ir::Batch& batch : certified.schedule->sequences[0]) {
-    std::vector<ir::KernelCall> calls;
+  std::int64_t all = 0;
+  std::size_t proved = 0;
+  for (const ir::Batch& batch : certified.schedule->sequences[0])
     for (const ir::ScheduledTask& task : batch) {
       const auto* call = std::get_if<ir::KernelCall>(&task.what);
       if (!call) continue;
       const ir::OperationRef& what = certified.schedule->operations[call->operations].what;
       const ir::Operation& operation = program[program.main][what.operation];
-      check::add_call(program[operation.op], *call, calls, check::Obligation::schedule);
-      ++all;
+      all += call->row.count;
+      proved += check::in_one(program[operation.op], call->box, call->row, check::Obligation::schedule).size();
     }
-    proved += calls.size();
-  }
   return {all, proved};
 }
 
-TEST(Certify, ThousandsOfBlocksAreProvedAsFourAre) {
-  auto [few, few_proved] = calls_of(cut_into(4));
-  auto [many, many_proved] = calls_of(cut_into(4096));
+TEST(Certify, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
+  const Certified four = cut_into(4), thousands = cut_into(4096);
+  auto [few, few_proved] = calls_of(four);
+  auto [many, many_proved] = calls_of(thousands);
   EXPECT_GT(many, 500 * few);
   EXPECT_EQ(many_proved, few_proved);
+  auto tasks = [](const Certified& c) { return c.blocks->graphs[c.stages.back().main.index()].tasks.size(); };
+  EXPECT_EQ(tasks(thousands), tasks(four));
+}
+
+// Where the last blocks are smaller or empty, or blocks are cut again, there are more rows; where they are listed, any number.
+TEST(Certify, RowsOfBlocksThatDiffer) {
+  const char* text =
+      "program p(X: f64[37, 8]) -> (Y: f64[37, 8], S: f64[8], Z: f64[37]) {\n"
+      "  Y[i, j] = X[i, j] * 2 + X[36 - i, j]\n  S[j] = sum[i] Y[i, j]\n  Z[i] = sum[k in 0..i+1] Y[k, 0]\n}";
+  for (const char* lines :
+       {"split Y dim i into 5 over threads\nsplit S dim i into 36 over threads\nsplit Z dim i into 4 over threads\n",
+        "split Y dim i into [0, 1, 2, 3, 10, 17, 37] over threads\nsplit S dim i into 100 over threads\n",
+        "split Y dim i into 5 over threads\nsplit Y dim i into 3 over threads\nsplit Y dim j into 3 over threads\n",
+        "split Y dim i into 37 over threads\nsplit Y dim i into 2 over threads\nsplit S dim i into 3 over "
+        "sequential\n"}) {
+    auto outcome = tap::test::compile_text(text);
+    ASSERT_TRUE(outcome.compiled) << outcome.messages;
+    Certified certified =
+        certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(std::string("plan 1\n") + lines)));
+    expand(certified);
+    schedule(certified, false);
+    EXPECT_FALSE(certified.verdict.refused()) << lines << summary(certified);
+    ir::BlockProgram apart = *certified.blocks;
+    for (ir::BlockGraph& graph : apart.graphs) graph.tasks = ir::one_by_one(graph.tasks);
+    EXPECT_EQ(check::test::refusal_of(apart), "") << lines;
+  }
 }
 
 #endif

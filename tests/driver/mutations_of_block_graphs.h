@@ -29,6 +29,27 @@ inline bool replace(const Blocks& blocks, ir::HeldId& id, bool same_value, Rando
   return true;
 }
 inline ir::Range* any_range(ir::Box& box, Random& random) { return any(random, box.dims); }
+// Another number of boxes, or other dims.
+inline bool change_row(ir::Row& row, std::size_t rank, Random& random) {
+  if (row.count == 1 || any(random, 3) == 0) {
+    if (rank == 0) return false;
+    row.count += row.count == 1;
+    row.dims = {static_cast<std::uint32_t>(any(random, rank))};
+  } else {
+    row.count += any(random, 2) == 0 && row.count > 2 ? -1 : 1;
+  }
+  return true;
+}
+// The first of a row, and the others; of a row of two boxes, two boxes.
+template <class Task>
+std::optional<Task> cut_row(Task& task) {
+  if (task.row.count == 1) return std::nullopt;
+  Task rest = task;
+  rest.box = task.row.at(task.box, 1);
+  if (--rest.row.count == 1) rest.row = {};
+  task.row = {};
+  return rest;
+}
 
 inline std::vector<StageKind<Blocks>> block_kinds() {
   const std::vector<std::string> flow = {"expansion", "held"}, box = {"expansion", "held", "placement"},
@@ -50,7 +71,7 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
          auto* range = a ? any_range(a->box, r) : nullptr;
          return range && (++range->lo, ++range->hi);
        }},
-      {"a box smaller", box,
+      {"a box smaller", number,
        [](Blocks& b, Random& r) {
          auto* a = any_task<ir::Application>(b, r);
          auto* range = a ? any_range(a->box, r) : nullptr;
@@ -89,6 +110,12 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
        [](Blocks& b, Random& r) {
          auto* a = any_task<ir::Application>(b, r);
          return a && (a->device = a->device == ir::everywhere ? 1 : (a->device + 1) % 5, true);
+       }},
+      {"another row",
+       {"expansion", "held", "placement", "well-formed"},
+       [](Blocks& b, Random& r) {
+         auto* a = any_task<ir::Application>(b, r);
+         return a && change_row(a->row, a->box.rank(), r);
        }},
       {"a move from another memory", number,
        [](Blocks& b, Random& r) {
@@ -148,6 +175,14 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
          auto* a = std::get_if<ir::Application>(&b.tasks[t]);
          auto* next = t + 1 < b.tasks.size() ? std::get_if<ir::Application>(&b.tasks[t + 1]) : nullptr;
          return a && next && a->operation == next->operation && (std::swap(*a, *next), true);
+       }},
+      {"a row in two",
+       {},
+       [](Blocks& b, Random& r) {
+         std::size_t t = any(r, b.tasks.size());
+         auto* a = std::get_if<ir::Application>(&b.tasks[t]);
+         auto rest = a ? cut_row(*a) : std::nullopt;
+         return rest && (b.tasks.insert(b.tasks.begin() + static_cast<std::ptrdiff_t>(t), *rest), true);
        }},
       {"held in another order",
        {},

@@ -71,6 +71,11 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          auto* range = call ? any_range(call->box, r) : nullptr;
          return range && (++range->lo, ++range->hi);
        }},
+      {"another row", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         return call && change_row(call->row, call->box.rank(), r);
+       }},
       {"a box smaller", number,
        [](Schedule& s, Random& r) {
          auto* call = any_task<ir::KernelCall>(s, r);
@@ -198,6 +203,14 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        [](Schedule& s, Random& r) {
          auto* batch = any_batch(s, r);
          return batch && (std::shuffle(batch->begin(), batch->end(), r), true);
+       }},
+      {"a row in two",
+       {},
+       [](Schedule& s, Random& r) {
+         auto* batch = any_batch(s, r);
+         auto* call = batch ? std::get_if<ir::KernelCall>(&batch->back().what) : nullptr;
+         auto rest = call ? cut_row(*call) : std::nullopt;
+         return rest && (batch->push_back({*rest, batch->back().tiles, batch->back().order}), true);
        }},
       {"a batch in two",
        {},

@@ -1,6 +1,7 @@
 // A kind of change to a stage, and the obligations that may object to it (mutations_of_block_graphs.h, mutations_of_schedules.h).
 #pragma once
 
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>

@@ -25,9 +25,12 @@ std::vector<Id> random_ids() {
   return several<Id>(any_id<Id>);
 }
 
+Row random_row() { return chance() ? Row() : Row{pick(2, 40), {static_cast<std::uint32_t>(any_index())}}; }
+
 Task random_task() {
   if (chance()) return Move{any_id<OperationId>(), any_id<HeldId>(), any_id<HeldId>(), random_box()};
-  return Application{any_id<OperationId>(), any_device(), random_box(), random_ids<HeldId>(), random_ids<HeldId>()};
+  return Application{any_id<OperationId>(), any_device(),         random_box(),
+                     random_ids<HeldId>(),  random_ids<HeldId>(), random_row()};
 }
 std::vector<BlockGraph> random_blocks() {
   std::vector<BlockGraph> graphs = several<BlockGraph>([] {
@@ -54,7 +57,8 @@ ScheduledTask random_scheduled_task() {
                      several<Counter>([] {
                        return Counter{static_cast<std::uint32_t>(any_index()), static_cast<std::uint32_t>(any_index())};
                      }),
-                     random_ids<BufferId>()};
+                     random_ids<BufferId>(),
+                     random_row()};
       break;
     case 1: task.what = CopyBox{any_id<BufferId>(), any_id<BufferId>(), random_box()}; break;
     case 2: task.what = Fill{any_id<BufferId>(), samples::random_scalar(samples::random_type())}; break;

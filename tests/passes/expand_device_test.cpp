@@ -95,7 +95,8 @@ std::vector<std::string> written(const ir::Program& program, const ir::BlockGrap
       continue;
     }
     const auto& apply = std::get<ir::Application>(task);
-    list.push_back(fmt::format("{} on {} {}", apply.operation.index(), apply.device, to_string(apply.box)));
+    list.push_back(
+        fmt::format("{} on {} {} x {}", apply.operation.index(), apply.device, to_string(apply.box), apply.row.count));
     for (ir::HeldId id : apply.operands) list.back() += " " + held(id);
     for (ir::HeldId id : apply.results) list.back() += " " + held(id);
   }
