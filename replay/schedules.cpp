@@ -24,7 +24,6 @@ class Machine {
 
  private:
   using BufferId = ir::BufferId;
-  using What = decltype(ir::ScheduledTask::what);
   struct Task {  // that has begun
     const Run* run = nullptr;
     Box points = {};
@@ -109,24 +108,11 @@ class Machine {
   // What the tasks of a batch read is what was there before it.
   void batch(const ir::Batch& batch) {
     ++batch_;
-    const std::vector<What> all = in_one(batch);
-    std::vector<Task> tasks;
-    for (const What& what : all) tasks.push_back(std::visit([this](const auto& one) { return begin(one); }, what));
-    for (std::size_t k = 0; k < all.size(); ++k) std::visit([&](const auto& one) { end(one, tasks[k]); }, all[k]);
-  }
-  // Its tasks, each row as one if it can be looked at as one.
-  std::vector<What> in_one(const ir::Batch& batch) {
-    std::vector<What> all;
-    for (const ir::ScheduledTask& task : batch) {
-      const auto* call = std::get_if<ir::KernelCall>(&task.what);
-      if (!call) all.push_back(task.what);
-      if (!call) continue;
-      for (Box& box : check::in_one(*run_of(call->operations).side.op, call->box, call->row, tasks_.does)) {
-        all.push_back(*call);
-        std::get<ir::KernelCall>(all.back()).box = std::move(box);
-      }
-    }
-    return all;
+    std::vector<std::vector<Task>> tasks;  // of each, the boxes as which it is looked at
+    for (const ir::ScheduledTask& task : batch)
+      tasks.push_back(std::visit([this](const auto& one) { return begin(one); }, task.what));
+    for (std::size_t k = 0; k < batch.size(); ++k)
+      for (const Task& task : tasks[k]) std::visit([&](const auto& one) { end(one, task); }, batch[k].what);
   }
 
   const Run& run_of(std::size_t number) {
@@ -174,18 +160,21 @@ class Machine {
     owners.emplace(begin, id);
   }
 
-  Task begin(const ir::KernelCall& call) {
+  std::vector<Task> begin(const ir::KernelCall& call) {
     const Run& run = run_of(call.operations);
     const ir::Operator& op = *run.side.op;
-    Box box = call.box;
-    for (const ir::Counter& counter : call.counters) box.dims[counter.dim] = op.dims[counter.dim].range;
-    Task task{&run, points_of(op, box, tasks_.scheduled && !op.region(), tasks_.does)};
-    for (std::size_t k = 0; k < op.operands.size() && !is_idle(op, task.points); ++k) {
-      State& state = at(call.buffers[k]);
-      if (!is_prepared(call.buffers[k], run, k)) check_reads(run, k, task.points, state.contents, tasks_.reads);
-      state.read_in = batch_;
+    std::vector<Task> tasks;
+    for (Box& box : in_one(op, call.box, call.row, tasks_.does)) {
+      for (const ir::Counter& counter : call.counters) box.dims[counter.dim] = op.dims[counter.dim].range;
+      tasks.push_back({&run, points_of(op, box, tasks_.scheduled && !op.region(), tasks_.does)});
+      const Box& points = tasks.back().points;
+      for (std::size_t k = 0; k < op.operands.size() && !is_idle(op, points); ++k) {
+        State& state = at(call.buffers[k]);
+        if (!is_prepared(call.buffers[k], run, k)) check_reads(run, k, points, state.contents, tasks_.reads);
+        state.read_in = batch_;
+      }
     }
-    return task;
+    return tasks;
   }
   void end(const ir::KernelCall& call, const Task& task) {
     const ir::Operator& op = *task.run->side.op;
@@ -202,12 +191,12 @@ class Machine {
     }
   }
 
-  Task begin(const ir::CopyBox& copy) {
+  std::vector<Task> begin(const ir::CopyBox& copy) {
     State& from = at(copy.from);
     bool there = copy.box.empty() || (from.contents.value && from.contents.cells.covers(copy.box));
     expect(tasks_.reads, there, "what is copied from b{} is not there", copy.from.index());
     from.read_in = batch_;
-    return {};
+    return {Task{}};
   }
   void end(const ir::CopyBox& copy, const Task&) {
     if (copy.box.empty()) return;
@@ -218,14 +207,14 @@ class Machine {
     to.cells.add(copy.box);
   }
 
-  Task begin(const ir::Fill&) { return {}; }
+  std::vector<Task> begin(const ir::Fill&) { return {Task{}}; }
   void end(const ir::Fill& fill, const Task&) {
     write(fill.buffer, buffer(fill.buffer).box) = {};
     at(fill.buffer).contents.filled = fill.value;
   }
 
   // Each access has memory of its own, of just the cells that it touches; outside of the tensor it holds the fill.
-  Task begin(const ir::OutsideCall& call) {
+  std::vector<Task> begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
     check_single(op, call.box, tasks_.does);
@@ -241,7 +230,7 @@ class Machine {
       expect(tasks_.does, there, "region {} does not hold its part", k);
       region.read_in = batch_;
     }
-    return task;
+    return {task};
   }
   void end(const ir::OutsideCall& call, const Task& task) {
     const Run& run = *task.run;
@@ -269,7 +258,7 @@ class Machine {
 
   // From what was there before, the first step leaves the state that the second begins with; and from what a step leaves, a
   // step does so again: memory that nobody wrote in the first step is as it was, and all other is as that step left it.
-  Task begin(const ir::Iteration& loop) {
+  std::vector<Task> begin(const ir::Iteration& loop) {
     const Run run = run_of(loop.operation);
     ir::Path body = s_.operations[loop.operation].what.path;
     body.emplace_back(s_.operations[loop.operation].what.operation);
@@ -294,7 +283,7 @@ class Machine {
       Contents& state = at(loop.states[k].first).contents = {run.side.results[k]};
       state.cells.add(buffer(loop.states[k].first).box);
     }
-    return {};
+    return {Task{}};
   }
   void end(const ir::Iteration&, const Task&) {}
 
