@@ -11,8 +11,9 @@
 #elif defined(__SANITIZE_ADDRESS__)
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
+
+#include "backend/run_passes.h"
 #endif
 
 namespace tap::backend {
@@ -86,20 +87,10 @@ void tell_thread_sanitizer(llvm::Module& module) {
 void check_addresses(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeAddress);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager calls;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
-  llvm::ModulePassManager passes;
-  // Nothing of the module has to be told before it runs.
-  passes.addPass(llvm::AddressSanitizerPass({}, false, false, llvm::AsanDtorKind::None, llvm::AsanCtorKind::None));
-  passes.run(module, modules);
+  run_passes(module, machine, [](llvm::PassBuilder&, ModulePasses& passes) {
+    // Nothing of the module has to be told before it runs.
+    passes.addPass(llvm::AddressSanitizerPass({}, false, false, llvm::AsanDtorKind::None, llvm::AsanCtorKind::None));
+  });
 }
 
 #endif

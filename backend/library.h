@@ -45,8 +45,9 @@ struct CodeOptions {
 };
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options = {});
 
-// Linked with the runtime. Throws Failure, exit 4, with what the linker said. Pre: the target is linkable.
-std::string link_shared(const std::string& object);
+// Linked with the runtime. Throws Failure, exit 4, with what the linker said. Pre: the target is linkable. `name`: of its file,
+// by which those who link with it look for it, wherever the file is then.
+std::string link_shared(const std::string& object, const std::string& name);
 // A program that reads and writes files (runtime/embedded/standalone.cpp). Pre: emitted as `standalone`.
 std::string link_program(const std::string& object);
 std::string link_relocatable(const std::string& object);

@@ -146,7 +146,9 @@ std::vector<std::string> with_system_libraries(std::vector<std::string> options)
 
 }  // namespace
 
-std::string link_shared(const std::string& object) { return link(with_system_libraries({"-shared"}), object); }
+std::string link_shared(const std::string& object, const std::string& name) {
+  return link(with_system_libraries({"-shared", "-soname", name}), object);
+}
 
 std::string link_program(const std::string& object) {
 #ifdef __x86_64__

@@ -4,8 +4,8 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 
+#include "backend/run_passes.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -14,17 +14,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   TAP_CHECK(!llvm::verifyModule(module, &stream), "the emitted LLVM IR is malformed: " + problem);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager calls;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  run_passes(module, machine, [](llvm::PassBuilder& builder, ModulePasses& passes) {
+    passes.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
+  });
 }
 
 }  // namespace tap::backend

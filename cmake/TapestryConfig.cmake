@@ -27,7 +27,7 @@ function(tapestry_add_program target source)
     VERBATIM)
   add_custom_target(${target}_tapestry DEPENDS "${library}")
   add_library(${target} SHARED IMPORTED GLOBAL)
-  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${library}" IMPORTED_NO_SONAME TRUE
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${library}" IMPORTED_SONAME "lib${target}.so"
                         INTERFACE_INCLUDE_DIRECTORIES "${folder}")
   add_dependencies(${target} ${target}_tapestry)
 endfunction()

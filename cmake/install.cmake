@@ -5,8 +5,9 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/TapestryConfigVer
 install(FILES ${CMAKE_SOURCE_DIR}/cmake/TapestryConfig.cmake ${CMAKE_BINARY_DIR}/generated/TapestryConfigVersion.cmake
         DESTINATION lib/cmake/Tapestry)
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runtime}/processor.*)
-install(FILES ${runtime_sources} ${runtime}/kernel_abi.h ${runtime}/schedule_tables.h ${runtime}/library.h ${runtime}/library.cpp
+file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runtime}/library*.cpp
+     ${runtime}/library*.h ${runtime}/processor.*)
+install(FILES ${runtime_sources} ${runtime}/kernel_abi.h ${runtime}/schedule_tables.h
         DESTINATION share/tapestry/runtime)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
 install(FILES ${CMAKE_SOURCE_DIR}/support/large_memory.h DESTINATION share/tapestry/support)

@@ -38,7 +38,25 @@ typedef struct tapestry_options {
   const tapestry_outside_kernel *kernels;  /* the program's outside kernels, in the order below; null if it has none */
 } tapestry_options;
 
-struct DLTensor; /* of DLPack's dlpack.h */
+/* A tensor of DLPack: the type of dlpack.h, where that is included before this; else one of the same form. */
+#ifdef DLPACK_DLPACK_H_
+typedef DLTensor tapestry_dltensor;
+#else
+typedef struct tapestry_dltensor {
+  void *data;
+  struct {
+    int32_t device_type, device_id; /* 1, 0: the memory of the CPU */
+  } device;
+  int32_t ndim;
+  struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+  } dtype;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byte_offset;
+} tapestry_dltensor;
+#endif
 
 #endif
 )";
@@ -80,7 +98,7 @@ typedef struct {0}_context {0}_context;
 /* 1, as TAPESTRY_ABI_1. */
 int32_t {0}_abi_version(void);
 
-/* Takes copies of the constants and starts the threads. `options` may be null: one thread. A context is there even after a
+/* Takes copies of the constants and options, and starts the threads. `options` may be null: one thread. A context is there even after a
    failure, unless memory is lacking: ask it for the message, and release it. */
 int32_t {0}_prepare({0}_context **context, const tapestry_tensor *constants, const tapestry_options *options);
 
@@ -88,8 +106,8 @@ int32_t {0}_prepare({0}_context **context, const tapestry_tensor *constants, con
 int32_t {0}_run({0}_context *context, const tapestry_tensor *inputs, const tapestry_tensor *outputs);
 
 /* The same with tensors of DLPack, whose types and shapes are checked. */
-int32_t {0}_prepare_dlpack({0}_context **context, const struct DLTensor *const *constants, const tapestry_options *options);
-int32_t {0}_run_dlpack({0}_context *context, const struct DLTensor *const *inputs, const struct DLTensor *const *outputs);
+int32_t {0}_prepare_dlpack({0}_context **context, const tapestry_dltensor *const *constants, const tapestry_options *options);
+int32_t {0}_run_dlpack({0}_context *context, const tapestry_dltensor *const *inputs, const tapestry_dltensor *const *outputs);
 
 /* What was said of the last call with this context that failed: copied, cut to `size` bytes with the end mark. Returns the
    length of the whole. */

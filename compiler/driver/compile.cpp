@@ -156,7 +156,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
   std::string library;
   if (facts.target.linkable) {
     Phase phase("linking");
-    library = backend::link_shared(code.object);
+    library = backend::link_shared(code.object, places.library);
     facts.library_bytes = library.size();
     facts.library_hash = backend::sha256(library);
     std::string folder = places.stem.substr(0, places.stem.size() - base_name(places.stem).size());

@@ -12,6 +12,7 @@ if(NOT TARGET tapestry::{0})
   add_library(tapestry::{0} SHARED IMPORTED)
   set_target_properties(tapestry::{0} PROPERTIES
     IMPORTED_LOCATION "${{CMAKE_CURRENT_LIST_DIR}}/{1}"
+    IMPORTED_SONAME "{1}"
     INTERFACE_INCLUDE_DIRECTORIES "${{CMAKE_CURRENT_LIST_DIR}}")
 endif()
 )",

@@ -63,15 +63,44 @@ def _load():
     return functions
 
 
+def _numbers(value, name, element):
+    """Numbers that are written out, if the program's type holds them: what is of a type already is not converted."""
+    given = numpy.asarray(value)
+    wanted = numpy.dtype(_TYPES[element])
+    if given.size > 0 and given.dtype.kind not in {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[wanted.kind]:
+        raise TypeError(f"{name} is of type {given.dtype}, and the program wants {element}")
+    with numpy.errstate(all="ignore"):
+        made = given.astype(wanted)
+    if wanted.kind in "iu" and (made != given).any():
+        raise OverflowError(f"{name} has a number that {element} does not hold")
+    return made
+
+
 def _array(value, name, element, shape):
     """An array of NumPy that shares the memory of what speaks DLPack."""
     if not isinstance(value, numpy.ndarray):
-        value = numpy.from_dlpack(value) if hasattr(value, "__dlpack__") else numpy.asarray(value, dtype=_TYPES[element])
+        value = (numpy.from_dlpack(value) if hasattr(value, "__dlpack__") else
+                 numpy.asarray(value) if hasattr(value, "dtype") else _numbers(value, name, element))
     if value.dtype != numpy.dtype(_TYPES[element]):
         raise TypeError(f"{name} is of type {value.dtype}, and the program wants {element}")
     if value.shape != shape:
         raise ValueError(f"{name} has shape {value.shape}, and the program wants {shape}")
     return value
+
+
+def _in_elements(array):
+    """Whether cells lie whole elements apart; those of one field of a structured array need not."""
+    return all(stride % array.itemsize == 0 for stride, extent in zip(array.strides, array.shape) if extent > 1)
+
+
+def _readable(array, _):
+    return array if _in_elements(array) else array.copy()
+
+
+def _writable(array, name):
+    if not _in_elements(array):
+        raise ValueError(f"{name} has strides that are no whole elements: {array.strides} bytes")
+    return array
 
 
 def _strides(array):
@@ -84,7 +113,7 @@ def _pass(arrays):
     return (_Tensor * max(len(arrays), 1))(*(_Tensor(a.ctypes.data, s) for a, s in zip(arrays, strides))), strides
 
 
-def _collect(given, named, wanted):
+def _collect(given, named, wanted, usable=_readable):
     if len(given) > len(wanted):
         raise TypeError(f"{len(given)} tensors are given, and {len(wanted)} are wanted")
     values = dict(zip((name for name, _, _ in wanted), given))
@@ -95,7 +124,24 @@ def _collect(given, named, wanted):
     missing = [n for n, _, _ in wanted if n not in values]
     if missing:
         raise TypeError(f"missing: {', '.join(missing)}")
-    return [_array(values[name], name, element, shape) for name, element, shape in wanted]
+    return [usable(_array(values[name], name, element, shape), name) for name, element, shape in wanted]
+
+
+def _place(array):
+    """An array to write into. Before NumPy 2.1 what came by DLPack was read-only, whatever it is."""
+    ours = isinstance(array, numpy.ndarray)
+    if not ours and not hasattr(array, "__dlpack__"):
+        raise TypeError(f"out: an array is wanted for each result, and not {array!r}")
+    array = array if ours else numpy.from_dlpack(array)
+    if not array.flags.writeable and (ours or tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 1)):
+        raise ValueError("out: an array is read-only")
+    return array
+
+
+def _places(out):
+    """Where results are written: an array, or a list of as many as there are results."""
+    out = out if isinstance(out, (list, tuple)) else [out]
+    return _collect([_place(array) for array in out], {}, OUTPUTS, _writable)
 
 
 class Program:
@@ -104,7 +150,7 @@ class Program:
     A call returns the output, or a tuple of them. `kernels`: addresses of the outside kernels, in order.
     """
 
-    def __init__(self, *constants, threads=1, kernels=(), **named):
+    def __init__(self, /, *constants, threads=1, kernels=(), **named):
         self._functions = _load()
         self._context = ctypes.c_void_p()
         if len(kernels) != OUTSIDE_KERNELS:
@@ -115,14 +161,11 @@ class Program:
         options = _Options(threads, addresses if len(kernels) > 0 else None)
         self._check(self._functions["prepare"](ctypes.byref(self._context), tensors, ctypes.byref(options)))
 
-    def __call__(self, *inputs, **named):
-        out = named.pop("out", None)
+    def __call__(self, /, *inputs, out=None, **named):
+        if not self._context:
+            raise Error(4, "the program is closed")
         arrays = _collect(inputs, named, INPUTS)
-        if out is None:
-            out = [numpy.empty(shape, _TYPES[element]) for _, element, shape in OUTPUTS]
-        else:
-            out = [out] if isinstance(out, numpy.ndarray) else list(out)
-            out = _collect(out, {}, OUTPUTS)
+        out = [numpy.empty(shape, _TYPES[element]) for _, element, shape in OUTPUTS] if out is None else _places(out)
         tensors, _kept = _pass(arrays)
         results, _kept_too = _pass(out)
         self._check(self._functions["run"](self._context, tensors, results))

@@ -6,4 +6,5 @@
 #include "runtime/executor_pool.cpp"
 #include "runtime/executor_tasks.cpp"
 #include "runtime/library.cpp"
+#include "runtime/library_views.cpp"
 #include "runtime/processor.cpp"

@@ -3,9 +3,12 @@
 //
 //   ./mlp -i X=@x.npy -i W1=@w1.npy -i b1=@b1.npy -o Y=@y.npy --threads 2
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/library.h"
 
@@ -46,6 +49,7 @@ struct Slot {
   const Tensor* tensor;
   const char* path;
   library::TensorView view;
+  char* unfinished;  // beside the path, until all results are written
 };
 
 struct Slots {
@@ -61,6 +65,13 @@ Slots slots_of(const Reader& tables, const tables::List& list) {
 
 bool is_called(const Reader& tables, const Tensor& tensor, const char* name, size_t length) {
   return static_cast<size_t>(tensor.name.bytes) == length && memcmp(tables.text(tensor.name), name, length) == 0;
+}
+
+void require_apart(const Slots& results) {
+  for (int64_t k = 0; k < results.count; ++k)
+    for (int64_t j = 0; j < k; ++j)
+      if (results.all[k].path && results.all[j].path && strcmp(results.all[k].path, results.all[j].path) == 0)
+        stop(wrong_command_line, "two results are to be written to `", results.all[k].path, "`");
 }
 
 // NAME=@FILE.npy
@@ -131,7 +142,7 @@ void check_header(const Reader& tables, Slot& slot, const char* header) {
   bool fits = true;
   for (int64_t axis = 0; fits && axis < tensor.extents.count; ++axis) {
     char* end = nullptr;
-    fits = strtoll(shape, &end, 10) == extents[axis] && end != shape;
+    fits = strtoll(shape, &end, 10) == extents[axis] && end != shape && (*end == ',' || *end == ')');
     shape = end + strspn(end, ", ");
   }
   if (!fits || *shape != ')') {
@@ -168,9 +179,14 @@ void read(const Reader& tables, Slot& slot) {
   fclose(file);
 }
 
-// Beside the place, then in it: a file that is there is whole.
-void write(const Reader& tables, const Slot& slot) {
-  char header[4096] = {}, *unfinished = room_for<char>(static_cast<int64_t>(strlen(slot.path)) + 32);
+[[noreturn]] void cannot_write(const Slots& results, const char* path, const char* why) {
+  for (int64_t k = 0; k < results.count; ++k)
+    if (results.all[k].unfinished) remove(results.all[k].unfinished);
+  stop(no_resource, path, " cannot be written: ", why);
+}
+
+void write_file(const Reader& tables, const Slot& slot, FILE* file) {
+  char header[4096] = {};
   FILE* text = fmemopen(header, sizeof header, "w");
   if (!text) stop(no_resource, "memory does not suffice", "", "");
   fprintf(text, "{'descr': '%s', 'fortran_order': False, 'shape': ", descriptions[slot.tensor->element]);
@@ -180,26 +196,42 @@ void write(const Reader& tables, const Slot& slot) {
   size_t used = strlen(header), length = (10 + used + 1 + 63) / 64 * 64 - 10;
   memset(header + used, ' ', length - 1 - used);
   header[length - 1] = '\n';
-  const unsigned char head[10] = {0x93,
-                                  'N',
-                                  'U',
-                                  'M',
-                                  'P',
-                                  'Y',
-                                  1,
-                                  0,
-                                  static_cast<unsigned char>(length & 255),
-                                  static_cast<unsigned char>(length >> 8)};
-  sprintf(unfinished, "%s.unfinished", slot.path);
-  FILE* file = fopen(unfinished, "wb");
-  auto bytes = static_cast<size_t>(bytes_of(tables, *slot.tensor));
-  bool written = file && fwrite(head, 1, 10, file) == 10 && fwrite(header, 1, length, file) == length &&
-                 fwrite(slot.view.data, 1, bytes, file) == bytes;
-  written = file && fclose(file) == 0 && written;
-  if (written && rename(unfinished, slot.path) == 0) return free(unfinished);
+  unsigned char head[11] = "\x93NUMPY\x01";
+  head[8] = static_cast<unsigned char>(length & 255);
+  head[9] = static_cast<unsigned char>(length >> 8);
+  fwrite(head, 1, 10, file);
+  fwrite(header, 1, length, file);
+  fwrite(slot.view.data, 1, static_cast<size_t>(bytes_of(tables, *slot.tensor)), file);
+}
+
+// A device is no place, nor is what a link at the name of the unfinished file points to.
+void write(const Reader& tables, const Slots& results, Slot& slot) {
+  struct stat there;
+  if (stat(slot.path, &there) == 0 && !S_ISREG(there.st_mode))
+    cannot_write(results, slot.path, "it is there, and is no regular file");
+  char* unfinished = room_for<char>(static_cast<int64_t>(strlen(slot.path)) + 64);
+  sprintf(unfinished, "%s.%ld.unfinished", slot.path, static_cast<long>(getpid()));
+  int descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_write(results, slot.path, strerror(errno));
+  slot.unfinished = unfinished;
+  FILE* file = fdopen(descriptor, "wb");
+  if (!file) cannot_write(results, slot.path, strerror(errno));
+  write_file(tables, slot, file);
+  bool written = fflush(file) == 0 && ferror(file) == 0 && (fsync(descriptor) == 0 || errno == EINVAL);
   int why = errno;
-  if (file) remove(unfinished);
-  stop(no_resource, slot.path, " cannot be written: ", strerror(why));
+  if (fclose(file) != 0 || !written) cannot_write(results, slot.path, strerror(written ? errno : why));
+}
+
+// Beside their places first, then in them: a file that is there is whole, and none is if one cannot be written.
+void write_all(const Reader& tables, const Slots& results) {
+  for (int64_t k = 0; k < results.count; ++k)
+    if (results.all[k].path) write(tables, results, results.all[k]);
+  for (int64_t k = 0; k < results.count; ++k) {
+    Slot& slot = results.all[k];
+    if (!slot.path) continue;
+    if (rename(slot.unfinished, slot.path) != 0) cannot_write(results, slot.path, strerror(errno));
+    slot.unfinished = nullptr;
+  }
 }
 
 void require(int32_t status, library::Context* context) {
@@ -235,6 +267,7 @@ int run(int count, char** words, char**) {
     if (threads) options.threads = threads_in(words[k]);
     else take(tables, input ? inputs : outputs, words[k], input ? "the input " : "the result ");
   }
+  require_apart(outputs);
   auto *constants = room_for<library::TensorView>(inputs.count), *given = room_for<library::TensorView>(inputs.count);
   auto* results = room_for<library::TensorView>(outputs.count);
   int64_t constant_count = 0, given_count = 0;
@@ -255,8 +288,7 @@ int run(int count, char** words, char**) {
   library::Context* context = nullptr;
   require(tap_library_prepare(&tap_standalone_program, &context, constants, &options), context);
   require(tap_library_run(context, given, results), context);
-  for (int64_t k = 0; k < outputs.count; ++k)
-    if (outputs.all[k].path) write(tables, outputs.all[k]);
+  write_all(tables, outputs);
   tap_library_release(context);
   return done;
 }

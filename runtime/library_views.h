@@ -1,0 +1,27 @@
+// What the caller of a compiled library hands over: whether it is there, fits the program, and is apart from what is written.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/library.h"
+
+namespace tap::library {
+
+using executor::Message;
+using executor::Status;
+using tables::Reader;
+using tables::Tensor;
+
+void add_name(Message& message, const Reader& tables, const Tensor& tensor);
+
+// The list is there, and every tensor of it that has cells, and no two cells of a result are one.
+Status check_views(const Reader& tables, const tables::List& list, const TensorView* views, bool written,
+                   Message& message);
+
+// What is written overlaps nothing else.
+Status check_overlap(const Reader& tables, const TensorView* inputs, const TensorView* outputs, Message& message);
+
+// The view of a tensor of DLPack that has the program's type and shape.
+Status view_of(const Reader& tables, const Tensor& tensor, const DlTensor* from, TensorView& view, Message& message);
+
+}  // namespace tap::library
