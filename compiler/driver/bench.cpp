@@ -20,6 +20,7 @@
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/work.h"
 #include "support/exit_code.h"
+#include "support/memory_failure.h"
 #include "support/phase.h"
 #include "support/plural.h"
 
@@ -103,6 +104,7 @@ std::string for_people(const Figures& figures) {
 }
 
 std::string as_json(const Figures& figures, const BenchOptions& options) {
+  MemoryMustSuffice here;
   const Median& run = figures.run;
   nlohmann::ordered_json out = {
       {"format", "tap-bench"},

@@ -17,6 +17,7 @@
 #include "runtime/print_tensor.h"
 #include "runtime/tensor_file.h"
 #include "support/exit_code.h"
+#include "support/memory_failure.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -113,6 +114,7 @@ int cmp(Session& session, const CmpOptions& options) {
   Phase phase("comparing files");
   TensorFiles files;
   std::string text;
+  MemoryMustSuffice here;
   auto list = nlohmann::ordered_json::array();
   bool good = true;
   for (const auto& [a, b] : pairs(options, files)) {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "backend/memory_failure.h"
 #include "compiler/driver/library_files.h"
 #include "runtime/failure.h"
 #include "support/checked.h"
+#include "support/memory_failure.h"
 
 namespace tap::driver {
 namespace {
@@ -107,6 +107,7 @@ class ManifestReader {
     return result;
   }
 
+  MemoryMustSuffice here_;
   const std::string& path_;
   json all_;
 };
@@ -114,7 +115,7 @@ class ManifestReader {
 }  // namespace
 
 std::string manifest_text(const LibraryFacts& facts) {
-  backend::WhereNewMayNotThrow here;
+  MemoryMustSuffice here;
   const backend::Schedule& s = *facts.schedule;
   ordered_json all = {
       {"format", "tapestry-manifest"},

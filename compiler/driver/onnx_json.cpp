@@ -1,4 +1,5 @@
 #include "compiler/driver/onnx_json.h"
+#include "support/memory_failure.h"
 
 #include <fmt/format.h>
 
@@ -137,6 +138,7 @@ ordered_json json_of(const TensorSpec& tensor) {
 }  // namespace
 
 std::variant<Shardings, JsonMistake> parse_onnx_json(const std::string& text) {
+  MemoryMustSuffice here;
   try {
     return Reader().read(json::parse(text));
   } catch (JsonMistake& mistake) { return std::move(mistake); } catch (const json::parse_error& error) {
@@ -145,6 +147,7 @@ std::variant<Shardings, JsonMistake> parse_onnx_json(const std::string& text) {
 }
 
 std::string print_onnx_json(const Shardings& shardings) {
+  MemoryMustSuffice here;
   std::string text = fmt::format(
       "{{\"format\": \"onnx-sharding\", \"version\": 1,\n \"configuration\": {{\"name\": {}, \"num_devices\": {}}},\n "
       "\"node\": [",

@@ -2,12 +2,14 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/library_files.h"
+#include "support/memory_failure.h"
 
 namespace tap::driver {
 namespace {
 
 // A text of Python, in ASCII: JSON's escapes are Python's.
 std::string python_text(const std::string& text) {
+  MemoryMustSuffice here;
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

@@ -6,7 +6,9 @@
 #include "compiler/driver/failures.h"
 #include "compiler/driver/process.h"
 #include "compiler/driver/reproducer.h"
+#include "compiler/frontend/isl_memory.h"
 #include "runtime/staged_registry.h"
+#include "support/memory_failure.h"
 #ifdef TAP_HAVE_BACKEND
 #include "backend/memory_failure.h"
 #endif
@@ -15,8 +17,10 @@ namespace tap::driver {
 
 int run_tapc(int argc, const char* const* argv) {
   prepare_process(remove_staged_files);
+  end_where_memory_must_suffice(end_without_memory);
+  end_where_isl_has_no_memory();
 #ifdef TAP_HAVE_BACKEND
-  backend::end_where_llvm_has_no_memory(end_without_memory);
+  backend::end_where_llvm_has_no_memory();
 #endif
   try {
     Session session;  // allocates already

@@ -15,6 +15,7 @@
 #include <new>
 #include <utility>
 
+#include "compiler/frontend/isl_memory.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -129,25 +130,31 @@ IntegerSet& IntegerSet::operator=(IntegerSet other) noexcept {
 IntegerSet::~IntegerSet() { isl_set_free(set_); }
 
 bool IntegerSet::is_empty() const {
+  InIsl here;
   isl_bool empty = isl_set_is_empty(set_);
   if (empty == isl_bool_error) fail(ctx_);
   return empty == isl_bool_true;
 }
 IntegerSet IntegerSet::unite(const IntegerSet& other) const {
+  InIsl here;
   return {ctx_, isl_set_coalesce(isl_set_union(isl_set_copy(set_), isl_set_copy(other.set_)))};
 }
 IntegerSet IntegerSet::intersect(const IntegerSet& other) const {
+  InIsl here;
   return {ctx_, isl_set_intersect(isl_set_copy(set_), isl_set_copy(other.set_))};
 }
 IntegerSet IntegerSet::subtract(const IntegerSet& other) const {
+  InIsl here;
   return {ctx_, isl_set_subtract(isl_set_copy(set_), isl_set_copy(other.set_))};
 }
 IntegerSet IntegerSet::project_out(std::size_t first, std::size_t count) const {
+  InIsl here;
   return {ctx_, isl_set_project_out(isl_set_copy(set_), isl_dim_set, static_cast<unsigned>(first),
                                     static_cast<unsigned>(count))};
 }
 
 std::optional<ir::Point> IntegerSet::lexmin() const {
+  InIsl here;
   std::optional<ir::Point> best;
   Owned<isl_basic_set_list, isl_basic_set_list_free> parts(made(ctx_, isl_set_get_basic_set_list(set_)));
   for (int i = 0; i < isl_basic_set_list_n_basic_set(parts.get()); ++i) {
@@ -157,7 +164,9 @@ std::optional<ir::Point> IntegerSet::lexmin() const {
   return best;
 }
 
-IntegerSets::IntegerSets() : ctx_(isl_ctx_alloc()) {
+IntegerSets::IntegerSets() {
+  InIsl here;
+  ctx_ = isl_ctx_alloc();
   if (!ctx_) throw std::bad_alloc();
   isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE);
 }
@@ -169,6 +178,7 @@ void IntegerSets::set_budget(unsigned long operations) const {
 }
 
 IntegerSet IntegerSets::of(const System& system) const {
+  InIsl here;
   isl_mat* equalities = matrix_of(ctx_, system, ir::Comparison::equal_zero);
   isl_mat* inequalities = matrix_of(ctx_, system, ir::Comparison::at_least_zero);
   isl_basic_set* set = isl_basic_set_from_constraint_matrices(space_of(ctx_, system.dims), equalities, inequalities,
@@ -182,6 +192,9 @@ IntegerSet IntegerSets::of(const ir::Domain& domain) const {
   return of(system);
 }
 
-IntegerSet IntegerSets::none(std::size_t dims) const { return {ctx_, isl_set_empty(space_of(ctx_, dims))}; }
+IntegerSet IntegerSets::none(std::size_t dims) const {
+  InIsl here;
+  return {ctx_, isl_set_empty(space_of(ctx_, dims))};
+}
 
 }  // namespace tap

@@ -11,6 +11,13 @@ PROGRAM = """program main(X: f32[8, 9]) -> (Y: f32[8], Z: f32[8, 9]) {
 }
 """
 
+PROVED = """dim g = 2, og = 3, cg = 2, n = 7
+program main(x: f32[g*cg, n], w: f32[g*og, cg, 3], a: f32[4]) -> (y: f32[g*og, n - 2], z: f32[8]) {
+    y[q*og + o, p] = sum[c, u] x[q*cg + c, p + u] * w[q*og + o, c, u] for q in 0..g, o in 0..og
+    z[2*i + r] = a[i] for r in 0..2
+}
+"""
+
 
 @unittest.skipIf(SANITIZED, "sanitizers allocate for themselves")
 class Memory(TapcTest):
@@ -44,6 +51,25 @@ class Memory(TapcTest):
         self.assertGreater(total, 1000)
         self.fail(self.moments(total, 60), "check", "a.tap")
         self.fail(self.moments(total, 20), "check", "a.tap", more="+")
+
+    def test_g15_proofs(self):
+        """Those of affine left sides are isl's, and its numbers GMP's: most of the last allocations are theirs."""
+        random.seed(18)
+        self.write("a.tap", PROVED)
+        total = self.allocations("check", "a.tap")
+        self.fail(random.sample(range(total - 1000, total + 1), 80), "check", "a.tap")
+        self.fail(random.sample(range(total - 1000, total + 1), 20), "check", "a.tap", more="+")
+
+    def test_g15_json(self):
+        """Its values allocate while they are destroyed."""
+        random.seed(19)
+        for name in ("y.npz", "x.npz"):
+            self.expect(0, "^$", "run", "a.tap", "-i", "X=rand:1", "-o", f"@{name}")
+        for command in (["inspect", "a.tap", "--format", "json"], ["cmp", "--json", "x.npz", "y.npz"]):
+            total = self.allocations(*command)
+            last = range(max(1, total - 600), total + 1)
+            self.fail(random.sample(last, 60), *command)
+            self.fail(random.sample(last, 20), *command, more="+")
 
     def test_g15_run(self):
         random.seed(16)
