@@ -255,7 +255,8 @@ class Encoder {
   }
   Words encode(const ScheduledTask& task, const Iteration& loop) {
     std::vector<tables::State> states;
-    for (auto [now, next] : loop.states) states.push_back({integer(now.index()), integer(next.index())});
+    for (const ir::ExchangedState& one : loop.states)
+      states.push_back({integer(one.now.index()), integer(one.next.index())});
     return words_of(tables::Iteration{head(tables::iteration, task), loop.steps.lo, loop.steps.hi, integer(loop.body),
                                       all(states)});
   }

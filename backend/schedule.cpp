@@ -40,9 +40,8 @@ class Scheduler {
   void kernel(Frame& frame, const Application& application, const Operator& op, std::size_t kernel);
   void outside(Frame& frame, const Application& application, const Operator& op);
   void region(Frame& frame, const Application& application, const Operator& op);
-  std::vector<BufferId> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
-  BufferId next_state(const Holders& holders, const TensorType& type, const std::set<BufferId>& taken,
-                      std::size_t before);
+  std::vector<Holders> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
+  BufferId next_state(const Holders& holders, const Box& box, const std::set<BufferId>& taken, std::size_t before);
   void outputs(const std::vector<Holders>& found);
 
   void gather(const Holders& holders, BufferId to);
@@ -239,63 +238,76 @@ void Scheduler::outside(Frame& frame, const Application& application, const Oper
 }
 
 void Scheduler::region(Frame& frame, const Application& application, const Operator& op) {
-  std::vector<BufferId> operands, results;
+  std::vector<BufferId> operands;
   for (std::size_t k = 0; k < application.operands.size(); ++k)
     operands.push_back(whole({held(frame, application.operands[k])}, op.operands[k]));
   Path inside = frame.path;
   inside.push_back(application.operation);
-  if (op.region()->kind == RegionKind::iterate) {
-    results = iterate(op, operands, text_of(frame, application), std::move(inside));
-  } else {
-    std::vector<Holders> found = graph(op.region()->graph, operands, std::move(inside));
-    for (std::size_t k = 0; k < found.size(); ++k) results.push_back(whole(found[k], op.results[k]));
-  }
-  for (std::size_t k = 0; k < results.size(); ++k) {
+  const std::vector<Holders> found = op.region()->kind == RegionKind::iterate
+                                         ? iterate(op, operands, text_of(frame, application), std::move(inside))
+                                         : graph(op.region()->graph, operands, std::move(inside));
+  for (std::size_t k = 0; k < found.size(); ++k) {
     TAP_CHECK(!frame.buffers[application.results[k].index()], "a region writes a part of a value");
-    frame.buffers[application.results[k].index()] = results[k];
+    frame.buffers[application.results[k].index()] = whole(found[k], op.results[k]);
   }
 }
 
-// The first operands are the state, the others are the same in every step. The state has two memories that change places.
-std::vector<BufferId> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text,
-                                         Path path) {
+// The first operands are the state, the others are the same in every step. The state has two memories that change places:
+// of all of it, or two for each device that has a box of it before a step and after it.
+std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands,
+                                                   std::size_t text, Path path) {
   const RegionBody& region = *op.region();
+  const BlockGraph& blocks = blocks_.graphs[region.graph.index()];
+  const std::vector<ValueId>& values = program_[region.graph].inputs;
   Iteration loop{region.trips, 0, text, {}};
-  std::vector<BufferId> inputs = operands, results;
-  for (std::size_t k = 0; k < op.results.size(); ++k) {
+  std::vector<BufferId> inputs;
+  std::vector<Holders> results(op.results.size());
+  auto begin_with = [&](std::size_t k, std::optional<Box> box) {
     const Buffer given = tasks_.at(operands[k]);
-    BufferId now = tasks_.new_buffer(given.name, given.element, given.box);
-    tasks_.copy(operands[k], now, given.box, order_);
-    inputs[k] = now;
-    results.push_back(now);
+    const BufferId now = tasks_.new_buffer(given.name, given.element, box.value_or(given.box));
+    tasks_.copy(operands[k], now, box.value_or(given.box), order_);
+    results[k].push_back(now);
     fixed_.insert(now);
+    return now;
+  };
+  if (region.trips.empty()) {  // there may be no body any more
+    for (std::size_t k = 0; k < results.size(); ++k) begin_with(k, std::nullopt);
+    return results;
   }
-  if (region.trips.empty()) return results;
+  for (HeldId held : blocks.inputs) {
+    const auto k =
+        static_cast<std::size_t>(std::find(values.begin(), values.end(), blocks[held].value) - values.begin());
+    const bool part = blocks[held].device != everywhere;
+    inputs.push_back(k < results.size() ? begin_with(k, part ? std::optional(blocks[held].box) : std::nullopt)
+                                        : operands[k]);
+  }
   const ScheduleTasks::Body body = tasks_.begin_body();
-  std::vector<Holders> found = graph(region.graph, inputs, std::move(path));
+  const std::vector<Holders> found = graph(region.graph, inputs, std::move(path));
   std::set<BufferId> taken;
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    BufferId next = next_state(found[k], op.results[k], taken, body.buffers_before);
-    taken.insert(next);
-    loop.states.emplace_back(results[k], next);
-  }
-  for (auto exchanged : loop.states) {
-    fixed_.insert(exchanged.second);
-    exchanged_.push_back(exchanged);
+  for (std::uint32_t k = 0; k < results.size(); ++k)
+    for (std::size_t part = 0; part < results[k].size(); ++part) {
+      const BufferId now = results[k][part];
+      const Holders left = results[k].size() == 1 ? found[k] : Holders{found[k][part]};
+      const BufferId next = next_state(left, tasks_.at(now).box, taken, body.buffers_before);
+      taken.insert(next);
+      loop.states.push_back({k, now, next});
+    }
+  for (const ExchangedState& one : loop.states) {
+    fixed_.insert(one.next);
+    exchanged_.emplace_back(one.now, one.next);
   }
   tasks_.end_body(body, std::move(loop), order_++);
   return results;
 }
 
 // The memory that a step leaves a state in: that of the value, if the body made it and it is nothing else.
-BufferId Scheduler::next_state(const Holders& holders, const TensorType& type, const std::set<BufferId>& taken,
+BufferId Scheduler::next_state(const Holders& holders, const Box& box, const std::set<BufferId>& taken,
                                std::size_t before) {
-  Box box = Box::of_shape(type.shape);
   BufferId only = holders[0];
   if (holders.size() == 1 && only.index() >= before && tasks_.at(only).box == box && !taken.contains(only) &&
       !fixed_.contains(only))
     return only;
-  BufferId next = tasks_.new_buffer(tasks_.at(only).name, type.element, box);
+  BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, box);
   gather(holders, next);
   return next;
 }

@@ -86,7 +86,7 @@ void ScheduleTasks::end_body(const Body& body, Iteration loop, std::size_t order
   const std::int64_t end = time_++;
   for (std::size_t b = 0; b < body.buffers_before; ++b)
     if (Buffer& buffer = schedule_.buffers[b]; buffer.last >= body.begin) buffer.last = end;
-  for (auto [now, next] : loop.states) at(now).last = end;
+  for (const ir::ExchangedState& one : loop.states) at(one.now).last = end;
   schedule_.sequences[sequence_].push_back({{std::move(loop), 1, order}});
 }
 

@@ -51,14 +51,12 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
   const ir::Operator &a = program[writer.op], &b = program[reader.op];
   auto is_found = [&](const ir::BlockPlacement& placed, const ir::Access& write, const ir::Access& read) {
     if (placed.dim == ir::whole_operation) return std::ranges::count(reader.placements, placed) > 0;
-    auto is_there = [&](const ir::BlockPlacement& mine) {
-      return mine.dim != ir::whole_operation && mine.axis == placed.axis && mine.mesh == placed.mesh &&
-             mine.devices == placed.devices;
-    };
-    for (const ir::BlockPlacement& mine : reader.placements)
-      for (const Cut& cut : is_there(mine) ? cuts_of(a, placed) : std::vector<Cut>{})
+    for (ir::BlockPlacement there = placed; const ir::BlockPlacement& mine : reader.placements) {
+      there.dim = mine.dim;
+      for (const Cut& cut : mine == there && mine.dim != ir::whole_operation ? cuts_of(a, placed) : std::vector<Cut>{})
         for (const Cut& wanted : cuts_of(b, mine))
           if (finds(a, write, cut, read, wanted)) return true;
+    }
     return false;
   };
   expect(Obligation::held, !a.writes.empty() && !b.reads.empty(), "operand {} is read whole, and not moved", operand);
@@ -73,10 +71,18 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
 
 }  // namespace
 
-// What is on no mesh is everywhere; what several write has to be moved; and a transfer goes to where its readers are.
+// What is on no mesh is everywhere; what several write has to be moved; and a transfer goes to where its readers are. What a
+// step of a repetition finds of the state is where the step before it left it.
 void check_held(const ir::Program& program, Verdict& verdict) {
   for (const ir::Graph& graph : program.graphs) {
-    const Writers writers = writers_of(graph);
+    const Writers left = writers_of(graph);
+    Writers writers = left;
+    bool repeated = &graph != &program[program.main];
+    for (const ir::Operator& op : program.operators)
+      if (op.region() && &program[op.region()->graph] == &graph)
+        repeated &= op.region()->kind == ir::RegionKind::iterate;
+    for (std::size_t k = 0; repeated && k < std::min(graph.inputs.size(), graph.outputs.size()); ++k)
+      writers[graph.inputs[k].index()] = left[graph.outputs[k].index()];
     for (const ir::Operation& reader : graph.operations)
       for (std::uint32_t k = 0; k < reader.operands.size() && !program[reader.op].transfer(); ++k) {
         const auto& by = writers[reader.operands[k].index()];

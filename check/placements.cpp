@@ -22,22 +22,20 @@ std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device) {
 // Every combination of the blocks of dims that go over lists has a device.
 void check_lists(const ir::Operator& op, const ir::Operation& operation) {
   std::set<std::int64_t> devices;
+  std::vector<std::pair<const ir::DeviceSets*, ir::Range>> lists;
   std::int64_t wanted = 1;
   for (const ir::BlockPlacement& p : operation.placements) {
-    for (const auto& set : p.devices) devices.insert(set.begin(), set.end());
-    const ir::Range blocks = range_of(op, p);
-    if (!p.devices.empty()) wanted = checked::mul(wanted, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
+    if (p.devices.empty()) continue;
+    const auto& [sets, blocks] = lists.emplace_back(&p.devices, range_of(op, p));
+    wanted = checked::mul(wanted, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
+    for (const auto& set : *sets) devices.insert(set.begin(), set.end());
   }
   std::set<std::vector<std::int64_t>> found;
   for (std::int64_t device : devices) {
     std::vector<std::int64_t> at;
-    bool all = true;
-    for (const ir::BlockPlacement& p : operation.placements) {
-      const ir::Range blocks = range_of(op, p);
-      at.push_back(p.devices.empty() ? -1 : listed_at(p.devices, device));
-      all &= p.devices.empty() || (blocks.lo <= at.back() && at.back() < blocks.hi);
-    }
-    if (all) found.insert(std::move(at));
+    for (const auto& [sets, blocks] : lists)
+      if (std::int64_t k = listed_at(*sets, device); blocks.lo <= k && k < blocks.hi) at.push_back(k);
+    if (at.size() == lists.size()) found.insert(std::move(at));
   }
   expect(Obligation::placement, devices.empty() || std::ssize(found) == wanted, "{} blocks, and devices for {}", wanted,
          found.size());
@@ -86,10 +84,8 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
 
 void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Box& box) {
   auto unless = [&](bool holds) { expect(Obligation::placement, holds, "device {} does not do that block", device); };
-  bool on_mesh = false;
   for (const ir::BlockPlacement& p : operation.placements) {
     if (!is_on_devices(p)) continue;
-    on_mesh = true;
     const ir::Range block = p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : box.dims[p.dim];
     if (!p.axis) unless(block.lo == listed_at(p.devices, device) && block.hi == block.lo + 1);
     if (!p.axis) continue;
@@ -103,7 +99,7 @@ void check_place(const ir::Program& program, const ir::Operation& operation, std
     }
     unless(place >= 0 && place < minor && block == ir::Range{along, along + 1});
   }
-  unless(on_mesh || device == ir::everywhere);
+  unless(device == ir::everywhere || std::ranges::any_of(operation.placements, is_on_devices));
 }
 
 }  // namespace tap::check

@@ -23,7 +23,7 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
     if (writers[v].empty()) continue;
     std::optional<std::pair<ir::Path, ir::ValueId>> whole;
     std::vector<ir::OperationRef> by;
-    for (auto [o, r] : writers[v]) {
+    for (auto [o, r] : writers[v])
       for (const ir::OperationRef& ref : stands_for[o.index()]) {
         expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 0,
                "value {} is written twice by what operation {} wrote", v, ref.operation.index());
@@ -32,7 +32,6 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
         by.push_back(ref);
         whole = written;
       }
-    }
     std::size_t wanted = whole ? places.writers(whole->first, whole->second).size() : 1;
     bool all = writers[v].size() == wanted && (!whole || by.size() == wanted);
     expect(Obligation::writes_exact, all, "value {} has {} writers and had {}", v, writers[v].size(), wanted);
@@ -123,8 +122,8 @@ class GraphCheck {
     for (std::size_t v = 0; v < claim_.values.size(); ++v) {
       const auto& ref = claim_.values[v];
       classes_.push_back(ref ? places_.class_of(*ref) : places_.fresh());
-      if (!ref) continue;
-      expect(Obligation::interface, places_.value(*ref).type == after_.values[v].type, "value {} changed type", v);
+      bool same = !ref || places_.value(*ref).type == after_.values[v].type;
+      expect(Obligation::interface, same, "value {} changed type", v);
     }
     // Transfers are another place for the same value.
     for (std::size_t o = 0; o < after_.operations.size(); ++o) {

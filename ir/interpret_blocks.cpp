@@ -1,5 +1,6 @@
 #include "ir/interpret_blocks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,7 +51,13 @@ class BlockInterpreter {
   std::vector<Datum> run(GraphId id, std::vector<Datum> inputs) {
     const BlockGraph& graph = blocks_.graphs[id.index()];
     std::vector<Datum> memory(graph.held.size());
-    for (std::size_t k = 0; k < inputs.size(); ++k) memory[graph.inputs[k].index()] = std::move(inputs[k]);
+    for (HeldId id : graph.inputs) {
+      const std::vector<ValueId>& given = program()[graph.graph].inputs;
+      Datum& input =
+          inputs[static_cast<std::size_t>(std::find(given.begin(), given.end(), graph[id].value) - given.begin())];
+      if (graph[id].device == everywhere) memory[id.index()] = std::move(input);
+      else copy_box(input, at(graph, id, memory), graph[id].box);  // of a state, what this device has
+    }
     for (const Task& task : one_by_one(graph.tasks)) std::visit([&](const auto& t) { run(graph, t, memory); }, task);
     std::vector<Datum> outputs;
     for (std::size_t k = 0; k < graph.outputs.size(); ++k) outputs.push_back(assembled(graph, k, memory));

@@ -285,9 +285,12 @@ class ScheduleParser {
     line.expect_word("by");
     loop.body = number_after(line, "sequence");
     loop.states = line.list("(", ")", [&] {
-      BufferId now = buffer_id(line);
+      ExchangedState one{line.any_number(), {}, {}};
+      line.expect_word("in");
+      one.now = buffer_id(line);
       line.expect_word("and");
-      return std::pair(now, buffer_id(line));
+      one.next = buffer_id(line);
+      return one;
     });
     return loop;
   }

@@ -212,8 +212,9 @@ class SchedulePrinter {
   }
   void task(const Iteration& loop) {
     out_.add("iterate {}..{} of {} by sequence {} (", loop.steps.lo, loop.steps.hi, loop.operation, loop.body);
-    for (std::size_t k = 0; k < loop.states.size(); ++k)
-      out_.add("{}b{} and b{}", k == 0 ? "" : ", ", loop.states[k].first.index(), loop.states[k].second.index());
+    for (const ExchangedState& one : loop.states)
+      out_.add("{}{} in b{} and b{}", &one == loop.states.data() ? "" : ", ", one.state, one.now.index(),
+               one.next.index());
     out_.add(")");
   }
 

@@ -72,12 +72,18 @@ struct OutsideCall {
   std::vector<BufferId> regions;  // one per access, reads first
   bool operator==(const OutsideCall&) const = default;
 };
+// Memory of a state, or of the box of it that one device has: what a step finds, and what it leaves.
+struct ExchangedState {
+  std::uint32_t state = 0;
+  BufferId now, next;
+  bool operator==(const ExchangedState&) const = default;
+};
 // After each step the memories of `now` and `next` are exchanged.
 struct Iteration {
   Range steps;
-  std::size_t body = 0;       // of `sequences`
-  std::size_t operation = 0;  // of `operations`
-  std::vector<std::pair<BufferId, BufferId>> states;
+  std::size_t body = 0;                // of `sequences`
+  std::size_t operation = 0;           // of `operations`
+  std::vector<ExchangedState> states;  // in the order of the states
   bool operator==(const Iteration&) const = default;
 };
 

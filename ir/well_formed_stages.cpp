@@ -54,8 +54,7 @@ class BlockReader : StageReader {
       there(held.value, graph_.values);
       need(held.box.rank() == graph_[held.value].type.shape.size());
     }
-    are(blocks_.inputs, graph_.inputs);
-    for (HeldId id : blocks_.inputs) need(blocks_[id].device == everywhere, "an input is not everywhere");
+    inputs();
     need(blocks_.outputs.size() == graph_.outputs.size());
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
       need(!blocks_.outputs[k].empty(), "an output is nowhere");
@@ -68,6 +67,38 @@ class BlockReader : StageReader {
   }
 
  private:
+  // An input is everywhere; what a repetition finds of its state may be where a step leaves it, and what.
+  void inputs() const {
+    std::size_t id = 0;
+    for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
+      std::vector<HeldId> held;
+      for (; id < blocks_.inputs.size(); ++id) {
+        there(blocks_.inputs[id], blocks_.held);
+        if (blocks_[blocks_.inputs[id]].value != graph_.inputs[k]) break;
+        held.push_back(blocks_.inputs[id]);
+      }
+      const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere;
+      need(whole || (is_repeated() && k < graph_.outputs.size() && k < blocks_.outputs.size()),
+           "an input is not everywhere");
+      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a step leaves its state elsewhere");
+    }
+    need(id == blocks_.inputs.size(), "what is held is another value");
+  }
+  bool alike(const std::vector<HeldId>& before, const std::vector<HeldId>& after) const {
+    return std::equal(before.begin(), before.end(), after.begin(), after.end(), [this](HeldId a, HeldId b) {
+      there(b, blocks_.held);
+      return blocks_[a].device == blocks_[b].device && blocks_[a].box == blocks_[b].box;
+    });
+  }
+  // By nothing but repetitions, if by anything.
+  bool is_repeated() const {
+    return std::all_of(p_.operators.begin(), p_.operators.end(),
+                       [this](const Operator& op) {
+                         return !op.region() || op.region()->graph != blocks_.graph ||
+                                op.region()->kind == RegionKind::iterate;
+                       }) &&
+           blocks_.graph != p_.main;
+  }
   void are(const std::vector<HeldId>& ids, const std::vector<ValueId>& values) const {
     need(ids.size() == values.size());
     for (std::size_t k = 0; k < ids.size(); ++k) {
@@ -266,21 +297,26 @@ class ScheduleReader : StageReader {
   // A body comes behind the sequence that runs it, and is that one repetition's alone, as its memories are.
   void read(const Iteration& loop) {
     const Operator& op = this->op(loop.operation);
-    need(op.region() && op.region()->kind == RegionKind::iterate && loop.states.size() == op.results.size());
+    need(op.region() && op.region()->kind == RegionKind::iterate);
     need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "it has other steps");
     need(loop.body > sequence_ && loop.body < s_.sequences.size() && loops_of_[loop.body].empty() &&
          loop.body != s_.preparation);
     loops_of_[loop.body] = loops_of_[sequence_];
     loops_of_[loop.body].push_back(s_.operations[loop.operation].what);
-    for (std::size_t k = 0; k < loop.states.size(); ++k)
-      for (BufferId id : {loop.states[k].first, loop.states[k].second}) {
-        buffer(id, op.results[k].element, op.results[k].shape.size());
-        const Buffer& state = s_.buffers[id.index()];
-        need(state.box == Box{ranges_of(op.results[k].shape)} && state.place == BufferPlace::arena,
+    std::uint32_t states = 0;
+    for (const auto& [state, now, next] : loop.states) {
+      need((state == states || state + 1 == states) && state < op.results.size(), "its states are in no order");
+      states = state + 1;
+      for (BufferId id : {now, next}) {
+        buffer(id, op.results[state].element, op.results[state].shape.size());
+        need(s_.buffers[id.index()].box == s_.buffers[now.index()].box &&
+                 s_.buffers[id.index()].place == BufferPlace::arena,
              "a state has not the memory of one");
         need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory changes places with two");
         exchanged_.push_back(id);
       }
+    }
+    need(states == op.results.size(), "a state has no memory");
   }
 
   const Schedule& s_;

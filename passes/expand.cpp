@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ir/device_places.h"
+#include "ir/step_state.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -14,15 +15,27 @@ namespace {
 
 bool needs_everything(const Operator& op) { return op.region() && op.region()->kind != RegionKind::group; }
 
+// By input of a graph, where it is if not everywhere.
+using Inputs = std::vector<std::vector<Held>>;
+
 class Expander {
  public:
-  Expander(const Program& program, GraphId id, std::optional<std::int64_t> only)
-      : program_(program), graph_(program[id]), only_(only), held_of_(graph_.values.size()) {
+  Expander(const Program& program, GraphId id, std::optional<std::int64_t> only, Inputs inputs)
+      : program_(program),
+        graph_(program[id]),
+        only_(only),
+        inputs_(std::move(inputs)),
+        held_of_(graph_.values.size()) {
+    inputs_.resize(graph_.inputs.size());
     result_.graph = id;
   }
 
   BlockGraph run() {
-    for (ValueId v : graph_.inputs) result_.inputs.push_back(hold(v, everywhere, Box::of_shape(graph_[v].type.shape)));
+    for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
+      const ValueId v = graph_.inputs[k];
+      if (inputs_[k].empty()) inputs_[k].push_back({v, everywhere, Box::of_shape(graph_[v].type.shape)});
+      for (const Held& held : inputs_[k]) result_.inputs.push_back(hold(v, held.device, held.box));
+    }
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) expand(OperationId(o));
     for (ValueId v : graph_.outputs) {
       // Nobody writes what has no cells.
@@ -151,18 +164,45 @@ class Expander {
   const Program& program_;
   const Graph& graph_;
   std::optional<std::int64_t> only_;
+  Inputs inputs_;
   BlockGraph result_;
   std::vector<std::vector<HeldId>> held_of_;  // by value
   std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
   std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
 };
 
+// What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.
+Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
+  const Graph& graph = program[blocks.graph];
+  const std::vector<ValueId> left = left_by_a_step(program, blocks.graph);
+  Inputs inputs(graph.inputs.size());
+  for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+    const ValueId after = left[graph.inputs[k].index()];
+    auto stays_whole = [&](const Operation& operation) {
+      return never_runs(program[operation.op]) &&
+             std::count(operation.results.begin(), operation.results.end(), after) > 0;
+    };
+    if (after == graph.inputs[k] || std::any_of(graph.operations.begin(), graph.operations.end(), stays_whole))
+      continue;
+    for (HeldId held : blocks.outputs[k]) inputs[k].push_back(blocks[held]);
+    if (std::any_of(inputs[k].begin(), inputs[k].end(), [](const Held& held) { return held.device == everywhere; }))
+      inputs[k].clear();
+  }
+  return inputs;
+}
+
+BlockGraph expand(const Program& program, GraphId id, std::optional<std::int64_t> only) {
+  BlockGraph blocks = Expander(program, id, only, {}).run();
+  Inputs inputs = found_by_a_step(program, blocks);
+  const bool apart = std::any_of(inputs.begin(), inputs.end(), [](const auto& held) { return !held.empty(); });
+  return apart ? Expander(program, id, only, std::move(inputs)).run() : blocks;
+}
+
 }  // namespace
 
 BlockProgram expand(const Program& program, std::optional<std::int64_t> only) {
   BlockProgram result{program, {}};
-  for (std::size_t g = 0; g < program.graphs.size(); ++g)
-    result.graphs.push_back(Expander(program, GraphId(g), only).run());
+  for (std::size_t g = 0; g < program.graphs.size(); ++g) result.graphs.push_back(expand(program, GraphId(g), only));
   return result;
 }
 

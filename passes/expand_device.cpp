@@ -6,6 +6,7 @@
 #include "ir/axis_algebra.h"
 #include "ir/device_places.h"
 #include "ir/mesh_position.h"
+#include "ir/step_state.h"
 #include "passes/expand.h"
 #include "support/check.h"
 
@@ -76,7 +77,7 @@ class DeviceExpander {
   }
 
   BlockGraph run() {
-    for (ValueId v : graph_.inputs) result_.inputs.push_back(hold(v, everywhere, Box::of_shape(graph_[v].type.shape)));
+    inputs();
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) {
       expand(OperationId(o));
       for (std::uint32_t k = 0; k < graph_.operations[o].results.size(); ++k)
@@ -91,6 +92,31 @@ class DeviceExpander {
   }
 
  private:
+  // What a step finds of a state is where a step leaves it.
+  void inputs() {
+    const std::vector<ValueId> left = left_by_a_step(program_, result_.graph);
+    for (ValueId v : graph_.inputs) {
+      for (std::size_t o = 0; o < graph_.operations.size() && left[v.index()] != v; ++o) {
+        const Operation& operation = graph_.operations[o];
+        const Mesh* mesh = mesh_of(program_, operation);
+        for (std::uint32_t k = 0; k < operation.results.size() && mesh; ++k)
+          if (operation.results[k] == left[v.index()] && !never_runs(program_[operation.op]))
+            input_of(v, OperationId(o), k, *mesh);
+      }
+      if (writers_[v.index()].empty())
+        result_.inputs.push_back(hold(v, everywhere, Box::of_shape(graph_[v].type.shape)));
+    }
+  }
+  void input_of(ValueId v, OperationId o, std::uint32_t result, const Mesh& mesh) {
+    writers_[v.index()].emplace_back(o, result);
+    const std::int64_t place = place_of(mesh, device_);
+    if (place < 0) return;
+    const Operator& op = program_[graph_[o].op];
+    const Box box = box_at(op, graph_[o], coordinates_of(mesh, graph_[o], place));
+    if (has_no_block(op, box) && graph_[v].type.shape.empty()) return;
+    result_.inputs.push_back(hold(v, device_, held_box(graph_[o], result, box)));
+  }
+
   void expand(OperationId o) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
@@ -197,13 +223,14 @@ class DeviceExpander {
     if (auto own = by_device_.find({source, device}); own != by_device_.end()) take(own->second);
     if (left.empty()) return;
     if (auto all = by_device_.find({source, everywhere}); all != by_device_.end()) take(all->second);
-    for (const auto& [writer, result] : writers_[source.index()]) take_of(writer, result, device, need, left, take);
+    for (const auto& [writer, result] : writers_[source.index()])
+      take_of(source, writer, result, device, need, left, take);
     TAP_CHECK(left.empty(), "no device holds a part of what is to be moved");
   }
 
   template <class Take>
-  void take_of(OperationId writer, std::uint32_t result, std::int64_t device, const Box& need, std::vector<Box>& left,
-               Take take) {
+  void take_of(ValueId source, OperationId writer, std::uint32_t result, std::int64_t device, const Box& need,
+               std::vector<Box>& left, Take take) {
     const Operation& operation = graph_[writer];
     const Mesh* mesh = mesh_of(program_, operation);
     if (!mesh) return;
@@ -214,7 +241,7 @@ class DeviceExpander {
       if (left.empty()) return;
       const auto holders = places.repetitions() * static_cast<std::int64_t>(piece.coordinates.size());
       const std::int64_t number = std::max<std::int64_t>(device, 0) % holders;
-      take(hold(operation.results[result], device_at(*mesh, holder(piece, places, number)), piece.box));
+      take(hold(source, device_at(*mesh, holder(piece, places, number)), piece.box));
     }
   }
 

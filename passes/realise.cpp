@@ -6,6 +6,7 @@
 
 #include "ir/device_places.h"
 #include "ir/graph_algorithms.h"
+#include "ir/step_state.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -106,7 +107,12 @@ namespace {
 class Realiser {
  public:
   Realiser(Program& program, Interner& interner, GraphId id)
-      : program_(program), interner_(interner), before_(program[id]), after_(before_), uses_(def_use(before_)) {
+      : program_(program),
+        interner_(interner),
+        before_(program[id]),
+        after_(before_),
+        uses_(def_use(before_)),
+        left_(left_by_a_step(program, id)) {
     after_.operations.clear();
     claim_.after = claim_.before = id;
     for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
@@ -128,7 +134,8 @@ class Realiser {
 
  private:
   bool needs_transfer(const Operation& consumer, std::uint32_t operand) const {
-    const std::vector<OperationId>& writers = uses_.writers[consumer.operands[operand].index()];
+    const ValueId value = left_[consumer.operands[operand].index()];
+    const std::vector<OperationId>& writers = uses_.writers[value.index()];
     bool spread = std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return runs_apart(before_[w]); });
     if (!spread) return false;
     if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return true;
@@ -138,7 +145,7 @@ class Realiser {
     for (std::uint32_t r = 0; r < c.reads.size(); ++r) {
       if (c.reads[r].tensor != operand) continue;
       for (std::uint32_t w = 0; w < p.writes.size(); ++w)
-        if (producer.results[p.writes[w].tensor] == consumer.operands[operand] &&
+        if (producer.results[p.writes[w].tensor] == value &&
             !held_where_read(program_, before_, producer, w, consumer, r))
           return true;
     }
@@ -178,7 +185,8 @@ class Realiser {
 
   // Each device has the blocks that it asks for, and lacks what lies around them: windows, and reads of a neighbour.
   bool exchanges_halos(const Operation& consumer, std::uint32_t operand) const {
-    const std::vector<OperationId>& writers = uses_.writers[consumer.operands[operand].index()];
+    const ValueId value = left_[consumer.operands[operand].index()];
+    const std::vector<OperationId>& writers = uses_.writers[value.index()];
     if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return false;
     const Operation& producer = before_[writers[0]];
     const Operator &p = program_[producer.op], &c = program_[consumer.op];
@@ -191,7 +199,7 @@ class Realiser {
     };
     for (const Access& read : c.reads)
       for (const Access& write : p.writes) {
-        if (read.tensor != operand || producer.results[write.tensor] != consumer.operands[operand]) continue;
+        if (read.tensor != operand || producer.results[write.tensor] != value) continue;
         for (std::size_t axis = 0; axis < write.projection.rank(); ++axis)
           if (!alike(write, read, axis)) return false;
         if (!runs_where_needed(p, producer, write, c, consumer)) return false;
@@ -234,6 +242,7 @@ class Realiser {
   const Graph before_;
   Graph after_;
   DefUse uses_;
+  const std::vector<ValueId> left_;  // by value: what a step finds of the state is where the step before left it
   GraphClaim claim_;
   std::set<std::string> names_;
   std::vector<std::pair<Operation, ValueId>> made_;

@@ -4,6 +4,8 @@
 //   Z[i] over data, Y[i] = relu(Z[i]) over data        Y reads its own shard of Z
 //   Z[i] over data, S = sum[i] Z[i]                    S reads T, a transfer of Z
 //
+//   iterate 5 (u = X) { v[i] = u[i - 1] + u[i + 1] over data; v }       a step finds u where the one before left v
+//
 // Its size does not depend on how many devices there are: which box goes where is said by the consumer's projections.
 #pragma once
 

@@ -34,10 +34,10 @@ class Expansion {
       schedule_.operations.emplace_back().what.operation = id;
     }
     for (const ir::Held& held : blocks_.held) schedule_.buffers.push_back({"", {}, held.box, ir::BufferPlace::output});
-    for (std::size_t k = 0; k < blocks_.inputs.size(); ++k) {
-      ir::Buffer& buffer = schedule_.buffers[blocks_.inputs[k].index()];
+    for (ir::HeldId id : blocks_.inputs) {
+      ir::Buffer& buffer = schedule_.buffers[id.index()];
       buffer.place = ir::BufferPlace::input;
-      buffer.at = static_cast<std::int64_t>(k);
+      buffer.at = std::ranges::find(graph_.inputs, blocks_[id].value) - graph_.inputs.begin();
     }
     schedule_.sequences.emplace_back();
     for (const ir::Task& task : blocks_.tasks) try {

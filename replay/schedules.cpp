@@ -64,7 +64,7 @@ class Machine {
 
   // Two memories that change places are one, as far as others are concerned.
   void exchanges(const ir::Iteration& loop) {
-    for (auto [a, b] : loop.states) {
+    for (const auto& [state, a, b] : loop.states) {
       bool apart = end_of(a) <= buffer(b).at || end_of(b) <= buffer(a).at || end_of(a) == buffer(a).at;
       expect(tasks_.keeps, apart, "b{} and b{} change places, and overlap", a.index(), b.index());
       at(a).partner = b;
@@ -265,23 +265,21 @@ class Machine {
     auto holds = [&](BufferId id, Class value, const char* when) {
       expect(tasks_.does, at(id).contents.hold(value, buffer(id).box), "b{} has not the state {}", id.index(), when);
     };
-    for (std::size_t k = 0; k < loop.states.size(); ++k)
-      holds(loop.states[k].first, run.side.operands[k], "before the first step");
+    for (const auto& [k, now, next] : loop.states) holds(now, run.side.operands[k], "before the first step");
     for (std::int64_t step = loop.steps.lo; step < std::min(loop.steps.hi, loop.steps.lo + 2); ++step) {
       steps_.push_back(step);
       runs_.clear();
       for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);
-      for (std::size_t k = 0; k < loop.states.size(); ++k) {
-        auto [now, next] = loop.states[k];
+      for (const auto& [k, now, next] : loop.states) {
         holds(next, class_of(places_.graph(body).outputs[k], body), "after a step");
         at(now).contents = std::exchange(at(next).contents, {});
       }
       steps_.pop_back();
     }
     runs_.clear();
-    for (std::size_t k = 0; k < loop.states.size(); ++k) {
-      Contents& state = at(loop.states[k].first).contents = {run.side.results[k]};
-      state.cells.add(buffer(loop.states[k].first).box);
+    for (const auto& [k, now, next] : loop.states) {
+      Contents& state = at(now).contents = {run.side.results[k]};
+      state.cells.add(buffer(now).box);
     }
     return {Task{}};
   }

@@ -20,7 +20,7 @@ PlannedSplit on(std::string operation, Blocks blocks, std::string axis) {
 
 // y = 3 * x and z = 5 * y in the same blocks, and w[i] = z[i - 1] + z[i + 1]: z is connected directly, w by a transfer.
 enum : std::size_t { y, z, transfer, w };
-Program sharded(const Blocks& blocks, std::int64_t devices = 4) {
+Program placed(const Blocks& blocks, std::int64_t devices = 4) {
   Program p;
   BuildGraph g{p, {}};
   ValueId v = g.input("x", i64, {n});
@@ -31,8 +31,10 @@ Program sharded(const Blocks& blocks, std::int64_t devices = 4) {
   }
   finish(p, g, {v});
   p.meshes = {{"m", {{"d", devices}, {"e", devices}}, {}}};
-  Program placed = split_by("", p, {on("y", blocks, "d"), on("z", blocks, "d"), on("w", Blocks{devices}, "e")}).after;
-  return passes::realise(placed).program;
+  return split_by("", p, {on("y", blocks, "d"), on("z", blocks, "d"), on("w", Blocks{devices}, "e")}).after;
+}
+Program sharded(const Blocks& blocks, std::int64_t devices = 4) {
+  return passes::realise(placed(blocks, devices)).program;
 }
 const Blocks uneven{4, {0, 1, 3, 6, 8}};
 
@@ -180,6 +182,43 @@ TEST(Held, WhatDoesNotDependOnAPlacedDimIsWhereTheDimIs) {
   EXPECT_EQ(passes::realise(program(5)).step.graphs.size(), 0u);
   EXPECT_EQ(refused(program(8)), by);
   EXPECT_EQ(refused(passes::realise(program(8)).program), right);
+}
+
+// As the steps of a repetition: x is where a step leaves w.
+template <class Change>
+Program repeated(Change change) {
+  Program p = placed(uneven);
+  change(p);
+  const GraphId body = p.main;
+  const TensorType type{i64, {n}};
+  BuildGraph g{p, {}};
+  const ValueId x = g.input("x0", i64, {n}), u = g.value("u", type);
+  g.graph.operations.push_back({add_region(p, {RegionKind::iterate, body, {0, 3}}, {type}, {type}), {x}, {u}, {}});
+  finish(p, g, {u});
+  return p;
+}
+
+TEST(Held, AStateIsWhereAStepLeavesIt) {
+  const Program forgotten = repeated([](Program&) {});
+  EXPECT_EQ(refused(forgotten), by);
+  Program moved = passes::realise(forgotten).program;
+  EXPECT_EQ(refused(moved), right);
+  Graph& body = moved.graphs[0];
+  ASSERT_EQ(body.operations.size(), 5u);  // x is moved, and z
+  body.operations[1].operands = body.inputs;
+  EXPECT_EQ(refused(moved), by);
+  const Program alike = passes::realise(repeated([](Program& p) {
+                          for (std::size_t o : {0u, 1u}) {
+                            operation(p, o).placements[0].axis->name = "e";
+                            op(p, o).blockings[0].blocks = Blocks{4};
+                          }
+                        })).program;
+  EXPECT_EQ(refused(alike), right);
+  EXPECT_EQ(alike.graphs[0].operations.size(), 4u);  // z alone is moved
+  EXPECT_EQ(refused(repeated([](Program& p) {
+              for (std::size_t o : {0u, 1u, 2u}) operation(p, o).placements.clear();
+            })),
+            right);
 }
 
 }  // namespace

@@ -139,7 +139,8 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
          auto* range = m ? any_range(m->box, r) : nullptr;
          return range && (any(r, 2) == 0 ? (--range->lo, true) : (++range->hi, true));
        }},
-      {"less is held", flow,
+      {"less is held",
+       {"expansion", "held", "well-formed"},
        [](Blocks& b, Random& r) {
          auto* range = any_range(b.held[any(r, b.held.size())].box, r);
          return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));

@@ -166,8 +166,10 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        [](Schedule& s, Random& r) {
          auto* loop = any_task<ir::Iteration>(s, r);
          if (!loop) return false;
-         if (loop->states.size() > 1 && any(r, 2) == 0) std::swap(loop->states[0].second, loop->states[1].second);
-         else std::swap(loop->states[0].first, loop->states[0].second);
+         auto& first = loop->states.front();
+         auto& last = loop->states.back();
+         if (first.state != last.state && any(r, 2) == 0) std::swap(first.next, last.next);
+         else std::swap(first.now, first.next);
          return true;
        }},
       {"other steps",
@@ -265,7 +267,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
                if (auto* c = std::get_if<ir::CopyBox>(&task.what)) move(c->from), move(c->to);
                if (auto* c = std::get_if<ir::Fill>(&task.what)) move(c->buffer);
                if (auto* c = std::get_if<ir::Iteration>(&task.what))
-                 for (auto& [now, next] : c->states) move(now), move(next);
+                 for (auto& [state, now, next] : c->states) move(now), move(next);
              }
          return true;
        }},

@@ -67,9 +67,10 @@ ScheduledTask random_scheduled_task() {
                               random_ids<BufferId>()};
       break;
     default:
-      task.what = Iteration{random_range(), any_index(), any_index(), several<std::pair<BufferId, BufferId>>([] {
-                              return std::pair(any_id<BufferId>(), any_id<BufferId>());
-                            })};
+      task.what = Iteration{
+          random_range(), any_index(), any_index(), several<ExchangedState>([] {
+            return ExchangedState{static_cast<std::uint32_t>(any_index()), any_id<BufferId>(), any_id<BufferId>()};
+          })};
   }
   return task;
 }

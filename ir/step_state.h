@@ -1,0 +1,19 @@
+// The state of repetitions: what a step finds is what the step before left, and lies where it left it.
+//
+//   iterate 5 (u = X) { v[i] = u[i - 1 else 0] + u[i]; v }      a step finds u, and leaves v
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap::ir {
+
+// By value of a graph: what a step leaves, of the state that a step finds; of every other value itself. Only the steps of
+// repetitions are meant, and nothing that runs otherwise, too.
+std::vector<ValueId> left_by_a_step(const Program& program, GraphId id);
+
+// It counts the steps of a repetition that has none: what it would write is no cell, and nobody will look for it.
+bool never_runs(const Operator& op);
+
+}  // namespace tap::ir
