@@ -6,6 +6,7 @@
 
 #include "ir/device_places.h"
 #include "ir/mesh_position.h"
+#include "ir/onnx_meshes.h"
 #include "passes/factors.h"
 #include "passes/plan_writers.h"
 
@@ -50,7 +51,9 @@ class ListedPlanner {
  public:
   ListedPlanner(const Program& program, const Graph& graph, const std::vector<std::string>& names,
                 const ListedValues& listed)
-      : program_(program), graph_(graph), names_(names), listed_(listed) {}
+      : program_(program), graph_(graph), names_(names), listed_(listed) {
+    for (const Value& value : graph.values) on_meshes_.push_back(said_by_mesh(value.sharding, value.type.shape));
+  }
 
   std::vector<ListedLines> run() {
     std::vector<std::vector<OperationId>> writers(graph_.values.size());
@@ -60,6 +63,7 @@ class ListedPlanner {
       const Operation& operation = graph_.operations[o];
       if (operation.results.empty() || writers[operation.results[0].index()].front() != OperationId(o)) continue;
       const std::vector<OperationId>& together = writers[operation.results[0].index()];
+      if (std::none_of(together.begin(), together.end(), [this](OperationId w) { return is_listed(w); })) continue;
       ListedLines lines = together.size() > 1 ? of_writers(operation.results[0], together) : of_one(OperationId(o));
       if (!lines.splits.empty() || !lines.why_not.empty()) out_.push_back(std::move(lines));
     }
@@ -67,18 +71,35 @@ class ListedPlanner {
   }
 
  private:
-  const Placed* value(ValueId v) const {
-    return v.index() < listed_.values.size() && listed_.values[v.index()] ? &*listed_.values[v.index()] : nullptr;
+  // One of its tensors is on devices that no mesh says: then all of them are listed.
+  bool is_listed(OperationId o) const {
+    auto there = [this](ValueId v) { return listed_.values[v.index()].has_value(); };
+    const Operation& operation = graph_[o];
+    const auto& own = listed_.operands[o.index()];
+    return std::any_of(operation.results.begin(), operation.results.end(), there) ||
+           std::any_of(operation.operands.begin(), operation.operands.end(), there) ||
+           std::any_of(own.begin(), own.end(), [](const auto& placed) { return placed.has_value(); });
   }
-  const Placed* operand(OperationId o, std::size_t k) const {
-    const auto& own = listed_.operands;
-    if (o.index() < own.size() && k < own[o.index()].size() && own[o.index()][k]) return &*own[o.index()][k];
-    return value(graph_[o].operands[k]);
+  std::optional<Placed> said_by_mesh(const std::optional<Sharding>& sharding, const Shape& shape) const {
+    if (!sharding) return std::nullopt;
+    auto placed = onnx::placed_of(*find_mesh(program_, sharding->mesh), *sharding, shape);
+    auto* found = std::get_if<Placed>(&placed);
+    return found && can_be_listed(*found) ? std::optional(std::move(*found)) : std::nullopt;
+  }
+  std::optional<Placed> value(ValueId v) const {
+    return listed_.values[v.index()] ? listed_.values[v.index()] : on_meshes_[v.index()];
+  }
+  std::optional<Placed> operand(OperationId o, std::size_t k) const {
+    const Operation& operation = graph_[o];
+    if (const auto& own = listed_.operands[o.index()][k]) return own;
+    if (k < operation.operand_shardings.size() && operation.operand_shardings[k])
+      return said_by_mesh(operation.operand_shardings[k], graph_[operation.operands[k]].type.shape);
+    return value(operation.operands[k]);
   }
 
   ListedLines of_writers(ValueId v, const std::vector<OperationId>& writers) const {
     ListedLines lines{graph_[v].name, writers, {}, {}, {}};
-    const Placed* placed = value(v);
+    const std::optional<Placed> placed = value(v);
     if (!placed) return lines;
     if (placed->shards.size() == 1) {
       for (OperationId o : writers) lines.splits.push_back(all_over(names_[o.index()], *placed));
@@ -105,9 +126,9 @@ class ListedPlanner {
     const Factors factors = factors_of(op);
     Sets results, operands;
     for (const TensorFactors& result : factors.results)
-      if (const Placed* placed = value(operation.results[result.tensor])) add_sets(factors, result, *placed, results);
+      if (const auto placed = value(operation.results[result.tensor])) add_sets(factors, result, *placed, results);
     for (const TensorFactors& read : factors.operands)
-      if (const Placed* placed = operand(o, read.tensor)) add_sets(factors, read, *placed, operands);
+      if (const auto placed = operand(o, read.tensor)) add_sets(factors, read, *placed, operands);
     auto line = [&](const std::string& name, std::uint32_t dim, const DeviceSets& devices) {
       PlannedSplit split = over(devices);
       split.operation = name;
@@ -125,7 +146,7 @@ class ListedPlanner {
     lines.splits.insert(lines.splits.end(), partial.begin(), partial.end());
     for (const auto& [dim, devices] : results) lines.splits.push_back(line(names_[o.index()], dim, devices));
     lines.splits.insert(lines.splits.end(), reduced.begin(), reduced.end());
-    const Placed* result = value(operation.results[0]);
+    const std::optional<Placed> result = value(operation.results[0]);
     if (result && result->shards.size() == 1) lines.splits.push_back(all_over(names_[o.index()], *result));
     return lines;
   }
@@ -143,6 +164,7 @@ class ListedPlanner {
   const Graph& graph_;
   const std::vector<std::string>& names_;
   const ListedValues& listed_;
+  std::vector<std::optional<Placed>> on_meshes_;  // by value
   std::vector<ListedLines> out_;
 };
 

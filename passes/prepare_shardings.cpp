@@ -96,6 +96,19 @@ ir::Axes even_part(const ir::Mesh& mesh, const ir::Axes& axes, std::int64_t poin
   return even;
 }
 
+// The author's own axes and of those that were added to them: an uneven cut is not cut again, and no axis is left in part.
+ir::Axes presentable(const ir::Mesh& mesh, const ir::Axes& own, const ir::Axes& added, std::int64_t points) {
+  const std::int64_t blocks = size_of(mesh, own);
+  if (points % blocks != 0) return own;
+  ir::Axes all = own;
+  for (const ir::AxisRef& axis : even_part(mesh, added, points / blocks)) {
+    ir::Axes longer = joined(mesh, all, {axis});
+    if (longer.back().sub) break;
+    all = std::move(longer);
+  }
+  return all;
+}
+
 }  // namespace
 
 ir::Program with_own_constants(ir::Program program) {
@@ -164,21 +177,19 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
   return conflicts;
 }
 
-void make_presentable(ShardingNet& net, const ir::Program& program) {
+void make_presentable(ShardingNet& net, const ir::Program& program, const std::vector<std::optional<Sharding>>& given) {
   const ir::Graph& main = program[program.main];
   for (const auto* list : {&main.inputs, &main.outputs})
     for (ValueId v : *list) {
-      auto& sharding = net.nodes[net.node_of(program.main, v)].sharding;
+      const NodeId node = net.node_of(program.main, v);
+      auto& sharding = net.nodes[node].sharding;
       if (!sharding) continue;
       const ir::Mesh& mesh = *ir::find_mesh(program, sharding->mesh);
       for (std::size_t d = 0; d < sharding->dims.size(); ++d) {
         ir::DimSharding& dim = sharding->dims[d];
-        std::int64_t points = main[v].type.shape[d];
-        if (points % size_of(mesh, dim.axes) != 0) dim.axes = even_part(mesh, dim.axes, points);
-        if (!dim.open) continue;
-        auto part =
-            std::find_if(dim.axes.begin(), dim.axes.end(), [](const ir::AxisRef& a) { return a.sub.has_value(); });
-        dim.axes.erase(part, dim.axes.end());
+        ir::Axes own = given[node] && given[node]->mesh == mesh.name ? given[node]->dims[d].axes : ir::Axes{};
+        if (!is_prefix(mesh, own, dim.axes)) own.clear();
+        dim.axes = presentable(mesh, own, behind(mesh, own, dim.axes), main[v].type.shape[d]);
       }
     }
 }

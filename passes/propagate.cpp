@@ -22,6 +22,7 @@ class Propagator {
   std::vector<std::string> run(std::vector<Origin>& origins) {
     if (options_.prepare) apply_constraints(net_, program_);
     std::vector<std::string> conflicts = share_group_shardings(net_, program_);
+    for (const Node& node : net_.nodes) given_.push_back(node.sharding);
     if (options_.user_priorities) hold_back_priorities();
     by_levels(origins);
     for (const auto& [priority, nodes] : held_back_) {
@@ -85,7 +86,7 @@ class Propagator {
   }
 
   void finish() {
-    make_presentable(net_, program_);
+    make_presentable(net_, program_, given_);
     for (Node& node : net_.nodes)
       if (node.sharding)
         for (ir::DimSharding& dim : node.sharding->dims) dim = {dim.axes, false, std::nullopt};
@@ -94,7 +95,8 @@ class Propagator {
   const ir::Program& program_;
   const PropagationOptions& options_;
   ShardingNet net_;
-  std::vector<std::optional<Sharding>> originals_;         // by node
+  std::vector<std::optional<Sharding>> given_;             // by node
+  std::vector<std::optional<Sharding>> originals_;         // likewise
   std::map<std::int64_t, std::vector<NodeId>> held_back_;  // by priority
 };
 

@@ -30,7 +30,10 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   PropagatedFile propagated = propagate_file(session, file, options);
   std::string text = why_sharded(session, propagated.found, propagated.places, name);
   if (text.empty()) {
-    auto near = did_you_mean(name, names_of_values(propagated.found.program));
+    const std::vector<std::string> names = names_of_values(propagated.found.program);
+    auto near = did_you_mean(name, names);
+    for (const std::string& inside : names)  // of an iterate, say: `Y/u`
+      if (inside.ends_with("/" + name)) near = inside;
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))
                       .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};

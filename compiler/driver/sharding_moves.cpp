@@ -7,6 +7,7 @@
 #include "ir/axis_algebra.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
+#include "ir/sharded_boxes.h"
 #include "passes/explicit_reshards.h"
 #include "support/plural.h"
 
@@ -56,6 +57,45 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
                     !asked && moves_for_others(step.kind)});
 }
 
+// How far the reads of an operand reach from below a block's own cells to above them.
+std::pair<std::int64_t, std::int64_t> reach_of(const passes::Factors& factors, std::size_t operand, std::size_t axis) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> reach;
+  for (const passes::TensorFactors& read : factors.operands) {
+    if (read.tensor != operand || axis >= read.axes.size()) continue;
+    const auto& [walks, before, after] = read.axes[axis];
+    reach = reach ? std::pair(std::max(reach->first, before), std::max(reach->second, after))
+                  : std::pair(before, after);
+  }
+  return reach.value_or(std::pair<std::int64_t, std::int64_t>{});
+}
+
+// What windows read over the edges of a block: neighbours have it.
+void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
+               const std::vector<std::string>& names, const passes::SiteShardings& site, std::vector<Move>& list) {
+  if (site.mesh.empty()) return;
+  for (std::size_t k = 0; k < site.operands.size(); ++k) {
+    const ir::Sharding& sharding = site.operands[k];
+    const ir::Mesh* mesh = ir::find_mesh(program, sharding.mesh);
+    if (!mesh) continue;
+    const ir::Value& value = graph[site.site.operands[k]];
+    const Shape local = local_shape(*mesh, sharding, value.type.shape);
+    std::int64_t wanted = 1, there = 1;
+    std::string edges;
+    for (std::size_t a = 0; a < local.size(); ++a) {
+      const auto [before, after] = size_of(*mesh, sharding.dims[a].axes) > 1 ? reach_of(site.site.factors, k, a)
+                                                                             : std::pair<std::int64_t, std::int64_t>{};
+      wanted *= std::clamp<std::int64_t>(local[a] + before + after, 0, value.type.shape[a]);
+      there *= std::max<std::int64_t>(std::min(local[a], local[a] + after) - std::max<std::int64_t>(0, -before), 0);
+      if (before != 0 || after != 0)
+        edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", a, before, after);
+    }
+    if (wanted > there)
+      list.push_back({path + value.name + " for " + names[site.site.operations.front().index()],
+                      "halo_exchange " + edges,
+                      (wanted - there) * static_cast<std::int64_t>(size_of(value.type.element))});
+  }
+}
+
 std::vector<Move> moves_of(const ir::Program& program) {
   std::vector<Move> list;
   for (const auto& [id, path] : graph_paths(program)) {
@@ -64,6 +104,7 @@ std::vector<Move> moves_of(const ir::Program& program) {
     auto sites = passes::explicit_shardings(program, graph);
     for (const Reshard& reshard : passes::reshards(program, graph, sites))
       add_moves(program, graph, path, names, sites, reshard, list);
+    for (const passes::SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
   }
   return list;
 }

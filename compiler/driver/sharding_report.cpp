@@ -1,9 +1,11 @@
 #include "compiler/driver/sharding_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "ir/axis_algebra.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
 #include "ir/sharded_boxes.h"
@@ -152,6 +154,26 @@ class Reasons {
   const ValuePlaces& places_;
 };
 
+// What reached an input or a result of the program, and was cut back in the end.
+std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId graph, ValueId value) {
+  const Sharding& sharding = *found.program[graph][value].sharding;
+  const ir::Mesh& mesh = *find_mesh(found.program, sharding.mesh);
+  std::vector<std::string> lines;
+  for (const passes::Origin& origin : found.origins) {
+    if (origin.graph != graph || origin.value != value) continue;
+    const ir::Axes& kept = sharding.dims[origin.dim].axes;
+    if (std::any_of(kept.begin(), kept.end(), [&](const ir::AxisRef& a) { return overlap(mesh, a, origin.axis); }))
+      continue;
+    std::string line = fmt::format(
+        "  axis {} could be cut by {}, too, but what nobody gave an input or a result of the program cuts it evenly "
+        "and by whole "
+        "axes, or not at all\n",
+        origin.dim, to_string(origin.axis));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
 std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId graph, ValueId value) {
   const ir::Value& about = program[graph][value];
   const ir::Mesh& mesh = *find_mesh(program, about.sharding->mesh);
@@ -220,7 +242,8 @@ std::string why_sharded(const Session& session, const passes::Propagated& found,
                                   amount(bytes_of(value.type)));
       text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), amount(bytes_of(local)),
                           amount(bytes_of(value.type)));
-      return text + axis_lines(reasons, program, graph, ir::ValueId(v));
+      return text + axis_lines(reasons, program, graph, ir::ValueId(v)) +
+             lines_of_what_was_cut_back(found, graph, ir::ValueId(v));
     }
   return "";
 }

@@ -171,11 +171,16 @@ class ShardingResolver {
                   hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
       bool apart = lo.pre_size * lo.size <= hi.pre_size && hi.pre_size % (lo.pre_size * lo.size) == 0;
       if (apart) continue;
-      session_.fail(Diagnostic(Code::axis_used_twice, span,
-                               "axes or sub-axes can only appear once in a sharding: " +
-                                   quoted(source_of(session_, span)) + " meets " + quoted(source_of(session_, where)))
-                        .at_caret("used here")
-                        .label(where, "and here"));
+      const char* rule = "axes or sub-axes can only appear once in a sharding: ";
+      if (axis.sub && other.sub && lo.pre_size * lo.size > hi.pre_size && !(mine == theirs))
+        rule = "sub-axes in a sharding must not overlap: ";
+      else if (axis.sub && other.sub && !(mine == theirs))
+        rule = "sub-axes in a sharding must be parts of one way to split their axis: ";
+      session_.fail(
+          Diagnostic(Code::axis_used_twice, span,
+                     rule + quoted(source_of(session_, span)) + " meets " + quoted(source_of(session_, where)))
+              .at_caret("used here")
+              .label(where, "and here"));
     }
     used_.emplace_back(axis, span);
   }

@@ -203,8 +203,12 @@ TEST(Propagation, ABiasSaysItsLastAndIsToldFirst) {
   EXPECT_EQ(sharding_of(program, "b"), "m[{a}]");
 }
 
-TEST(Propagation, ResultsAreCutEvenlyAndByWholeAxes) {
-  EXPECT_EQ(passed_on("a: 4", "f32[6] @ m[{?}]", "f32[6] @ m[{a}]", "Y[i] = exp(X[i])", {}), "m[{a:(1)2}]");
+TEST(Propagation, WhatIsAddedToResultsCutsThemEvenlyAndByWholeAxes) {
+  EXPECT_EQ(passed_on("a: 4", "f32[6] @ m[{?}]", "f32[6] @ m[{a}]", "Y[i] = exp(X[i])", {}), "m[{a}]");
+  EXPECT_EQ(passed_on("a: 4, b: 2", "f32[6] @ m[{a}]", "f32[6] @ m[{?}]", "Y[i] = exp(X[i])", {}), "m[{}]");
+  EXPECT_EQ(passed_on("a: 4, b: 3", "f32[12] @ m[{b, a}]", "f32[12] @ m[{b, ?}]", "Y[i] = exp(X[i])", {}), "m[{b, a}]");
+  EXPECT_EQ(passed_on("a: 4, b: 3", "f32[9] @ m[{b, a}]", "f32[9] @ m[{b, ?}]", "Y[i] = exp(X[i])", {}), "m[{b}]");
+  EXPECT_EQ(passed_on("a: 4", "f32[8] @ m[{a}]", "f32[8] @ m[{a:(1)2, ?}]", "Y[i] = exp(X[i])", {}), "m[{a}]");
   ir::Program program = propagated(
       "mesh m = [a: 4] program p(X: f32[8] @ m[{a}]) -> (Y: f32[2, 4]) { H[i, j] = X[4*i + j] for i in 0..2, j in 0..4 "
       " Y[i, j] = H[i, j] }",
@@ -288,7 +292,7 @@ RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
   ir::Program after = propagate(before, options).program;
   RC_ASSERT(ir::verify(after) == std::vector<std::string>{});
   const ir::Program again = propagate(after, options).program;
-  // What is finished may say more: an input that could not be cut evenly was made whole, and contradicts nobody any more.
+  // What is finished may say more: an input that would have been cut unevenly was made whole, and contradicts nobody any more.
   if (!options.finish && !(again == after))
     RC_FAIL("not the same again:\n" + print(before) + "\nbecomes\n" + print(after) + "\nand then\n" + print(again));
   std::vector<Tensor> inputs = some_inputs(before);

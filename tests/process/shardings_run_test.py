@@ -68,7 +68,7 @@ def cells(box):
 
 
 class ShardingsRun(TapcTest):
-    def same(self, text, inputs, *more, near=None, told="^$"):
+    def same(self, text, inputs, *more, near=None, told="^$", assumed=False):
         """Natively and interpreted what it gives without shardings: exactly, or as `near` says; and proved. The graph."""
         self.write("s.tap", text)
         self.write("w.tap", SHARDED.sub("", text))
@@ -84,7 +84,7 @@ class ShardingsRun(TapcTest):
                     self.assertLessEqual(abs(a - b), near * abs(b), how)
         verdict = self.expect(0, told, "verify", "s.tap", *more).stdout.decode()
         self.assertIn("proved", verdict)
-        self.assertNotRegex(verdict, "refused" if near else "assumed|refused")
+        self.assertNotRegex(verdict, "refused" if near or assumed else "assumed|refused")
         return self.expect(0, told, "opt", "--stage", "sharded", "s.tap", *more).stdout.decode()
 
     def numbers(self, *arguments, told="^$"):
@@ -145,8 +145,7 @@ class ShardingsRun(TapcTest):
         for n, space in ((18, 4), (10, 4), (9, 2), (5, 8)):
             self.assertEqual(self.transfers(self.same(CONVOLUTION.format(n=n, space=space), ["X=iota", "W=iota"])), 1)
         for n, a in ((16, 4), (17, 4), (3, 2), (9, 8)):
-            told = "T0910.*V for Y" if n % a else "^$"  # a result that cannot be cut evenly is computed whole
-            self.assertEqual(self.transfers(self.same(STEPS.format(n=n, a=a), ["X=iota"], told=told)), 2)
+            self.assertEqual(self.transfers(self.same(STEPS.format(n=n, a=a), ["X=iota"])), 2)
         self.write("s.tap", STEPS.format(n=16, a=4))
         shown = self.expect(0, "^$", "opt", "--stage", "block", "s.tap").stdout.decode()
         self.assertIn("// halo_exchange U.moved[3..4]@1 = U[3..4]@0", shown)
@@ -159,6 +158,29 @@ class ShardingsRun(TapcTest):
         for n, a in ((16, 4), (10, 4), (5, 8), (4, 1)):
             graph = self.same(STENCIL.format(n=n, a=a), ["X=iota"])
             self.assertEqual("over axis ring.a" in graph, a > 1)
+
+    def test_the_state_of_an_iterate_stays_where_it_is(self):
+        """From step to step neighbours exchange the edges of their blocks, and nothing is gathered."""
+        for n, a in ((16, 4), (10, 4), (9, 8), (7, 2)):
+            self.assertEqual(set(self.moves(STENCIL.format(n=n, a=a))), {("u", -1, 1), ("u", 1, 1)})
+        # Several states, blocks in blocks, a state that is another one's last value, dot products, a product that gathers.
+        for sharding in ("{a}", "{b, a}", "{a:(2)2}"):
+            text = (f"mesh pod = [a: 4, b: 2]\nprogram cg(A: f64[10, 10] @ pod[{sharding}, {{}}], B: f64[10])\n"
+                    f"        -> (X: f64[10] @ pod[{sharding}], Last: f64[10]) {{\n"
+                    "    Z[i] = B[i] * 0\n    (X, R, P, Last) = iterate t in 0..4 (x = Z, r = B, p = B, q = B) {\n"
+                    "        ap[i] = sum[j] A[i, j] * p[j]\n        rr[] = sum[i] r[i] * r[i]\n"
+                    "        pap[] = sum[i] p[i] * ap[i]\n        x2[i] = x[i] + floor(rr[] / pap[] * 8) * p[i]\n"
+                    "        r2[i] = r[i] - ap[i] + f64(t)\n        p2[i] = r2[9 - i] + p[i]\n"
+                    "        (x2, r2, p2, x)\n    }\n}\n")
+            with self.subTest(sharding=sharding):
+                moved = "T0910.*P?/?p for ap: all_gather"
+                graph = self.same(text, ["A=iota", "B=iota"], told=f"{moved}|^$", assumed=True)
+                self.assertIn("over axis pod.a", graph)
+                blocks = self.tapc("opt", "--stage", "block", "s.tap").stdout.decode()
+                body = blocks[blocks.index("graph 1 "):]
+                # Of x, which is read where it lies, each device has its block before a step, and nothing is moved.
+                self.assertRegex(body, r"device 1  // x\n")
+                self.assertNotRegex(body, r"// move x\.moved")
 
     def test_a_mesh_of_one_cuts_nothing(self):
         graph = self.same(MLP.format(data=1, model=1, n=8, h=16), ["X=iota", "W1=iota", "W2=iota"])
@@ -176,7 +198,7 @@ class ShardingsRun(TapcTest):
         self.assertEqual(self.numbers("s.tap", *(word for each in inputs for word in ("-i", each))), wanted)
         self.assertEqual("over axis" in graph, cut)
 
-    # What a program begins and ends with is cut evenly or not at all, what is between as it is said.
+    # What nobody said of a program's inputs and results is cut evenly or not at all, all else as it is said.
     def test_traps_of_sizes_that_do_not_divide(self):
         for n in (10, 9):  # traps 10 and 11: 9 over 4 leaves an empty shard; over 2 and 3 the last is empty
             for mesh, axes in (("a: 4", "a"), ("a: 2, b: 3", "a, b"), ("a: 16", "a:(2)4")):
@@ -268,6 +290,21 @@ class ShardingsRun(TapcTest):
     def test_a_value_on_one_device(self):
         text = "mesh m = [] devices [3]\nprogram p(X: f64[4]) -> (Y: f64[4] @ m[{}]) { Y[i] = X[i] + 1 }\n"
         self.assertIn("over devices [[3]]", self.same(text, ["X=iota"]))
+
+    def test_what_was_given_stays(self):
+        """Inputs and results whose size does not divide are cut as the program says; what was added is not."""
+        for n, a in ((7, 8), (9, 4), (7, 2), (0, 2)):
+            text = f"mesh m = [a: {a}]\nprogram p(X: f64[{n}] @ m[{{a}}]) -> (Y: f64[{n}] @ m[{{a}}]) {{ Y[i] = X[i] * 2 }}\n"
+            graph = self.same(text, ["X=iota"])
+            self.assertIn("over axis m.a", graph)
+            self.assertEqual(self.transfers(graph), 0)
+            listed = self.expect(0, "^$", "sharding", "s.tap").stdout.decode()
+            self.assertRegex(listed, rf"\nX +f64\[{n}\]  m\[{{a}}\]  f64\[{-(-n // a)}\]")
+        self.write("c.tap", "mesh m = [x: 2, y: 3]\n"
+                            "program p(A: f64[7, 9] @ m[{x}, {}], B: f64[7, 9] @ m[{}, {x}]) -> (Y: f64[7, 9] @ m[{y}, {}]) {\n"
+                            "    Y[i, j] = A[i, j] + 1 + B[i, j] * 2\n}\n")
+        self.expect(0, "T0910", "run", "c.tap", "-i", "A=iota", "-i", "B=iota")
+        self.expect(1, "T0909", "run", "c.tap", "-i", "A=iota", "-i", "B=iota", "--no-implicit-reshard")
 
     def test_what_is_not_followed_is_told(self):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
