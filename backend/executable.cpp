@@ -107,17 +107,7 @@ std::size_t Executable::inner_bytes() const {
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 
-std::size_t Executable::shard_count() const {
-  std::size_t count = 0;
-  for (std::size_t s = 0; s < impl_->schedule.sequences.size(); ++s) {
-    if (s == impl_->schedule.preparation) continue;
-    for (const Batch& batch : impl_->schedule.sequences[s])
-      for (const ScheduledTask& task : batch)
-        if (auto* call = std::get_if<KernelCall>(&task.what)) count += static_cast<std::size_t>(call->row.count);
-        else count += std::holds_alternative<OutsideCall>(task.what);
-  }
-  return count;
-}
+std::int64_t Executable::shard_count() const { return backend::shard_count(impl_->schedule); }
 
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
 

@@ -41,7 +41,7 @@ class Executable {
   // anything.
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   std::size_t kernel_count() const;   // distinct ones
-  std::size_t shard_count() const;    // applications of kernels, those in bodies of iterates once
+  std::int64_t shard_count() const;
   std::size_t cached_count() const;   // of those, how many the cache had
   std::size_t inner_bytes() const;    // the most that a thread has for the values inside of a group
   std::string print_kernels() const;  // their loops

@@ -351,4 +351,16 @@ Schedule schedule(const BlockProgram& blocks, const KernelTable& kernels, const 
   return Scheduler(blocks, kernels, options).run();
 }
 
+std::int64_t shard_count(const Schedule& schedule) {
+  std::int64_t count = 0;
+  for (std::size_t s = 0; s < schedule.sequences.size(); ++s) {
+    if (s == schedule.preparation) continue;
+    for (const Batch& batch : schedule.sequences[s])
+      for (const ScheduledTask& task : batch)
+        if (auto* call = std::get_if<KernelCall>(&task.what)) count += call->row.count;
+        else count += std::holds_alternative<OutsideCall>(task.what);
+  }
+  return count;
+}
+
 }  // namespace tap::backend

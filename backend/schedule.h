@@ -26,6 +26,9 @@ struct ScheduleOptions {
 // Pre: the block program is one of all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});
 
+// Applications of kernels, those in bodies of iterates once.
+std::int64_t shard_count(const Schedule& schedule);
+
 // Places the buffers in the arena: none overlaps another that lives at the same time.
 void plan_memory(Schedule& schedule);
 

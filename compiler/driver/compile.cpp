@@ -219,6 +219,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.source_hash = backend::sha256(session.sources.file(file).text());
   facts.graph_hash = ir::hash_of(program.compiled.program);
   facts.plan = ir::print(program.plan);
+  facts.work = work_of(program.compiled.program);
   Phase phase("generating code");
   const bool verify = command.passes.verify;
   const backend::Machine machine = machine_for(session, facts.target, command.machine);

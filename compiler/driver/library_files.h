@@ -7,6 +7,7 @@
 
 #include "backend/library.h"
 #include "backend/schedule.h"
+#include "compiler/driver/work.h"
 
 namespace tap::driver {
 
@@ -21,6 +22,7 @@ struct LibraryFacts {
   backend::Target target;
   std::vector<std::string> features;
   const backend::Schedule* schedule = nullptr;
+  Work work;
 };
 
 std::string manifest_text(const LibraryFacts& facts);  // docs/schema/manifest.schema.json

@@ -50,6 +50,9 @@ class ManifestReader {
     m.inputs = tensors(all_, "inputs");
     m.outputs = tensors(all_, "outputs");
     m.outside = texts(all_, "outside_kernels");
+    const json& work = part(all_, "work");
+    m.shards = number(work, "shards");
+    m.work = {real(work, "operations"), real(work, "bytes")};
     return m;
   }
 
@@ -71,6 +74,11 @@ class ManifestReader {
     const json& value = part(in, key);
     if (!value.is_number_integer()) wrong(fmt::format("its `{}` is no whole number", key));
     return value.get<std::int64_t>();
+  }
+  double real(const json& in, const char* key) const {
+    const json& value = part(in, key);
+    if (!value.is_number()) wrong(fmt::format("its `{}` is no number", key));
+    return value.get<double>();
   }
   const json& list(const json& in, const char* key) const {
     const json& value = part(in, key);
@@ -132,6 +140,7 @@ std::string manifest_text(const LibraryFacts& facts) {
       {"inputs", tensors(s.inputs)},
       {"outputs", tensors(s.outputs)},
       {"outside_kernels", s.outside},
+      {"work", {{"shards", backend::shard_count(s)}, {"operations", facts.work.flops}, {"bytes", facts.work.bytes}}},
       {"plan", facts.plan},
       {"source_sha256", facts.source_hash},
       {"graph_hash", facts.graph_hash},

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/driver/work.h"
 #include "ir/operator.h"
 
 namespace tap::driver {
@@ -24,6 +25,8 @@ struct Manifest {
   std::vector<std::string> features;  // that the code may use
   std::vector<ManifestTensor> inputs, outputs;
   std::vector<std::string> outside;  // symbols of outside kernels
+  std::int64_t shards = 0;           // boxes that operations are applied to
+  Work work;
   bool operator==(const Manifest&) const = default;
 };
 

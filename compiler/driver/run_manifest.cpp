@@ -92,7 +92,7 @@ std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const
     Evaluation result;
     Stopwatch watch;
     result.results = loaded->library.run(loaded->inputs, threads, kernels);
-    result.summary = {watch.seconds(), threads, {}, {}};
+    result.summary = {watch.seconds(), threads, loaded->manifest.shards, loaded->manifest.work};
     return result;
   };
   return program;

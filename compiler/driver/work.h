@@ -10,6 +10,7 @@ struct Work {
   double flops =
       0;  // operations on cells, of any type: an addition is one, as is an exponential; index arithmetic is none
   double bytes = 0;  // each input read once, each result written once
+  bool operator==(const Work&) const = default;
 };
 // Of the main graph. Points that a constraint leaves out are counted as if they were there.
 Work work_of(const ir::Program& program);

@@ -79,7 +79,7 @@ class Shapes(TapcTest):
         self.expect(0, r"^ran in .*: 4 shards on 2 threads, .* GFLOP/s$", *run, "--summary", "--plan", "p.plan", "--threads", "2")
         self.expect(0, r"^ran in .* on 1 thread, .* GFLOP/s$", *run, "--summary", "--engine", "interp")
         self.expect(0, "^$", "compile", "p.tap", "-o", "p.so")
-        self.expect(0, r"^ran in .* on 1 thread$", "run", "p.json", "-i", "X=rand:1", "-o", "Y=@y.npy", "--summary")
+        self.expect(0, r"^ran in .*: 1 shard on 1 thread, .* GFLOP/s$", "run", "p.json", "-i", "X=rand:1", "-o", "Y=@y.npy", "--summary")
 
     def test_commands_without_data_take_shapes(self):
         for command in ("check", "inspect", "verify", "opt"):
