@@ -40,7 +40,7 @@ class Executable {
   // The results go where `outputs` are, if these are of the graph's types, else into new memory. After a failure they hold
   // anything.
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
-  std::size_t kernel_count() const;   // distinct ones
+  std::size_t kernel_count() const;  // distinct ones
   std::int64_t shard_count() const;
   std::size_t cached_count() const;   // of those, how many the cache had
   std::size_t inner_bytes() const;    // the most that a thread has for the values inside of a group
