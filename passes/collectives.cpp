@@ -39,20 +39,20 @@ bool fits_boxes(const Mesh& mesh, const Collective& step, const Shape& shape) {
   return true;
 }
 
-std::int64_t cells(const Placed& placed, const Shape& shape) {
+std::int64_t cells(const OnMesh& placed, const Shape& shape) {
   std::int64_t product = 1;
   for (std::int64_t n : local_shape(placed.mesh, placed.sharding, shape)) product = checked::mul(product, n);
   return product;
 }
 
-std::map<std::int64_t, Box> boxes_by_device(const Placed& placed, const Shape& shape) {
+std::map<std::int64_t, Box> boxes_by_device(const OnMesh& placed, const Shape& shape) {
   std::map<std::int64_t, Box> boxes;
   for (std::int64_t place = 0; place < device_count(placed.mesh); ++place)
     boxes[device_at(placed.mesh, place)] = box_at(placed.mesh, placed.sharding, shape, place);
   return boxes;
 }
 
-std::int64_t cells_copied(const Placed& before, const Placed& after, const Shape& shape) {
+std::int64_t cells_copied(const OnMesh& before, const OnMesh& after, const Shape& shape) {
   std::map<std::int64_t, Box> have = boxes_by_device(before, shape);
   std::int64_t most = 0;
   for (const auto& [device, box] : boxes_by_device(after, shape)) {
@@ -89,7 +89,7 @@ std::optional<Axes> written_on(const Mesh& mesh, const Mesh& other, const Axes& 
 }
 
 // A sharding of one mesh in the axes of another one with the same devices in the same order, where these can say it.
-std::optional<Sharding> written_on(const Mesh& mesh, const Placed& placed) {
+std::optional<Sharding> written_on(const Mesh& mesh, const OnMesh& placed) {
   Sharding result{mesh.name, {}, {}, {}, placed.sharding.unreduced_monoid};
   for (const DimSharding& dim : placed.sharding.dims) {
     auto axes = written_on(mesh, placed.mesh, dim.axes);
@@ -102,7 +102,7 @@ std::optional<Sharding> written_on(const Mesh& mesh, const Placed& placed) {
   return result;
 }
 
-bool whole_everywhere(const Placed& placed) {
+bool whole_everywhere(const OnMesh& placed) {
   return !is_maximal(placed.mesh) && std::all_of(placed.sharding.dims.begin(), placed.sharding.dims.end(),
                                                  [](const DimSharding& dim) { return dim.axes.empty(); });
 }
@@ -118,7 +118,7 @@ bool all_fit_together(const Mesh& mesh, const Sharding& a, const Sharding& b) {
 // The steps so far, and what they add up to.
 class Route {
  public:
-  Route(const Placed& from, const Placed& to, const Shape& shape)
+  Route(const OnMesh& from, const OnMesh& to, const Shape& shape)
       : from_(from), to_(to), shape_(shape), now_(bare(from.mesh, from.sharding)) {}
 
   // By collectives; false, and nothing is added, if there is no such way.
@@ -177,8 +177,8 @@ class Route {
     steps_.push_back(std::move(step));
   }
 
-  const Placed& from_;
-  const Placed& to_;
+  const OnMesh& from_;
+  const OnMesh& to_;
   const Shape& shape_;
   Sharding now_;
   std::vector<Collective> steps_;
@@ -220,7 +220,7 @@ std::string to_string(const Collective& step) {
   return text + " -> " + to_string(step.after);
 }
 
-std::int64_t elements_moved(const Collective& step, const Placed& before, const Placed& after, const Shape& shape) {
+std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape) {
   if (step.kind == CollectiveKind::copy) return cells_copied(before, after, shape);
   std::int64_t in = cells(before, shape), out = cells(after, shape);
   std::int64_t group = size_of(before.mesh, step.over);
@@ -237,7 +237,7 @@ std::int64_t elements_moved(const Collective& step, const Placed& before, const 
   TAP_UNREACHABLE("no such collective");
 }
 
-std::vector<Collective> reshard(const Placed& from, const Placed& to, const Shape& shape) {
+std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape) {
   TAP_CHECK(from.sharding.dims.size() == shape.size() && to.sharding.dims.size() == shape.size(), "another rank");
   if (from.mesh != to.mesh && whole_everywhere(from) && from.sharding.unreduced.empty() && !is_maximal(to.mesh)) {
     Sharding same{to.mesh.name, std::vector<DimSharding>(shape.size()), {}, {}, ""};

@@ -42,16 +42,16 @@ struct Collective {
 std::string to_string(const Collective& step);  // all_to_all {y, z} from dim 2 to dim 1 -> pod[{x}, {y, z}, {}]
 
 // A tensor's sharding and the mesh that it names.
-struct Placed {
+struct OnMesh {
   const ir::Mesh& mesh;
   const ir::Sharding& sharding;
 };
 
 // The steps from one to the other; none if every device has what it needs. Of two meshes the devices are the same set; steps
 // between meshes are written in the first one's axes, except for the last.
-std::vector<Collective> reshard(const Placed& from, const Placed& to, const Shape& shape);
+std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape);
 
 // What the busiest device receives. Of uneven boxes a formula over the largest ones, but exact for copies.
-std::int64_t elements_moved(const Collective& step, const Placed& before, const Placed& after, const Shape& shape);
+std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape);
 
 }  // namespace tap::passes

@@ -35,7 +35,7 @@ void for_cells(const Box& box, const Visit& visit) {
   }
 }
 
-std::map<std::int64_t, Box> boxes(const Placed& placed, const Shape& shape) {
+std::map<std::int64_t, Box> boxes(const OnMesh& placed, const Shape& shape) {
   std::map<std::int64_t, Box> result;
   for (std::int64_t place = 0; place < device_count(placed.mesh); ++place)
     result[device_at(placed.mesh, place)] = box_at(placed.mesh, placed.sharding, shape, place);
@@ -63,7 +63,7 @@ Axes axes_of(const Collective& step) {
 
 class Simulation {
  public:
-  Simulation(const Placed& from, const Placed& to, const Shape& shape) : from_(from), to_(to), shape_(shape) {
+  Simulation(const OnMesh& from, const OnMesh& to, const Shape& shape) : from_(from), to_(to), shape_(shape) {
     for (std::int64_t place = 0; place < device_count(from.mesh); ++place) {
       Contributions own{coordinates(from.mesh, place, from.sharding.unreduced)};
       whole_.insert(own.begin(), own.end());
@@ -209,7 +209,7 @@ class Simulation {
     }
   }
 
-  const Placed &from_, &to_;
+  const OnMesh &from_, &to_;
   const Shape& shape_;
   Devices now_;
   Contributions whole_;
@@ -218,7 +218,7 @@ class Simulation {
 
 }  // namespace
 
-SimulatedSteps simulate(const Placed& from, const Placed& to, const Shape& shape,
+SimulatedSteps simulate(const OnMesh& from, const OnMesh& to, const Shape& shape,
                         const std::vector<Collective>& steps) {
   return Simulation(from, to, shape).run(steps);
 }

@@ -12,6 +12,6 @@ struct SimulatedSteps {
   std::vector<std::int64_t> received;  // by step: elements that the busiest device got from others
   std::int64_t total_received = 0;     // over all steps and devices
 };
-SimulatedSteps simulate(const Placed& from, const Placed& to, const Shape& shape, const std::vector<Collective>& steps);
+SimulatedSteps simulate(const OnMesh& from, const OnMesh& to, const Shape& shape, const std::vector<Collective>& steps);
 
 }  // namespace tap::passes

@@ -17,7 +17,7 @@ namespace {
 using ir::Sharding;
 using passes::Collective;
 using passes::CollectiveKind;
-using passes::Placed;
+using passes::OnMesh;
 
 // A program that hands its input back, each with its sharding.
 Json as_program(const Json& file, const Json& test) {
@@ -88,7 +88,7 @@ std::vector<std::string> reshard_failures(const Json& file, const Json& test) {
   if (!in.sharding && !out.sharding) return {};
   const Shape& shape = in.type.shape;
   Sharding from = known(in.sharding, out.sharding, shape.size()), to = known(out.sharding, in.sharding, shape.size());
-  Placed source{mesh_of(program, from), from}, target{mesh_of(program, to), to};
+  OnMesh source{mesh_of(program, from), from}, target{mesh_of(program, to), to};
   std::vector<Collective> steps = passes::reshard(source, target, shape);
   std::vector<std::string> failures = passes::simulate(source, target, shape, steps).failures;
   std::int64_t moved = 0;

@@ -37,7 +37,7 @@ bool even(const Mesh& mesh, const Sharding& s, const Shape& shape) {
   return true;
 }
 
-std::vector<Collective> checked_reshard(const Placed& from, const Placed& to, const Shape& shape) {
+std::vector<Collective> checked_reshard(const OnMesh& from, const OnMesh& to, const Shape& shape) {
   auto steps = reshard(from, to, shape);
   SimulatedSteps simulated = simulate(from, to, shape, steps);
   EXPECT_EQ(simulated.failures, Lines{}) << to_string(from.sharding) << " to " << to_string(to.sharding);
