@@ -30,7 +30,8 @@ def defined(line):
             yield further, ""
     elif match := FUNCTION.match(line):
         needed = re.sub(r",?[^,]* = .*", ")", match.group(2))  # what has a default need not be given
-        types = re.sub(r" ?\b\w+(?=[,)])", "", needed.split("{")[0])
+        named = re.sub(r" ?\b\w+(?=[,)])", "", needed.split("{")[0])
+        types = re.sub(r"\w+::", "", named)  # ir::Box and Box are one type
         yield match.group(1), "(" + types.strip()
 
 

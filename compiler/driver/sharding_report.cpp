@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/driver/work.h"
 #include "ir/axis_algebra.h"
 #include "ir/mesh_position.h"
 #include "ir/operation_names.h"
@@ -17,12 +18,6 @@ namespace {
 using ir::GraphId;
 using ir::Sharding;
 using ir::ValueId;
-
-double bytes_of(const ir::TensorType& type) {
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::int64_t n : type.shape) bytes *= static_cast<double>(n);
-  return bytes;
-}
 
 // 640 bytes, 1.5 MiB: large sums need no more digits.
 std::string amount(double bytes) {

@@ -47,13 +47,13 @@ double flops_of(const Program& program, GraphId graph) {
   return flops;
 }
 
+}  // namespace
+
 double bytes_of(const TensorType& type) {
   double bytes = static_cast<double>(size_of(type.element));
   for (std::int64_t extent : type.shape) bytes *= static_cast<double>(extent);
   return bytes;
 }
-
-}  // namespace
 
 Work work_of(const Program& program) {
   const Graph& main = program[program.main];

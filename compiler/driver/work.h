@@ -15,4 +15,6 @@ struct Work {
 // Of the main graph. Points that a constraint leaves out are counted as if they were there.
 Work work_of(const ir::Program& program);
 
+double bytes_of(const ir::TensorType& type);  // a double, for no number of cells is too large
+
 }  // namespace tap::driver

@@ -19,6 +19,9 @@ class LintTest(LintedTrees):
         code, out = self.lint({"ir/a.cpp": source("void load(const S& s) {"),
                                "ir/b.cpp": source("void load(const S& text, const Limits& limits = {}) {")})
         self.assertEqual(code, 1, out)
+        code, out = self.lint({"ir/a.cpp": source("double bytes(const ir::Type& t) {"),
+                               "ir/b.cpp": source("double bytes(const Type& t) {")})
+        self.assertEqual(code, 1, out)
         code, out = self.lint({"ir/a.cpp": source("constexpr double exact = 0, library = 4;"),
                                "ir/b.cpp": source("double library(double a) {")})
         self.assertEqual(code, 1, out)
