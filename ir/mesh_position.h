@@ -11,6 +11,7 @@ namespace tap::ir {
 
 std::int64_t device_count(const Mesh& mesh);
 std::int64_t device_at(const Mesh& mesh, std::int64_t place);                 // its id
+std::int64_t place_of(const Mesh& mesh, std::int64_t device);                 // -1: it is none of the mesh
 std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place);  // a coordinate per axis
 // The coordinate along an axis or a sub-axis: of y = 8 by y:(2)2 places 0…7 have 0, 0, 1, 1, 0, 0, 1, 1.
 std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& position, const AxisRef& axis);

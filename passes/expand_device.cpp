@@ -129,11 +129,6 @@ class DeviceExpander {
     }
   }
 
-  static std::int64_t place_of(const Mesh& mesh, std::int64_t device) {
-    if (mesh.devices.empty()) return device < device_count(mesh) ? device : -1;
-    auto found = std::find(mesh.devices.begin(), mesh.devices.end(), device);
-    return found == mesh.devices.end() ? -1 : found - mesh.devices.begin();
-  }
   static std::vector<BlockPlacement> placed_on_axes(const Operation& operation) {
     std::vector<BlockPlacement> placed;
     for (const BlockPlacement& p : operation.placements)

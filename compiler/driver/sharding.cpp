@@ -3,6 +3,7 @@
 //
 //   tapc sharding mlp.tap                      X  f32[1024, 1024]  pod[{data}, {}]  f32[256, 1024], 1 MiB
 //   tapc sharding mlp.tap --strategy=basic     only what contradicts nothing
+//   tapc sharding mlp.tap --device=5           X  f32[1024, 1024]  pod[{data}, {}]  [256..512, 0..1024], 1 MiB
 //   tapc sharding mlp.tap --moves              Y  all_reduce {model} -> pod[{data}, {}]  3072 bytes
 //   tapc sharding mlp.tap --plan               split H dim i into 4 over pod.data
 //   tapc sharding mlp.tap --from onnx-json f   specs of ONNX's formalism, checked and inferred (onnx_sharding.h)
@@ -25,6 +26,7 @@ namespace {
 struct ShardingOptions {
   std::string file, strategy = "aggressive";
   bool conservative = false, open = false, graph = false, moves = false, plan = false;
+  std::optional<std::int64_t> device;
   std::vector<std::string> from;  // onnx-json and a file, or nothing
   std::string to, on_unsupported = "error", reduced = "all";
   SourceOptions source;
@@ -90,6 +92,7 @@ int sharding(Session& session, const ShardingOptions& options) {
   if (options.plan) session.print(ir::print(plan_of(session, program)));
   else if (options.moves) session.print(list_moves(program));
   else if (!options.to.empty()) session.print(onnx_json_of(session, program, onnx_choices(options)));
+  else if (options.device) session.print(list_shardings_on(program, *options.device));
   else session.print(options.graph ? ir::print(program) : list_shardings(program));
   return exit_code::done;
 }
@@ -124,6 +127,8 @@ Action declare_sharding(CLI::App& app) {
   app.add_flag("--moves", options->moves, "List the collectives that operations take, with their bytes, instead");
   app.add_flag("--plan", options->plan,
                "Print the plan that follows the shardings, for --plan of other commands, instead");
+  app.add_option("--device", options->device, "List the box that this device holds of each value, instead")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
   declare_onnx(app, *options);
   add_source_options(app, options->source);

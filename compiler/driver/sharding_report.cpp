@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "compiler/driver/failures.h"
 #include "compiler/driver/work.h"
 #include "ir/axis_algebra.h"
 #include "ir/mesh_position.h"
@@ -33,6 +35,15 @@ ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
   if (!value.sharding) return value.type;
   return {value.type.element,
           local_shape(*find_mesh(program, value.sharding->mesh), *value.sharding, value.type.shape)};
+}
+
+// Nothing where it is on other devices.
+std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value, std::int64_t device) {
+  if (!value.sharding) return ir::Box::of_shape(value.type.shape);
+  const ir::Mesh& mesh = *find_mesh(program, value.sharding->mesh);
+  const std::int64_t place = ir::place_of(mesh, device);
+  if (place < 0) return std::nullopt;
+  return ir::box_at(mesh, *value.sharding, value.type.shape, place);
 }
 
 std::string mesh_lines(const ir::Program& program) {
@@ -189,21 +200,45 @@ std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId gra
                             amount(bytes_of(about.type)));
 }
 
+// Of every graph, what a device has of each value.
+std::string tables(const ir::Program& program, const std::function<std::string(const ir::Value&)>& on_device) {
+  std::string text;
+  for (const auto& [graph, path] : ir::graph_paths(program)) {
+    std::vector<Row> rows;
+    for (const ir::Value& value : program[graph].values)
+      rows.push_back({path + value.name, to_string(value.type),
+                      value.sharding ? to_string(*value.sharding) : "not sharded", on_device(value)});
+    text += "\n" + table(rows);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string list_shardings(const ir::Program& program) {
-  std::string text = mesh_lines(program);
-  for (const auto& [graph, path] : ir::graph_paths(program)) {
-    std::vector<Row> rows;
-    for (const ir::Value& value : program[graph].values) {
-      ir::TensorType local = on_a_device(program, value);
-      rows.push_back({path + value.name, to_string(value.type),
-                      value.sharding ? to_string(*value.sharding) : "not sharded",
-                      fmt::format("{}, {}", to_string(local), amount(bytes_of(local)))});
-    }
-    text += "\n" + table(rows);
-  }
-  return text + "\n" + sums(program, program[program.main]);
+  auto largest = [&](const ir::Value& value) {
+    const ir::TensorType local = on_a_device(program, value);
+    return fmt::format("{}, {}", to_string(local), amount(bytes_of(local)));
+  };
+  return mesh_lines(program) + tables(program, largest) + "\n" + sums(program, program[program.main]);
+}
+
+std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
+  auto has_it = [device](const ir::Mesh& mesh) { return ir::place_of(mesh, device) >= 0; };
+  if (std::none_of(program.meshes.begin(), program.meshes.end(), has_it))
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{}, fmt::format("no mesh of the program has a device {}", device))
+                      .help("devices are counted from 0, unless a mesh lists their ids")};
+  double sum = 0;
+  auto held = [&](const ir::Value& value) {
+    const std::optional<ir::Box> box = box_on(program, value, device);
+    if (!box || box->empty()) return std::string("nothing");
+    const double bytes = bytes_of({value.type.element, box->shape()});
+    sum += bytes;
+    return fmt::format("{}, {}", to_string(*box), amount(bytes));
+  };
+  const std::string text = mesh_lines(program) + tables(program, held);
+  return fmt::format("{}\nall values: {} on device {}\n", text, amount(sum), device);
 }
 
 ValuePlaces places_of_values(const Compiled& compiled) {

@@ -12,6 +12,8 @@ namespace tap::driver {
 
 // A line for each value of the main graph, and the sums; inner graphs follow with the path that leads to them.
 std::string list_shardings(const ir::Program& program);
+// The same with the box that this device holds of each. Throws Failure where it is in no mesh.
+std::string list_shardings_on(const ir::Program& program, std::int64_t device);
 
 // Where the values of the program that was written are, by name.
 using ValuePlaces = std::map<std::string, Span, std::less<>>;

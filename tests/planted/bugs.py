@@ -27,7 +27,7 @@ BUGS = [
      "if (commutative == Law::proved || commutative == Law::assumed) continue;",
      "if (commutative != Law::unknown) continue;"),
     ("partials are placed where the combination is", "passes/split_graph.cpp",
-     "combination.placements.back().dim = parts.dim_in_combination[p.dim];", ""),
+     "if (p.dim != whole_operation) combination.placements.back().dim = parts.dim_in_combination[p.dim];", ""),
     ("the carry takes in the block itself", "passes/cut_scan.cpp", "apart.offset = -1;", "apart.offset = 0;"),
     ("the carry is combined from the wrong side", "passes/cut_scan.cpp", "(earlier == forward_ ? 0 : arity)",
      "(earlier != forward_ ? 0 : arity)"),
