@@ -7,6 +7,7 @@
 
 #include "backend/operation_texts.h"
 #include "backend/schedule_tasks.h"
+#include "backend/turns.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -92,6 +93,10 @@ std::vector<Box> written_boxes(const Operator& op, const Projection& projection,
   return result;
 }
 
+OperationId operation_of(const Task& task) {
+  return std::visit([](const auto& one) { return one.operation; }, task);
+}
+
 Schedule Scheduler::run() {
   const Graph& main = program_[program_.main];
   schedule_.kernels = kernels_.kernels.size();
@@ -141,14 +146,16 @@ std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<B
   Frame frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
               places_++};
   for (std::size_t k = 0; k < inputs.size(); ++k) frame.buffers[blocks.inputs[k].index()] = inputs[k];
-  std::optional<OperationId> last;
-  for (const Task& t : blocks.tasks) {
-    OperationId operation = std::visit([](const auto& one) { return one.operation; }, t);
-    if (last && *last != operation) ++order_;
-    last = operation;
-    std::visit([&](const auto& one) { task(frame, one); }, t);
+  for (auto first = blocks.tasks.begin(); first != blocks.tasks.end();) {
+    const OperationId operation = operation_of(*first);
+    const auto next =
+        std::find_if(first, blocks.tasks.end(), [&](const Task& t) { return operation_of(t) != operation; });
+    for (const auto& turn : in_turns(program_[frame.graph[operation].op], {first, next})) {
+      for (const Task& t : turn) std::visit([&](const auto& one) { task(frame, one); }, t);
+      ++order_;
+    }
+    first = next;
   }
-  ++order_;
   std::vector<Holders> found;
   for (const auto& holders : blocks.outputs) {
     found.emplace_back();

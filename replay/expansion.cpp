@@ -64,7 +64,12 @@ class Expansion {
       bool here = device == task.device || (device == ir::everywhere && k < task.operands.size());
       expect(Obligation::held, here, "operand or result {} is held by another device", k);
     }
-    schedule_.sequences[0].push_back({{std::move(call)}});
+    // Blocks that write the same cells again do so one after another.
+    const bool again = std::ranges::any_of(op.writes, [](auto& write) { return !write.invariant_dims.empty(); });
+    for (std::int64_t n = 0; n < (again ? task.row.count : 1); ++n) {
+      if (again) call.box = task.row.at(task.box, n), call.row = {};
+      schedule_.sequences[0].push_back({{call}});
+    }
   }
 
   const ir::Program& program_;

@@ -57,10 +57,13 @@ bool is_led_by(const ir::Operator& op, std::uint32_t number, const Box& first, c
          std::ranges::count(op.blockings, number, &ir::Blocking::dim) == 0;
 }
 
-// Whether no access tells two of the dims: then the points of all boxes, put into one, touch what the points of each touch.
+// Whether no access tells two of the dims: then the points of all boxes, put into one, touch what the points of each touch. And
+// where a result does not depend on a dim, each of them touches the same.
 bool is_apart(const std::vector<ir::Access>& accesses, const std::vector<std::uint32_t>& dims) {
   return std::ranges::all_of(accesses, [&](const ir::Access& access) {
-    return std::ranges::count_if(dims, [&](std::uint32_t d) { return is_told_by(access, d); }) <= 1;
+    auto told = [&](std::uint32_t d) { return is_told_by(access, d); };
+    auto same = [&](std::uint32_t d) { return std::ranges::count(access.invariant_dims, d) > 0; };
+    return std::ranges::count_if(dims, told) <= 1 && std::ranges::none_of(dims, same);
   });
 }
 

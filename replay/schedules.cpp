@@ -124,7 +124,7 @@ class Machine {
   }
 
   // Memory is to be written: what was in it, and in all that overlaps it, is gone unless it is more of the same. Tasks of one
-  // operation may write one memory, at points that are apart or on which what is written does not depend.
+  // operation may write one memory, at points that are apart.
   Contents& write(BufferId id, const Box& cells, const ir::Access* by = nullptr, const Box& points = {}) {
     State& state = at(id);
     bool kept = buffer(id).place == ir::BufferPlace::input || buffer(id).place == ir::BufferPlace::prepared;
@@ -132,7 +132,7 @@ class Machine {
     expect(tasks_.keeps, buffer(id).box.contains(cells), "b{} is written outside of its box", id.index());
     expect(tasks_.keeps, state.read_in != batch_, "b{} is written while another task reads it", id.index());
     if (state.written_in != batch_) state.written_in = batch_, state.written = {}, state.by = by;
-    bool apart = !state.written.meets(by ? points : cells) || (by && !by->invariant_dims.empty());
+    bool apart = !state.written.meets(by ? points : cells);
     expect(tasks_.keeps, state.by == by && apart, "two tasks of a batch write the same cells of b{}", id.index());
     state.written.add(by ? points : cells);
     if (buffer(id).place != ir::BufferPlace::arena) return state.contents;

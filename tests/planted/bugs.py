@@ -38,6 +38,8 @@ BUGS = [
      "std::int64_t edge = checked::add(blocks_.block(along, r - 1).lo, shift_);"),
     ("a scan that runs backwards carries forwards", "passes/cut_scan.cpp", "if (!forward_) apart = scale(apart, -1);",
      ""),
+    ("blocks that write the same cells do so at a time", "backend/turns.cpp",
+     "if (again.empty()) return {tasks};", "return {tasks};"),
     ("a transfer is forgotten where blocks do not agree", "passes/realise.cpp", "held.cuts != wanted.cuts", "false"),
     ("a halo counts as the cell itself", "passes/realise.cpp",
      "hold.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;",

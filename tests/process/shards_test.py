@@ -13,6 +13,12 @@ PROGRAM = """program p(X: f32[8192, 16], W: f32[16, 16], V: f32[16, 16]) -> (Y: 
   S[i] = max[k] Y[i, k]
 }
 """
+ONLINE = """use std
+program p(T: f32[64, 32], V: f32[32, 48]) -> (O: f32[64, 48]) {
+  (mx[i], s[i], o[i, c]) = online[j] (T[i, j], 1, V[j, c])
+  O[i, c] = o[i, c] / s[i] + mx[i]
+}
+"""
 DIVIDE = "program p(a: i64[40, 6], b: i64[40, 6]) -> (q: i64[40, 6]) { q[i, j] = a[i, j] / b[i, j] }\n"
 
 
@@ -47,6 +53,20 @@ class Shards(TapcTest):
                     results.append({name: file[name].tobytes() for name in file.files})
         for result in results[1:]:
             self.assertEqual(result, results[0])
+
+    def test_blocks_that_write_the_same_cells_do_so_one_after_another(self):
+        """`mx` and `s` hang on no `c`: each block of `c` writes all of them."""
+        self.write("p.tap", ONLINE)
+        self.expect(0, "^$", "run", "p.tap", "-i", "T=randn:1", "-i", "V=randn:2", "--no-cache", "-o", "O=@whole.npy")
+        for dims, turns in ((["c into 4"], 4), (["i into 5"], 1), (["i into 3", "c into 7"], 7)):
+            self.plan(*(f"o dim {dim}" for dim in dims))
+            self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--plan", "p.plan", "--emit=schedule")
+            batches = (self.folder / "p.schedule").read_text().split("batch\n")
+            self.assertEqual(sum(bool(re.search("kernel . of 4 ", batch)) for batch in batches), turns)
+            for threads in ("1", "4"):
+                self.expect(0, "^$", "run", "p.tap", "-i", "T=randn:1", "-i", "V=randn:2", "--plan", "p.plan",
+                            "--threads", threads, "-o", "O=@blocks.npy")
+                self.assertEqual((self.folder / "blocks.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
 
     def test_a_failure_in_a_row_is_told_where_it_is(self):
         self.write("p.tap", DIVIDE)
