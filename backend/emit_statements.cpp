@@ -43,6 +43,7 @@ class StatementEmitter {
   void emit(const Let& let);
   void emit(const Assign& assign);
   void emit(const Store& store);
+  void emit(const Fetch& fetch) { StraightCells(s_).fetch(fetch); }
   void emit(const FoldLanes& fold);
   void emit(const Section& section);
   void forget_loads_of(const Store& store);

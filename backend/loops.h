@@ -135,6 +135,12 @@ struct Store {  // likewise: all values before the first store
   std::vector<Target> targets;
   bool operator==(const Store&) const = default;
 };
+// Asks for the cell's line of memory, of lanes for those of the first and the last. It need not be in the tensor.
+struct Fetch {
+  std::uint32_t tensor = 0;
+  std::vector<ir::AffineExpr> at;
+  bool operator==(const Fetch&) const = default;
+};
 // Combines the lanes of accumulators into accumulators of one lane: the first half with the second, until one is left.
 // `values` says how two lanes combine: of the slots `first` and `second`, which stand for the two, one value per component.
 struct FoldLanes {
@@ -150,7 +156,7 @@ struct Section {
   bool operator==(const Section&) const;
 };
 struct Statement {
-  std::variant<For, Guard, Define, Let, Assign, Store, FoldLanes, Section> node;
+  std::variant<For, Guard, Define, Let, Assign, Store, Fetch, FoldLanes, Section> node;
   bool operator==(const Statement&) const;
 };
 

@@ -59,6 +59,7 @@ class Normal {
   Statement statement(const Let& let) { return {Let{variables_[let.variable], cell(let.value)}}; }
   Statement statement(const Assign& assign) { return {Assign{slots(assign.slots), cells(assign.values)}}; }
   Statement statement(const Store& store);
+  Statement statement(const Fetch& fetch);
   Statement statement(const FoldLanes& fold);
   Statement statement(const Section& section) { return {Section{section.section, block(section.body)}}; }
 
@@ -197,6 +198,12 @@ Statement Normal::statement(const Store& store) {
     result.targets.push_back({target.tensor, {}, cell(target.value)});
     for (const AffineExpr& e : target.at) result.targets.back().at.push_back(affine(e));
   }
+  return {std::move(result)};
+}
+
+Statement Normal::statement(const Fetch& fetch) {
+  Fetch result{fetch.tensor, {}};
+  for (const AffineExpr& e : fetch.at) result.at.push_back(affine(e));
   return {std::move(result)};
 }
 

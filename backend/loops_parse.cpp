@@ -58,6 +58,7 @@ class Parser {
   std::variant<Assign, FoldLanes> assign(Line& line);
   FoldLanes fold(Line& line, std::vector<std::uint32_t> to);
   Store store(Line& line);
+  Fetch fetch(Line& line);
   std::vector<CellId> values(Line& line, std::size_t count);
   std::vector<std::uint32_t> slots(Line& line);
   Bound bound(Line& line, bool lower);
@@ -255,6 +256,7 @@ Statement Parser::statement() {
   Statement result;
   auto keep = [&](auto node) { result.node = std::move(node); };
   if (one.eat_word("let")) std::visit(keep, let(one));
+  else if (one.eat_word("fetch")) result.node = fetch(one);
   else if (is_accumulator(Line(one).word())) std::visit(keep, assign(one));
   else result.node = store(one);
   one.expect_end();
@@ -361,13 +363,18 @@ FoldLanes Parser::fold(Line& line, std::vector<std::uint32_t> to) {
   return result;
 }
 
+Fetch Parser::fetch(Line& line) {
+  Fetch result;
+  result.tensor = cells(line).tensor();
+  result.at = line.list("[", "]", [&] { return line.affine(kernel_.variables); });
+  return result;
+}
+
 Store Parser::store(Line& line) {
   Store result;
   do {
-    Store::Target target;
-    target.tensor = cells(line).tensor();
-    target.at = line.list("[", "]", [&] { return line.affine(kernel_.variables); });
-    result.targets.push_back(std::move(target));
+    Fetch place = fetch(line);
+    result.targets.push_back({place.tensor, std::move(place.at), {}});
   } while (line.eat(","));
   line.expect("=");
   std::vector<CellId> all = values(line, result.targets.size());

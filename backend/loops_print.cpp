@@ -50,6 +50,8 @@ class Printer {
   bool is_short(CellId id) const;
   void name_shared(const std::vector<CellId>& roots);
 
+  std::string place(std::uint32_t tensor, const std::vector<AffineExpr>& at) const;
+
   void line(const std::string& text) { out_ += std::string(indent_, ' ') + text + '\n'; }
   void block(const std::vector<Statement>& body);
   void print(const For& loop);
@@ -66,6 +68,7 @@ class Printer {
     line(fmt::format("{} = {}", slots(assign.slots), cells(assign.values)));
   }
   void print(const Store& store);
+  void print(const Fetch& fetch) { line("fetch " + place(fetch.tensor, fetch.at)); }
   void print(const FoldLanes& fold) {
     name_shared(fold.values);
     line(fmt::format("{} = fold {} by ({}; {}) -> {}", slots(fold.to), slots(fold.from), slots(fold.first),
@@ -184,13 +187,17 @@ void Printer::print(const Guard& guard) {
   block(guard.body);
 }
 
+std::string Printer::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) const {
+  Texts texts;
+  for (const AffineExpr& e : at) texts.push_back(affine(e));
+  return fmt::format("{}[{}]", kernel_.tensors[tensor].name, joined(texts));
+}
+
 void Printer::print(const Store& store) {
   Texts to;
   std::vector<CellId> values;
   for (const Store::Target& target : store.targets) {
-    Texts at;
-    for (const AffineExpr& e : target.at) at.push_back(affine(e));
-    to.push_back(fmt::format("{}[{}]", kernel_.tensors[target.tensor].name, joined(at)));
+    to.push_back(place(target.tensor, target.at));
     values.push_back(target.value);
   }
   name_shared(values);

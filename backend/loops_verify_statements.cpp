@@ -63,6 +63,8 @@ class Statements {
   void statement(const Let& let);
   void statement(const Assign& assign);
   void statement(const Store& store);
+  void statement(const Fetch& fetch);
+  void place(std::uint32_t tensor, const std::vector<AffineExpr>& at);
   void statement(const FoldLanes& fold);
   void statement(const Section& section);
 
@@ -261,6 +263,21 @@ void Statements::statement(const Assign& assign) {
   }
 }
 
+void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) {
+  const std::size_t axes = kernel_.tensors[tensor].type.shape.size();
+  out_.expect(at.size() == axes, "{} coordinates for {} axes", at.size(), axes);
+  Used needed;
+  need(tensor, needed);
+  for (std::uint32_t v : needed.variables) out_.expect(scope_[v], "{} is used out of its scope", name(v));
+  for (const AffineExpr& e : at) affine(e);
+}
+
+void Statements::statement(const Fetch& fetch) {
+  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "tensor {} of {} is fetched", fetch.tensor,
+                  kernel_.tensors.size()))
+    place(fetch.tensor, fetch.at);
+}
+
 void Statements::statement(const Store& store) {
   out_.expect(!store.targets.empty(), "nothing is stored");
   std::vector<CellId> values;
@@ -269,13 +286,7 @@ void Statements::statement(const Store& store) {
     if (!out_.expect(target.tensor >= kernel_.operands && target.tensor < kernel_.tensors.size(),
                      "tensor {} is stored to, which is no result", target.tensor))
       return;
-    const TensorArgument& tensor = kernel_.tensors[target.tensor];
-    out_.expect(target.at.size() == tensor.type.shape.size(), "{} coordinates for {} axes", target.at.size(),
-                tensor.type.shape.size());
-    Used needed;
-    need(target.tensor, needed);
-    for (std::uint32_t v : needed.variables) out_.expect(scope_[v], "{} is used out of its scope", name(v));
-    for (const AffineExpr& e : target.at) affine(e);
+    place(target.tensor, target.at);
   }
   if (!cells(values, lanes_ ? lanes_->count : 1, lanes_ || !unrolled_.empty())) return;
   for (const Store::Target& target : store.targets) {

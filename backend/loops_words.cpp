@@ -30,10 +30,10 @@ std::vector<std::uint32_t> variables_defined(const Kernel& kernel) {
 }
 
 bool is_reserved(std::string_view name) {
-  constexpr std::array<std::string_view, 30> words = {
-      "kernel", "over", "cut",  "worth", "exact", "unused", "local", "holds", "at",  "section",
-      "from",   "for",  "in",   "step",  "down",  "unroll", "lanes", "of",    "if",  "then",
-      "else",   "let",  "fold", "by",    "true",  "false",  "ceil",  "floor", "max", "min"};
+  constexpr std::array<std::string_view, 31> words = {
+      "kernel", "over", "cut",  "worth", "exact",  "unused", "local", "holds", "at", "section", "from",
+      "for",    "in",   "step", "down",  "unroll", "lanes",  "fetch", "of",    "if", "then",    "else",
+      "let",    "fold", "by",   "true",  "false",  "ceil",   "floor", "max",   "min"};
   if (std::find(words.begin(), words.end(), name) != words.end()) return true;
   for (std::size_t k = 0; k < ir::cell_op_count; ++k)
     if (ir::info(static_cast<ir::CellOp>(k)).spelling == name) return true;

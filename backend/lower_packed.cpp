@@ -15,6 +15,11 @@ std::ptrdiff_t axes_of(const Access& access, std::size_t dim) {
                                [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
 }
 
+bool lies_along(const std::vector<AffineExpr>& at, std::uint32_t variable) {
+  auto follows = [&](const AffineExpr& e) { return e.coefficients[variable] != 0; };
+  return !at.empty() && at.back().coefficients[variable] == 1 && std::ranges::count_if(at, follows) == 1;
+}
+
 }  // namespace
 
 std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds,
@@ -130,7 +135,8 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
     in_lanes(nest, tile.lanes);
     inner = around(std::move(nest), std::move(cell));
   } else if (across) {
-    inner = around(std::move(nest), fill_across(within, *across, tile.lanes, cell));
+    const auto together = static_cast<std::uint32_t>(std::min<std::int64_t>(along.step, tile.lanes));
+    inner = around(std::move(nest), fill_across(within, together, *across, tile.lanes, cell));
   } else {
     nest.insert(nest.begin(), within);
     inner = around(std::move(nest), std::move(cell));
@@ -138,15 +144,15 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
 }
 
-// So many of the panel's rows at a time as a vector has lanes, which are then stored across (emit_transposed.h); what is left
-// of rows and lanes one by one.
-std::vector<Statement> Lowering::fill_across(const For& within, const For& across, std::uint32_t lanes,
-                                             const std::vector<Statement>& cell) {
+// Of the panel's rows as many at a time as a vector has lanes, or all if they are fewer, which are then stored across
+// (emit_transposed.h); what is left of rows and lanes one by one.
+std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together, const For& across,
+                                             std::uint32_t lanes, const std::vector<Statement>& cell) {
   struct Steps {
     For whole, rest;  // over the first of so many, and what is left
   };
   std::vector<Statement> result;
-  auto steps_of = [&](const For& all) {
+  auto steps_of = [&](const For& all, std::uint32_t lanes) {
     const std::string name = kernel_.variables[all.variable];
     AffineExpr first = variable(define(result, name + "b", all.lower, true));
     std::uint32_t end = define(result, name + "e", all.upper, false);
@@ -161,13 +167,14 @@ std::vector<Statement> Lowering::fill_across(const For& within, const For& acros
     steps.rest.upper = {bound(variable(end))};
     return steps;
   };
-  Steps rows = steps_of(within), along = steps_of(across);
+  Steps rows = steps_of(within, together), along = steps_of(across, lanes);
   For each = within, vector = across;
   each.kind = LoopKind::unrolled;
   each.lower = {bound(variable(rows.whole.variable))};
   vector.kind = LoopKind::lanes;
   vector.lower = {bound(variable(along.whole.variable))};
-  each.count = vector.count = lanes;
+  each.count = together;
+  vector.count = lanes;
   each.upper.clear();
   vector.upper.clear();
   std::vector<For> rest{within, along.rest};
@@ -202,11 +209,28 @@ std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part
   return {{std::move(first)}, {std::move(later)}};
 }
 
+// What the rows after these write, if lanes lie one after another in it: it comes near while this tile is computed, else the next
+// one would wait for it. Not from far away, if it is written only: then that is no gain, and the memory has enough to do.
+std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                            bool goes_on) const {
+  std::vector<Statement> each;
+  for (Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
+    if (target.tensor == no_tensor || !lies_along(target.at, frame_.at[tile.dim])) continue;
+    const TensorType& type = kernel_.tensors[target.tensor].type;
+    const auto near = machine_.l3_bytes / static_cast<std::int64_t>(size_of(type.element));
+    if (!goes_on && element_count(type.shape) > near) continue;
+    for (AffineExpr& e : target.at) e = shifted(std::move(e), frame_.at[*tile.rows], tile.row_count);
+    each.push_back({Fetch{target.tensor, std::move(target.at)}});
+  }
+  return each.empty() ? each : across(tile, &rows, &lanes, std::move(each));
+}
+
 std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                              const std::optional<Block>& chunk, const Packing& packing) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   State state = at(monoid, tile_state_, tile_number(tile));
   auto result = begin_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0));
+  append(result, fetch_next(tile, rows, lanes, chunk || goes_on_));
   std::vector<Statement> inner = across(tile, &rows, &lanes, {accumulate(monoid, state)});
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;

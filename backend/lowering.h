@@ -154,7 +154,7 @@ class Lowering {
                      const Packing& packing) const;
   std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                               const Packing& packing, const RegisterTile& tile);
-  std::vector<Statement> fill_across(const For& within, const For& across, std::uint32_t lanes,
+  std::vector<Statement> fill_across(const For& within, std::uint32_t together, const For& across, std::uint32_t lanes,
                                      const std::vector<Statement>& cell);
   void read_from(const Pack& pack);
   struct Run {  // of a dim: from where to where, and how many at most
@@ -170,6 +170,7 @@ class Lowering {
                                     const std::optional<Block>& chunk, std::size_t chunked);
   std::vector<Statement> end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
                                   const std::optional<Block>& chunk, std::size_t chunked);
+  std::vector<Statement> fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes, bool goes_on) const;
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                      const std::optional<Block>& chunk, const Packing& packing);
   std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,

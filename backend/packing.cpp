@@ -190,11 +190,15 @@ class PackingChooser {
       points = packing_.chunk * inner;
     }
     std::int64_t bytes = checked::mul(vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
-    auto block = [&](std::int64_t memory, std::int64_t step) {
-      return std::max<std::int64_t>(memory / bytes / step, 1) * step;
+    // As few blocks as fit, of one size.
+    auto block = [&](std::size_t d, std::int64_t memory, std::int64_t step) {
+      const std::int64_t panels = std::max<std::int64_t>((size(d) + step - 1) / step, 1);
+      const std::int64_t most = std::max<std::int64_t>(memory / bytes / step, 1), blocks = (panels + most - 1) / most;
+      return (panels + blocks - 1) / blocks * step;
     };
-    packing_.row_block = block(machine_.l2_bytes / 4, tile_.row_count);
-    packing_.lane_block = block(machine_.l3_bytes / 4, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
+    packing_.row_block = block(*tile_.rows, machine_.l2_bytes / 4, tile_.row_count);
+    packing_.lane_block =
+        block(tile_.dim, machine_.l3_bytes / 2, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
   }
 
   // Whether what lanes read is copied from lines of memory that lie along the dim: each block of it takes them whole, for else

@@ -260,6 +260,7 @@ class LoopInterpreter {
       }
     });
   }
+  void run(const Fetch&) {}  // computes nothing
   void run(const FoldLanes& fold) {
     std::uint32_t lanes = kernel_.accumulators[kernel_.slots[fold.from[0]].accumulator].lanes;
     std::vector<std::vector<Number>> now(fold.from.size());

@@ -316,7 +316,9 @@ TEST(LoopLanes, MemoryOfItsOwn) {
   local p: f32[40] holds [16] at (i0)
   local q: f16[80] holds [32] at (2*i0)
   for i0 in lo_i..hi_i step 16
+    fetch y[1000000000*i0 - 500000000]
     lanes i in i0..hi_i of 16
+      fetch x[40*i + 100]
       p[i] = x[39 - i] + 1.0
     for i in i0..min(hi_i, i0 + 16)
       q[2*i], q[2*i + 1] = w[i], f16(p[i])

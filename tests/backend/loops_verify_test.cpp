@@ -30,6 +30,7 @@ const std::string right = R"(kernel (x: f32[40], n: i64[40]) -> (y: f32[40], s: 
       acc0[u] = 0.0
       lanes i in i0..hi_i of 16
         p[i] = x[i]
+        fetch y[i + 16]
         acc0[u] = acc0[u] + p[i]
         y[i] = x[39 - i] + x[i - 1? else 0.5]
     acc1 = fold acc0[0] by (acc2; acc3) -> acc2 + acc3
@@ -75,6 +76,8 @@ TEST(VerifyLoops, WrongTexts) {
       {"        p[i] = x[i]\n", "        p[i, i] = x[i]\n", "2 coordinates for 1 axes"},
       {"        p[i] = x[i]\n", "        p[i] = x[i, 0]\n", "2 coordinates for 1 axes"},
       {"        p[i] = x[i]\n", "        p[i] = x[i] + n[i]\n", "is i64, not f32"},
+      {"fetch y[i + 16]", "fetch y[i, i]", "2 coordinates for 1 axes"},
+      {"fetch y[i + 16]", "fetch y[v]", "v is used out of its scope"},
       {"        p[i] = x[i]\n", "        p[i] = x[(x[i])?]!\n", "a coordinate is f32"},
       {"(abs(n[i]))", "(i32(n[i]))", "a variable is i32, not i64"},
       {"(n[i] < 3)", "(n[i])", "a condition is i64"},
@@ -194,6 +197,7 @@ TEST(LoopsText, EverythingIsInTheKey) {
                               {"acc3: f32", "acc3: f32[2]"},
                               {"holds [16]", "holds [17]"},
                               {"< 3)", "<= 3)"},
+                              {"fetch y[i + 16]", "fetch y[i]"},
                               {"lanes i in i0..hi_i", "lanes i in i0"}};
   for (const auto& [from, to] : changes) {
     std::string text = right;
@@ -213,6 +217,8 @@ TEST(LoopsText, WhatDoesNotParse) {
                             {"p[i] = x[i]", "p[i] = 1.5_f33", "`f33` is no element type"},
                             {"p[i] = x[i]", "p[i] = x[i] +", "is no variable"},
                             {"p[i] = x[i]", "p[i], p[i] = x[i]", "1 cells for 2 places"},
+                            {"fetch y[i + 16]", "fetch q[i + 16]", "`q` is no tensor"},
+                            {"fetch y[i + 16]", "fetch y[i + 16] = 0", "the line should end before"},
                             {"acc2: f32", "acc7: f32", "`acc2` should stand here"},
                             {"        y[i] = x[39", "       y[i] = x[39", "indented otherwise"},
                             {"kernel (x", "kernel (n", "two tensors are called `n`"}};
