@@ -287,22 +287,6 @@ void StraightCells::store(const Store::Target& target, Value* value) {
   s_.keep_apart(*stored, target.tensor);
 }
 
-// Into the second cache: the first has what is computed with. A vector that is dense has two lines at most.
-void StraightCells::fetch(const Fetch& fetch) {
-  constexpr std::uint32_t to_read = 0, second = 2, data = 1;
-  auto& b = s_.b;
-  const Place place = place_of(fetch.tensor, fetch.at, {});
-  std::vector<Value*> lines{place.address};
-  if (place.step) {
-    Value* last = b.CreateNSWMul(place.step, b.getInt64(s_.lanes->count - 1));
-    llvm::Type* cell = memory_type(b.getContext(), s_.kernel.tensors[fetch.tensor].type.element);
-    lines.push_back(b.CreateGEP(cell, place.address, last));
-  }
-  for (Value* line : lines)
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
-                      {line, b.getInt32(to_read), b.getInt32(second), b.getInt32(data)});
-}
-
 Value* StraightCells::in_memory(const Store::Target& target, Value* value) {
   return to_memory(s_.b, splat(value, s_.lanes->count), s_.kernel.tensors[target.tensor].type.element);
 }

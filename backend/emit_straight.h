@@ -18,7 +18,6 @@ class StraightCells {
   void store(const Store::Target& target, llvm::Value* value);
   // The first of `rows` vectors in memory, and those that come one after another in the target's last axis.
   void store_across(const Store::Target& target, const std::vector<llvm::Value*>& rows);
-  void fetch(const Fetch& fetch);
   llvm::Value* in_memory(const Store::Target& target, llvm::Value* value);
 
  private:

@@ -135,7 +135,7 @@ struct Store {  // likewise: all values before the first store
   std::vector<Target> targets;
   bool operator==(const Store&) const = default;
 };
-// Asks for the cell's line of memory, of lanes for those of the first and the last. It need not be in the tensor.
+// Asks for the cell's line of memory, of lanes for that of the first. It need not be in the tensor.
 struct Fetch {
   std::uint32_t tensor = 0;
   std::vector<ir::AffineExpr> at;

@@ -15,11 +15,6 @@ std::ptrdiff_t axes_of(const Access& access, std::size_t dim) {
                                [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
 }
 
-bool lies_along(const std::vector<AffineExpr>& at, std::uint32_t variable) {
-  auto follows = [&](const AffineExpr& e) { return e.coefficients[variable] != 0; };
-  return !at.empty() && at.back().coefficients[variable] == 1 && std::ranges::count_if(at, follows) == 1;
-}
-
 }  // namespace
 
 std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds,
@@ -209,22 +204,6 @@ std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part
   return {{std::move(first)}, {std::move(later)}};
 }
 
-// What the rows after these write, if lanes lie one after another in it: it comes near while this tile is computed, else the next
-// one would wait for it. Not from far away, if it is written only: then that is no gain, and the memory has enough to do.
-std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                            bool goes_on) const {
-  std::vector<Statement> each;
-  for (Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
-    if (target.tensor == no_tensor || !lies_along(target.at, frame_.at[tile.dim])) continue;
-    const TensorType& type = kernel_.tensors[target.tensor].type;
-    const auto near = machine_.l3_bytes / static_cast<std::int64_t>(size_of(type.element));
-    if (!goes_on && element_count(type.shape) > near) continue;
-    for (AffineExpr& e : target.at) e = shifted(std::move(e), frame_.at[*tile.rows], tile.row_count);
-    each.push_back({Fetch{target.tensor, std::move(target.at)}});
-  }
-  return each.empty() ? each : across(tile, &rows, &lanes, std::move(each));
-}
-
 std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                              const std::optional<Block>& chunk, const Packing& packing) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
@@ -238,6 +217,11 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
   for (std::size_t d : dims_with(true)) {
     loops.push_back(reduction_loop(d, outside, chunk, packing));
     outside[d] = true;
+  }
+  if (!loops.empty()) {
+    auto ahead = fetch_ahead(tile, &rows, lanes, dims_with(true).back());
+    append(ahead, std::move(inner));
+    inner = std::move(ahead);
   }
   append(result, around(std::move(loops), std::move(inner)));
   append(result, end_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0)));
@@ -288,6 +272,7 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     auto one = [&](std::uint32_t count) {
       Part part;
       part.loop.variable = row_panels.first;
+      part.loop.upper = {bound(variable(rows.end))};
       part.count = count;
       return packed_tile(tile, part, lanes, chunk, packing);
     };

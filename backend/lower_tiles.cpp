@@ -144,6 +144,11 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
     steps = {{unrolled(order.back(), std::move(steps))}};
     order.pop_back();
   }
+  if (!order.empty()) {
+    auto ahead = fetch_ahead(tile, rows, lanes, order.back());
+    append(ahead, std::move(steps));
+    steps = std::move(ahead);
+  }
   append(result, nest(order, outside, std::move(steps)));
   append(result, store_across(tile, rows, lanes, completed(state.values)));
   return result;

@@ -59,6 +59,7 @@ class Lowering {
   ir::AffineExpr number(std::int64_t n) const { return ir::AffineExpr::constant(kernel_.variables.size(), n); }
   ir::AffineExpr plus(ir::AffineExpr a, ir::AffineExpr b, std::int64_t factor = 1) const;  // a + factor * b
   ir::AffineExpr shifted(ir::AffineExpr e, std::uint32_t v, std::int64_t by) const;
+  ir::AffineExpr with_value(ir::AffineExpr e, std::uint32_t v, const ir::AffineExpr& value) const;
   std::uint32_t new_variable(std::string name);
 
   ir::CellId cell(ir::CellId id);
@@ -116,6 +117,8 @@ class Lowering {
                                       Store stored) const;
   std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
+  std::vector<Statement> fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                     std::size_t along) const;
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
   For unrolled(std::size_t dim, std::vector<Statement> body) const;
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
