@@ -39,6 +39,13 @@ std::vector<Box> application_boxes(const Operator& op, const std::vector<std::ui
   return boxes;
 }
 
+std::vector<Box> application_boxes(const Operator& op, const Operation& operation, const Box& within) {
+  std::vector<std::uint32_t> dims = application_dims(op, operation);
+  auto most = std::ranges::max_element(dims, {}, [&](std::uint32_t d) { return within.dims[d].size(); });
+  if (most != dims.end()) std::rotate(most, most + 1, dims.end());
+  return application_boxes(op, dims, within);
+}
+
 void add_applications(const Application& common, std::vector<Box> boxes, std::vector<Task>& tasks) {
   Application* last = nullptr;
   for (Box& box : boxes) {

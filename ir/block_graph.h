@@ -64,6 +64,8 @@ struct BlockProgram {
 std::vector<std::uint32_t> application_dims(const Operator& op, const Operation& operation);
 // The boxes of the applications, row-major in these dims. What only orders a walk is left to whoever applies the operator.
 std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within);
+// Of an operation. They may run in any order: the dim of most blocks goes last, so that rows are long, and few.
+std::vector<Box> application_boxes(const Operator& op, const Operation& operation, const Box& within);
 // Adds an application on each box, in rows; and tasks that are rows of one.
 void add_applications(const Application& common, std::vector<Box> boxes, std::vector<Task>& tasks);
 std::vector<Task> one_by_one(const std::vector<Task>& tasks);

@@ -20,6 +20,7 @@ class WellFormed {
 
   void run() {
     need(p_.main.index() < p_.graphs.size());
+    for (const Mesh& m : p_.meshes) at("mesh", &m - p_.meshes.data()), mesh(m);
     for (const Monoid& m : p_.monoids) at("monoid", &m - p_.monoids.data()), monoid(m);
     for (const Operator& op : p_.operators) at("operator", &op - p_.operators.data()), this->op(op);
     for (const Graph& g : p_.graphs) at("graph", &g - p_.graphs.data()), graph(g);
@@ -31,6 +32,10 @@ class WellFormed {
   void at(const char* what, std::ptrdiff_t number) { at_ = fmt::format("{} {}", what, number); }
   void need(bool holds) const {
     if (!holds) throw IllFormed{at_ + ": a reference, a rank or a type does not fit"};
+  }
+  void mesh(const Mesh& m) const {
+    need(std::ranges::count(p_.meshes, m.name, &Mesh::name) == 1);
+    for (const MeshAxis& axis : m.axes) need(axis.size >= 1);
   }
   void cells(const CellExprs& exprs, std::size_t dims, std::size_t reads, std::size_t arguments) const {
     for (std::size_t k = 0; k < exprs.size(); ++k) {
@@ -81,6 +86,9 @@ class WellFormed {
     }
     cells(op.exprs, dims, op.reads.size(), 0);
     for (const Access& a : op.reads) access(op, a, op.operands);
+    for (std::size_t k = 0; k < op.exprs.size(); ++k)
+      if (const CellNode& cell = op.exprs[CellId(k)]; cell.op == CellOp::read)
+        need(cell.type == op.operands[op.reads[cell.attribute].tensor].element);
     for (const Access& a : op.writes) access(op, a, op.results);
     if (auto* map = op.map()) all(map->values, op.exprs, op.writes.size());
     if (auto* reduce = op.reduce()) {

@@ -92,7 +92,7 @@ class Expander {
       common.results.push_back(hold(operation.results[k], device, written));
     }
     if (!wanted(device) || !writes_all) return;
-    std::vector<Box> boxes = application_boxes(op, application_dims(op, operation), box);
+    std::vector<Box> boxes = application_boxes(op, operation, box);
     if (!op.reduce()) std::erase_if(boxes, [](const Box& part) { return part.empty(); });
     add_applications(common, std::move(boxes), result_.tasks);
   }
