@@ -161,10 +161,11 @@ Range Line::range() {
 }
 
 // 4, or the boundaries [0, 100, 4096]
-Blocks Line::blocks() {
+Blocks Line::blocks(std::string_view what) {
   if (!rest_.starts_with('[')) {
+    const std::size_t begin = column();
     Blocks blocks{integer()};
-    if (blocks.count < 1) fail("a range is cut into at least one block");
+    if (blocks.count < 1) fail_at(begin, fmt::format("{} is cut into at least one block, not {}", what, blocks.count));
     return blocks;
   }
   std::vector<std::int64_t> boundaries = integers();

@@ -132,7 +132,7 @@ class PlanReader {
     split.operation = name(line, PlanPart::operation);
     split.dim = dim(line);
     line.expect_word("into");
-    split.blocks = part(line, PlanPart::number, [&] { return blocks(line); });
+    split.blocks = part(line, PlanPart::number, [&] { return blocks(line, split.dim); });
     if (line.eat_word("over")) part(line, PlanPart::place, [&] { return place(line, split); });
     if (line.eat_word("tree")) split.tree = line.bounded_integer(2, 1 << 30);
     return split;
@@ -184,9 +184,10 @@ class PlanReader {
   }
 
   // 4, [0, 3, 8], [0..3, 3..8]
-  static Blocks blocks(Line& line) {
+  static Blocks blocks(Line& line, const std::string& dim) {
     std::string_view first = line.rest().substr(0, line.rest().find_first_of(",]"));
-    if (!first.starts_with('[') || first.find("..") == first.npos) return line.blocks();
+    if (!first.starts_with('[') || first.find("..") == first.npos)
+      return line.blocks(dim.starts_with("axis ") ? dim : "dim `" + dim + "`");
     Blocks blocks{0, {}};
     line.expect("[");
     do {

@@ -11,9 +11,21 @@ namespace {
 
 constexpr std::size_t most_told = 20;
 
-// Where an earlier line of the plan fuses the operation with others: it names several operations, and this one not as the last.
-const ir::TextPart* fused_before(const Session& session, std::size_t decision, const std::string& name) {
-  for (std::size_t d = 0; session.plan && d < decision; ++d) {
+// Where a line of the plan writes out steps of the iterate that the operation stands in: they have names of their own then.
+const ir::TextPart* unrolled_by(const Session& session, const std::string& name) {
+  if (!session.plan) return nullptr;
+  const std::string_view text = session.sources.file(session.plan->file).text();
+  for (const std::vector<ir::TextPart>& parts : session.plan->decisions)
+    for (const ir::TextPart& part : parts)
+      if (part.part == ir::PlanPart::operation && name.starts_with(part.name + "/") &&
+          text.substr(parts[0].begin).starts_with("unroll"))
+        return &part;
+  return nullptr;
+}
+
+// Where a line of the plan fuses the operation with others: it names several operations, and this one not as the last.
+const ir::TextPart* fused_with(const Session& session, const std::string& name) {
+  for (std::size_t d = 0; session.plan && d < session.plan->decisions.size(); ++d) {
     const std::vector<ir::TextPart>& parts = session.plan->decisions[d];
     const ir::TextPart* member = nullptr;
     for (const ir::TextPart& part : parts) {
@@ -26,16 +38,16 @@ const ir::TextPart* fused_before(const Session& session, std::size_t decision, c
 }
 
 // Where the name was in the program, if the passes before the plan took it away.
-void explain_missing(const Session& session, const passes::PlanProblem& problem, std::size_t decision,
-                     Diagnostic& diagnostic) {
+void explain_missing(const Session& session, const passes::PlanProblem& problem, Diagnostic& diagnostic) {
   if (problem.part != ir::PlanPart::operation) return;
-  if (const ir::TextPart* member = fused_before(session, decision, problem.name)) {
-    Span span{session.plan->file, static_cast<std::uint32_t>(member->begin), static_cast<std::uint32_t>(member->end)};
-    diagnostic.label(
-        span,
-        fmt::format("this line makes `{}` a part of a group, which has the name of its last operation", problem.name));
-    return;
-  }
+  auto label = [&](const ir::TextPart& part, const char* does) {
+    Span span{session.plan->file, static_cast<std::uint32_t>(part.begin), static_cast<std::uint32_t>(part.end)};
+    diagnostic.label(span, fmt::format(fmt::runtime(does), problem.name));
+  };
+  if (const ir::TextPart* member = fused_with(session, problem.name))
+    return label(*member, "this line makes `{}` a part of a group, which has the name of its last operation");
+  if (const ir::TextPart* iterate = unrolled_by(session, problem.name))
+    return label(*iterate, "this line writes out steps, and `{}` is then one operation for each of them");
   auto written = session.operations.find(problem.name);
   if (written == session.operations.end()) return;
   diagnostic.label(written->second, fmt::format("the passes that run before a plan joined `{}` with what reads it, or "
@@ -57,8 +69,7 @@ Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
   }
   Diagnostic diagnostic(Code::plan_not_applicable, span, std::move(message));
   diagnostic.help(problem.help);
-  std::size_t of_the_program = std::min(problem.decision, requested.size());
-  explain_missing(session, problem, problem.decision - of_the_program, diagnostic);
+  explain_missing(session, problem, diagnostic);
   return diagnostic;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/driver/line_span.h"
 #include "compiler/driver/manifest.h"
 #include "ir/text.h"
@@ -14,6 +16,23 @@ namespace {
 Failure malformed(const Session& session, FileId file, const ir::TextError& error) {
   return {exit_code::wrong_program,
           Diagnostic(Code::bad_stage, place_span(session.sources.file(file), file, error), error.message)};
+}
+
+struct Stage {
+  std::string_view begins, what;
+};
+constexpr Stage stages[] = {{"tap-ir ", "a graph"}, {"tap-blocks ", "a block graph"}, {"tap-schedule ", "a schedule"}};
+
+// Block graphs and schedules are in terms of the sharded graph, without which they say little.
+void require_graph(const Session& session, FileId file) {
+  const SourceFile& source = session.sources.file(file);
+  for (const Stage& stage : stages)
+    if (&stage != stages && source.text().starts_with(stage.begins))
+      throw Failure{
+          exit_code::wrong_program,
+          Diagnostic(Code::bad_stage, Span{file, 0, static_cast<std::uint32_t>(stage.begins.size() - 1)},
+                     fmt::format("`{}` is {}, which nothing goes on from", source.path(), stage.what))
+              .help("what `tapc opt --stage sharded` prints can be read again; `tapc-check` reads this, beside that")};
 }
 
 // What says how a program is to be compiled has no meaning any more.
@@ -37,10 +56,13 @@ void require_no_manifest(const Session& session, FileId file) {
 
 }  // namespace
 
-bool is_stage(std::string_view text) { return text.starts_with("tap-ir "); }
+bool is_stage(std::string_view text) {
+  return std::ranges::any_of(stages, [text](const Stage& stage) { return text.starts_with(stage.begins); });
+}
 
 ir::Program read_stage(const Session& session, FileId file) {
   Phase phase("reading a stage");
+  require_graph(session, file);
   auto parsed = ir::parse_program(session.sources.file(file).text());
   if (const auto* error = std::get_if<ir::TextError>(&parsed)) throw malformed(session, file, *error);
   ir::Program program = std::get<ir::Program>(std::move(parsed));

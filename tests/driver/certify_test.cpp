@@ -44,9 +44,9 @@ Certified cut_into(int blocks) {
       "  M[i] = max[j] H[i, j]\n  E[i, j] = exp(H[i, j] - M[i])\n  S[i] = sum[j] E[i, j]\n"
       "  P[i, j] = E[i, j] / S[i]\n  T[j, o] = sum[i] P[i, j] * V[i, o]\n}");
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
-  std::string plan = "plan 1\n";
+  std::string plan = "plan 1\nsplit H dim k into 3\nsplit E dim j into 2 over threads\n";
   for (const char* name : {"H", "M", "E", "S", "P", "T"})
-    plan += fmt::format("split {} dim i into {} over threads\n", name, blocks);
+    plan += fmt::format("split {} dim i into {} over {}\n", name, blocks, *name == 'M' ? "sequential" : "threads");
   Certified certified = certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(plan)));
   expand(certified);
   schedule(certified, false);
