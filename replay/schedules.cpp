@@ -37,6 +37,7 @@ class Machine {
   };
 
   State& at(BufferId id) { return states_[id.index()]; }
+  static bool is_aligned(const ir::Buffer& b) { return b.at % static_cast<std::int64_t>(size_of(b.element)) == 0; }
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
   Class class_of(ir::ValueId v, const ir::Path& path) { return places_.class_of(path, v, steps_); }
   std::int64_t end_of(BufferId id) const {
@@ -49,8 +50,8 @@ class Machine {
       const ir::Buffer& buffer = s_.buffers[b];
       const bool prepared = buffer.place == ir::BufferPlace::prepared;
       bool fits = (!prepared && buffer.place != ir::BufferPlace::arena) ||
-                  end_of(BufferId(b)) <= (prepared ? s_.prepared_bytes : s_.arena_bytes);
-      expect(tasks_.keeps, fits, "b{} ends behind the memory that there is", b);
+                  (end_of(BufferId(b)) <= (prepared ? s_.prepared_bytes : s_.arena_bytes) && is_aligned(buffer));
+      expect(tasks_.keeps, fits, "b{} ends behind the memory that there is, or begins inside of a cell", b);
       if (buffer.place != ir::BufferPlace::input) continue;
       states_[b].contents.value = class_of(graph_.inputs[static_cast<std::size_t>(buffer.at)], {});
       states_[b].contents.cells.add(buffer.box);
