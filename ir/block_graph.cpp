@@ -6,6 +6,7 @@
 
 #include "ir/text_names.h"
 #include "support/check.h"
+#include "support/checked.h"
 
 namespace tap::ir {
 
@@ -92,6 +93,28 @@ Box touched(const std::vector<Access>& accesses, std::uint32_t tensor, const Sha
 
 Box read_region(const Operator& op, std::uint32_t operand, const Box& box) {
   return touched(op.reads, operand, op.operands[operand].shape, box);
+}
+
+std::vector<Box> read_pieces(const Operator& op, std::uint32_t operand, const Box& box) {
+  const Box all = read_region(op, operand, box), whole = Box::of_shape(op.operands[operand].shape);
+  if (all.empty()) return {};
+  std::vector<Box> pieces;
+  std::int64_t cells = 0;
+  for (const Access& access : op.reads) {
+    if (access.tensor != operand) continue;
+    std::vector<Box> fresh{intersect(access.projection.bounds(box), whole)};
+    for (std::size_t known = 0, count = pieces.size(); known < count; ++known) {
+      std::vector<Box> rest;
+      for (const Box& part : fresh)
+        for (Box& piece : subtract(part, pieces[known])) rest.push_back(std::move(piece));
+      fresh = std::move(rest);
+    }
+    for (Box& piece : fresh) {
+      cells = checked::add(cells, piece.size());
+      if (!piece.empty()) pieces.push_back(std::move(piece));
+    }
+  }
+  return cells <= all.size() / 2 ? pieces : std::vector<Box>{all};
 }
 
 Box written_region(const Operator& op, std::uint32_t result, Box box) {

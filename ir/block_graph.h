@@ -75,6 +75,9 @@ Box box_to_run(const Operator& op, Box box);
 // The hull of what the accesses to one operand, or result, touch from a box, inside the tensor. A reduction over nothing
 // still writes.
 Box read_region(const Operator& op, std::uint32_t operand, const Box& box);
+// The same as boxes that do not meet: one, or several if that leaves out half of it and more, as where a tensor is read from both
+// of its ends.
+std::vector<Box> read_pieces(const Operator& op, std::uint32_t operand, const Box& box);
 Box written_region(const Operator& op, std::uint32_t result, Box box);
 
 // Ceil blocks (blocks.h), written out.

@@ -125,8 +125,7 @@ class Expander {
     ValueId source = operation.operands[0];
     Box need = read_region(op, 0, box);
     HeldId to = hold(operation.results[0], device, need);
-    std::vector<Box> left;
-    if (!need.empty()) left.push_back(need);
+    std::vector<Box> left = read_pieces(op, 0, box);
     auto take = [&](HeldId from) {
       std::vector<Box> rest;
       for (const Box& part : left) {

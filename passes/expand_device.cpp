@@ -204,8 +204,7 @@ class DeviceExpander {
     const ValueId source = operation.operands[0];
     const Box need = read_region(program_[operation.op], 0, box);
     const HeldId to = hold(operation.results[0], device, need);
-    std::vector<Box> left;
-    if (!need.empty()) left.push_back(need);
+    std::vector<Box> left = read_pieces(program_[operation.op], 0, box);
     auto take = [&](HeldId from) {
       std::vector<Box> rest;
       for (const Box& part : left) {
@@ -233,7 +232,7 @@ class DeviceExpander {
     for (const BlockPlacement& p : placed_on_axes(operation)) axes.push_back(*p.axis);
     const Places places(*mesh, axes);
     for (const Piece& piece : pieces_in(need, operation, result, *mesh, axes, places)) {
-      if (left.empty()) return;
+      if (std::ranges::all_of(left, [&](const Box& part) { return disjoint(part, piece.box); })) continue;
       const auto holders = places.repetitions() * static_cast<std::int64_t>(piece.coordinates.size());
       const std::int64_t number = std::max<std::int64_t>(device, 0) % holders;
       take(hold(source, device_at(*mesh, holder(piece, places, number)), piece.box));

@@ -177,6 +177,35 @@ TEST(Expand, AHundredThousandApplications) {
   EXPECT_LT(expand(sharded, 7).graphs[0].tasks.size(), 7000u);
 }
 
+// y[i] = v[i] + v[99 - i]: of what lies between, nothing is moved.
+TEST(Expand, PiecesThatLieApart) {
+  Program program;
+  program.meshes = {{"m", {{"d", 10}}, {}}};
+  Build twice("twice"), ends("ends");
+  auto i = twice.parallel("i", 100);
+  auto x = twice.operand(i64, {100});
+  twice.result(i64, {100}, {twice[i]});
+  twice.map({twice.apply(CellOp::neg, {twice.read(x, {twice[i]})})});
+  auto j = ends.parallel("j", 100);
+  auto v = ends.operand(i64, {100});
+  ends.result(i64, {100}, {ends[j]});
+  ends.map({ends.apply(CellOp::add, {ends.read(v, {ends[j]}), ends.read(v, {-1 * ends[j] + 99})})});
+  program.operators = {twice.op, ends.op};
+  BuildGraph g{program, {}};
+  ValueId input = g.input("x", i64, {100}), made = g.value("v", {i64, {100}}), last = g.value("y", {i64, {100}});
+  g.graph.operations = {{OperatorId(0), {input}, {made}, {}}, {OperatorId(1), {made}, {last}, {}}};
+  program.main = g.finish({last});
+  Plan plan;
+  for (auto [name, dim] : {std::pair("v", "i"), std::pair("y", "j")})
+    plan.decisions.push_back(PlannedSplit{name, dim, {10}, Placement::mesh_axis, "m", AxisRef{"d"}});
+  const BlockProgram blocks = expand(realise(apply_splits(program, plan).program).program);
+  std::int64_t cells = 0;
+  for (const Task& task : blocks.graphs[0].tasks)
+    if (auto* move = std::get_if<Move>(&task)) cells += move->box.size();
+  EXPECT_EQ(cells, 200);
+  EXPECT_EQ(check::test::refusal_of(blocks), "");
+}
+
 // y[.., i, ..] = combine[k <= i + shift] x[.., k, ..], or k >= i + shift; also by composition of affine functions, in order
 Operator random_scan(Program& program, Choices& choose, const TensorType& type) {
   Build b("scan");

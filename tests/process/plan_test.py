@@ -205,7 +205,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
                            ("split Q dim i into 2", "no operation is called `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
-                           ("split H dim i into 0", "a range is cut into at least one block"),
+                           ("split H dim i into 0", "dim `i` is cut into at least one block"),
                            ("split H dim o into 2 over axis pod.model:(-1)2",
                             r"`model:\(-1\)2` is not a part of `model`"),
                            ("split H dim o into 2 over axis pod.model:(2)2",
