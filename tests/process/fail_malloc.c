@@ -67,8 +67,16 @@ void hwloc_topology_destroy(void* topology) {
   atomic_store(&counting, 1);
 }
 
+// The C library ends the process itself where it has no memory to note what a thread is to destroy.
+static int must_succeed(void* caller) {
+  Dl_info where;
+  return dladdr(caller, &where) && where.dli_sname && strcmp(where.dli_sname, "__cxa_thread_atexit_impl") == 0;
+}
+
 void* malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
-void* calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
+void* calloc(size_t count, size_t size) {
+  return fails() && !must_succeed(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
 void* realloc(void* old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
 void* memalign(size_t alignment, size_t size) { return fails() ? NULL : __libc_memalign(alignment, size); }
 void* aligned_alloc(size_t alignment, size_t size) { return fails() ? NULL : __libc_memalign(alignment, size); }
