@@ -59,6 +59,9 @@ class Parser {
   FoldLanes fold(Line& line, std::vector<std::uint32_t> to);
   Store store(Line& line);
   Fetch fetch(Line& line);
+  std::vector<AffineExpr> place(Line& line) {
+    return line.list("[", "]", [&] { return line.affine(kernel_.variables); });
+  }
   std::vector<CellId> values(Line& line, std::size_t count);
   std::vector<std::uint32_t> slots(Line& line);
   Bound bound(Line& line, bool lower);
@@ -364,17 +367,17 @@ FoldLanes Parser::fold(Line& line, std::vector<std::uint32_t> to) {
 }
 
 Fetch Parser::fetch(Line& line) {
-  Fetch result;
-  result.tensor = cells(line).tensor();
-  result.at = line.list("[", "]", [&] { return line.affine(kernel_.variables); });
+  Fetch result{cells(line).tensor(), {}};
+  result.at = place(line);
   return result;
 }
 
 Store Parser::store(Line& line) {
   Store result;
   do {
-    Fetch place = fetch(line);
-    result.targets.push_back({place.tensor, std::move(place.at), {}});
+    Store::Target& target = result.targets.emplace_back();
+    target.tensor = cells(line).tensor();
+    target.at = place(line);
   } while (line.eat(","));
   line.expect("=");
   std::vector<CellId> all = values(line, result.targets.size());

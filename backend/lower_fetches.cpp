@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/lowering.h"
+#include "backend/patterns.h"
 #include "support/checked.h"
 
 namespace tap::backend {
@@ -13,12 +14,6 @@ using namespace ir;
 namespace {
 
 constexpr std::int64_t line_bytes = 64, page_bytes = 2048;  // within a page the next lines are foreseen
-
-// Whether cells of one value of the variable after another lie so in memory.
-bool lies_along(const std::vector<AffineExpr>& at, std::uint32_t variable) {
-  auto follows = [&](const AffineExpr& e) { return e.coefficients[variable] != 0; };
-  return !at.empty() && at.back().coefficients[variable] == 1 && std::ranges::count_if(at, follows) == 1;
-}
 
 // How many bytes the next value of the variable is away.
 std::int64_t apart(const TensorType& type, const std::vector<AffineExpr>& at, std::uint32_t variable) {
@@ -39,11 +34,11 @@ AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr&
 // one would wait for it. What is only written need not, if it goes on line by line.
 std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                             bool goes_on) const {
+  if (rows.count < tile.row_count) return {};  // the last ones
   const std::int64_t last_lane = static_cast<std::int64_t>(tile.lanes) * lanes.count - 1;
   std::vector<Statement> each, last;
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
     if (target.tensor == no_tensor || !lies_along(target.at, frame_.at[tile.dim])) continue;
-    if (rows.count < tile.row_count) continue;  // the last ones
     const TensorType& type = kernel_.tensors[target.tensor].type;
     if (!goes_on && apart(type, target.at, frame_.at[*tile.rows]) < page_bytes) continue;
     Fetch first{target.tensor, {}}, end{target.tensor, {}};

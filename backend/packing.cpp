@@ -21,13 +21,6 @@ bool is_tied(const Operator& op, std::size_t dim) {
   });
 }
 
-// Cells along the dim, and no others, lie one after another.
-bool lies_along(const Access& access, std::size_t dim) {
-  const auto& rows = access.projection.start.rows;
-  auto follows = [&](const AffineExpr& row) { return row.coefficients[dim] != 0; };
-  return !rows.empty() && rows.back().coefficients[dim] == 1 && std::ranges::count_if(rows, follows) == 1;
-}
-
 // Where it reads hangs on no data, nor what stands for cells outside on the point.
 bool is_plain(const Operator& op, const Access& access) {
   for (const auto& c : access.coordinates)
@@ -100,7 +93,7 @@ class PackingChooser {
     return d != tile_.dim && d != *tile_.rows && size(tile_.dim) % line_cells != 0 &&
            std::ranges::all_of(op_.writes, [&](const Access& write) {
              const auto& rows = write.projection.start.rows;
-             return rows.size() > 1 && lies_along(write, tile_.dim) && rows[rows.size() - 2].coefficients[d] == 1;
+             return rows.size() > 1 && lies_along(rows, tile_.dim) && rows[rows.size() - 2].coefficients[d] == 1;
            });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
@@ -205,7 +198,7 @@ class PackingChooser {
   // every block that has a part of a line fetches it again.
   bool has_lines_along(std::size_t d) const {
     return std::ranges::any_of(op_.reads, [&](const Access& access) {
-      return lies_along(access, d) && uses(access, tile_.dim) && !uses(access, *tile_.rows) &&
+      return lies_along(access.projection.start.rows, d) && uses(access, tile_.dim) && !uses(access, *tile_.rows) &&
              can_be_packed(op_, access, extents_);
     });
   }
@@ -256,7 +249,7 @@ std::optional<std::size_t> turned_along(const Operator& op, const Access& access
                                         const Extents& extents) {
   constexpr std::int64_t fewest = 8;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    if (d == lanes || d == rows || extents.sizes[d] < fewest || !lies_along(access, d)) continue;
+    if (d == lanes || d == rows || extents.sizes[d] < fewest || !lies_along(access.projection.start.rows, d)) continue;
     if (op.dims[d].role == DimRole::reduction) return d;
     if (can_be_beside(op, access, d, lanes, extents)) return d;
   }

@@ -40,19 +40,19 @@ const ir::TextPart* fused_with(const Session& session, const std::string& name) 
 // Where the name was in the program, if the passes before the plan took it away.
 void explain_missing(const Session& session, const passes::PlanProblem& problem, Diagnostic& diagnostic) {
   if (problem.part != ir::PlanPart::operation) return;
-  auto label = [&](const ir::TextPart& part, const char* does) {
+  const std::string name = "`" + problem.name + "`";
+  auto label = [&](const ir::TextPart& part, std::string does) {
     Span span{session.plan->file, static_cast<std::uint32_t>(part.begin), static_cast<std::uint32_t>(part.end)};
-    diagnostic.label(span, fmt::format(fmt::runtime(does), problem.name));
+    diagnostic.label(span, std::move(does));
   };
   if (const ir::TextPart* member = fused_with(session, problem.name))
-    return label(*member, "this line makes `{}` a part of a group, which has the name of its last operation");
+    return label(*member, "this line makes " + name + " a part of a group, which has the name of its last operation");
   if (const ir::TextPart* iterate = unrolled_by(session, problem.name))
-    return label(*iterate, "this line writes out steps, and `{}` is then one operation for each of them");
+    return label(*iterate, "this line writes out steps, and " + name + " is then one operation for each of them");
   auto written = session.operations.find(problem.name);
   if (written == session.operations.end()) return;
-  diagnostic.label(written->second, fmt::format("the passes that run before a plan joined `{}` with what reads it, or "
-                                                "found that it is not needed",
-                                                problem.name));
+  diagnostic.label(written->second, "the passes that run before a plan joined " + name +
+                                        " with what reads it, or found that it is not needed");
 }
 
 Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,

@@ -21,13 +21,14 @@ Failure malformed(const Session& session, FileId file, const ir::TextError& erro
 struct Stage {
   std::string_view begins, what;
 };
-constexpr Stage stages[] = {{"tap-ir ", "a graph"}, {"tap-blocks ", "a block graph"}, {"tap-schedule ", "a schedule"}};
+constexpr std::string_view graph_begins = "tap-ir ";
+constexpr Stage later[] = {{"tap-blocks ", "a block graph"}, {"tap-schedule ", "a schedule"}};
 
 // Block graphs and schedules are in terms of the sharded graph, without which they say little.
 void require_graph(const Session& session, FileId file) {
   const SourceFile& source = session.sources.file(file);
-  for (const Stage& stage : stages)
-    if (&stage != stages && source.text().starts_with(stage.begins))
+  for (const Stage& stage : later)
+    if (source.text().starts_with(stage.begins))
       throw Failure{
           exit_code::wrong_program,
           Diagnostic(Code::bad_stage, Span{file, 0, static_cast<std::uint32_t>(stage.begins.size() - 1)},
@@ -57,7 +58,8 @@ void require_no_manifest(const Session& session, FileId file) {
 }  // namespace
 
 bool is_stage(std::string_view text) {
-  return std::ranges::any_of(stages, [text](const Stage& stage) { return text.starts_with(stage.begins); });
+  return text.starts_with(graph_begins) ||
+         std::ranges::any_of(later, [text](const Stage& stage) { return text.starts_with(stage.begins); });
 }
 
 ir::Program read_stage(const Session& session, FileId file) {

@@ -221,6 +221,25 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i",
                             "W=iota", "--plan", "p.plan")
 
+    def test_what_a_line_of_the_plan_takes_away(self):
+        """Whichever line stands first."""
+        self.write("p.tap", """program p(x: f32[9]) -> (y: f32[9]) {
+    u = iterate t in 0..4 (v = x) { w[i] = v[i-1 else 0] + v[i]; w }
+    y[i] = u[i] * 2
+}
+""")
+        for lines in (["unroll u 2", "split u/w dim i into 3"], ["split u/w dim i into 3", "unroll u 2"]):
+            self.write("p.plan", "\n".join(["plan 1", *lines, ""]))
+            self.expect(1, "no operation is called `u/w`(.|\n)*this line writes out steps, and `u/w` is then one operation for "
+                        "each", "verify", "p.tap", "--plan", "p.plan")
+
+    def test_later_stages_are_no_programs(self):
+        self.write("p.tap", PROGRAM)
+        self.expect(0, "^$", "opt", "p.tap", "--stage", "block", "-o", "p.blocks")
+        for command in ("run", "verify", "inspect", "opt", "check"):
+            self.expect(1, r"error\[T0114\]: `p.blocks` is a block graph, which nothing goes on from(.|\n)*tapc-check",
+                        command, "p.blocks")
+
     def test_mistakes_are_shown_where_they_are_written(self):
         self.write("p.tap", PROGRAM.replace("Y[i, o] = H", "Z[i, o] = H[i, o] * 2\n    Y[i, o] = Z[i, o] + H"))
         # What is underlined, and what helps.
