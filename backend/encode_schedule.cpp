@@ -52,9 +52,32 @@ std::int64_t bits_of(const ir::Scalar& value) {
   return bits;
 }
 
+// Of rows of rows, each of the innermost.
+Schedule with_rows_of_calls(Schedule schedule) {
+  for (Sequence& sequence : schedule.sequences)
+    for (Batch& batch : sequence) {
+      Batch calls;
+      for (ScheduledTask& task : batch) {
+        auto* call = std::get_if<KernelCall>(&task.what);
+        if (!call || call->row.size() < 2) {
+          calls.push_back(std::move(task));
+          continue;
+        }
+        const ir::Row innermost{call->row.back()};
+        call->row.pop_back();
+        for (KernelCall& one : ir::members(*call)) {
+          one.row = innermost;
+          calls.push_back({std::move(one), task.tiles, task.order});
+        }
+      }
+      batch = std::move(calls);
+    }
+  return schedule;
+}
+
 class Encoder {
  public:
-  explicit Encoder(const Schedule& schedule) : schedule_(schedule) {}
+  explicit Encoder(const Schedule& schedule) : schedule_(with_rows_of_calls(by_memory(schedule))) {}
 
   Words run(const std::vector<std::string>& features) {
     words_.resize(sizeof(tables::Head) / sizeof(std::int64_t));
@@ -150,13 +173,13 @@ class Encoder {
   };
   Words arguments_of(const KernelCall& call) const {
     std::vector<tables::Argument> result;
-    for (BufferId id : call.buffers) result.push_back(origin(id));
+    for (const ir::BufferMember& m : call.buffers) result.push_back(origin(m.id));
     return words_of(result);
   }
   Words strides_of(const KernelCall& call) const {
     Words strides;
-    for (BufferId id : call.buffers)
-      for (std::int64_t s : row_major_strides(at(id).box.shape())) strides.push_back(s);
+    for (const ir::BufferMember& m : call.buffers)
+      for (std::int64_t s : row_major_strides(at(m.id).box.shape())) strides.push_back(s);
     return strides;
   }
   static Words difference(const Words& a, const Words& b) {
@@ -166,10 +189,10 @@ class Encoder {
   }
   bool is_alike(const ScheduledTask& task, const KernelCall& call, const ScheduledTask& other) const {
     auto* next = std::get_if<KernelCall>(&other.what);
-    return next && call.row.count == 1 && next->row.count == 1 && task.tiles == other.tiles &&
-           task.order == other.order && call.kernel == next->kernel && call.tiles == next->tiles &&
-           call.operations == next->operations && call.counters == next->counters &&
-           call.buffers.size() == next->buffers.size() && strides_of(call) == strides_of(*next);
+    return next && call.row.empty() && next->row.empty() && task.tiles == other.tiles && task.order == other.order &&
+           call.kernel == next->kernel && call.tiles == next->tiles && call.operations == next->operations &&
+           call.counters == next->counters && call.buffers.size() == next->buffers.size() &&
+           strides_of(call) == strides_of(*next);
   }
   Row row_from(const Batch& batch, std::size_t begin) const {
     Row row;
@@ -177,8 +200,9 @@ class Encoder {
     if (!call) return row;
     row.box_step.resize(2 * call->box.rank());
     row.argument_steps.resize(2 * call->buffers.size());
-    row.count = call->row.count;
-    for (std::uint32_t d : call->row.dims) row.box_step[2 * d] = row.box_step[2 * d + 1] = call->box.dims[d].size();
+    row.count = ir::count_of(call->row);
+    for (const ir::Level& level : call->row)
+      for (std::size_t d = 0; d < call->box.rank(); ++d) row.box_step[2 * d] = row.box_step[2 * d + 1] = level.steps[d];
     Words box = bounds(call->box), arguments = arguments_of(*call);
     for (std::size_t t = begin + 1; t < batch.size() && is_alike(batch[begin], *call, batch[t]); ++t) {
       const auto& next = std::get<KernelCall>(batch[t].what);
@@ -204,10 +228,10 @@ class Encoder {
     return {integer(id.index()), checked::mul(offset, element_bytes(id))};
   }
   tables::Argument origin(BufferId id) const { return cell(id, ir::Point(at(id).box.rank(), 0)); }
-  tables::List arguments(const std::vector<BufferId>& ids) {
+  tables::List arguments(const std::vector<ir::BufferMember>& buffers) {
     std::vector<tables::Argument> result;
-    for (BufferId id : ids) result.push_back(origin(id));
-    most_arguments_ = std::max(most_arguments_, integer(ids.size()));
+    for (const ir::BufferMember& m : buffers) result.push_back(origin(m.id));
+    most_arguments_ = std::max(most_arguments_, integer(buffers.size()));
     return all(result);
   }
   Words byte_strides(BufferId id) const {
@@ -235,19 +259,19 @@ class Encoder {
     ir::Point first;
     for (ir::Range r : copy.box.dims) first.push_back(r.lo);
     TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor copies");
-    return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from, first), cell(copy.to, first),
-                                 element_bytes(copy.from), numbers(copy.box.shape()), put(byte_strides(copy.from)),
-                                 put(byte_strides(copy.to))});
+    return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from.id, first), cell(copy.to.id, first),
+                                 element_bytes(copy.from.id), numbers(copy.box.shape()),
+                                 put(byte_strides(copy.from.id)), put(byte_strides(copy.to.id))});
   }
   Words encode(const ScheduledTask& task, const Fill& fill) {
-    return words_of(tables::Fill{head(tables::fill_buffer, task), integer(fill.buffer.index()),
-                                 element_bytes(fill.buffer), at(fill.buffer).box.size(), bits_of(fill.value)});
+    return words_of(tables::Fill{head(tables::fill_buffer, task), integer(fill.buffer.id.index()),
+                                 element_bytes(fill.buffer.id), at(fill.buffer.id).box.size(), bits_of(fill.value)});
   }
   Words encode(const ScheduledTask& task, const OutsideCall& call) {
     std::vector<tables::Region> regions;
-    for (BufferId id : call.regions) {
-      Shape shape = at(id).box.shape();
-      regions.push_back({integer(id.index()), put(shape), put(row_major_strides(shape))});
+    for (const ir::BufferMember& m : call.regions) {
+      Shape shape = at(m.id).box.shape();
+      regions.push_back({integer(m.id.index()), put(shape), put(row_major_strides(shape))});
     }
     most_arguments_ = std::max(most_arguments_, integer(regions.size()));
     return words_of(tables::OutsideCall{head(tables::outside_call, task), integer(call.outside),
@@ -270,7 +294,7 @@ class Encoder {
     return deepest;
   }
 
-  const Schedule& schedule_;
+  const Schedule schedule_;  // of which each memory is its own
   Words words_;
   std::map<Words, std::int64_t> known_;
   std::int64_t most_arguments_ = 0;

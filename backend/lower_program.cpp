@@ -122,7 +122,7 @@ class ConstantOperands {
       auto* application = std::get_if<Application>(&task);
       if (!application) continue;
       std::vector<bool> given;
-      for (HeldId operand : application->operands) given.push_back(constant[operand.index()]);
+      for (const HeldMember& operand : application->operands) given.push_back(constant[operand.id.index()]);
       const OperatorId id = program()[GraphId(g)].operations[application->operation.index()].op;
       narrow(operands_[id.index()], given);
       const RegionBody* region = program()[id].region();

@@ -68,6 +68,18 @@ class Arena {
 };
 
 std::int64_t whole_lines(std::int64_t bytes) { return checked::mul(checked::add(bytes, line - 1) / line, line); }
+// Of all in its row.
+std::int64_t bytes_of(const Buffer& buffer) {
+  return checked::mul(whole_lines(buffer.bytes()), ir::count_of(buffer.row));
+}
+// One behind the other.
+void place_row(Buffer& buffer) {
+  std::int64_t step = whole_lines(buffer.bytes());
+  for (auto level = buffer.row.rbegin(); level != buffer.row.rend(); ++level) {
+    level->steps.back() = step;
+    step *= level->count;
+  }
+}
 
 }  // namespace
 
@@ -84,9 +96,10 @@ void plan_memory(Schedule& schedule) {
     Buffer& buffer = schedule.buffers[b];
     for (auto it = alive.begin(); it != alive.end() && it->first < buffer.first; it = alive.erase(it)) {
       const Buffer& dead = schedule.buffers[it->second];
-      if (dead.bytes() > 0) arena.give_back(dead.at, whole_lines(dead.bytes()));
+      if (dead.bytes() > 0) arena.give_back(dead.at, bytes_of(dead));
     }
-    buffer.at = buffer.bytes() > 0 ? arena.take(whole_lines(buffer.bytes())) : 0;
+    buffer.at = buffer.bytes() > 0 ? arena.take(bytes_of(buffer)) : 0;
+    place_row(buffer);
     alive.emplace(buffer.last, b);
   }
   schedule.arena_bytes = arena.end();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "backend/operation_texts.h"
 #include "backend/schedule_tasks.h"
@@ -42,11 +43,15 @@ class Scheduler {
   void outside(Frame& frame, const Application& application, const Operator& op);
   void region(Frame& frame, const Application& application, const Operator& op);
   std::vector<Holders> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
-  BufferId next_state(const Holders& holders, const Box& box, const std::set<BufferId>& taken, std::size_t before);
+  BufferId next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken, std::size_t before);
   void outputs(const std::vector<Holders>& found);
 
   void gather(const Holders& holders, BufferId to);
+  Row along(BufferId id, bool from, bool to) const;
+  BufferMember held(Frame& frame, HeldMember one);
   BufferId held(Frame& frame, HeldId id);
+  Box box_of(BufferMember one) { return member(tasks_.at(one.id), one.number).box; }
+  BufferId whole(BufferMember one, const TensorType& type);
   BufferId whole(const Holders& holders, const TensorType& type);
   std::size_t text_of(const Frame& frame, const Application& application) {
     return texts_.of(frame.place, frame.path, frame.blocks.graph, application.operation);
@@ -93,6 +98,27 @@ std::vector<Box> written_boxes(const Operator& op, const Projection& projection,
   return result;
 }
 
+// The boxes of a row that lie side by side and are all of a larger one, each once; row's levels along which nothing moves
+// are left out, for there is the same again.
+struct TiledRow {
+  Box all;
+  Row row;
+};
+std::optional<TiledRow> tiles_of(Box all, const Row& row) {
+  Row tiles;
+  for (auto level = row.rbegin(); level != row.rend(); ++level) {
+    std::optional<std::size_t> along;
+    for (std::size_t d = 0; d < all.rank(); ++d)
+      if (level->steps[d] != 0 && std::exchange(along, d)) return std::nullopt;
+    if (!along) continue;
+    Range& range = all.dims[*along];
+    if (level->steps[*along] != range.size()) return std::nullopt;
+    range.hi = checked::add(range.lo, checked::mul(range.size(), level->count));
+    tiles.insert(tiles.begin(), *level);
+  }
+  return TiledRow{std::move(all), std::move(tiles)};
+}
+
 OperationId operation_of(const Task& task) {
   return std::visit([](const auto& one) { return one.operation; }, task);
 }
@@ -131,7 +157,7 @@ void Scheduler::outputs(const std::vector<Holders>& found) {
     Box box = Box::of_shape(type.shape);
     BufferId only = found[k][0];
     bool direct = found[k].size() == 1 && tasks_.at(only).place == BufferPlace::arena && tasks_.at(only).box == box &&
-                  !fixed_.contains(only);
+                  tasks_.at(only).row.empty() && !fixed_.contains(only);
     BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
     tasks_.at(to).place = BufferPlace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);
@@ -177,13 +203,15 @@ void Scheduler::task(Frame& frame, const Application& application) {
 }
 
 void Scheduler::task(Frame& frame, const Move& move) {
-  tasks_.copy(held(frame, move.from), held(frame, move.to), move.box, order_);
+  tasks_.copy({held(frame, move.from), held(frame, move.to), move.box, move.row}, order_);
 }
 
 void Scheduler::kernel(Frame& frame, const Application& application, const Operator& op, std::size_t number) {
   KernelCall call;
   call.kernel = number;
   call.row = application.row;
+  const auto device = static_cast<std::ptrdiff_t>(application.box.rank());
+  for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + device);
   call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group walks through blocks itself
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::counter) {
@@ -194,14 +222,16 @@ void Scheduler::kernel(Frame& frame, const Application& application, const Opera
   call.tiles = tile_count(loops, call.box);
   std::int64_t parts = options_.parts > 0 ? std::min(options_.parts, call.tiles) : call.tiles / loops.worth;
   std::vector<BufferId> reads, writes;
-  for (HeldId h : application.operands) reads.push_back(held(frame, h));
-  for (HeldId h : application.results) writes.push_back(held(frame, h));
+  for (const auto* list : {&application.operands, &application.results})
+    for (HeldMember m : *list) {
+      call.buffers.push_back(held(frame, m));
+      (list == &application.operands ? reads : writes).push_back(call.buffers.back().id);
+    }
   if (call.tiles == 0) return;
   call.operations = text_of(frame, application);
   for (const Preparation& how : kernels_.prepared[frame.graph[application.operation].op.index()])
-    reads[how.operand] = tasks_.prepared(reads[how.operand], how, kernels_.kernels[how.kernel], call.operations);
-  call.buffers = reads;
-  call.buffers.insert(call.buffers.end(), writes.begin(), writes.end());
+    call.buffers[how.operand] = reads[how.operand] =
+        tasks_.prepared(reads[how.operand], how, kernels_.kernels[how.kernel], call.operations);
   tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1), order_}, reads, writes);
 }
 
@@ -217,29 +247,26 @@ void Scheduler::outside(Frame& frame, const Application& application, const Oper
   std::size_t order = order_++;
   std::vector<BufferId> reads, writes;
   for (const Access& read : op.reads) {
-    BufferId from = held(frame, application.operands[read.tensor]);
+    const BufferMember from = held(frame, application.operands[read.tensor]);
     Box bounds = read.projection.bounds(application.box);
-    BufferId region = tasks_.new_buffer("", tasks_.at(from).element, bounds);
-    Box inside = intersect(bounds, tasks_.at(from).box);
+    BufferId region = tasks_.new_buffer("", tasks_.at(from.id).element, bounds);
+    Box inside = intersect(bounds, box_of(from));
     if (read.fill && !(inside == bounds)) {
-      tasks_.add({Fill{region, op.exprs[*read.fill].value}, 1, order}, {}, {region});
+      tasks_.add({Fill{region, op.exprs[*read.fill].value, {}}, 1, order}, {}, {region});
       tasks_.close();
     }
-    if (!inside.empty()) tasks_.copy(from, region, inside, order);
+    tasks_.copy({from, region, inside}, order);
     reads.push_back(region);
   }
   for (const Access& write : op.writes)
     writes.push_back(tasks_.new_buffer("", op.results[write.tensor].element, write.projection.bounds(application.box)));
-  call.regions = reads;
-  call.regions.insert(call.regions.end(), writes.begin(), writes.end());
+  for (const auto* list : {&reads, &writes}) call.regions.insert(call.regions.end(), list->begin(), list->end());
   tasks_.add({std::move(call), 1, ++order_}, reads, writes);
   ++order_;
   for (std::size_t k = 0; k < op.writes.size(); ++k) {
-    BufferId to = held(frame, application.results[op.writes[k].tensor]);
-    for (const Box& written : written_boxes(op, op.writes[k].projection, application.box)) {
-      Box part = intersect(written, tasks_.at(to).box);
-      if (!part.empty()) tasks_.copy(writes[k], to, part, order_);
-    }
+    const BufferMember to = held(frame, application.results[op.writes[k].tensor]);
+    for (const Box& written : written_boxes(op, op.writes[k].projection, application.box))
+      tasks_.copy({writes[k], to, intersect(written, box_of(to))}, order_);
   }
   ++order_;
 }
@@ -247,15 +274,16 @@ void Scheduler::outside(Frame& frame, const Application& application, const Oper
 void Scheduler::region(Frame& frame, const Application& application, const Operator& op) {
   std::vector<BufferId> operands;
   for (std::size_t k = 0; k < application.operands.size(); ++k)
-    operands.push_back(whole({held(frame, application.operands[k])}, op.operands[k]));
+    operands.push_back(whole(held(frame, application.operands[k]), op.operands[k]));
   Path inside = frame.path;
   inside.push_back(application.operation);
   const std::vector<Holders> found = op.region()->kind == RegionKind::iterate
                                          ? iterate(op, operands, text_of(frame, application), std::move(inside))
                                          : graph(op.region()->graph, operands, std::move(inside));
   for (std::size_t k = 0; k < found.size(); ++k) {
-    TAP_CHECK(!frame.buffers[application.results[k].index()], "a region writes a part of a value");
-    frame.buffers[application.results[k].index()] = whole(found[k], op.results[k]);
+    auto& result = frame.buffers[application.results[k].id.index()];
+    TAP_CHECK(!result, "a region writes a part of a value");
+    result = whole(found[k], op.results[k]);
   }
 }
 
@@ -269,24 +297,25 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
   Iteration loop{region.trips, 0, text, {}};
   std::vector<BufferId> inputs;
   std::vector<Holders> results(op.results.size());
-  auto begin_with = [&](std::size_t k, std::optional<Box> box) {
+  auto begin_with = [&](std::size_t k, Box box, const Row& row) {
     const Buffer given = tasks_.at(operands[k]);
-    const BufferId now = tasks_.new_buffer(given.name, given.element, box.value_or(given.box));
-    tasks_.copy(operands[k], now, box.value_or(given.box), order_);
+    const BufferId now = tasks_.new_buffer(given.name, given.element, box, row);
+    tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
     results[k].push_back(now);
     fixed_.insert(now);
     return now;
   };
   if (region.trips.empty()) {  // there may be no body any more
-    for (std::size_t k = 0; k < results.size(); ++k) begin_with(k, std::nullopt);
+    for (std::size_t k = 0; k < results.size(); ++k) begin_with(k, tasks_.at(operands[k]).box, {});
     return results;
   }
   for (HeldId held : blocks.inputs) {
     const auto k =
         static_cast<std::size_t>(std::find(values.begin(), values.end(), blocks[held].value) - values.begin());
     const bool part = blocks[held].device != everywhere;
-    inputs.push_back(k < results.size() ? begin_with(k, part ? std::optional(blocks[held].box) : std::nullopt)
-                                        : operands[k]);
+    inputs.push_back(k >= results.size() ? operands[k]
+                                         : begin_with(k, part ? blocks[held].box : tasks_.at(operands[k]).box,
+                                                      part ? blocks[held].row : Row()));
   }
   const ScheduleTasks::Body body = tasks_.begin_body();
   const std::vector<Holders> found = graph(region.graph, inputs, std::move(path));
@@ -295,7 +324,7 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
     for (std::size_t part = 0; part < results[k].size(); ++part) {
       const BufferId now = results[k][part];
       const Holders left = results[k].size() == 1 ? found[k] : Holders{found[k][part]};
-      const BufferId next = next_state(left, tasks_.at(now).box, taken, body.buffers_before);
+      const BufferId next = next_state(left, tasks_.at(now), taken, body.buffers_before);
       taken.insert(next);
       loop.states.push_back({k, now, next});
     }
@@ -308,45 +337,76 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
 }
 
 // The memory that a step leaves a state in: that of the value, if the body made it and it is nothing else.
-BufferId Scheduler::next_state(const Holders& holders, const Box& box, const std::set<BufferId>& taken,
+BufferId Scheduler::next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken,
                                std::size_t before) {
   BufferId only = holders[0];
-  if (holders.size() == 1 && only.index() >= before && tasks_.at(only).box == box && !taken.contains(only) &&
-      !fixed_.contains(only))
+  const bool alike = tasks_.at(only).box == now.box && tasks_.at(only).row == now.row;
+  if (holders.size() == 1 && only.index() >= before && alike && !taken.contains(only) && !fixed_.contains(only))
     return only;
-  BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, box);
-  gather(holders, next);
+  BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, now.box, now.row);
+  if (now.row.empty()) gather(holders, next);
+  else tasks_.copy({only, next, now.box, along(next, true, true)}, order_++);
   return next;
+}
+
+// Along all members of a buffer, which are what is copied from, or to, or both.
+Row Scheduler::along(BufferId id, bool from, bool to) const {
+  Row row = tasks_.at(id).row;
+  std::int64_t stride = 1;
+  for (auto level = row.rbegin(); level != row.rend(); ++level) {
+    level->steps.back() = from ? stride : 0;
+    level->steps.push_back(to ? stride : 0);
+    stride *= level->count;
+  }
+  return row;
 }
 
 // Every cell once, though several may hold it.
 void Scheduler::gather(const Holders& holders, BufferId to) {
   std::vector<Box> left = {tasks_.at(to).box};
-  for (BufferId from : holders) {
-    const Box held = tasks_.at(from).box;
+  auto take = [&](const Box& held, auto copy) {
     std::vector<Box> rest;
     for (const Box& part : left) {
-      tasks_.copy(from, to, intersect(part, held), order_);
+      copy(intersect(part, held));
       for (Box& piece : subtract(part, held)) rest.push_back(std::move(piece));
     }
     left = std::move(rest);
+  };
+  for (BufferId from : holders) {
+    const Buffer rows = tasks_.at(from);
+    const std::optional<TiledRow> tiled = tiles_of(rows.box, along(from, true, false));
+    const bool at_once =
+        tiled && std::any_of(left.begin(), left.end(), [&](const Box& part) { return part.contains(tiled->all); });
+    if (at_once) tasks_.copy({from, to, rows.box, tiled->row}, order_);
+    if (at_once) take(tiled->all, [](const Box&) {});
+    for (std::int64_t n = 0; !at_once && n < count_of(rows.row); ++n)
+      take(member(rows, n).box, [&](const Box& part) { tasks_.copy({{from, n}, to, part}, order_); });
   }
   ++order_;
 }
+
+BufferMember Scheduler::held(Frame& frame, HeldMember one) { return {held(frame, one.id), one.number}; }
 
 BufferId Scheduler::held(Frame& frame, HeldId id) {
   auto& buffer = frame.buffers[id.index()];
   if (!buffer) {
     const Held& held = frame.blocks[id];
     const Value& value = frame.graph[held.value];
-    buffer = tasks_.new_buffer(value.name, value.type.element, held.box);
+    buffer = tasks_.new_buffer(value.name, value.type.element, held.box, held.row);
   }
   return *buffer;
 }
 
+BufferId Scheduler::whole(BufferMember one, const TensorType& type) {
+  if (tasks_.at(one.id).row.empty()) return whole(Holders{one.id}, type);
+  BufferId result = tasks_.new_buffer(tasks_.at(one.id).name, type.element, Box::of_shape(type.shape));
+  tasks_.copy({one, result, box_of(one)}, order_++);
+  return result;
+}
+
 BufferId Scheduler::whole(const Holders& holders, const TensorType& type) {
   Box box = Box::of_shape(type.shape);
-  if (tasks_.at(holders[0]).box == box) return holders[0];
+  if (tasks_.at(holders[0]).box == box && tasks_.at(holders[0]).row.empty()) return holders[0];
   BufferId result = tasks_.new_buffer(tasks_.at(holders[0]).name, type.element, box);
   gather(holders, result);
   return result;
@@ -364,7 +424,7 @@ std::int64_t shard_count(const Schedule& schedule) {
     if (s == schedule.preparation) continue;
     for (const Batch& batch : schedule.sequences[s])
       for (const ScheduledTask& task : batch)
-        if (auto* call = std::get_if<KernelCall>(&task.what)) count += call->row.count;
+        if (auto* call = std::get_if<KernelCall>(&task.what)) count += count_of(call->row);
         else count += std::holds_alternative<OutsideCall>(task.what);
   }
   return count;

@@ -38,8 +38,14 @@ void ScheduleTasks::Open::note(Users& users, BufferId id, std::size_t order) {
   if (!fresh && it->second.order != order) it->second.several = true;
 }
 
-BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Box box) {
-  schedule_.buffers.push_back({std::move(name), element, std::move(box), BufferPlace::arena, 0, INT64_MAX, -1});
+BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Box box, const ir::Row& row) {
+  ir::Row own = row;
+  for (ir::Level& level : own) {
+    level.steps.resize(box.rank());
+    level.steps.push_back(0);  // plan_memory says where
+  }
+  schedule_.buffers.push_back(
+      {std::move(name), element, std::move(box), BufferPlace::arena, 0, INT64_MAX, -1, std::move(own)});
   schedule_.buffers.back().bytes();  // too many are told here
   return BufferId(schedule_.buffers.size() - 1);
 }
@@ -52,10 +58,11 @@ void ScheduleTasks::add(ScheduledTask task, const std::vector<BufferId>& reads, 
   batch_.push_back(std::move(task));
 }
 
-void ScheduleTasks::copy(BufferId from, BufferId to, const ir::Box& box, std::size_t order) {
-  if (box.empty()) return;
-  std::int64_t bytes = box.size() * static_cast<std::int64_t>(size_of(at(from).element));
-  add({CopyBox{from, to, box}, std::max<std::int64_t>(1, bytes / copy_bytes), order}, {from}, {to});
+void ScheduleTasks::copy(CopyBox copy, std::size_t order) {
+  if (copy.box.empty()) return;
+  std::int64_t bytes = copy.box.size() * static_cast<std::int64_t>(size_of(at(copy.from.id).element));
+  const BufferId from = copy.from.id, to = copy.to.id;
+  add({std::move(copy), std::max<std::int64_t>(1, bytes / copy_bytes), order}, {from}, {to});
 }
 
 void ScheduleTasks::use(BufferId id) {
@@ -105,7 +112,7 @@ BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, cons
   call.box = buffer.box;
   call.tiles = tile_count(kernel, call.box);
   call.operations = operations;
-  call.buffers = {constant, to};
+  call.buffers = {{constant}, {to}};
   const std::int64_t parts = call.tiles / kernel.worth;
   preparation_.push_back({std::move(call), std::max<std::int64_t>(parts, 1), 0});
   return to;

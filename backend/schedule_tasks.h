@@ -14,10 +14,12 @@ class ScheduleTasks {
   explicit ScheduleTasks(Schedule& schedule) : schedule_(schedule) { schedule_.sequences.emplace_back(); }
 
   Buffer& at(BufferId id) { return schedule_.buffers[id.index()]; }
-  BufferId new_buffer(std::string name, ElementType element, ir::Box box);
+  const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
+  // Of rows, just the boxes' steps are looked at.
+  BufferId new_buffer(std::string name, ElementType element, ir::Box box, const ir::Row& row = {});
 
   void add(ScheduledTask task, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes);
-  void copy(BufferId from, BufferId to, const ir::Box& box, std::size_t order);
+  void copy(CopyBox copy, std::size_t order);
   void close();  // what follows is in another batch
 
   // The constant as a kernel wants it, by a task that runs before all others. Several may want the same.

@@ -21,8 +21,10 @@ std::vector<std::vector<Task>> in_turns(const Operator& op, const std::vector<Ta
   };
   for (const Task& task : tasks) {
     const auto* row = std::get_if<Application>(&task);
-    const bool apart = row == nullptr || std::none_of(row->row.dims.begin(), row->row.dims.end(),
-                                                      [&](std::uint32_t d) { return again.contains(d); });
+    auto goes_along = [&](const Level& level) {
+      return std::any_of(again.begin(), again.end(), [&](std::uint32_t d) { return level.steps[d] != 0; });
+    };
+    const bool apart = row == nullptr || std::none_of(row->row.begin(), row->row.end(), goes_along);
     if (apart) add(task);
     else
       for (const Task& one : one_by_one({task})) add(one);

@@ -71,8 +71,8 @@ class Justify {
 void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
 inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.devices.empty(); }
 void check_placements(const ir::Program& program, const ir::Operation& operation);
-// The device runs this block: the numbers of the blocks that are placed on a mesh are its coordinates there.
-void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Box& box);
+// The number of the block that the device has in a list, -1 for none; of every list it has at most one.
+std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device);
 void check_group(const ir::Program& program, const ir::Operator& op);  // the regions of a group
 // Every value is written before it is read, and never an input (step.cpp).
 void check_data_flow(const ir::Graph& graph);

@@ -1,6 +1,5 @@
 // Where the blocks of an operation go: on a mesh, or on devices that are listed, each has a device.
 #include "check/justify.h"
-#include "ir/block_graph.h"
 
 namespace tap::check {
 
@@ -11,13 +10,16 @@ ir::Range range_of(const ir::Operator& op, const ir::BlockPlacement& p) {
   return p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : op.dims[p.dim].range;
 }
 
-// The number of the block that the device has in a list, -1 for none; of every list it has at most one.
+}  // namespace
+
 std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device) {
   auto has = [&](const auto& set) { return std::ranges::count(set, device) > 0; };
   expect(Obligation::placement, std::ranges::count_if(lists, has) <= 1, "device {} has two blocks", device);
   auto found = std::ranges::find_if(lists, has);
   return found == lists.end() ? -1 : found - lists.begin();
 }
+
+namespace {
 
 // Every combination of the blocks of dims that go over lists has a device.
 void check_lists(const ir::Operator& op, const ir::Operation& operation) {
@@ -80,26 +82,6 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
     }
   }
   check_lists(op, operation);
-}
-
-void check_place(const ir::Program& program, const ir::Operation& operation, std::int64_t device, const Box& box) {
-  auto unless = [&](bool holds) { expect(Obligation::placement, holds, "device {} does not do that block", device); };
-  for (const ir::BlockPlacement& p : operation.placements) {
-    if (!is_on_devices(p)) continue;
-    const ir::Range block = p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : box.dims[p.dim];
-    if (!p.axis) unless(block.lo == listed_at(p.devices, device) && block.hi == block.lo + 1);
-    if (!p.axis) continue;
-    const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);
-    auto found = std::ranges::find(mesh.devices, device);
-    std::int64_t place = mesh.devices.empty() ? device : found - mesh.devices.begin(), minor = 1, along = 0;
-    for (std::size_t k = mesh.axes.size(); k-- > 0; minor = checked::mul(minor, mesh.axes[k].size)) {
-      if (mesh.axes[k].name != p.axis->name) continue;
-      ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, mesh.axes[k].size});
-      along = place / checked::mul(minor, mesh.axes[k].size / (part.pre_size * part.size)) % part.size;
-    }
-    unless(place >= 0 && place < minor && block == ir::Range{along, along + 1});
-  }
-  unless(device == ir::everywhere || std::ranges::any_of(operation.placements, is_on_devices));
 }
 
 }  // namespace tap::check

@@ -47,23 +47,82 @@ std::vector<Box> application_boxes(const Operator& op, const Operation& operatio
   return application_boxes(op, dims, within);
 }
 
-void add_applications(const Application& common, std::vector<Box> boxes, std::vector<Task>& tasks) {
-  Application* last = nullptr;
-  for (Box& box : boxes) {
-    if (last != nullptr && last->row.add(last->box, box)) continue;
-    last = &std::get<Application>(tasks.emplace_back(common));
-    last->box = std::move(box);
-  }
+void add_applications(const Application& common, const std::vector<Box>& boxes, std::vector<Task>& tasks) {
+  std::vector<Task> all;
+  for (const Box& box : boxes) std::get<Application>(all.emplace_back(common)).box = box;
+  for (Task& task : in_rows(std::move(all))) tasks.push_back(std::move(task));
 }
 
 std::vector<Task> one_by_one(const std::vector<Task>& tasks) {
   std::vector<Task> all;
-  for (const Task& task : tasks) {
-    const auto* a = std::get_if<Application>(&task);
-    if (a == nullptr) all.push_back(task);
-    for (std::int64_t n = 0; a != nullptr && n < a->row.count; ++n)
-      all.emplace_back(Application{a->operation, a->device, a->row.at(a->box, n), a->operands, a->results});
+  for (const Task& task : tasks)
+    for (Task& one : members(task)) all.push_back(std::move(one));
+  return all;
+}
+
+namespace {
+
+OperationId operation_of(const Task& task) {
+  return std::visit([](const auto& one) { return one.operation; }, task);
+}
+
+class EachDevice {
+ public:
+  explicit EachDevice(const BlockGraph& rows) : rows_(rows), all_{rows.graph, {}, {}, {}, {}} {}
+
+  BlockGraph run() {
+    for (const Held& held : rows_.held) {
+      begins_.push_back(all_.held.size());
+      for (Held& one : members(held)) all_.held.push_back(std::move(one));
+    }
+    for (const Task& task : rows_.tasks)
+      for (Task& one : across_written_out(task)) {
+        std::visit([this](auto& what) { alone(what); }, one);
+        all_.tasks.push_back(std::move(one));
+      }
+    // Of an operation, all that the first device does, then what the next does.
+    for (auto first = all_.tasks.begin(); first != all_.tasks.end();) {
+      auto next = std::find_if(first, all_.tasks.end(),
+                               [o = operation_of(*first)](const Task& t) { return operation_of(t) != o; });
+      std::stable_sort(first, next, [this](const Task& a, const Task& b) { return device_of(a) < device_of(b); });
+      first = next;
+    }
+    all_.inputs = each_of(rows_.inputs);
+    for (const std::vector<HeldId>& holders : rows_.outputs) all_.outputs.push_back(each_of(holders));
+    return std::move(all_);
   }
+
+ private:
+  std::int64_t device_of(const Task& task) const {
+    const auto* a = std::get_if<Application>(&task);
+    return a ? a->device : all_[std::get<Move>(task).to.id].device;
+  }
+  void alone(HeldMember& m) const { m = HeldId(begins_[m.id.index()] + static_cast<std::size_t>(m.number)); }
+  void alone(Move& move) const { alone(move.from), alone(move.to); }
+  void alone(Application& task) const {
+    for (auto* list : {&task.operands, &task.results})
+      for (HeldMember& m : *list) alone(m);
+  }
+  std::vector<HeldId> each_of(const std::vector<HeldId>& rows) const {
+    std::vector<HeldId> ids;
+    for (HeldId row : rows)
+      for (std::int64_t n = 0; n < count_of(rows_[row].row); ++n)
+        ids.emplace_back(begins_[row.index()] + static_cast<std::size_t>(n));
+    return ids;
+  }
+
+  const BlockGraph& rows_;
+  BlockGraph all_;
+  std::vector<std::size_t> begins_;  // of the members of each
+};
+
+}  // namespace
+
+BlockGraph by_device(const BlockGraph& blocks) { return EachDevice(blocks).run(); }
+
+BlockGraph one_by_one(const BlockGraph& blocks) {
+  BlockGraph all = by_device(blocks);
+  all.tasks = one_by_one(all.tasks);
   return all;
 }
 
@@ -134,6 +193,7 @@ std::string on_one_line(std::string name) {
   return name;
 }
 
+// A line for each task.
 class BlockPrinter {
  public:
   BlockPrinter(const Program& program, const BlockGraph& blocks)
@@ -145,41 +205,58 @@ class BlockPrinter {
     std::string out = fmt::format("block graph {}\n", on_one_line(graph_.name));
     for (const Task& task : blocks_.tasks) out += std::visit([this](const auto& t) { return line(t); }, task) + "\n";
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k)
-      out += fmt::format("  output {} = {}\n", names_[graph_.outputs[k].index()], list(blocks_.outputs[k]));
+      out += fmt::format("  output {} = {}\n", names_[graph_.outputs[k].index()], holders(blocks_.outputs[k]));
     return out;
   }
 
  private:
-  // Z[0..2, 0..4] on device 1
-  std::string show(HeldId id, const Box& box) const {
-    const Held& held = blocks_[id];
+  // Z[0..2, 0..4]@1
+  std::string show(const Held& held, const Box& box) const {
     return names_[held.value.index()] + to_string(box) +
            (held.device == everywhere ? "" : fmt::format("@{}", held.device));
   }
-  std::string list(const std::vector<HeldId>& ids) const {
+  std::string show(HeldMember one, const Box& box) const { return show(blocks_[one], box); }
+  std::string holders(const std::vector<HeldId>& ids) const {
     std::vector<std::string> parts;
-    for (HeldId id : ids) parts.push_back(show(id, blocks_[id].box));
+    for (HeldId id : ids) parts.push_back(show(HeldMember(id), blocks_[id].box) + times(blocks_[id]));
     return joined(parts);
+  }
+  // How often something is done, or held, and along what.
+  template <class T>
+  static std::string times(T first, const std::vector<std::string>& dims = {}) {
+    std::string text;
+    for (const Level& level : row_of(first)) {
+      std::vector<std::string> along;
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        if (level.steps[d] != 0) along.push_back(dims[d]);
+      if (is_across(level, numbers_of(first).rank())) text += fmt::format(", on {} devices", level.count);
+      else text += fmt::format(", {} times along {}", level.count, joined(along));
+    }
+    return text;
   }
 
   std::string line(const Application& a) const {
     const Operator& op = program_[graph_[a.operation].op];
     bool whole = op.region() && op.region()->kind != RegionKind::group;
-    std::vector<std::string> operands, results;
-    for (std::uint32_t k = 0; k < a.operands.size(); ++k)
-      operands.push_back(show(a.operands[k], whole ? blocks_[a.operands[k]].box : read_region(op, k, a.box)));
-    for (std::uint32_t k = 0; k < a.results.size(); ++k)
-      results.push_back(show(a.results[k], whole ? blocks_[a.results[k]].box : written_region(op, k, a.box)));
-    std::vector<std::string> along;
-    for (std::uint32_t d : a.row.dims) along.push_back(on_one_line(op.dims[d].name));
+    std::vector<std::string> operands, results, dims;
+    for (std::uint32_t k = 0; k < a.operands.size(); ++k) {
+      const Held held = blocks_[a.operands[k]];
+      operands.push_back(show(held, whole ? held.box : read_region(op, k, a.box)));
+    }
+    for (std::uint32_t k = 0; k < a.results.size(); ++k) {
+      const Held held = blocks_[a.results[k]];
+      results.push_back(show(held, whole ? held.box : written_region(op, k, a.box)));
+    }
+    for (const IndexDim& dim : op.dims) dims.push_back(on_one_line(dim.name));
     return fmt::format("  {}: {} = {}({}) on {}{}", device_name(a.device), joined(results),
                        on_one_line(own_name(op, graph_[a.operation].names)), joined(operands), to_string(a.box),
-                       along.empty() ? "" : fmt::format(", {} times along {}", a.row.count, joined(along)));
+                       times(a, dims));
   }
 
   std::string line(const Move& m) const {
     const std::string& name = own_name(program_[graph_[m.operation].op], graph_[m.operation].names);
-    return fmt::format("  {} {} = {}", name == "transfer" ? "move" : name, show(m.to, m.box), show(m.from, m.box));
+    return fmt::format("  {} {} = {}{}", name == "transfer" ? "move" : name, show(m.to, m.box), show(m.from, m.box),
+                       times(m));
   }
 
   const Program& program_;
@@ -190,6 +267,11 @@ class BlockPrinter {
 
 }  // namespace
 
-std::string print(const Program& program, const BlockGraph& graph) { return BlockPrinter(program, graph).run(); }
+std::string print(const Program& program, const BlockGraph& graph) {
+  return BlockPrinter(program, by_device(graph)).run();
+}
+std::string print_in_rows(const Program& program, const BlockGraph& graph) {
+  return BlockPrinter(program, graph).run();
+}
 
 }  // namespace tap::ir

@@ -1,5 +1,5 @@
 // The explicit stage: operations as applications, each an operator on one box of its index space on one device, and the moves
-// of boxes between devices. Applications on one device that follow on each other are one task.
+// of boxes between devices. What devices hold and do alike is in rows.
 //
 //   y[i] = x[i] over i in 0..10, cut into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
 #pragma once
@@ -13,34 +13,52 @@ using HeldId = Id<struct HeldTag>;
 
 inline constexpr std::int64_t everywhere = -1;  // every device: inputs, and what runs on no mesh
 
-// The box of a value that a device holds.
+// The box of a value that a device holds; in a row, each member is another device.
 struct Held {
   ValueId value;
   std::int64_t device = everywhere;
   Box box;
+  Row row = {};
   bool operator==(const Held&) const = default;
 };
+using HeldMember = Member<HeldId>;
 
 struct Application {
   OperationId operation;
   std::int64_t device = everywhere;
-  Box box;                       // over all index dims of the operator
-  std::vector<HeldId> operands;  // as the operation's
-  std::vector<HeldId> results;
-  Row row = {};  // the box is the first of it
+  Box box;                           // over all index dims of the operator
+  std::vector<HeldMember> operands;  // as the operation's
+  std::vector<HeldMember> results;
+  Row row = {};
   bool operator==(const Application&) const = default;
 };
 
 // A box of a value, from one device to another.
 struct Move {
   OperationId operation;  // the transfer
-  HeldId from, to;
+  HeldMember from, to;
   Box box;
+  Row row = {};
   bool operator==(const Move&) const = default;
 };
 
 using Task = std::variant<Application, Move>;
 
+// The numbers that go up along a row (row.h), in this order.
+inline Numbers numbers_of(Held& held) { return {&held.box, {&held.device}}; }
+inline Numbers numbers_of(Application& task) {
+  Numbers numbers{&task.box, {&task.device}};
+  numbers.append(task.operands);
+  numbers.append(task.results);
+  return numbers;
+}
+inline Numbers numbers_of(Move& move) { return {&move.box, {&move.from.number, &move.to.number}}; }
+inline Numbers numbers_of(Task& task) {
+  return std::visit([](auto& one) { return numbers_of(one); }, task);
+}
+inline Row& row_of(Task& task) {
+  return std::visit([](auto& one) -> Row& { return one.row; }, task);
+}
 struct BlockGraph {
   GraphId graph;  // of the program, which has the values and operations
   std::vector<Held> held;
@@ -50,6 +68,7 @@ struct BlockGraph {
   // For each of the graph's outputs, all that is held of it.
   std::vector<std::vector<HeldId>> outputs;
   const Held& operator[](HeldId id) const { return held[id.index()]; }
+  Held operator[](HeldMember one) const { return member(held[one.id.index()], one.number); }
   bool operator==(const BlockGraph&) const = default;
 };
 
@@ -66,9 +85,12 @@ std::vector<std::uint32_t> application_dims(const Operator& op, const Operation&
 std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within);
 // Of an operation. They may run in any order: the dim of most blocks goes last, so that rows are long, and few.
 std::vector<Box> application_boxes(const Operator& op, const Operation& operation, const Box& within);
-// Adds an application on each box, in rows; and tasks that are rows of one.
-void add_applications(const Application& common, std::vector<Box> boxes, std::vector<Task>& tasks);
+// Adds an application on each box, in rows.
+void add_applications(const Application& common, const std::vector<Box>& boxes, std::vector<Task>& tasks);
 std::vector<Task> one_by_one(const std::vector<Task>& tasks);
+// The same with what each device holds and does on its own: rows are of boxes alone; or there are none.
+BlockGraph by_device(const BlockGraph& blocks);
+BlockGraph one_by_one(const BlockGraph& blocks);
 // The operator on a box, as one without blockings: a dim that only orders a walk has one point.
 Box box_to_run(const Operator& op, Box box);
 
@@ -83,7 +105,8 @@ Box written_region(const Operator& op, std::uint32_t result, Box box);
 // Ceil blocks (blocks.h), written out.
 std::vector<Range> ceil_blocks(Range range, std::int64_t count);
 
-// For people; stage_text.h has the form that can be read back.
+// For people, what each device does; and a line for each task. stage_text.h has the form that can be read back.
 std::string print(const Program& program, const BlockGraph& graph);
+std::string print_in_rows(const Program& program, const BlockGraph& graph);
 
 }  // namespace tap::ir

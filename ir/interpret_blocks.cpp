@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "ir/interpret_group.h"
 #include "ir/interpret_operation.h"
@@ -49,7 +50,7 @@ class BlockInterpreter {
   BlockInterpreter(const BlockProgram& blocks, const InterpretOptions& options) : blocks_(blocks), options_(options) {}
 
   std::vector<Datum> run(GraphId id, std::vector<Datum> inputs) {
-    const BlockGraph& graph = blocks_.graphs[id.index()];
+    const BlockGraph& graph = of_each_device(id);
     std::vector<Datum> memory(graph.held.size());
     for (HeldId id : graph.inputs) {
       const std::vector<ValueId>& given = program()[graph.graph].inputs;
@@ -58,7 +59,7 @@ class BlockInterpreter {
       if (graph[id].device == everywhere) memory[id.index()] = std::move(input);
       else copy_box(input, at(graph, id, memory), graph[id].box);  // of a state, what this device has
     }
-    for (const Task& task : one_by_one(graph.tasks)) std::visit([&](const auto& t) { run(graph, t, memory); }, task);
+    for (const Task& task : graph.tasks) std::visit([&](const auto& t) { run(graph, t, memory); }, task);
     std::vector<Datum> outputs;
     for (std::size_t k = 0; k < graph.outputs.size(); ++k) outputs.push_back(assembled(graph, k, memory));
     return outputs;
@@ -66,6 +67,11 @@ class BlockInterpreter {
 
  private:
   const Program& program() const { return blocks_.program; }
+  const BlockGraph& of_each_device(GraphId id) {
+    auto [known, fresh] = alone_.try_emplace(id);
+    if (fresh) known->second = one_by_one(blocks_.graphs[id.index()]);
+    return known->second;
+  }
   const TensorType& type_of(const BlockGraph& graph, HeldId id) const {
     return program()[graph.graph][graph[id].value].type;
   }
@@ -86,7 +92,7 @@ class BlockInterpreter {
   }
 
   void run(const BlockGraph& graph, const Move& move, std::vector<Datum>& memory) {
-    copy_box(at(graph, move.from, memory), at(graph, move.to, memory), move.box);
+    copy_box(at(graph, move.from.id, memory), at(graph, move.to.id, memory), move.box);
   }
 
   void run(const BlockGraph& graph, const Application& task, std::vector<Datum>& memory) {
@@ -98,32 +104,32 @@ class BlockInterpreter {
     if (op.kernel()) return kernel(graph, task, op, memory);
     oracle::OperationInput input{program(), op, options_, counters_, {}, {}, operation.names};
     for (std::size_t k = 0; k < task.operands.size(); ++k) {
-      input.operands.push_back(&at(graph, task.operands[k], memory));
+      input.operands.push_back(&at(graph, task.operands[k].id, memory));
       input.operand_names.push_back(whole[operation.operands[k]].name);
     }
     std::vector<Datum*> results;
-    for (HeldId id : task.results) results.push_back(&at(graph, id, memory));
+    for (HeldMember m : task.results) results.push_back(&at(graph, m.id, memory));
     if (!operation.results.empty()) input.result = whole[operation.results[0]].name;
     oracle::evaluate_operation(input, results, task.box);
   }
 
   void group(const BlockGraph& graph, const Application& task, const Operator& op, std::vector<Datum>& memory) {
     std::vector<const Datum*> operands;
-    for (HeldId id : task.operands) operands.push_back(&at(graph, id, memory));
+    for (HeldMember m : task.operands) operands.push_back(&at(graph, m.id, memory));
     std::vector<Datum*> results;
-    for (HeldId id : task.results) results.push_back(&at(graph, id, memory));
+    for (HeldMember m : task.results) results.push_back(&at(graph, m.id, memory));
     oracle::evaluate_group({program(), op, options_, counters_}, task.box, operands, results);
   }
 
   void region(const BlockGraph& graph, const Application& task, const Operator& op, std::vector<Datum>& memory) {
     std::vector<Datum> arguments;
-    for (HeldId id : task.operands) arguments.push_back(at(graph, id, memory));
+    for (HeldMember m : task.operands) arguments.push_back(at(graph, m.id, memory));
     const RegionBody& body = *op.region();
     std::vector<Datum> results = body.kind == RegionKind::iterate
                                      ? iterate(body, task.results.size(), std::move(arguments))
                                      : run(body.graph, std::move(arguments));
     for (std::size_t k = 0; k < results.size(); ++k)
-      copy_box(results[k], at(graph, task.results[k], memory), Box::of_shape(results[k].value.shape()));
+      copy_box(results[k], at(graph, task.results[k].id, memory), Box::of_shape(results[k].value.shape()));
   }
 
   std::vector<Datum> iterate(const RegionBody& body, std::size_t states, std::vector<Datum> arguments) {
@@ -140,7 +146,7 @@ class BlockInterpreter {
   // An outside kernel gives whole results; the box's part is kept.
   void kernel(const BlockGraph& graph, const Application& task, const Operator& op, std::vector<Datum>& memory) {
     std::vector<Tensor> operands, results;
-    for (HeldId id : task.operands) operands.push_back(at(graph, id, memory).value);
+    for (HeldMember m : task.operands) operands.push_back(at(graph, m.id, memory).value);
     for (const TensorType& type : op.results) results.emplace_back(type.element, type.shape);
     if (!options_.kernel || !options_.kernel(op, operands, results))
       throw EvaluationError{"the outside kernel `" + op.kernel()->symbol + "` of `" + op.name + "` is not available"};
@@ -148,13 +154,15 @@ class BlockInterpreter {
       Datum whole{results[k], options_.with_bounds ? Tensor(ElementType::f64, results[k].shape()) : Tensor()};
       for (std::int64_t c = 0; c < whole.bound.size(); ++c)
         whole.bound.store_f64(c, std::numeric_limits<double>::infinity());
-      copy_box(whole, at(graph, task.results[k], memory), written_region(op, static_cast<std::uint32_t>(k), task.box));
+      copy_box(whole, at(graph, task.results[k].id, memory),
+               written_region(op, static_cast<std::uint32_t>(k), task.box));
     }
   }
 
   const BlockProgram& blocks_;
   const InterpretOptions& options_;
   std::vector<std::int64_t> counters_;
+  std::map<GraphId, BlockGraph> alone_;
 };
 
 }  // namespace

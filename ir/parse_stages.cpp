@@ -33,13 +33,16 @@ void each_line(std::string_view text, std::string_view header, Take take) {
 Box box(Line& line) {
   return {line.list("[", "]", [&] { return line.range(); })};
 }
-Row row_behind(Line& line) {  // its first box
-  if (!line.eat(",")) return {};
-  const std::int64_t count = line.integer();
-  line.expect_word("times");
-  line.expect_word("along");
-  return {count, line.list("(", ")", [&] { return line.any_number(); })};
+Row row(Line& line) {
+  Row levels;
+  while (line.eat_word("times")) {
+    const std::int64_t count = line.integer();
+    line.expect_word("by");
+    levels.push_back({count, line.list("(", ")", [&] { return line.integer(); })});
+  }
+  return levels;
 }
+std::int64_t number_in_row(Line& line) { return line.eat("#") ? line.integer() : 0; }
 std::size_t number_after(Line& line, std::string_view word) {
   line.expect_word(word);
   return line.any_number();
@@ -75,6 +78,13 @@ class BlockParser {
   }
 
   static std::int64_t device(Line& line) { return line.eat_word("device") ? line.integer() : everywhere; }
+  static HeldMember held_member(Line& line) {
+    HeldId id(line.any_number());
+    return {id, number_in_row(line)};
+  }
+  static std::vector<HeldMember> held_members(Line& line) {
+    return line.list("(", ")", [&] { return held_member(line); });
+  }
   static std::vector<HeldId> ids(Line& line) {
     return line.list("(", ")", [&] { return HeldId(line.any_number()); });
   }
@@ -82,24 +92,28 @@ class BlockParser {
     expect_number(line, graph.held.size());
     ValueId value(number_after(line, "value"));
     Box cells = box(line);
-    graph.held.push_back({value, device(line), std::move(cells)});
+    const std::int64_t by = device(line);
+    graph.held.push_back({value, by, std::move(cells), row(line)});
   }
   static Application application(Line& line) {
     Application a{OperationId(line.any_number()), everywhere, {}, {}, {}};
     line.expect_word("on");
     a.box = box(line);
-    a.row = row_behind(line);
     a.device = device(line);
-    a.operands = ids(line);
+    a.operands = held_members(line);
     line.expect("->");
-    a.results = ids(line);
+    a.results = held_members(line);
+    a.row = row(line);
     return a;
   }
   static Move move(Line& line) {
     OperationId transfer(line.any_number());
     Box cells = box(line);
-    HeldId from(number_after(line, "from"));
-    return {transfer, from, HeldId(number_after(line, "to")), std::move(cells)};
+    line.expect_word("from");
+    const HeldMember from = held_member(line);
+    line.expect_word("to");
+    const HeldMember to = held_member(line);
+    return {transfer, from, to, std::move(cells), row(line)};
   }
 
   std::vector<BlockGraph> graphs_;
@@ -202,15 +216,20 @@ class ScheduleParser {
     digits.expect_end();
     return number;
   }
-  static std::vector<BufferId> buffers(Line& line) {
-    return line.list("(", ")", [&] { return buffer_id(line); });
+  static BufferMember buffer_member(Line& line) {
+    const BufferId id = buffer_id(line);
+    return {id, number_in_row(line)};
+  }
+  static std::vector<BufferMember> buffers(Line& line) {
+    return line.list("(", ")", [&] { return buffer_member(line); });
   }
   void buffer(std::string_view word, Line& line) {
     std::size_t number = buffer_number(word, line);
     if (number != s_.buffers.size()) line.fail(fmt::format("b{} stands where b{} should", number, s_.buffers.size()));
-    Buffer b{line.name(), line.element(), box(line), {}, 0, INT64_MAX, -1};
+    Buffer b{line.name(), line.element(), box(line), {}, 0, INT64_MAX, -1, {}};
     b.place = line.word_of(words::buffer_places, "place of a buffer");
     b.at = line.integer();
+    b.row = row(line);
     if (line.eat(",")) {
       line.expect_word("batches");
       Range batches = line.range();
@@ -242,7 +261,6 @@ class ScheduleParser {
     call.operations = number_after(line, "of");
     line.expect_word("on");
     call.box = box(line);
-    call.row = row_behind(line);
     call.buffers = buffers(line);
     if (line.eat_word("counters"))
       call.counters = line.list("(", ")", [&] {
@@ -253,19 +271,22 @@ class ScheduleParser {
     line.expect(",");
     call.tiles = line.integer();
     line.expect_word("tiles");
+    call.row = row(line);
     return call;
   }
   static CopyBox copy(Line& line) {
     Box cells = box(line);
     line.expect_word("from");
-    BufferId from = buffer_id(line);
+    const BufferMember from = buffer_member(line);
     line.expect_word("to");
-    return {from, buffer_id(line), std::move(cells)};
+    const BufferMember to = buffer_member(line);
+    return {from, to, std::move(cells), row(line)};
   }
   static Fill fill(Line& line) {
-    BufferId buffer = buffer_id(line);
+    const BufferMember buffer = buffer_member(line);
     line.expect_word("with");
-    return {buffer, line.scalar(line.element())};
+    const Scalar value = line.scalar(line.element());
+    return {buffer, value, row(line)};
   }
   static OutsideCall outside_call(Line& line) {
     OutsideCall call;
@@ -276,6 +297,7 @@ class ScheduleParser {
     line.expect_word("of");
     call.extents = line.integers();
     call.regions = buffers(line);
+    call.row = row(line);
     return call;
   }
   static Iteration iteration(Line& line) {

@@ -23,14 +23,23 @@ class Lines {
     for (std::size_t d = 0; d < box.rank(); ++d) add("{}{}..{}", d == 0 ? "" : ", ", box.dims[d].lo, box.dims[d].hi);
     add("]");
   }
-  void add(const Box& first, const Row& row) {
-    add(first);
-    if (!row.dims.empty()) add(", {} times along ({})", row.count, fmt::join(row.dims, ", "));
+  void add(const Row& row) {
+    for (const Level& level : row) add(" times {} by ({})", level.count, fmt::join(level.steps, ", "));
   }
+  void add(HeldId id) { add("{}", id.index()); }
+  void add(BufferId id) { add("b{}", id.index()); }
   template <class Id>
-  void add(const std::vector<Id>& ids, std::string_view letter = "") {
+  void add(Member<Id> one) {
+    add(one.id);
+    if (one.number != 0) add("#{}", one.number);
+  }
+  template <class One>
+  void add(const std::vector<One>& list) {
     add("(");
-    for (std::size_t k = 0; k < ids.size(); ++k) add("{}{}{}", k == 0 ? "" : ", ", letter, ids[k].index());
+    for (const One& one : list) {
+      if (&one != list.data()) add(", ");
+      add(one);
+    }
     add(")");
   }
   std::string take() { return fmt::to_string(out_); }
@@ -57,6 +66,7 @@ class BlockGraphPrinter {
       out_.add("  held {} value {} ", h, held.value.index());
       out_.add(held.box);
       on(held.device);
+      out_.add(held.row);
       if (explained) out_.add("  // {}", written_name(graph_[held.value].name));
       out_.add("\n");
     }
@@ -78,7 +88,7 @@ class BlockGraphPrinter {
   // What is said of each line in names: the graph, its tasks and its outputs, in order.
   std::vector<std::string> explanations() const {
     std::vector<std::string> lines;
-    std::string text = print(program_, blocks_);
+    std::string text = print_in_rows(program_, blocks_);
     for (std::size_t begin = 0; begin < text.size();) {
       std::size_t end = text.find('\n', begin);
       std::string_view line = std::string_view(text).substr(begin, end - begin);
@@ -94,17 +104,22 @@ class BlockGraphPrinter {
   }
   void line(const Application& a) {
     out_.add("  apply {} on ", a.operation.index());
-    out_.add(a.box, a.row);
+    out_.add(a.box);
     on(a.device);
     out_.add(" ");
     out_.add(a.operands);
     out_.add(" -> ");
     out_.add(a.results);
+    out_.add(a.row);
   }
   void line(const Move& m) {
     out_.add("  move {} ", m.operation.index());
     out_.add(m.box);
-    out_.add(" from {} to {}", m.from.index(), m.to.index());
+    out_.add(" from ");
+    out_.add(m.from);
+    out_.add(" to ");
+    out_.add(m.to);
+    out_.add(m.row);
   }
 
   const Program& program_;
@@ -173,6 +188,7 @@ class SchedulePrinter {
     out_.add("b{} {} {} ", number, written_name(b.name), name_of(b.element));
     out_.add(b.box);
     out_.add(" {} {}", words::text_of(words::buffer_places, b.place), b.at);
+    out_.add(b.row);
     if (b.first != INT64_MAX || b.last != -1) out_.add(", batches {}..{}", b.first, b.last);
     out_.add("\n");
   }
@@ -185,9 +201,9 @@ class SchedulePrinter {
   }
   void task(const KernelCall& call) {
     out_.add("kernel {} of {} on ", call.kernel, call.operations);
-    out_.add(call.box, call.row);
+    out_.add(call.box);
     out_.add(" ");
-    out_.add(call.buffers, "b");
+    out_.add(call.buffers);
     if (!call.counters.empty()) {
       out_.add(" counters (");
       for (std::size_t k = 0; k < call.counters.size(); ++k)
@@ -195,20 +211,29 @@ class SchedulePrinter {
       out_.add(")");
     }
     out_.add(", {} tiles", call.tiles);
+    out_.add(call.row);
   }
   void task(const CopyBox& copy) {
     out_.add("copy ");
     out_.add(copy.box);
-    out_.add(" from b{} to b{}", copy.from.index(), copy.to.index());
+    out_.add(" from ");
+    out_.add(copy.from);
+    out_.add(" to ");
+    out_.add(copy.to);
+    out_.add(copy.row);
   }
   void task(const Fill& fill) {
-    out_.add("fill b{} with {} {}", fill.buffer.index(), name_of(fill.value.type), to_string(fill.value));
+    out_.add("fill ");
+    out_.add(fill.buffer);
+    out_.add(" with {} {}", name_of(fill.value.type), to_string(fill.value));
+    out_.add(fill.row);
   }
   void task(const OutsideCall& call) {
     out_.add("outside {} of {} on ", call.outside, call.operation);
     out_.add(call.box);
     out_.add(" of [{}] ", fmt::join(call.extents, ", "));
-    out_.add(call.regions, "b");
+    out_.add(call.regions);
+    out_.add(call.row);
   }
   void task(const Iteration& loop) {
     out_.add("iterate {}..{} of {} by sequence {} (", loop.steps.lo, loop.steps.hi, loop.operation, loop.body);

@@ -1,31 +1,36 @@
 #include "ir/row.h"
 
+#include <algorithm>
+
 #include "support/checked.h"
 
 namespace tap::ir {
 
-Box Row::at(const Box& first, std::int64_t n) const {
-  Box box = first;
-  for (std::uint32_t d : dims) {
-    const std::int64_t by = checked::mul(n, first.dims[d].size());
-    box.dims[d] = {checked::add(first.dims[d].lo, by), checked::add(first.dims[d].hi, by)};
-  }
-  return box;
+std::int64_t count_of(const Row& row) {
+  std::int64_t count = 1;
+  for (const Level& level : row) count = checked::mul(count, level.count);
+  return count;
 }
 
-bool Row::add(const Box& first, const Box& next) {
-  if (next.rank() != first.rank()) return false;
-  const Box last = at(first, count - 1);
-  std::vector<std::uint32_t> along;
-  for (std::uint32_t d = 0; d < next.rank(); ++d) {
-    if (next.dims[d] == last.dims[d]) continue;
-    if (next.dims[d].lo != last.dims[d].hi || next.dims[d].size() != last.dims[d].size()) return false;
-    along.push_back(d);
+bool is_across(const Level& level, std::size_t rank) {
+  return std::any_of(level.steps.begin() + static_cast<std::ptrdiff_t>(rank), level.steps.end(),
+                     [](std::int64_t step) { return step != 0; });
+}
+
+std::vector<std::int64_t> Numbers::values() const {
+  std::vector<std::int64_t> values;
+  for (std::size_t d = 0; d < rank(); ++d) values.push_back(box->dims[d].lo);
+  for (const std::int64_t* other : others) values.push_back(*other);
+  return values;
+}
+
+void Numbers::add(const std::vector<std::int64_t>& steps, std::int64_t times) const {
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const std::int64_t by = checked::mul(steps[k], times);
+    auto move = [by](std::int64_t& number) { number = checked::add(number, by); };
+    if (k >= rank()) move(*others[k - rank()]);
+    else move(box->dims[k].lo), move(box->dims[k].hi);
   }
-  if (along.empty() || (count > 1 && along != dims)) return false;
-  dims = std::move(along);
-  ++count;
-  return true;
 }
 
 }  // namespace tap::ir

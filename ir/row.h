@@ -1,22 +1,155 @@
-// A row of boxes: the first, and others that each begin where the one before them ends, along some of the dims.
+// Rows: things that are alike but for their numbers, each of which goes up by a step from one to the next; and rows of rows.
 //
-//   [0..1, 0..8], 4 times along (0, 1)      is   [0..1, 0..8], [1..2, 8..16], [2..3, 16..24], [3..4, 24..32]
+//   apply 0 on [0..1, 0..8] device 0 times 4 by (1, 8, 1)      is four applications, the last of them on [3..4, 24..32]
+//                                                              by device 3
 //
-// So the blocks of an operation that one device runs are one task, however many they are.
+// So the blocks of an operation are one task, however many they are, whether one device runs them or each of thousands does.
 #pragma once
+
+#include <optional>
+#include <utility>
 
 #include "ir/box.h"
 
 namespace tap::ir {
 
-struct Row {  // but for its first box, which whoever has a row has beside it
+struct Level {
   std::int64_t count = 1;
-  std::vector<std::uint32_t> dims = {};  // none of a row of one
-
-  Box at(const Box& first, std::int64_t n) const;  // throws Overflow
-  // Whether the box is the next of the row, which now ends with it.
-  bool add(const Box& first, const Box& next);
-  bool operator==(const Row&) const = default;
+  std::vector<std::int64_t> steps;  // of all numbers: where the box is along each dim, then the others, in order
+  bool operator==(const Level&) const = default;
 };
+using Row = std::vector<Level>;  // the outermost level first; none of what is alone
+
+std::int64_t count_of(const Row& row);  // throws Overflow
+// Whether it leads to other memories, or another device, and not just to other boxes, of that rank.
+bool is_across(const Level& level, std::size_t rank);
+
+// What is in the row with this id, by its number in it: row-major in the levels.
+template <class Id>
+struct Member {
+  Id id = {};
+  std::int64_t number = 0;
+  Member() = default;
+  Member(Id only, std::int64_t in_row = 0) : id(only), number(in_row) {}
+  bool operator==(const Member&) const = default;
+};
+
+// The numbers of something: of its box, if it has one, and others.
+struct Numbers {
+  Box* box = nullptr;
+  std::vector<std::int64_t*> others = {};
+
+  std::size_t rank() const { return box ? box->rank() : 0; }
+  std::vector<std::int64_t> values() const;
+  void add(const std::vector<std::int64_t>& steps, std::int64_t times) const;
+  template <class Id>
+  void append(std::vector<Member<Id>>& members) {
+    for (Member<Id>& m : members) others.push_back(&m.number);
+  }
+};
+
+// Below, `numbers_of(T&)` tells the numbers of a T, and `row_of(T&)` is its row.
+template <class T>
+Row& row_of(T& one) {
+  return one.row;
+}
+
+template <class T>
+T member(T first, std::int64_t number) {
+  const Row row = std::exchange(row_of(first), {});
+  for (auto level = row.rbegin(); level != row.rend(); ++level) {
+    numbers_of(first).add(level->steps, number % level->count);
+    number /= level->count;
+  }
+  return first;
+}
+
+template <class T>
+std::vector<T> members(const T& first) {
+  const std::int64_t count = count_of(row_of(const_cast<T&>(first)));
+  std::vector<T> all;
+  for (std::int64_t n = 0; n < count; ++n) all.push_back(member(first, n));
+  return all;
+}
+
+// Each memory's or device's part on its own; rows of boxes alone stay.
+template <class T>
+std::vector<T> across_written_out(T first) {
+  Row within, across;
+  for (Level& level : std::exchange(row_of(first), {}))
+    (is_across(level, numbers_of(first).rank()) ? across : within).push_back(std::move(level));
+  row_of(first) = std::move(across);
+  std::vector<T> all = members(first);
+  for (T& one : all) row_of(one) = within;
+  return all;
+}
+
+// What the outermost level is of.
+template <class T>
+std::vector<T> outermost_written_out(T first) {
+  const Level level = row_of(first).front();
+  row_of(first).erase(row_of(first).begin());
+  std::vector<T> all{std::move(first)};
+  for (std::int64_t n = 1; n < level.count; ++n) numbers_of(all.emplace_back(T(all.back()))).add(level.steps, 1);
+  return all;
+}
+
+// By how much each number of the one is more than that of the other, if they are alike but for those.
+template <class T>
+std::optional<std::vector<std::int64_t>> step_between(T from, const T& to) {
+  T other = to;
+  std::vector<std::int64_t> step = numbers_of(from).values(), end = numbers_of(other).values();
+  if (step.size() != end.size()) return std::nullopt;
+  for (std::size_t k = 0; k < step.size(); ++k) step[k] = end[k] - step[k];
+  if (numbers_of(from).rank() != numbers_of(other).rank()) return std::nullopt;
+  numbers_of(from).add(step, 1);
+  return from == to ? std::optional(step) : std::nullopt;
+}
+
+// Lists of which each is as far from the one before, thing by thing, as one list of rows; what is not so stays as it is.
+template <class T>
+std::vector<T> in_rows_across(std::vector<std::vector<T>> lists) {
+  using Steps = std::vector<std::vector<std::int64_t>>;
+  auto steps_between = [](const std::vector<T>& a, const std::vector<T>& b) -> std::optional<Steps> {
+    if (a.size() != b.size()) return std::nullopt;
+    Steps steps;
+    bool moves = false;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      auto step = step_between(a[k], b[k]);
+      if (!step) return std::nullopt;
+      for (std::int64_t by : *step) moves |= by != 0;
+      steps.push_back(std::move(*step));
+    }
+    return moves ? std::optional(std::move(steps)) : std::nullopt;
+  };
+  std::vector<T> all;
+  for (std::size_t first = 0, next = 0; first < lists.size(); first = next) {
+    std::optional<Steps> steps;
+    for (next = first + 1; next < lists.size(); ++next) {
+      std::optional<Steps> further = steps_between(lists[next - 1], lists[next]);
+      if (!further || (steps && *further != *steps)) break;
+      steps = std::move(further);
+    }
+    for (std::size_t k = 0; k < lists[first].size(); ++k) {
+      T& one = all.emplace_back(std::move(lists[first][k]));
+      if (!steps) continue;
+      Row& row = row_of(one);
+      row.insert(row.begin(), Level{static_cast<std::int64_t>(next - first), (*steps)[k]});
+    }
+  }
+  return all;
+}
+
+// What follows on each other, in rows, and those in rows again.
+template <class T>
+std::vector<T> in_rows(std::vector<T> all) {
+  for (std::size_t before = all.size() + 1; all.size() < before;) {
+    before = all.size();
+    std::vector<std::vector<T>> lists;
+    for (T& one : all) lists.push_back({std::move(one)});
+    all = in_rows_across(std::move(lists));
+  }
+  return all;
+}
 
 }  // namespace tap::ir

@@ -24,10 +24,12 @@
 namespace tap::ir {
 
 using BufferId = Id<struct BufferTag>;
+using BufferMember = Member<BufferId>;
 
 enum class BufferPlace : std::uint8_t { arena, input, output, prepared };
 
-// Memory of a box of a value, row-major. Kernels, copies and outside kernels find cells by their coordinates in it.
+// Memory of a box of a value, row-major. Kernels, copies and outside kernels find cells by their coordinates in it. In a row,
+// each member is memory of its own.
 struct Buffer {
   std::string name;  // for people
   ElementType element = ElementType::f32;
@@ -36,7 +38,8 @@ struct Buffer {
   std::int64_t at = 0;  // in the arena or among what is prepared, in bytes; or the number of the input or output
   // The batches, counted in order through iterates, in which it must keep what it holds; last < first: none.
   std::int64_t first = 0, last = -1;
-  std::int64_t bytes() const;  // throws Overflow
+  Row row = {};
+  std::int64_t bytes() const;  // of a member; throws Overflow
   bool operator==(const Buffer&) const = default;
 };
 
@@ -50,26 +53,29 @@ struct KernelCall {  // or a row of them
   std::size_t operations = 0;  // of `operations`: what section 0 of the kernel computes
   Box box;
   std::vector<Counter> counters;
-  std::vector<BufferId> buffers;  // operands, then results
-  Row row = {};                   // the box is the first of it
+  std::vector<BufferMember> buffers;  // operands, then results
+  Row row = {};
   bool operator==(const KernelCall&) const = default;
 };
 struct CopyBox {
-  BufferId from, to;
+  BufferMember from, to;
   Box box;
+  Row row = {};
   bool operator==(const CopyBox&) const = default;
 };
 struct Fill {
-  BufferId buffer;
+  BufferMember buffer;
   Scalar value;
+  Row row = {};
   bool operator==(const Fill&) const = default;
 };
 struct OutsideCall {
   std::size_t outside = 0;    // of `outside`
   std::size_t operation = 0;  // of `operations`
   Box box;
-  Shape extents;                  // of the whole index space
-  std::vector<BufferId> regions;  // one per access, reads first
+  Shape extents;                      // of the whole index space
+  std::vector<BufferMember> regions;  // one per access, reads first
+  Row row = {};
   bool operator==(const OutsideCall&) const = default;
 };
 // Memory of a state, or of the box of it that one device has: what a step finds, and what it leaves.
@@ -78,7 +84,7 @@ struct ExchangedState {
   BufferId now, next;
   bool operator==(const ExchangedState&) const = default;
 };
-// After each step the memories of `now` and `next` are exchanged.
+// After each step the memories of `now` and `next` are exchanged; of rows, those of each member.
 struct Iteration {
   Range steps;
   std::size_t body = 0;                // of `sequences`
@@ -86,6 +92,21 @@ struct Iteration {
   std::vector<ExchangedState> states;  // in the order of the states
   bool operator==(const Iteration&) const = default;
 };
+
+// The numbers that go up along a row (row.h), in this order.
+inline Numbers numbers_of(Buffer& buffer) { return {&buffer.box, {&buffer.at}}; }
+inline Numbers numbers_of(KernelCall& call) {
+  Numbers numbers{&call.box};
+  numbers.append(call.buffers);
+  return numbers;
+}
+inline Numbers numbers_of(CopyBox& copy) { return {&copy.box, {&copy.from.number, &copy.to.number}}; }
+inline Numbers numbers_of(Fill& fill) { return {nullptr, {&fill.buffer.number}}; }
+inline Numbers numbers_of(OutsideCall& call) {
+  Numbers numbers{&call.box};
+  numbers.append(call.regions);
+  return numbers;
+}
 
 struct ScheduledTask {
   std::variant<KernelCall, CopyBox, Fill, OutsideCall, Iteration> what;
@@ -140,5 +161,8 @@ struct Schedule {
   std::int64_t scratch_bytes = 0;  // the most that a kernel wants
   bool operator==(const Schedule&) const = default;
 };
+
+// The same with each memory on its own: rows are of boxes alone.
+Schedule by_memory(const Schedule& schedule);
 
 }  // namespace tap::ir

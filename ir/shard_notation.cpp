@@ -66,7 +66,7 @@ class ShardWriter {
  public:
   ShardWriter(const Program& program, const BlockGraph& blocks, const ShardNotation& notation)
       : program_(program),
-        blocks_(blocks),
+        blocks_(one_by_one(blocks)),
         notation_(notation),
         graph_(program[blocks.graph]),
         names_(value_names(graph_)),
@@ -76,7 +76,7 @@ class ShardWriter {
   std::string run() {
     for (ValueId v : graph_.inputs) is_input_.insert(v);
     find_shards();
-    for (const Task& task : tasks_) std::visit([this](const auto& t) { write(t); }, task);
+    for (const Task& task : blocks_.tasks) std::visit([this](const auto& t) { write(t); }, task);
     for (ValueId v : graph_.outputs) whole_[v.index()] = true;
     return input_shards() + finish();
   }
@@ -92,12 +92,12 @@ class ShardWriter {
 
   // Every piece that is made, in order; a value that one task writes whole has none.
   void find_shards() {
-    for (const Task& task : tasks_)
+    for (const Task& task : blocks_.tasks)
       if (const auto* a = std::get_if<Application>(&task)) {
-        for (std::uint32_t k = 0; k < a->results.size(); ++k) made(blocks_[a->results[k]], result_box(*a, k));
+        for (std::uint32_t k = 0; k < a->results.size(); ++k) made(blocks_[a->results[k].id], result_box(*a, k));
       } else {
         const Move& move = std::get<Move>(task);
-        made(blocks_[move.to], move.box);
+        made(blocks_[move.to.id], move.box);
       }
     for (std::size_t v = 0; v < shards_.size(); ++v) {
       std::vector<Shard>& all = shards_[v];
@@ -159,8 +159,8 @@ class ShardWriter {
   }
 
   void write(const Move& m) {
-    const Held& to = blocks_[m.to];
-    const Held& from = blocks_[m.from];
+    const Held& to = blocks_[m.to.id];
+    const Held& from = blocks_[m.from.id];
     std::string source = read(from.value, m.box, from.device);
     const Shard* shard = find(to.value, m.box, to.device);
     std::string text = fmt::format("{} = {}", shard ? shard->text : names_[to.value.index()], source);
@@ -285,8 +285,7 @@ class ShardWriter {
   }
 
   const Program& program_;
-  const BlockGraph& blocks_;
-  const std::vector<Task> tasks_ = one_by_one(blocks_.tasks);
+  const BlockGraph blocks_;
   const ShardNotation& notation_;
   const Graph& graph_;
   std::vector<std::string> names_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/well_formed.h"
+#include "support/checked.h"
 
 namespace tap::ir {
 
@@ -28,13 +29,28 @@ class StageReader {
     need(id.index() < list.size());
   }
 
-  // Of one box, or along dims that are there and not empty, each named once.
-  void row(const Box& first, const Row& its) const {
-    need(its.count >= 1 && (its.count == 1) == its.dims.empty(), "a row has no boxes, or goes nowhere");
-    need(std::ranges::is_sorted(its.dims, std::ranges::less_equal()) &&
-             (its.dims.empty() || its.dims.back() < first.rank()),
-         "a row goes along dims that its boxes lack, or twice along one");
-    for (std::uint32_t d : its.dims) need(!first.dims[d].empty(), "a row goes along a dim that is empty");
+  // Each level has a step for every number of what is in the row.
+  template <class T>
+  void row(T first) const {
+    const Numbers numbers = numbers_of(first);
+    for (const Level& level : row_of(first)) {
+      need(level.count > 1 && level.steps.size() == numbers.rank() + numbers.others.size(),
+           "a row is of one, or has not a step for each number");
+      bool moves = std::ranges::any_of(level.steps, [](std::int64_t step) { return step != 0; });
+      need(moves || std::is_same_v<T, Buffer>, "a row goes nowhere");
+    }
+    member(first, count_of(row_of(first)) - 1);  // throws Overflow
+  }
+  // A member of `list`, whose number is the `other`th behind the box's, and for all in the row of `first`.
+  template <class T, class Id, class List>
+  void there(const Member<Id>& one, const List& list, T first, std::size_t other) const {
+    there(one.id, list);
+    std::int64_t least = one.number, most = one.number;
+    for (const Level& level : row_of(first)) {
+      const std::int64_t by = checked::mul(level.steps[numbers_of(first).rank() + other], level.count - 1);
+      (by < 0 ? least : most) = checked::add(by < 0 ? least : most, by);
+    }
+    need(least >= 0 && most < count_of(list[one.id.index()].row), "a row has no such member");
   }
 
   const Program& p_;
@@ -53,12 +69,13 @@ class BlockReader : StageReader {
     for (const Held& held : blocks_.held) {
       there(held.value, graph_.values);
       need(held.box.rank() == graph_[held.value].type.shape.size());
+      row(held);
     }
     inputs();
     need(blocks_.outputs.size() == graph_.outputs.size());
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
       need(!blocks_.outputs[k].empty(), "an output is nowhere");
-      are(blocks_.outputs[k], std::vector<ValueId>(blocks_.outputs[k].size(), graph_.outputs[k]));
+      for (HeldId id : blocks_.outputs[k]) is(id, graph_.outputs[k]);
     }
     for (std::size_t t = 0; t < blocks_.tasks.size(); ++t) {
       at(fmt::format("block graph {}, task {}", blocks_.graph.index(), t));
@@ -77,7 +94,7 @@ class BlockReader : StageReader {
         if (blocks_[blocks_.inputs[id]].value != graph_.inputs[k]) break;
         held.push_back(blocks_.inputs[id]);
       }
-      const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere;
+      const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere && blocks_[held[0]].row.empty();
       need(whole || (is_repeated() && k < graph_.outputs.size() && k < blocks_.outputs.size()),
            "an input is not everywhere");
       need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a step leaves its state elsewhere");
@@ -87,7 +104,8 @@ class BlockReader : StageReader {
   bool alike(const std::vector<HeldId>& before, const std::vector<HeldId>& after) const {
     return std::equal(before.begin(), before.end(), after.begin(), after.end(), [this](HeldId a, HeldId b) {
       there(b, blocks_.held);
-      return blocks_[a].device == blocks_[b].device && blocks_[a].box == blocks_[b].box;
+      return blocks_[a].device == blocks_[b].device && blocks_[a].box == blocks_[b].box &&
+             blocks_[a].row == blocks_[b].row;
     });
   }
   // By nothing but repetitions, if by anything.
@@ -99,11 +117,17 @@ class BlockReader : StageReader {
                        }) &&
            blocks_.graph != p_.main;
   }
-  void are(const std::vector<HeldId>& ids, const std::vector<ValueId>& values) const {
-    need(ids.size() == values.size());
-    for (std::size_t k = 0; k < ids.size(); ++k) {
-      there(ids[k], blocks_.held);
-      need(blocks_[ids[k]].value == values[k], "what is held is another value");
+  void is(HeldId id, ValueId value) const {
+    there(id, blocks_.held);
+    need(blocks_[id].value == value, "what is held is another value");
+  }
+  template <class T>
+  void are(const T& task, const std::vector<HeldMember>& members, const std::vector<ValueId>& values,
+           std::size_t other) const {
+    need(members.size() == values.size());
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      there(members[k], blocks_.held, task, other + k);
+      is(members[k].id, values[k]);
     }
   }
   void read(const Application& task) const {
@@ -111,17 +135,18 @@ class BlockReader : StageReader {
     const Operation& operation = graph_[task.operation];
     const Operator& op = p_[operation.op];
     need(task.box.rank() == op.dims.size());
-    row(task.box, task.row);
+    row(task);
     need(!op.transfer(), "a transfer is applied");
-    are(task.operands, operation.operands);
-    are(task.results, operation.results);
+    are(task, task.operands, operation.operands, 1);  // behind the device
+    are(task, task.results, operation.results, 1 + task.operands.size());
   }
   void read(const Move& move) const {
     there(move.operation, graph_.operations);
     const Operation& operation = graph_[move.operation];
     need(p_[operation.op].transfer(), "what moves is no transfer");
-    are({move.from, move.to}, {operation.operands[0], operation.results[0]});
-    need(blocks_[move.from].box.rank() == move.box.rank());
+    row(move);
+    are(move, {move.from, move.to}, {operation.operands[0], operation.results[0]}, 0);
+    need(blocks_[move.from.id].box.rank() == move.box.rank());
   }
 
   const BlockGraph& blocks_;
@@ -200,7 +225,10 @@ class ScheduleReader : StageReader {
   }
   void place(const Buffer& buffer) {
     need(buffer.at >= 0);
-    if (buffer.place == BufferPlace::arena || buffer.place == BufferPlace::prepared) return;
+    row(buffer);
+    if (buffer.place == BufferPlace::arena) return;
+    need(buffer.row.empty(), "a row is not in the arena");
+    if (buffer.place == BufferPlace::prepared) return;
     bool input = buffer.place == BufferPlace::input;
     const auto& tensors = input ? s_.inputs : s_.outputs;
     auto k = static_cast<std::size_t>(buffer.at);
@@ -215,6 +243,11 @@ class ScheduleReader : StageReader {
     for (std::int64_t extent : shape) ranges.push_back({0, extent});
     return ranges;
   }
+  template <class T>
+  void buffer(const BufferMember& one, ElementType element, std::size_t rank, const T& task, std::size_t other) const {
+    there(one, s_.buffers, task, other);
+    buffer(one.id, element, rank);
+  }
   void buffer(BufferId id, ElementType element, std::size_t rank) const {
     there(id, s_.buffers);
     need(s_.buffers[id.index()].box.rank() == rank);
@@ -228,13 +261,15 @@ class ScheduleReader : StageReader {
     need(call.tiles > 0, "its kernel has no tiles");
     std::size_t operands = op.operands.size();
     need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
-    row(call.box, call.row);
+    row(call);
     for (std::size_t k = 0; k < call.buffers.size(); ++k) {
+      const BufferId id = call.buffers[k].id;
       const TensorType& type = k < operands ? op.operands[k] : op.results[k - operands];
       const Preparation* how = k < operands ? preparation_of(op_[call.operations].id, k) : nullptr;
-      if (how) prepared(call.buffers[k], *how);
-      else buffer(call.buffers[k], type.element, type.shape.size());
-      need(how || s_.buffers[call.buffers[k].index()].place != BufferPlace::prepared, "it wants nothing prepared");
+      there(call.buffers[k], s_.buffers, call, k);
+      if (how) prepared(id, *how);
+      else buffer(id, type.element, type.shape.size());
+      need(how || s_.buffers[id.index()].place != BufferPlace::prepared, "it wants nothing prepared");
     }
     counters(op, call);
   }
@@ -252,10 +287,10 @@ class ScheduleReader : StageReader {
   void prepare(const ScheduledTask& task) const {
     auto* call = std::get_if<KernelCall>(&task.what);
     need(call && call->kernel < s_.kernels && call->buffers.size() == 2 && call->tiles > 0 && call->counters.empty() &&
-         call->row == Row());
-    there(call->buffers[0], s_.buffers);
-    there(call->buffers[1], s_.buffers);
-    const Buffer &from = s_.buffers[call->buffers[0].index()], &to = s_.buffers[call->buffers[1].index()];
+         call->row.empty());
+    there(call->buffers[0], s_.buffers, *call, 0);
+    there(call->buffers[1], s_.buffers, *call, 1);
+    const Buffer &from = s_.buffers[call->buffers[0].id.index()], &to = s_.buffers[call->buffers[1].id.index()];
     need(from.place == BufferPlace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
          "what is prepared is no constant");
     need(to.place == BufferPlace::prepared && call->box == to.box, "not all of it is prepared");
@@ -273,12 +308,16 @@ class ScheduleReader : StageReader {
     need(dims == call.counters.size(), "a dim counts that must not");
   }
   void read(const CopyBox& copy) {
-    there(copy.from, s_.buffers);
-    for (BufferId id : {copy.from, copy.to}) buffer(id, s_.buffers[copy.from.index()].element, copy.box.rank());
+    row(copy);
+    there(copy.from.id, s_.buffers);
+    const ElementType element = s_.buffers[copy.from.id.index()].element;
+    buffer(copy.from, element, copy.box.rank(), copy, 0);
+    buffer(copy.to, element, copy.box.rank(), copy, 1);
   }
   void read(const Fill& fill) {
-    there(fill.buffer, s_.buffers);
-    buffer(fill.buffer, fill.value.type, s_.buffers[fill.buffer.index()].box.rank());
+    row(fill);
+    there(fill.buffer.id, s_.buffers);
+    buffer(fill.buffer, fill.value.type, s_.buffers[fill.buffer.id.index()].box.rank(), fill, 0);
   }
   void read(const OutsideCall& call) {
     const Operator& op = this->op(call.operation);
@@ -288,10 +327,12 @@ class ScheduleReader : StageReader {
     need(op.kernel()->symbol == s_.outside[call.outside] && extents == call.extents,
          "it is of another outside kernel or index space");
     need(call.regions.size() == op.reads.size() + op.writes.size());
+    row(call);
     for (std::size_t k = 0; k < call.regions.size(); ++k) {
       bool reads = k < op.reads.size();
       const Access& access = reads ? op.reads[k] : op.writes[k - op.reads.size()];
-      buffer(call.regions[k], (reads ? op.operands : op.results)[access.tensor].element, access.projection.rank());
+      buffer(call.regions[k], (reads ? op.operands : op.results)[access.tensor].element, access.projection.rank(), call,
+             k);
     }
   }
   // A body comes behind the sequence that runs it, and is that one repetition's alone, as its memories are.
@@ -310,13 +351,22 @@ class ScheduleReader : StageReader {
       for (BufferId id : {now, next}) {
         buffer(id, op.results[state].element, op.results[state].shape.size());
         need(s_.buffers[id.index()].box == s_.buffers[now.index()].box &&
-                 s_.buffers[id.index()].place == BufferPlace::arena,
+                 s_.buffers[id.index()].place == BufferPlace::arena && alike(id, now),
              "a state has not the memory of one");
         need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory changes places with two");
         exchanged_.push_back(id);
       }
     }
     need(states == op.results.size(), "a state has no memory");
+  }
+
+  // Rows that are so long, of such boxes.
+  bool alike(BufferId a, BufferId b) const {
+    auto same = [rank = s_.buffers[b.index()].box.rank()](const Level& x, const Level& y) {
+      return x.count == y.count &&
+             std::equal(x.steps.begin(), x.steps.begin() + static_cast<std::ptrdiff_t>(rank), y.steps.begin());
+    };
+    return std::ranges::equal(s_.buffers[a.index()].row, s_.buffers[b.index()].row, same);
   }
 
   const Schedule& s_;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "ir/device_places.h"
 #include "ir/step_state.h"
+#include "passes/rows_of_devices.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -127,21 +129,34 @@ class Expander {
     HeldId to = hold(operation.results[0], device, need);
     std::vector<Box> left = read_pieces(op, 0, box);
     auto take = [&](HeldId from) {
+      std::vector<Move> moves;
       std::vector<Box> rest;
       for (const Box& part : left) {
         Box common = intersect(part, result_[from].box);
-        if (!common.empty()) result_.tasks.push_back(Move{o, from, to, common});
+        if (!common.empty()) moves.push_back({o, from, to, common});
         for (Box& piece : subtract(part, result_[from].box)) rest.push_back(std::move(piece));
       }
       left = std::move(rest);
+      return moves;
     };
-    if (auto own = by_device_.find({source, device}); own != by_device_.end()) take(own->second);
+    // What it has itself stands where its turn is among the others, so that all devices list the same. Of those that hold the
+    // same, it takes from the one that stands among them as it does among those that hold what it holds.
+    auto own = by_device_.find({source, device});
+    std::vector<Move> of_its_own;
+    if (own != by_device_.end()) of_its_own = take(own->second);
+    pieces(source);
+    const auto place = own != by_device_.end() ? number_.find(own->second) : number_.end();
+    const std::size_t number = place != number_.end() ? place->second
+                                                      : static_cast<std::size_t>(std::max<std::int64_t>(device, 0));
     for (const std::vector<HeldId>& holders : pieces(source)) {
-      if (left.empty()) break;
-      if (disjoint(result_[holders[0]].box, need)) continue;
-      take(holders[static_cast<std::size_t>(std::max<std::int64_t>(device, 0)) % holders.size()]);
+      const bool is_own = !of_its_own.empty() && result_[holders[0]].box == result_[own->second].box;
+      std::vector<Move> moves = is_own ? std::exchange(of_its_own, {}) : std::vector<Move>();
+      if (!is_own && left.empty() && of_its_own.empty()) break;
+      if (!is_own && !left.empty() && !disjoint(result_[holders[0]].box, need))
+        moves = take(holders[number % holders.size()]);
+      for (Move& move : moves) result_.tasks.emplace_back(std::move(move));
     }
-    TAP_CHECK(left.empty(), "no device holds a part of what is to be moved");
+    TAP_CHECK(left.empty() && of_its_own.empty(), "no device holds a part of what is to be moved");
   }
 
   // The holders of a value by what they hold: several may hold the same.
@@ -155,6 +170,7 @@ class Expander {
       for (Range r : result_[id].box.dims) key.emplace_back(r.lo, r.hi);
       auto [at, new_piece] = seen.emplace(std::move(key), it->second.size());
       if (new_piece) it->second.emplace_back();
+      number_[id] = it->second[at->second].size();
       it->second[at->second].push_back(id);
     }
     return it->second;
@@ -168,6 +184,7 @@ class Expander {
   std::vector<std::vector<HeldId>> held_of_;  // by value
   std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
   std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
+  std::map<HeldId, std::size_t> number_;  // among those that hold the same
 };
 
 // What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.
@@ -201,7 +218,9 @@ BlockGraph expand(const Program& program, GraphId id, std::optional<std::int64_t
 
 BlockProgram expand(const Program& program, std::optional<std::int64_t> only) {
   BlockProgram result{program, {}};
-  for (std::size_t g = 0; g < program.graphs.size(); ++g) result.graphs.push_back(expand(program, GraphId(g), only));
+  for (std::size_t g = 0; g < program.graphs.size(); ++g)
+    if (only) result.graphs.push_back(expand(program, GraphId(g), only));
+    else result.graphs.push_back(in_rows_of_devices(program, expand(program, GraphId(g), only)));
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "ir/axis_algebra.h"
 #include "ir/device_places.h"
@@ -48,6 +49,15 @@ class Places {
       stride *= d->size;
     }
     return place;
+  }
+  // Which repetition of its coordinates the place is.
+  std::int64_t repetition(std::int64_t place) const {
+    std::int64_t repetition = 0, stride = 1;
+    for (auto d = digits_.rbegin(); d != digits_.rend(); ++d) {
+      if (!d->placed) repetition += stride * (place % d->size), stride *= d->size;
+      place /= d->size;
+    }
+    return repetition;
   }
 
  private:
@@ -206,37 +216,68 @@ class DeviceExpander {
     const HeldId to = hold(operation.results[0], device, need);
     std::vector<Box> left = read_pieces(program_[operation.op], 0, box);
     auto take = [&](HeldId from) {
+      std::vector<Move> moves;
       std::vector<Box> rest;
       for (const Box& part : left) {
         Box common = intersect(part, result_[from].box);
-        if (!common.empty()) result_.tasks.push_back(Move{o, from, to, common});
+        if (!common.empty()) moves.push_back({o, from, to, common});
         for (Box& piece : subtract(part, result_[from].box)) rest.push_back(std::move(piece));
       }
       left = std::move(rest);
+      return moves;
     };
-    if (auto own = by_device_.find({source, device}); own != by_device_.end()) take(own->second);
-    if (left.empty()) return;
-    if (auto all = by_device_.find({source, everywhere}); all != by_device_.end()) take(all->second);
+    auto list = [&](std::vector<Move> moves) {
+      for (Move& move : moves) result_.tasks.emplace_back(std::move(move));
+    };
+    // What it has itself stands where its turn is among the others.
+    const auto own = by_device_.find({source, device});
+    std::vector<Move> of_its_own;
+    if (own != by_device_.end()) of_its_own = take(own->second);
+    if (auto all = by_device_.find({source, everywhere}); all != by_device_.end()) list(take(all->second));
+    auto take_piece = [&](const Box& piece, auto holder) {
+      if (!of_its_own.empty() && piece == result_[own->second].box) return list(std::exchange(of_its_own, {}));
+      if (std::ranges::any_of(left, [&](const Box& part) { return !disjoint(part, piece); }))
+        list(take(hold(source, holder(), piece)));
+    };
     for (const auto& [writer, result] : writers_[source.index()])
-      take_of(source, writer, result, device, need, left, take);
+      if (!left.empty()) take_of(source, writer, result, device, need, take_piece);
+    list(std::move(of_its_own));
     TAP_CHECK(left.empty(), "no device holds a part of what is to be moved");
   }
 
   template <class Take>
   void take_of(ValueId source, OperationId writer, std::uint32_t result, std::int64_t device, const Box& need,
-               std::vector<Box>& left, Take take) {
+               Take take) {
     const Operation& operation = graph_[writer];
     const Mesh* mesh = mesh_of(program_, operation);
     if (!mesh) return;
     std::vector<AxisRef> axes;
     for (const BlockPlacement& p : placed_on_axes(operation)) axes.push_back(*p.axis);
     const Places places(*mesh, axes);
-    for (const Piece& piece : pieces_in(need, operation, result, *mesh, axes, places)) {
-      if (std::ranges::all_of(left, [&](const Box& part) { return disjoint(part, piece.box); })) continue;
-      const auto holders = places.repetitions() * static_cast<std::int64_t>(piece.coordinates.size());
-      const std::int64_t number = std::max<std::int64_t>(device, 0) % holders;
-      take(hold(source, device_at(*mesh, holder(piece, places, number)), piece.box));
+    const std::int64_t number = number_of(source, device, operation, result, *mesh, axes, places);
+    for (const Piece& piece : pieces_in(need, operation, result, *mesh, axes, places))
+      take(piece.box, [&] {
+        const auto holders = places.repetitions() * static_cast<std::int64_t>(piece.coordinates.size());
+        return device_at(*mesh, holder(piece, places, number % holders));
+      });
+  }
+
+  // Which of those it is that hold what the device holds of the value; if that is nothing, any number of its own.
+  std::int64_t number_of(ValueId source, std::int64_t device, const Operation& operation, std::uint32_t result,
+                         const Mesh& mesh, const std::vector<AxisRef>& axes, const Places& places) const {
+    const auto own = by_device_.find({source, device});
+    if (own == by_device_.end() || result_[own->second].box.empty()) return std::max<std::int64_t>(device, 0);
+    const Box& box = result_[own->second].box;
+    const std::int64_t place = place_of(mesh, device);
+    for (const Piece& piece : pieces_in(box, operation, result, mesh, axes, places)) {
+      if (!(piece.box == box)) continue;
+      if (piece.coordinates.size() == 1) return places.repetition(place);
+      std::int64_t before = 0;
+      for (const Coordinates& coordinates : piece.coordinates)
+        for (std::int64_t k = 0; k < places.repetitions(); ++k) before += places.place(coordinates, k) < place;
+      return before;
     }
+    return std::max<std::int64_t>(device, 0);
   }
 
   // The holders in the order of their places.

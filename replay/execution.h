@@ -5,15 +5,13 @@
 //   y[i] = x[i - 1 else 0] on [4..8]: x must be held on [3..7], then y is held on [4..8]
 #pragma once
 
-#include "check/affine.h"
 #include "check/places.h"
-#include "check/verdict.h"
 #include "ir/box_set.h"
-#include "ir/schedule.h"
+#include "replay/along.h"
 
 namespace tap::check {
 
-using ir::Box, ir::BoxSet;
+using ir::BoxSet;
 
 struct Contents {
   std::optional<Class> value = {};
@@ -34,31 +32,40 @@ struct Run {
   const Writers* writers = nullptr;
 };
 
-// What a task runs on is one block.
-void check_single(const ir::Operator& op, const Box& box, Obligation obligation);
-// All that is in a row, as if it were one box; and the boxes as which it has to be looked at, one if that is all there is to
-// it (rows.cpp). Each has to be a block.
-Box all_of(const Box& first, const ir::Row& row);
-std::vector<Box> in_one(const ir::Operator& op, const Box& first, const ir::Row& row, Obligation obligation);
-// The points on which the operator runs for a box, which must be blocks of each dim that is cut and have all that is reduced
-// there. One dim whose points only order a walk has one point: `walked` says whether the box has that one, or all.
-Box points_of(const ir::Operator& op, const Box& box, bool walked, Obligation obligation);
-bool is_idle(const ir::Operator& op, const Box& points);  // no point writes anything
+// That a box, and each other of its row, is a block of each dim that is cut and has all that is reduced there. Of a dim whose
+// points only order a walk, `walked` says whether the box has one point, or all.
+void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, Obligation obligation);
+inline void expect_few(std::int64_t boxes) {
+  expect(Obligation::well_formed, boxes <= 1 << 22, "a row of {} would have to be looked at one by one", boxes);
+}
+// `take` is given the row if it refuses nothing of it, else each of those that the outermost level is of, and so on.
+template <class T, class Take>
+void in_rows_or_one_by_one(const T& first, Take take) {
+  try {
+    return take(first);
+  } catch (const Refusal&) {
+    if (first.row.empty()) throw;
+  }
+  expect_few(first.row[0].count);
+  for (const T& one : outermost_written_out(first)) in_rows_or_one_by_one(one, take);
+}
+// The points on which the operator runs for all boxes of a row: one box, if that is all there is to them (rows.cpp).
+std::vector<Box> points_of(const ir::Operator& op, const Box& first, const ir::Row& row);
+std::vector<Box> all_of(const Box& first, const ir::Row& row);  // of cells, each box of them once
+bool is_idle(const ir::Operator& op, const Box& points);        // no point writes anything
 // Regions that are no groups need all of their operands, and write all of their results.
 bool is_whole(const ir::Operator& op);
-// What an access touches, also outside of the tensor.
-Box bounds_of(const ir::Access& access, const Box& points);
-// Refuses if the memory lacks cells that the operator reads of the operand.
-void check_reads(const Run& run, std::size_t operand, const Box& points, const Contents& memory, Obligation obligation);
 bool is_told_by(const ir::Access& access, std::size_t dim);  // whether the dim says which cell it is
-// The bounds of what a write writes; whether it leaves no gap there, which is so if its points are as many as the cells, since
-// no cell is written twice; and of the points those dims that say where it is.
-Box written_by(const ir::Operator& op, const ir::Access& write, const Box& points);
-bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points);
+// A box of which each reduced dim has one point: it says where a result is written.
+Box one_of_each_reduced(const ir::Operator& op, Box points);
+// Whether a write leaves no gap in what it touches, which is so if its points are as many as the cells, since no cell is written
+// twice; all within `reach` are points if no constraint cuts any off.
+bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach);
+// Of the points those dims that say where it is.
 Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
 // since none is written twice; or all of the value once all of its writers' points were at work on this memory.
-void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points, const Box& box,
-                 Contents& memory);
+void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points,
+                 const Box& cells, bool dense, const Box& box, Contents& memory);
 
 }  // namespace tap::check

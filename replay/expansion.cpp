@@ -1,18 +1,19 @@
 // Block graphs: schedules in which everything has memory of its own and the tasks run one after another, each on a device.
+#include <utility>
+
 #include "check/justify.h"
 #include "ir/well_formed.h"
 #include "replay/execution.h"
+#include "replay/placements.h"
 #include "replay/replay.h"
 
 namespace tap::check {
 
 namespace {
 
-std::vector<ir::BufferId> buffers_of(const std::vector<ir::HeldId>& held) {
-  std::vector<ir::BufferId> buffers;
-  for (ir::HeldId id : held) buffers.emplace_back(id.index());
-  return buffers;
-}
+// Each is the buffer with its number.
+ir::BufferId buffer_of(ir::HeldId id) { return ir::BufferId(id.index()); }
+ir::BufferMember buffer_of(const ir::HeldMember& one) { return {buffer_of(one.id), one.number}; }
 
 class Expansion {
  public:
@@ -22,7 +23,10 @@ class Expansion {
     if (!verdict.attempt({}, where, [&] { translate(); })) return;
     constexpr auto expansion = Obligation::expansion;
     Tasks tasks{blocks_.graph, schedule_, {}, expansion, Obligation::held, expansion, false};
-    for (const auto& holders : blocks_.outputs) tasks.outputs.push_back(buffers_of(holders));
+    for (const auto& holders : blocks_.outputs) {
+      tasks.outputs.emplace_back();
+      for (ir::HeldId id : holders) tasks.outputs.back().push_back(buffer_of(id));
+    }
     run_tasks(program_, tasks, where, verdict);
   }
 
@@ -33,7 +37,8 @@ class Expansion {
       auto id = ir::OperationId(static_cast<std::size_t>(&operation - graph_.operations.data()));
       schedule_.operations.emplace_back().what.operation = id;
     }
-    for (const ir::Held& held : blocks_.held) schedule_.buffers.push_back({"", {}, held.box, ir::BufferPlace::output});
+    for (const ir::Held& held : blocks_.held)
+      schedule_.buffers.push_back({"", {}, held.box, ir::BufferPlace::output, 0, 0, -1, held.row});
     for (ir::HeldId id : blocks_.inputs) {
       ir::Buffer& buffer = schedule_.buffers[id.index()];
       buffer.place = ir::BufferPlace::input;
@@ -41,7 +46,8 @@ class Expansion {
     }
     schedule_.sequences.emplace_back();
     for (const ir::Task& task : blocks_.tasks) try {
-        std::visit([this](const auto& one) { add(one); }, task);
+        std::visit([this](const auto& row) { in_rows_or_one_by_one(row, [this](const auto& one) { add(one); }); },
+                   task);
       } catch (Refusal& refusal) {
         refusal.detail = fmt::format("task {}: {}", &task - blocks_.tasks.data(), refusal.detail);
         throw;
@@ -49,26 +55,37 @@ class Expansion {
   }
 
   void add(const ir::Move& move) {
-    ir::CopyBox copy{ir::BufferId(move.from.index()), ir::BufferId(move.to.index()), move.box};
-    schedule_.sequences[0].push_back({{std::move(copy)}});
+    schedule_.sequences[0].push_back({{ir::CopyBox{buffer_of(move.from), buffer_of(move.to), move.box, move.row}}});
   }
   // It runs where it is placed; what it reads is there or everywhere, and what it writes is there.
   void add(const ir::Application& task) {
     const ir::Operation& operation = graph_[task.operation];
     const ir::Operator& op = program_[operation.op];
-    check_place(program_, operation, task.device, all_of(task.box, task.row));
-    ir::KernelCall call{0, 1, task.operation.index(), task.box, {}, buffers_of(task.operands), task.row};
-    for (ir::BufferId id : buffers_of(task.results)) call.buffers.push_back(id);
+    const std::size_t rank = task.box.rank();
+    const Along device = along(task.row, task.device, rank);
+    check_place(program_, operation, task.row, device, moving(task.row, task.box));
+    ir::KernelCall call{0, 1, task.operation.index(), task.box, {}, {}, task.row};
+    for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + static_cast<std::ptrdiff_t>(rank));
+    for (const auto* list : {&task.operands, &task.results})
+      for (const ir::HeldMember& one : *list) call.buffers.push_back(buffer_of(one));
     for (std::size_t k = 0; k < call.buffers.size() && !is_idle(op, task.box); ++k) {
-      const std::int64_t device = blocks_.held[call.buffers[k].index()].device;
-      bool here = device == task.device || (device == ir::everywhere && k < task.operands.size());
-      expect(Obligation::held, here, "operand or result {} is held by another device", k);
+      const ir::Held& held = blocks_.held[call.buffers[k].id.index()];
+      Along by{held.device, std::vector<std::int64_t>(task.row.size(), 0)};
+      const Along number = along(task.row, call.buffers[k].number, rank + 1 + k);
+      const std::vector<Along> places = places_in(held.row, task.row, number, Obligation::held);
+      for (std::size_t l = 0; l < places.size(); ++l) by = sum(std::move(by), places[l], held.row[l].steps.back());
+      const bool all = held.device == ir::everywhere && held.row.empty() && k < task.operands.size();
+      expect(Obligation::held, by == device || all, "operand or result {} is held by another device", k);
     }
     // Blocks that write the same cells again do so one after another.
     const bool again = std::ranges::any_of(op.writes, [](auto& write) { return !write.invariant_dims.empty(); });
-    for (std::int64_t n = 0; n < (again ? task.row.count : 1); ++n) {
-      if (again) call.box = task.row.at(task.box, n), call.row = {};
-      schedule_.sequences[0].push_back({{call}});
+    if (!again) return schedule_.sequences[0].push_back({{std::move(call)}});
+    ir::Row across, within;
+    for (ir::Level& level : std::exchange(call.row, {})) (is_across(level, rank) ? across : within).push_back(level);
+    call.row = std::move(within);
+    for (ir::KernelCall& one : members(call)) {
+      one.row = across;
+      schedule_.sequences[0].push_back({{std::move(one)}});
     }
   }
 

@@ -1,86 +1,127 @@
-// Calls in a row are looked at as one: so what is proved of them is proved once, for any number.
+// Tasks in a row are looked at as one: so what is proved of them is proved once, for any number.
 //
-//   y[i] = x[i - 1] on [0..1, 0..4], 4 times along (0, 1)      as if it were on [0..4, 0..16]: blocks 0..4
+//   y[i] = x[i - 1] on [0..1, 0..4] times 4 by (1, 4, …)      as if it were on [0..4, 0..16]: blocks 0..4
 #include <algorithm>
 
 #include "replay/execution.h"
 
 namespace tap::check {
 
-void check_single(const ir::Operator& op, const Box& box, Obligation obligation) {
-  for (const ir::Blocking& b : op.blockings) {
-    const ir::Range number = box.dims[b.block_dim];
-    bool one = op.dims[b.block_dim].role == ir::DimRole::reduction || number.empty() || number.hi == number.lo + 1;
-    expect(obligation, one, "dim {} has not one block number", b.block_dim);
-  }
-}
-
-Box all_of(const Box& first, const ir::Row& row) {
-  Box all = row.at(first, row.count - 1);
-  for (std::uint32_t d : row.dims) all.dims[d].lo = first.dims[d].lo;
-  return all;
-}
-
 namespace {
 
-// Whether the dim is cut, last of all, into blocks with these numbers, and those of the row are of one size: blocks that are
-// not written out never grow, so that the first and the end of the last tell of all.
-bool is_cut_by(const ir::Operator& op, std::uint32_t number, std::uint32_t dim, const Box& first, const ir::Row& row) {
-  const ir::Range block = first.dims[dim];
-  ir::Range rest = op.dims[dim].range;
-  bool cut = false;
-  for (const ir::Blocking& b : op.blockings) {
-    if (b.dim != dim) continue;
-    const std::int64_t r = first.dims[b.block_dim].lo;
-    const bool last = b.block_dim == number, moves = std::ranges::count(row.dims, b.block_dim) > 0;
-    bool there = r >= 0 && r <= b.blocks.count - (last ? row.count : 1);
-    if (cut || last != moves || !there || op.dims[b.block_dim].role == ir::DimRole::reduction) return false;
-    auto begins = [&](std::int64_t n) {
-      return edge(b.blocks, rest, r + n) == checked::add(block.lo, checked::mul(n, block.size()));
-    };
-    const std::int64_t all = b.blocks.boundaries.empty() ? 1 : row.count;
-    for (std::int64_t n = 0; last && n <= all; ++n)
-      if (!begins(n)) return false;
-    if (last && !begins(row.count)) return false;
-    rest = {edge(b.blocks, rest, r), edge(b.blocks, rest, r + 1)};
-    cut = last;
-  }
-  return cut;
+// Whether these blocks of what begins there are all of that size. Blocks that are not written out never grow, so that the first
+// and the sum of all tell of each.
+bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::int64_t size) {
+  auto begin = [&](std::int64_t n) { return edge(blocks, cut, n); };
+  if (blocks.boundaries.empty())
+    return begin(numbers.lo + 1) == begin(numbers.lo) + size &&
+           begin(numbers.hi) - begin(numbers.lo) == checked::mul(size, numbers.hi - numbers.lo);
+  for (std::int64_t n = numbers.lo; n < numbers.hi; ++n)
+    if (begin(n + 1) != begin(n) + size) return false;
+  return true;
 }
 
-// Whether the row goes along the number of a block and just the dims that it cuts, or along one dim that is not cut.
-bool is_led_by(const ir::Operator& op, std::uint32_t number, const Box& first, const ir::Row& row) {
-  std::ptrdiff_t cut = 0;
-  for (std::uint32_t d : row.dims) cut += d != number && is_cut_by(op, number, d, first, row);
-  return op.dims[number].role == ir::DimRole::parallel && cut + 1 == std::ssize(row.dims) &&
-         std::ranges::count(op.blockings, number, &ir::Blocking::block_dim) == cut &&
-         std::ranges::count(op.blockings, number, &ir::Blocking::dim) == 0;
-}
-
-// Whether no access tells two of the dims: then the points of all boxes, put into one, touch what the points of each touch. And
-// where a result does not depend on a dim, each of them touches the same.
-bool is_apart(const std::vector<ir::Access>& accesses, const std::vector<std::uint32_t>& dims) {
-  return std::ranges::all_of(accesses, [&](const ir::Access& access) {
-    auto told = [&](std::uint32_t d) { return is_told_by(access, d); };
-    auto same = [&](std::uint32_t d) { return std::ranges::count(access.invariant_dims, d) > 0; };
-    return std::ranges::count_if(dims, told) <= 1 && std::ranges::none_of(dims, same);
-  });
+bool stays(const Along& number) {
+  return std::ranges::all_of(number.steps, [](std::int64_t step) { return step == 0; });
 }
 
 }  // namespace
 
-std::vector<Box> in_one(const ir::Operator& op, const Box& first, const ir::Row& row, Obligation obligation) {
-  check_single(op, first, obligation);
-  auto leads = [&](std::uint32_t d) { return is_led_by(op, d, first, row); };
-  if (row.count == 1) return {first};
-  if (std::ranges::any_of(row.dims, leads) && is_apart(op.reads, row.dims) && is_apart(op.writes, row.dims))
-    return {all_of(first, row)};
-  for (std::uint32_t d : row.dims)
-    expect(obligation, op.dims[d].range.contains(all_of(first, row).dims[d]), "a row of {} ends behind dim {}",
-           row.count, d);
-  std::vector<Box> boxes;
-  for (std::int64_t n = 0; n < row.count; ++n) boxes.push_back(row.at(first, n));
+void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, Obligation obligation) {
+  const Moving box = moving(row, first);
+  Moving wanted = moving(row, box_of(op));
+  for (Along& begin : wanted.begins) std::ranges::fill(begin.steps, 0);
+  std::vector<bool> walks(first.rank(), false);  // what is walked block by block
+  for (const ir::Blocking& b : op.blockings) {
+    const ir::Range number = first.dims[b.block_dim];
+    const Along& goes = box.begins[b.block_dim];
+    if (op.dims[b.block_dim].role == ir::DimRole::reduction) {
+      if (walked) wanted.begins[b.block_dim].first = 0, wanted.sizes[b.block_dim] = 1;
+      walks[b.dim] = true;
+      continue;
+    }
+    if (number.empty()) continue;
+    expect(obligation, number.hi == number.lo + 1, "dim {} has not one block number", b.block_dim);
+    const ir::Range all = reach(row, goes);
+    expect(obligation, all.lo >= 0 && all.hi <= b.blocks.count && !walks[b.dim], "dim {} has the number of no block",
+           b.block_dim);
+    Along& begin = wanted.begins[b.dim];
+    const ir::Range cut{begin.first, begin.first + wanted.sizes[b.dim]};
+    begin.first = edge(b.blocks, cut, number.lo);
+    wanted.sizes[b.dim] = edge(b.blocks, cut, number.hi) - begin.first;
+    bool alike = stays(goes) || are_alike(b.blocks, cut, all, wanted.sizes[b.dim]);
+    expect(obligation, alike && (stays(begin) || b.blocks.boundaries.empty()), "blocks of dim {} are not alike", b.dim);
+    begin = sum(std::move(begin), Along{0, goes.steps}, wanted.sizes[b.dim]);
+  }
+  for (std::size_t d = 0; d < first.rank(); ++d) {
+    const Along &has = box.begins[d], &begin = wanted.begins[d];
+    const ir::Range all{begin.first, begin.first + wanted.sizes[d]};
+    const ir::Range here = has.steps == begin.steps ? first.dims[d] : reach(row, has, box.sizes[d]);
+    bool together = has.steps == begin.steps || (stays(begin) && op.dims[d].role == ir::DimRole::parallel);
+    bool fits = op.dims[d].role == ir::DimRole::parallel ? all.contains(here) : here == all;
+    expect(obligation, together && (fits || (first.dims[d].empty() && all.empty())),
+           "dim {} runs over {}..{}, which is not {}..{}", d, here.lo, here.hi, all.lo, all.hi);
+  }
+}
+
+namespace {
+
+// Whether no access tells two of the dims, or one and a constraint another: then the points of all boxes, put into one, touch what
+// the points of each touch. And where a result does not depend on a dim, each of them touches the same.
+bool is_apart(const ir::Operator& op, const std::vector<ir::Access>& accesses, const std::vector<std::size_t>& dims) {
+  return std::ranges::all_of(accesses, [&](const ir::Access& access) {
+    auto told = [&](std::size_t d) {
+      return is_told_by(access, d) ||
+             std::ranges::any_of(op.constraints, [d](const ir::Constraint& c) { return speaks_of(c.expr, d); });
+    };
+    auto same = [&](std::size_t d) { return std::ranges::count(access.invariant_dims, d) > 0; };
+    return std::ranges::count_if(dims, told) <= 1 && std::ranges::none_of(dims, same);
+  });
+}
+
+// The boxes of a row: one where each begins at the end of the one before it and `joins` says that they may be one.
+template <class Joins>
+std::vector<Box> joined(const Box& first, const ir::Row& row, Joins joins) {
+  std::vector<Box> boxes{first};
+  for (auto level = row.rbegin(); level != row.rend(); ++level) {
+    std::vector<std::size_t> dims;
+    bool side_by_side = true;
+    for (std::size_t d = 0; d < first.rank(); ++d)
+      if (level->steps[d] != 0) dims.push_back(d), side_by_side &= level->steps[d] == boxes[0].dims[d].size();
+    if (side_by_side && joins(dims)) {
+      for (Box& box : boxes)
+        for (std::size_t d : dims) box.dims[d].hi += checked::mul(level->steps[d], level->count - 1);
+      continue;
+    }
+    std::vector<Box> all;
+    expect_few(checked::mul(std::ssize(boxes), level->count));
+    for (const Box& box : boxes)
+      for (std::int64_t n = 0; n < level->count; ++n) {
+        Box& one = all.emplace_back(box);
+        for (std::size_t d : dims) {
+          const std::int64_t by = checked::mul(level->steps[d], n);
+          one.dims[d] = {checked::add(one.dims[d].lo, by), checked::add(one.dims[d].hi, by)};
+        }
+      }
+    boxes = std::move(all);
+  }
   return boxes;
+}
+
+}  // namespace
+
+std::vector<Box> points_of(const ir::Operator& op, const Box& first, const ir::Row& row) {
+  std::vector<Box> boxes = joined(first, row, [&](const std::vector<std::size_t>& dims) {
+    return is_apart(op, op.reads, dims) && is_apart(op, op.writes, dims);
+  });
+  for (Box& box : boxes)
+    for (const ir::Blocking& b : op.blockings)
+      if (op.dims[b.block_dim].role == ir::DimRole::reduction) box.dims[b.block_dim] = {0, 1};
+  return boxes;
+}
+
+std::vector<Box> all_of(const Box& first, const ir::Row& row) {
+  return joined(first, row, [](const std::vector<std::size_t>& dims) { return dims.size() <= 1; });
 }
 
 }  // namespace tap::check

@@ -1,10 +1,7 @@
 // Schedules: run in order, with repetitions by induction, the tasks leave every output in its place; and no task works on
 // memory that another still needs, or that another task of its batch works on.
-#include <iterator>
-#include <utility>
-
 #include "ir/well_formed.h"
-#include "replay/execution.h"
+#include "replay/memories.h"
 #include "replay/replay.h"
 
 namespace tap::check {
@@ -24,53 +21,37 @@ class Machine {
 
  private:
   using BufferId = ir::BufferId;
-  struct Task {  // that has begun
-    const Run* run = nullptr;
+  // What tasks that have begun write when they end: of a value, or all of it a fill.
+  struct Write {
+    Where to;
+    Box cells;
+    std::optional<Class> value = {};
+    std::optional<ir::Scalar> filled = {};
+    bool dense = true;
+    const ir::Access* by = nullptr;  // at these points, if one task alone writes
     Box points = {};
+    const Run* run = nullptr;
   };
-  struct State {
-    Contents contents = {};
-    BufferId partner = {};                    // with which it changes places
-    std::size_t read_in = 0, written_in = 0;  // the batch in which it was last
-    BoxSet written = {};                      // in that batch
-    const ir::Access* by = nullptr;           // whose points those are; none: cells of copies
-  };
+  using Writes = std::vector<Write>;
 
-  State& at(BufferId id) { return states_[id.index()]; }
-  static bool is_aligned(const ir::Buffer& b) { return b.at % static_cast<std::int64_t>(size_of(b.element)) == 0; }
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
+  Contents& at(BufferId id) { return memories_->at(id); }
   Class class_of(ir::ValueId v, const ir::Path& path) { return places_.class_of(path, v, steps_); }
-  std::int64_t end_of(BufferId id) const {
-    std::int64_t bytes = checked::mul(buffer(id).box.size(), static_cast<std::int64_t>(size_of(buffer(id).element)));
-    return checked::add(buffer(id).at, bytes);
-  }
 
   void begin() {
+    memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
-      const bool prepared = buffer.place == ir::BufferPlace::prepared;
-      bool fits = (!prepared && buffer.place != ir::BufferPlace::arena) ||
-                  (end_of(BufferId(b)) <= (prepared ? s_.prepared_bytes : s_.arena_bytes) && is_aligned(buffer));
-      expect(tasks_.keeps, fits, "b{} ends behind the memory that there is, or begins inside of a cell", b);
       if (buffer.place != ir::BufferPlace::input) continue;
-      states_[b].contents.value = class_of(graph_.inputs[static_cast<std::size_t>(buffer.at)], {});
-      states_[b].contents.cells.add(buffer.box);
+      Contents& given = at(BufferId(b)) = {class_of(graph_.inputs[static_cast<std::size_t>(buffer.at)], {})};
+      given.cells.add(buffer.box);
     }
     for (const ir::Sequence& sequence : s_.sequences)
       for (const ir::Batch& batch : sequence)
         for (const ir::ScheduledTask& task : batch)
-          if (auto* loop = std::get_if<ir::Iteration>(&task.what)) exchanges(*loop);
+          if (auto* loop = std::get_if<ir::Iteration>(&task.what))
+            for (const auto& [state, a, b] : loop->states) memories_->exchange_places(a, b);
     if (s_.preparation) prepare(s_.sequences[*s_.preparation]);
-  }
-
-  // Two memories that change places are one, as far as others are concerned.
-  void exchanges(const ir::Iteration& loop) {
-    for (const auto& [state, a, b] : loop.states) {
-      bool apart = end_of(a) <= buffer(b).at || end_of(b) <= buffer(a).at || end_of(a) == buffer(a).at;
-      expect(tasks_.keeps, apart, "b{} and b{} change places, and overlap", a.index(), b.index());
-      at(a).partner = b;
-      at(b).partner = a;
-    }
   }
 
   // What kernels want of constants, made once: as if all of it were done at a time. What is made is the kernels' own affair.
@@ -78,14 +59,15 @@ class Machine {
     for (const ir::Batch& batch : sequence)
       for (const ir::ScheduledTask& task : batch) {
         const auto& call = std::get<ir::KernelCall>(task.what);
-        Contents& made = at(call.buffers[1]).contents = {at(call.buffers[0]).contents.value};
-        made.prepared_by = call.kernel;
-        take(call.buffers[1], call.buffers[1]);
+        const BufferId made = call.buffers[1].id;
+        at(made) = {at(call.buffers[0].id).value};
+        at(made).prepared_by = call.kernel;
+        memories_->take(made, made);
       }
   }
   bool is_prepared(BufferId id, const Run& run, std::size_t operand) {
-    const Contents& contents = at(id).contents;
     if (buffer(id).place != ir::BufferPlace::prepared) return false;
+    const Contents& contents = at(id);
     for (const ir::Preparation& how : s_.prepared[run.side.operation->op.index()]) {
       bool so = contents.value == run.side.operands[operand] && contents.prepared_by == how.kernel;
       expect(tasks_.does, how.operand != operand || so, "operand {} is not prepared as its kernel wants it", operand);
@@ -93,13 +75,16 @@ class Machine {
     return true;
   }
 
+  bool holds(BufferId id, Class value) {
+    return std::ranges::all_of(memories_->at(memories_->where(id)),
+                               [&](State* state) { return state->contents.hold(value, buffer(id).box); });
+  }
   void outputs() {
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
-      const Class value = class_of(graph_.outputs[k], {});
       BoxSet held;
       for (BufferId id : tasks_.outputs[k]) {
-        expect(tasks_.does, at(id).contents.hold(value, buffer(id).box), "output {} is not in b{}", k, id.index());
-        held.add(buffer(id).box);
+        expect(tasks_.does, holds(id, class_of(graph_.outputs[k], {})), "output {} is not in b{}", k, id.index());
+        for (Box& box : all_of(buffer(id).box, buffer(id).row)) held.add(std::move(box));
       }
       expect(tasks_.does, held.covers(Box::of_shape(graph_[graph_.outputs[k]].type.shape)),
              "a part of output {} is nowhere", k);
@@ -108,12 +93,36 @@ class Machine {
 
   // What the tasks of a batch read is what was there before it.
   void batch(const ir::Batch& batch) {
-    ++batch_;
-    std::vector<std::vector<Task>> tasks;  // of each, the boxes as which it is looked at
-    for (const ir::ScheduledTask& task : batch)
-      tasks.push_back(std::visit([this](const auto& one) { return begin(one); }, task.what));
-    for (std::size_t k = 0; k < batch.size(); ++k)
-      for (const Task& task : tasks[k]) std::visit([&](const auto& one) { end(one, task); }, batch[k].what);
+    memories_->begin_batch();
+    Writes writes;
+    auto begin = [&](const auto& one) {
+      for (Write& write : this->begin(one)) writes.push_back(std::move(write));
+    };
+    for (const ir::ScheduledTask& task : batch) {
+      if (auto* loop = std::get_if<ir::Iteration>(&task.what)) run(*loop);
+      else if (auto* call = std::get_if<ir::KernelCall>(&task.what)) in_rows_or_one_by_one(*call, begin);
+      else if (auto* copy = std::get_if<ir::CopyBox>(&task.what)) in_rows_or_one_by_one(*copy, begin);
+      else if (auto* fill = std::get_if<ir::Fill>(&task.what)) in_rows_or_one_by_one(*fill, begin);
+      else in_rows_or_one_by_one(std::get<ir::OutsideCall>(task.what), begin);
+    }
+    for (const Write& write : writes) end(write);
+  }
+
+  void end(const Write& write) {
+    const bool alone = write.by != nullptr;
+    const Box spread = alone ? spread_of(*write.run->side.op, *write.by, write.points) : Box();
+    for (State* state : memories_->write(write.to, write.cells, write.dense, write.by, spread)) {
+      Contents& memory = state->contents;
+      if (alone) {
+        add_written(program_, *write.run, *write.by, write.points, write.cells, write.dense, buffer(write.to.id).box,
+                    memory);
+        continue;
+      }
+      if (!write.value || (memory.value && memory.value != write.value)) memory = {};
+      if (write.filled) memory.filled = write.filled;
+      memory.value = write.value;
+      if (write.value) memory.cells.add(write.cells);
+    }
   }
 
   const Run& run_of(std::size_t number) {
@@ -124,127 +133,126 @@ class Machine {
     return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
   }
 
-  // Memory is to be written: what was in it, and in all that overlaps it, is gone unless it is more of the same. Tasks of one
-  // operation may write one memory, at points that are apart.
-  Contents& write(BufferId id, const Box& cells, const ir::Access* by = nullptr, const Box& points = {}) {
-    State& state = at(id);
-    bool kept = buffer(id).place == ir::BufferPlace::input || buffer(id).place == ir::BufferPlace::prepared;
-    expect(tasks_.keeps, !kept, "an input or what is prepared is written: b{}", id.index());
-    expect(tasks_.keeps, buffer(id).box.contains(cells), "b{} is written outside of its box", id.index());
-    expect(tasks_.keeps, state.read_in != batch_, "b{} is written while another task reads it", id.index());
-    if (state.written_in != batch_) state.written_in = batch_, state.written = {}, state.by = by;
-    bool apart = !state.written.meets(by ? points : cells);
-    expect(tasks_.keeps, state.by == by && apart, "two tasks of a batch write the same cells of b{}", id.index());
-    state.written.add(by ? points : cells);
-    if (buffer(id).place != ir::BufferPlace::arena) return state.contents;
-    take(id, id);
-    if (state.partner.valid()) take(state.partner, id);
-    return state.contents;
-  }
-  // The range of `id` is now its own, or its partner's.
-  void take(BufferId id, BufferId writer) {
-    const std::int64_t begin = buffer(id).at, end = end_of(id);
-    if (begin == end) return;
-    std::map<std::int64_t, BufferId>& owners = owners_[buffer(id).place];
-    auto it = owners.lower_bound(begin);
-    if (it != owners.end() && it->first == begin && it->second == id) return;
-    if (it != owners.begin() && end_of(std::prev(it)->second) > begin) --it;
-    while (it != owners.end() && it->first < end) {
-      for (BufferId other : {it->second, at(it->second).partner}) {
-        if (!other.valid() || other == writer) continue;
-        bool idle = at(other).read_in != batch_ && at(other).written_in != batch_;
-        expect(tasks_.keeps, idle, "b{} lies over b{}, and both are used at a time", writer.index(), other.index());
-        at(other).contents = {};
+  // Refuses if the memories lack cells that the operator reads of the operand.
+  void check_reads(const Run& run, std::size_t operand, const Box& points, const Where& where, const ir::Row& levels) {
+    const ir::Operator& op = *run.side.op;
+    const Box whole = Box::of_shape(op.operands[operand].shape);
+    auto need = [&](const Moving& box) {
+      const Box cells = memories_->cells_of(where, levels, box, &whole);
+      for (State* state : memories_->at(where)) {
+        const Contents& contents = state->contents;
+        expect(tasks_.reads, contents.hold(run.side.operands[operand], cells),
+               "operand {} of `{}` is not there: the memory {}", operand, op.name,
+               contents.value == run.side.operands[operand] ? "lacks cells of it" : "holds something else");
       }
-      it = owners.erase(it);
-    }
-    owners.emplace(begin, id);
+    };
+    if (is_whole(op)) need(moving({}, whole));
+    if (points.empty()) return;  // a reduction over nothing reads nothing
+    for (const ir::Access& read : op.reads)
+      if (read.tensor == operand) need(touched(levels, read, points));
   }
 
-  std::vector<Task> begin(const ir::KernelCall& call) {
+  Writes begin(const ir::KernelCall& call) {
     const Run& run = run_of(call.operations);
     const ir::Operator& op = *run.side.op;
-    std::vector<Task> tasks;
-    for (Box& box : in_one(op, call.box, call.row, tasks_.does)) {
-      for (const ir::Counter& counter : call.counters) box.dims[counter.dim] = op.dims[counter.dim].range;
-      tasks.push_back({&run, points_of(op, box, tasks_.scheduled && !op.region(), tasks_.does)});
-      const Box& points = tasks.back().points;
-      for (std::size_t k = 0; k < op.operands.size() && !is_idle(op, points); ++k) {
-        State& state = at(call.buffers[k]);
-        if (!is_prepared(call.buffers[k], run, k)) check_reads(run, k, points, state.contents, tasks_.reads);
-        state.read_in = batch_;
-      }
+    Box first = call.box;
+    for (const ir::Counter& counter : call.counters) first.dims[counter.dim] = op.dims[counter.dim].range;
+    check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), tasks_.does);
+    ir::Row across, within;  // to other memories, or to other boxes alone
+    for (const ir::Level& level : call.row) (is_across(level, first.rank()) ? across : within).push_back(level);
+    std::vector<Where> where;
+    for (std::size_t k = 0; k < call.buffers.size(); ++k)
+      where.push_back(memories_->where(call.buffers[k], across, first.rank() + k));
+    Writes writes;
+    for (const Box& points : points_of(op, first, within)) {
+      if (is_idle(op, points)) continue;
+      for (std::size_t k = 0; k < op.operands.size(); ++k)
+        if (!is_prepared(where[k].id, run, k)) check_reads(run, k, points, where[k], across);
+      for (std::size_t k = 0; k < op.operands.size(); ++k) memories_->read(where[k]);
+      const Where* results = where.data() + op.operands.size();
+      for (std::size_t k = 0; k < op.results.size() && is_whole(op); ++k)
+        writes.push_back({results[k], Box::of_shape(op.results[k].shape), run.side.results[k]});
+      for (const ir::Access& by : op.writes) writes.push_back(written(run, by, points, results[by.tensor], across));
     }
-    return tasks;
+    return writes;
   }
-  void end(const ir::KernelCall& call, const Task& task) {
-    const ir::Operator& op = *task.run->side.op;
-    if (is_idle(op, task.points)) return;
-    const BufferId* results = call.buffers.data() + op.operands.size();
-    for (std::size_t k = 0; k < op.results.size() && is_whole(op); ++k) {
-      const Box whole = Box::of_shape(op.results[k].shape);
-      (write(results[k], whole) = {task.run->side.results[k]}).cells.add(whole);
-    }
-    for (const ir::Access& by : op.writes) {
-      const BufferId to = results[by.tensor];
-      Contents& contents = write(to, written_by(op, by, task.points), &by, spread_of(op, by, task.points));
-      add_written(program_, *task.run, by, task.points, buffer(to).box, contents);
-    }
+  Write written(const Run& run, const ir::Access& by, const Box& all, const Where& to, const ir::Row& across) {
+    const ir::Operator& op = *run.side.op;
+    const Box points = one_of_each_reduced(op, all), whole = Box::of_shape(op.results[by.tensor].shape);
+    const Moving box = touched(across, by, points);
+    const bool dense = leaves_no_gap(op, by, points, reach(across, moving(across, points)));
+    const bool alone = across.empty() && buffer(to.id).row.empty();
+    expect(tasks_.keeps, alone || (dense && to.each_by_one && Memories::are_alike(to, box)),
+           "members of b{} are not written alike", to.id.index());
+    Write write{to, memories_->cells_of(to, across, box, &whole), run.side.results[by.tensor], {}, dense};
+    if (alone) write.by = &by, write.points = points, write.run = &run;
+    return write;
   }
 
-  std::vector<Task> begin(const ir::CopyBox& copy) {
-    State& from = at(copy.from);
-    bool there = copy.box.empty() || (from.contents.value && from.contents.cells.covers(copy.box));
-    expect(tasks_.reads, there, "what is copied from b{} is not there", copy.from.index());
-    from.read_in = batch_;
-    return {Task{}};
-  }
-  void end(const ir::CopyBox& copy, const Task&) {
-    if (copy.box.empty()) return;
-    const Class value = *at(copy.from).contents.value;
-    Contents& to = write(copy.to, copy.box);
-    if (to.value && to.value != value) to = {};
-    to.value = value;
-    to.cells.add(copy.box);
+  Writes begin(const ir::CopyBox& copy) {
+    if (copy.box.empty()) return {};
+    const std::size_t rank = copy.box.rank();
+    const Where from = memories_->where(copy.from, copy.row, rank);
+    const Box cells = memories_->cells_of(from, copy.row, moving(copy.row, copy.box), nullptr);
+    const std::vector<State*> states = memories_->at(from);
+    const std::optional<Class> value = states[0]->contents.value;
+    for (State* state : states) {
+      bool there = value && state->contents.value == value && state->contents.cells.covers(cells);
+      expect(tasks_.reads, there, "what is copied from b{} is not there", from.id.index());
+    }
+    ir::Row across, within;  // to other memories, or to other cells of one
+    for (const ir::Level& level : copy.row) {
+      bool moves = std::any_of(level.steps.begin(), level.steps.end() - 2, [](auto by) { return by != 0; });
+      expect(tasks_.keeps, moves || level.steps.back() != 0, "cells of b{} are written twice", copy.to.id.index());
+      (level.steps.back() != 0 ? across : within).push_back(level);
+    }
+    const Where to = memories_->where(copy.to, across, rank + 1);
+    Writes writes;
+    for (const Box& box : all_of(copy.box, within)) {
+      const Moving goes = moving(across, box);
+      expect(tasks_.keeps, to.each_by_one && Memories::are_alike(to, goes), "members of b{} are not written alike",
+             to.id.index());
+      writes.push_back({to, memories_->cells_of(to, across, goes, nullptr), value});
+    }
+    memories_->read(from);
+    return writes;
   }
 
-  std::vector<Task> begin(const ir::Fill&) { return {Task{}}; }
-  void end(const ir::Fill& fill, const Task&) {
-    write(fill.buffer, buffer(fill.buffer).box) = {};
-    at(fill.buffer).contents.filled = fill.value;
+  Writes begin(const ir::Fill& fill) {
+    return {{memories_->where(fill.buffer, fill.row, 0), buffer(fill.buffer.id).box, {}, fill.value}};
   }
 
   // Each access has memory of its own, of just the cells that it touches; outside of the tensor it holds the fill.
-  std::vector<Task> begin(const ir::OutsideCall& call) {
+  Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
-    check_single(op, call.box, tasks_.does);
-    Task task{&run, points_of(op, call.box, false, tasks_.does)};
-    for (std::size_t k = 0; k < op.reads.size() && !is_idle(op, task.points); ++k) {
+    expect(tasks_.does, call.row.empty(), "outside kernels are called in a row");
+    check_blocks(op, call.box, {}, false, tasks_.does);
+    const Box points = points_of(op, call.box, {})[0];
+    if (is_idle(op, points)) return {};
+    for (std::size_t k = 0; k < op.reads.size(); ++k) {
       const ir::Access& read = op.reads[k];
-      State& region = at(call.regions[k]);
-      const Box all = bounds_of(read, task.points),
+      const BufferId id = call.regions[k].id;
+      const Box all = reach({}, touched({}, read, points)),
                 cells = intersect(all, Box::of_shape(op.operands[read.tensor].shape));
-      bool there = region.contents.hold(run.side.operands[read.tensor], cells);
-      if (read.fill && cells != all) there &= region.contents.filled == op.exprs[*read.fill].value;
-      there &= buffer(call.regions[k]).box == all;
-      expect(tasks_.does, there, "region {} does not hold its part", k);
-      region.read_in = batch_;
+      bool there = buffer(id).row.empty() && at(id).hold(run.side.operands[read.tensor], cells);
+      if (read.fill && cells != all) there &= at(id).filled == op.exprs[*read.fill].value;
+      expect(tasks_.does, there && buffer(id).box == all, "region {} does not hold its part", k);
+      memories_->read(memories_->where(id));
     }
-    return {task};
-  }
-  void end(const ir::OutsideCall& call, const Task& task) {
-    const Run& run = *task.run;
-    const ir::Operator& op = *run.side.op;
-    for (std::size_t k = 0; k < op.writes.size() && !is_idle(op, task.points); ++k) {
+    Writes writes;
+    for (std::size_t k = 0; k < op.writes.size(); ++k) {
       const ir::Access& by = op.writes[k];
-      const BufferId id = call.regions[op.reads.size() + k];
-      const Box all = bounds_of(by, task.points);
-      expect(tasks_.does, buffer(id).box == all, "region {} is another", k);
-      Contents& contents = write(id, all) = {run.side.results[by.tensor]};
-      if (leaves_no_gap(op, by, task.points)) contents.cells.add(all);
-      else each_point(by, task.points, 0, [&](const Box& point) { contents.cells.add(bounds_of(by, point)); });
+      const BufferId id = call.regions[op.reads.size() + k].id;
+      expect(tasks_.does, buffer(id).box == reach({}, touched({}, by, points)) && buffer(id).row.empty(),
+             "region {} is another", k);
+      auto add = [&](const Box& some) {
+        writes.push_back({memories_->where(id), reach({}, touched({}, by, some)), run.side.results[by.tensor]});
+      };
+      if (leaves_no_gap(op, by, points, points)) add(points);
+      else each_point(by, points, 0, add);
     }
+    return writes;
   }
   template <class Visit>
   static void each_point(const ir::Access& by, Box points, std::size_t d, Visit visit) {
@@ -259,32 +267,27 @@ class Machine {
 
   // From what was there before, the first step leaves the state that the second begins with; and from what a step leaves, a
   // step does so again: memory that nobody wrote in the first step is as it was, and all other is as that step left it.
-  std::vector<Task> begin(const ir::Iteration& loop) {
+  void run(const ir::Iteration& loop) {
     const Run run = run_of(loop.operation);
     ir::Path body = s_.operations[loop.operation].what.path;
     body.emplace_back(s_.operations[loop.operation].what.operation);
-    auto holds = [&](BufferId id, Class value, const char* when) {
-      expect(tasks_.does, at(id).contents.hold(value, buffer(id).box), "b{} has not the state {}", id.index(), when);
+    auto has = [&](BufferId id, Class value, const char* when) {
+      expect(tasks_.does, holds(id, value), "b{} has not the state {}", id.index(), when);
     };
-    for (const auto& [k, now, next] : loop.states) holds(now, run.side.operands[k], "before the first step");
+    for (const auto& [k, now, next] : loop.states) has(now, run.side.operands[k], "before the first step");
     for (std::int64_t step = loop.steps.lo; step < std::min(loop.steps.hi, loop.steps.lo + 2); ++step) {
       steps_.push_back(step);
       runs_.clear();
       for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);
       for (const auto& [k, now, next] : loop.states) {
-        holds(next, class_of(places_.graph(body).outputs[k], body), "after a step");
-        at(now).contents = std::exchange(at(next).contents, {});
+        has(next, class_of(places_.graph(body).outputs[k], body), "after a step");
+        memories_->move(next, now);
       }
       steps_.pop_back();
     }
     runs_.clear();
-    for (const auto& [k, now, next] : loop.states) {
-      Contents& state = at(now).contents = {run.side.results[k]};
-      state.cells.add(buffer(now).box);
-    }
-    return {Task{}};
+    for (const auto& [k, now, next] : loop.states) { (at(now) = {run.side.results[k]}).cells.add(buffer(now).box); }
   }
-  void end(const ir::Iteration&, const Task&) {}
 
   const ir::Program& program_;
   const Tasks& tasks_;
@@ -292,10 +295,7 @@ class Machine {
   const ir::Graph& graph_ = program_[tasks_.graph];
   const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
   Places places_{program_, claim_, true};
-  std::vector<State> states_ = std::vector<State>(s_.buffers.size());  // by buffer
-  // Of planned memory, by where they begin.
-  std::map<ir::BufferPlace, std::map<std::int64_t, BufferId>> owners_;
-  std::size_t batch_ = 0;
+  std::optional<Memories> memories_;
   std::vector<std::int64_t> steps_;  // of the repetitions that run
   std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this step
 };

@@ -47,13 +47,14 @@ std::string part_of_device(const ir::Program& program, std::int64_t device) {
   std::size_t applications = 0, moves = 0;
   std::uint64_t bytes = 0;
   std::string text;
-  for (const ir::BlockGraph& graph : part.graphs) {
+  for (const ir::BlockGraph& rows : part.graphs) {
+    const ir::BlockGraph graph = by_device(rows);
     for (const ir::Task& task : graph.tasks) {
       auto* move = std::get_if<ir::Move>(&task);
-      applications += move ? 0 : static_cast<std::size_t>(std::get<ir::Application>(task).row.count);
-      if (!move || graph[move->from].device == device || graph[move->from].device == ir::everywhere) continue;
+      applications += move ? 0 : static_cast<std::size_t>(count_of(std::get<ir::Application>(task).row));
+      if (!move || graph[move->from.id].device == device || graph[move->from.id].device == ir::everywhere) continue;
       ++moves;
-      const ir::Value& value = program[graph.graph][graph[move->from].value];
+      const ir::Value& value = program[graph.graph][graph[move->from.id].value];
       bytes += static_cast<std::uint64_t>(move->box.size()) * size_of(value.type.element);
     }
     if (!graph.tasks.empty()) text += ir::print(program, graph);

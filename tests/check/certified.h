@@ -12,15 +12,22 @@ inline std::string first_refusal(const Verdict& verdict) {
     if (f.standing == Standing::refused) return std::string(name_of(f.obligation)) + ": " + f.where + ": " + f.detail;
   return "";
 }
+// What is proved of rows is so of all that is in them, one by one.
 inline std::string refusal_of(const ir::BlockProgram& blocks) {
-  Verdict verdict;
+  Verdict verdict, each;
   check_expansion(blocks.program, blocks.graphs, "expand", verdict);
-  return first_refusal(verdict);
+  if (verdict.refused()) return first_refusal(verdict);
+  std::vector<ir::BlockGraph> listed;
+  for (const ir::BlockGraph& graph : blocks.graphs) listed.push_back(by_device(graph));
+  check_expansion(blocks.program, listed, "expand, each device", each);
+  return each.refused() ? "of rows alone: " + first_refusal(each) : "";
 }
 inline std::string refusal_of(const ir::Program& program, const ir::Schedule& schedule) {
-  Verdict verdict;
+  Verdict verdict, each;
   check_schedule(program, schedule, "schedule", verdict);
-  return first_refusal(verdict);
+  if (verdict.refused()) return first_refusal(verdict);
+  check_schedule(program, by_memory(schedule), "schedule, each memory", each);
+  return each.refused() ? "of rows alone: " + first_refusal(each) : "";
 }
 
 // For ExecuteOptions::scheduled, and the blocks that are given to an Executable.

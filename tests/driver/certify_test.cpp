@@ -65,8 +65,8 @@ std::pair<std::int64_t, std::size_t> calls_of(const Certified& certified) {
       if (!call) continue;
       const ir::OperationRef& what = certified.schedule->operations[call->operations].what;
       const ir::Operation& operation = program[program.main][what.operation];
-      all += call->row.count;
-      proved += check::in_one(program[operation.op], call->box, call->row, check::Obligation::schedule).size();
+      all += count_of(call->row);
+      proved += check::points_of(program[operation.op], call->box, call->row).size();
     }
   return {all, proved};
 }
@@ -79,6 +79,90 @@ TEST(Certify, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
   EXPECT_EQ(many_proved, few_proved);
   auto tasks = [](const Certified& c) { return c.blocks->graphs[c.stages.back().main.index()].tasks.size(); };
   EXPECT_EQ(tasks(thousands), tasks(four));
+}
+
+// On a mesh, what thousands of devices do alike is listed as what few do: in rows of one, two and more axes, with halos, with
+// all to all, with partial results of each, with the last part smaller.
+TEST(Certify, ThousandsOfDevicesAreListedAsFewAre) {
+  auto tasks_of = [](const char* mesh, const std::string& body, const std::string& lines, int n) {
+    auto counted = [n](std::string text) {
+      for (std::size_t at; (at = text.find('#')) != std::string::npos;) text.replace(at, 1, std::to_string(n));
+      return text;
+    };
+    auto outcome = tap::test::compile_text(counted(fmt::format("mesh m = {}\nprogram p{}", mesh, body)));
+    EXPECT_TRUE(outcome.compiled) << outcome.messages;
+    Certified certified =
+        certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + counted(lines))));
+    expand(certified);
+    schedule(certified, false);
+    EXPECT_FALSE(certified.verdict.refused()) << body << summary(certified);
+    std::size_t tasks = certified.schedule->buffers.size();
+    for (const ir::BlockGraph& graph : certified.blocks->graphs) tasks += graph.tasks.size() + graph.held.size();
+    for (const ir::Sequence& sequence : certified.schedule->sequences)
+      for (const ir::Batch& batch : sequence) tasks += batch.size();
+    return tasks;
+  };
+  struct {
+    const char* mesh;
+    std::string body, lines;
+    int few, many;
+  } cases[] = {
+      {"[d: #]",
+       "(X: f32[16384, 4], W: f32[4, 4]) -> (Y: f32[16384, 4]) {\n  H[i, o] = sum[k] X[i, k] * W[k, o]\n"
+       "  Y[i, o] = max(H[i, o], 0)\n}",
+       "split H dim i into # over axis m.d\nsplit Y dim i into # over axis m.d\n", 5, 4096},
+      {"[a: #, b: #]",
+       "(X: f32[512, 512]) -> (Y: f32[512, 512]) {\n"
+       "  A[i, j] = X[i-1, j else 0] + X[i, j]\n  Y[i, j] = A[i, j-1 else 0] + A[i+1, j+1 else 0] + A[i, j]\n}",
+       "split A dim i into # over axis m.a\nsplit A dim j into # over axis m.b\nsplit Y dim i into # over axis m.a\n"
+       "split Y dim j into # over axis m.b\n",
+       4, 64},
+      {"[a: #, b: #]",
+       "(X: f32[512, 64]) -> (Y: f32[512, 512]) {\n  A[i, k] = X[i, k] + 1\n  B[k, j] = X[j, k] * 2\n"
+       "  C[i, k] = A[i, k] * B[k, 0]\n  Y[i, j] = sum[k] C[i, k] * B[k, j]\n}",
+       "split B dim k into # over axis m.b\nsplit Y dim i into # over axis m.a\nsplit Y dim j into # over axis m.b\n",
+       4, 64},
+      {"[d: #]",
+       "(X: f32[8192, 4], b: f32[4]) -> (Y: f32[4], Z: f32[8192]) {\n  S[j] = sum[i] X[i, j] * X[i, j]\n"
+       "  Y[j] = exp(S[j]) + b[j]\n  Z[i] = sum[j] X[i, j] * S[j]\n}",
+       "split S dim i into # over axis m.d\nsplit Z dim i into # over axis m.d\n", 4, 512},
+      {"[d: #]",
+       "(X: f32[20000]) -> (Y: f32[20000]) {\n  Y = iterate 4 (a = X) {\n"
+       "    c[i] = a[i-1 else 0] + a[i] + a[i+1 else 0]\n    c\n  }\n}",
+       "split Y/c dim i into # over axis m.d\n", 7, 2048},
+  };
+  for (const auto& [mesh, body, lines, few, many] : cases)
+    EXPECT_LE(tasks_of(mesh, body, lines, many), 1.3 * static_cast<double>(tasks_of(mesh, body, lines, few))) << body;
+}
+
+// Rows of a million devices are proved as those of four are, in the same time.
+TEST(Certify, AMillionDevicesInRows) {
+  auto certified_for = [](std::int64_t n) {
+    auto outcome = tap::test::compile_text(
+        fmt::format("mesh m = [d: {0}]\nprogram p(X: f64[{1}, 3]) -> (Y: f64[{1}, 3], S: f64[3]) {{\n"
+                    "  Y[i, j] = X[i, j] * 2\n  S[j] = sum[i] Y[i, j] * X[i, j]\n}}",
+                    n, 2 * n));
+    EXPECT_TRUE(outcome.compiled) << outcome.messages;
+    return certify(outcome.compiled->program,
+                   std::get<ir::Plan>(ir::parse_plan(fmt::format(
+                       "plan 1\nsplit Y dim i into {0} over axis m.d\nsplit S dim i into {0} over axis m.d\n", n))));
+  };
+  constexpr std::int64_t many = 1 << 20;
+  Certified four = certified_for(4);
+  expand(four);
+  ir::BlockProgram blocks{certified_for(many).stages.back(), four.blocks->graphs};
+  ASSERT_EQ(check::test::first_refusal(four.verdict), "");
+  auto grown = [](auto& one) {
+    for (ir::Range& r : ir::numbers_of(one).box->dims) r.hi = r.hi == 4 ? many : r.hi == 8 ? 2 * many : r.hi;
+    for (ir::Level& level : ir::row_of(one)) level.count = many;
+  };
+  for (ir::BlockGraph& graph : blocks.graphs) {
+    for (ir::Held& held : graph.held) grown(held);
+    for (ir::Task& task : graph.tasks) grown(task);
+  }
+  check::Verdict verdict;
+  check::check_expansion(blocks.program, blocks.graphs, "expand", verdict);
+  EXPECT_EQ(check::test::first_refusal(verdict), "");
 }
 
 // Where the last blocks are smaller or empty, or blocks are cut again, there are more rows; where they are listed, any number.
@@ -100,7 +184,7 @@ TEST(Certify, RowsOfBlocksThatDiffer) {
     schedule(certified, false);
     EXPECT_FALSE(certified.verdict.refused()) << lines << summary(certified);
     ir::BlockProgram apart = *certified.blocks;
-    for (ir::BlockGraph& graph : apart.graphs) graph.tasks = ir::one_by_one(graph.tasks);
+    for (ir::BlockGraph& graph : apart.graphs) graph = one_by_one(graph);
     EXPECT_EQ(check::test::refusal_of(apart), "") << lines;
   }
 }

@@ -15,40 +15,53 @@ T* any_task(Blocks& blocks, Random& random) {
     if (auto* one = std::get_if<T>(&task)) found.push_back(one);
   return found.empty() ? nullptr : found[any(random, found.size())];
 }
-inline bool exchange_two(std::vector<ir::HeldId>& ids, Random& random) {
+inline bool exchange_two(std::vector<ir::HeldMember>& ids, Random& random) {
   if (ids.size() < 2) return false;
   std::size_t a = any(random, ids.size()), b = any(random, ids.size());
   std::swap(ids[a], ids[b]);
-  return ids[a] != ids[b];
+  return !(ids[a] == ids[b]);
 }
 // Another that holds the same value, or just another.
-inline bool replace(const Blocks& blocks, ir::HeldId& id, bool same_value, Random& random) {
+inline bool replace(const Blocks& blocks, ir::HeldMember& one, bool same_value, Random& random) {
   ir::HeldId by(any(random, blocks.held.size()));
-  if (by == id || (blocks[by].value == blocks[id].value) != same_value) return false;
-  id = by;
+  if (by == one.id || (blocks[by].value == blocks[one.id].value) != same_value) return false;
+  one.id = by;
   return true;
 }
 inline ir::Range* any_range(ir::Box& box, Random& random) { return any(random, box.dims); }
-// Another number of boxes, or other dims.
-inline bool change_row(ir::Row& row, std::size_t rank, Random& random) {
-  if (row.count == 1 || any(random, 3) == 0) {
-    if (rank == 0) return false;
-    row.count += row.count == 1;
-    row.dims = {static_cast<std::uint32_t>(any(random, rank))};
-  } else {
-    row.count += any(random, 2) == 0 && row.count > 2 ? -1 : 1;
+// Another number of members, another step, or a level more or less.
+template <class T>
+bool change_row(T& one, Random& random) {
+  ir::Row& row = row_of(one);
+  const std::size_t numbers = numbers_of(one).values().size();
+  if (numbers == 0) return false;
+  if (row.empty() || any(random, 6) == 0) {
+    std::vector<std::int64_t> steps(numbers, 0);
+    steps[any(random, numbers)] = 1;
+    row.insert(row.begin() + static_cast<std::ptrdiff_t>(any(random, row.size() + 1)), {2, std::move(steps)});
+    return true;
   }
+  ir::Level& level = *any(random, row);
+  if (any(random, 5) == 0) row.erase(row.begin() + (&level - row.data()));
+  else if (any(random, 2) == 0) level.count += any(random, 2) == 0 && level.count > 2 ? -1 : 1;
+  else level.steps[any(random, numbers)] += any(random, 2) == 0 ? -1 : 1;
   return true;
 }
-// The first of a row, and the others; of a row of two boxes, two boxes.
-template <class Task>
-std::optional<Task> cut_row(Task& task) {
-  if (task.row.count == 1) return std::nullopt;
-  Task rest = task;
-  rest.box = task.row.at(task.box, 1);
-  if (--rest.row.count == 1) rest.row = {};
-  task.row = {};
+// The first of a row, and the others.
+template <class T>
+std::optional<T> cut_row(T& one) {
+  if (row_of(one).empty()) return std::nullopt;
+  T rest = one;
+  ir::Row& row = row_of(rest);
+  numbers_of(rest).add(ir::Row(row)[0].steps, 1);
+  if (--row[0].count == 1) row.erase(row.begin());
+  row_of(one).erase(row_of(one).begin());
   return rest;
+}
+// Another member of the same row.
+inline bool change_number(std::int64_t& number, Random& random) {
+  number += number > 0 && any(random, 2) == 0 ? -1 : 1;
+  return true;
 }
 
 inline std::vector<StageKind<Blocks>> block_kinds() {
@@ -113,9 +126,17 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
        }},
       {"another row",
        {"expansion", "held", "placement", "well-formed"},
+       [](Blocks& b, Random& r) { return !b.tasks.empty() && change_row(b.tasks[any(r, b.tasks.size())], r); }},
+      {"another row of what is held",
+       {"expansion", "held", "placement", "well-formed"},
+       [](Blocks& b, Random& r) { return change_row(b.held[any(r, b.held.size())], r); }},
+      {"another member", number,
        [](Blocks& b, Random& r) {
          auto* a = any_task<ir::Application>(b, r);
-         return a && change_row(a->row, a->box.rank(), r);
+         auto* m = any_task<ir::Move>(b, r);
+         if (m && (!a || any(r, 2) == 0)) return change_number((any(r, 2) == 0 ? m->from : m->to).number, r);
+         auto* one = a ? any(r, any(r, 2) == 0 ? a->operands : a->results) : nullptr;
+         return one && change_number(one->number, r);
        }},
       {"a move from another memory", number,
        [](Blocks& b, Random& r) {
@@ -181,8 +202,7 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
        {},
        [](Blocks& b, Random& r) {
          std::size_t t = any(r, b.tasks.size());
-         auto* a = std::get_if<ir::Application>(&b.tasks[t]);
-         auto rest = a ? cut_row(*a) : std::nullopt;
+         auto rest = cut_row(b.tasks[t]);
          return rest && (b.tasks.insert(b.tasks.begin() + static_cast<std::ptrdiff_t>(t), *rest), true);
        }},
       {"held in another order",
@@ -190,15 +210,18 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
        [](Blocks& b, Random& r) {
          std::size_t x = any(r, b.held.size()), y = any(r, b.held.size());
          std::swap(b.held[x], b.held[y]);
-         auto move = [&](ir::HeldId& id) {
+         auto rename = [&](ir::HeldId& id) {
            id = id.index() == x ? ir::HeldId(y) : id.index() == y ? ir::HeldId(x) : id;
          };
-         auto move_all = [&](std::vector<ir::HeldId>& ids) { std::for_each(ids.begin(), ids.end(), move); };
-         move_all(b.inputs);
-         for (auto& holders : b.outputs) move_all(holders);
+         std::for_each(b.inputs.begin(), b.inputs.end(), rename);
+         for (auto& holders : b.outputs) std::for_each(holders.begin(), holders.end(), rename);
          for (ir::Task& task : b.tasks) {
-           if (auto* a = std::get_if<ir::Application>(&task)) move_all(a->operands), move_all(a->results);
-           else move(std::get<ir::Move>(task).from), move(std::get<ir::Move>(task).to);
+           if (auto* a = std::get_if<ir::Application>(&task)) {
+             for (auto* list : {&a->operands, &a->results})
+               for (ir::HeldMember& one : *list) rename(one.id);
+           } else {
+             rename(std::get<ir::Move>(task).from.id), rename(std::get<ir::Move>(task).to.id);
+           }
          }
          return true;
        }},

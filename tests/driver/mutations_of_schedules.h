@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/schedule.h"
+#include "tests/driver/mutations_of_block_graphs.h"
 #include "tests/driver/stage_mutations.h"
 
 namespace tap::driver::test {
@@ -21,10 +22,10 @@ T* any_task(Schedule& s, Random& r) {
         if (auto* one = std::get_if<T>(&task.what)) found.push_back(one);
   return found.empty() ? nullptr : found[any(r, found.size())];
 }
-inline bool replace(const Schedule& s, ir::BufferId& id, Random& r) {
+inline bool replace(const Schedule& s, ir::BufferMember& one, Random& r) {
   ir::BufferId by(any(r, s.buffers.size()));
-  if (by == id) return false;
-  id = by;
+  if (by == one.id) return false;
+  one.id = by;
   return true;
 }
 inline ir::Buffer* any_in_arena(Schedule& s, Random& r) {
@@ -74,7 +75,16 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
       {"another row", number,
        [](Schedule& s, Random& r) {
          auto* call = any_task<ir::KernelCall>(s, r);
-         return call && change_row(call->row, call->box.rank(), r);
+         auto* copy = any_task<ir::CopyBox>(s, r);
+         return copy && any(r, 2) == 0 ? change_row(*copy, r) : call && change_row(*call, r);
+       }},
+      {"another row of a buffer", number, [](Schedule& s, Random& r) { return change_row(*any(r, s.buffers), r); }},
+      {"another member", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::KernelCall>(s, r);
+         auto* copy = any_task<ir::CopyBox>(s, r);
+         if (copy && any(r, 2) == 0) return change_number((any(r, 2) == 0 ? copy->from : copy->to).number, r);
+         return call && change_number(any(r, call->buffers)->number, r);
        }},
       {"a box smaller", number,
        [](Schedule& s, Random& r) {
@@ -93,7 +103,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          if (!call || call->buffers.size() < 2) return false;
          std::size_t a = any(r, call->buffers.size()), b = any(r, call->buffers.size());
          std::swap(call->buffers[a], call->buffers[b]);
-         return call->buffers[a] != call->buffers[b];
+         return !(call->buffers[a] == call->buffers[b]);
        }},
       {"another operation",
        {"well-formed"},
@@ -236,7 +246,10 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        {},
        [](Schedule& s, Random&) {
          for (ir::Buffer& b : s.buffers)
-           if (b.place == ir::BufferPlace::arena) b.at *= 3;
+           if (b.place == ir::BufferPlace::arena) {
+             b.at *= 3;
+             for (ir::Level& level : b.row) level.steps.back() *= 3;
+           }
          s.arena_bytes *= 3;
          return true;
        }},
@@ -246,7 +259,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          auto* a = any_in_arena(s, r);
          if (!a) return false;
          a->at = s.arena_bytes;
-         s.arena_bytes += (a->bytes() + 63) / 64 * 64;
+         s.arena_bytes += (a->bytes() + 63) / 64 * 64 * count_of(a->row);
          return true;
        }},
       {"buffers in another order",
@@ -254,20 +267,21 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        [](Schedule& s, Random& r) {
          std::size_t x = any(r, s.buffers.size()), y = any(r, s.buffers.size());
          std::swap(s.buffers[x], s.buffers[y]);
-         auto move = [&](ir::BufferId& id) {
+         auto rename = [&](ir::BufferId& id) {
            id = id.index() == x ? ir::BufferId(y) : id.index() == y ? ir::BufferId(x) : id;
+         };
+         auto rename_all = [&](std::vector<ir::BufferMember>& list) {
+           for (ir::BufferMember& one : list) rename(one.id);
          };
          for (ir::Sequence& sequence : s.sequences)
            for (ir::Batch& batch : sequence)
              for (ir::ScheduledTask& task : batch) {
-               if (auto* c = std::get_if<ir::KernelCall>(&task.what))
-                 std::for_each(c->buffers.begin(), c->buffers.end(), move);
-               if (auto* c = std::get_if<ir::OutsideCall>(&task.what))
-                 std::for_each(c->regions.begin(), c->regions.end(), move);
-               if (auto* c = std::get_if<ir::CopyBox>(&task.what)) move(c->from), move(c->to);
-               if (auto* c = std::get_if<ir::Fill>(&task.what)) move(c->buffer);
+               if (auto* c = std::get_if<ir::KernelCall>(&task.what)) rename_all(c->buffers);
+               if (auto* c = std::get_if<ir::OutsideCall>(&task.what)) rename_all(c->regions);
+               if (auto* c = std::get_if<ir::CopyBox>(&task.what)) rename(c->from.id), rename(c->to.id);
+               if (auto* c = std::get_if<ir::Fill>(&task.what)) rename(c->buffer.id);
                if (auto* c = std::get_if<ir::Iteration>(&task.what))
-                 for (auto& [state, now, next] : c->states) move(now), move(next);
+                 for (auto& [state, now, next] : c->states) rename(now), rename(next);
              }
          return true;
        }},

@@ -63,6 +63,7 @@ TEST(StageMutation, TasksOfBlockGraphs) {
   auto refusal = [](const StageCase& c, const StageKind<Blocks>& kind, Random& random) {
     std::optional<ir::BlockProgram> changed = c.blocks;
     Blocks& graph = changed->graphs[any(random, changed->graphs.size())];
+    if (any(random, 2) == 0) graph = by_device(graph);
     if (graph.tasks.empty() || !kind.change(graph, random)) return std::pair(std::string(), decltype(changed)());
     std::string why = check::test::refusal_of(*changed);
     return std::pair(why, changed);
@@ -79,7 +80,7 @@ TEST(StageMutation, TasksOfSchedules) {
   std::vector<StageCase> cases = stage_cases(jit);
   for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
   auto refusal = [](const StageCase& c, const StageKind<Schedule>& kind, Random& random) {
-    std::optional<Schedule> changed = c.schedule;
+    std::optional<Schedule> changed = any(random, 2) == 0 ? c.schedule : by_memory(c.schedule);
     if (!kind.change(*changed, random)) return std::pair(std::string(), decltype(changed)());
     std::erase_if(changed->sequences[0], [](const ir::Batch& batch) { return batch.empty(); });
     return std::pair(check::test::refusal_of(c.blocks.program, *changed), changed);

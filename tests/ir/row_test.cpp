@@ -1,36 +1,53 @@
-// Rows of boxes: what the next box may be, and where each one is.
+// Rows: what is in one, how they are written out, and what becomes one.
 #include "ir/row.h"
 
 #include <gtest/gtest.h>
+
+#include <random>
 
 #include "ir/block_graph.h"
 
 namespace tap::ir {
 namespace {
 
-TEST(Row, GoesOnWhereTheBoxBeforeEnds) {
-  const Box first{{{0, 1}, {0, 8}, {3, 5}}};
-  Row row;
-  EXPECT_EQ(row.at(first, 0), first);
-  ASSERT_TRUE(row.add(first, {{{1, 2}, {8, 16}, {3, 5}}}));
-  ASSERT_TRUE(row.add(first, {{{2, 3}, {16, 24}, {3, 5}}}));
-  EXPECT_EQ(row, (Row{3, {0, 1}}));
-  EXPECT_EQ(row.at(first, 2), (Box{{{2, 3}, {16, 24}, {3, 5}}}));
+Application application(std::int64_t device, Box box, std::int64_t from, std::int64_t to, Row row = {}) {
+  return {OperationId(3), device, std::move(box), {{HeldId(0), from}}, {{HeldId(1), to}}, std::move(row)};
 }
 
-TEST(Row, HasNoOtherNext) {
-  const Box first{{{0, 1}, {0, 8}}};
-  Row row;
-  for (const Box& other : {first, Box{{{2, 3}, {8, 16}}}, Box{{{1, 2}, {8, 15}}}, Box{{{1, 2}, {4, 12}}}, Box{{{1, 2}}},
-                           Box{{{-1, 0}, {0, 8}}}, Box{{{1, 1}, {0, 8}}}})
-    EXPECT_FALSE(row.add(first, other)) << to_string(other);
-  EXPECT_EQ(row, Row());
-  ASSERT_TRUE(row.add(first, {{{0, 1}, {8, 16}}}));
-  EXPECT_FALSE(row.add(first, {{{1, 2}, {16, 24}}}));
-  EXPECT_FALSE(row.add(first, {{{0, 1}, {24, 32}}}));
-  EXPECT_TRUE(row.add(first, {{{0, 1}, {16, 24}}}));
-  const Box empty{{{4, 4}}};
-  EXPECT_FALSE(Row().add(empty, {{{4, 4}}}));
+TEST(Row, EachNumberGoesUpByItsStep) {
+  const Row row{{2, {10, 0, 5, 0, 3}}, {3, {1, 8, 0, 0, 1}}};
+  const Application first = application(7, {{{0, 1}, {0, 8}}}, 4, 0, row);
+  EXPECT_EQ(count_of(row), 6);
+  EXPECT_EQ(member(first, 0), application(7, {{{0, 1}, {0, 8}}}, 4, 0));
+  EXPECT_EQ(member(first, 2), application(7, {{{2, 3}, {16, 24}}}, 4, 2));
+  EXPECT_EQ(member(first, 4), application(12, {{{11, 12}, {8, 16}}}, 4, 4));
+  EXPECT_EQ(members(first).size(), 6u);
+  EXPECT_EQ(members(first)[5], member(first, 5));
+  EXPECT_TRUE(is_across(row[0], 2));
+  EXPECT_TRUE(is_across(row[1], 2));
+  EXPECT_FALSE(is_across({3, {1, 8, 0, 0, 0}}, 2));
+}
+
+TEST(Row, WhatTellsMemoriesApartIsWrittenOut) {
+  const Level devices{2, {0, 0, 1, 1, 1}}, boxes{3, {1, 8, 0, 0, 0}};
+  const Application first = application(0, {{{0, 1}, {0, 8}}}, 0, 0, {devices, boxes});
+  EXPECT_EQ(across_written_out(first), (std::vector<Application>{application(0, {{{0, 1}, {0, 8}}}, 0, 0, {boxes}),
+                                                                 application(1, {{{0, 1}, {0, 8}}}, 1, 1, {boxes})}));
+}
+
+TEST(Row, StepsAreTakenByWhatIsAlike) {
+  const Application one = application(1, {{{0, 4}}}, 0, 2);
+  EXPECT_EQ(step_between(one, application(3, {{{4, 8}}}, 0, 1)), (std::vector<std::int64_t>{4, 2, 0, -1}));
+  EXPECT_EQ(step_between(one, one), std::vector<std::int64_t>(4, 0));
+  EXPECT_FALSE(step_between(one, application(1, {{{4, 9}}}, 0, 2)));
+  EXPECT_FALSE(step_between(one, application(1, {{{0, 4}, {0, 4}}}, 0, 2)));
+  Application other = one;
+  other.operands[0].id = HeldId(5);
+  EXPECT_FALSE(step_between(one, other));
+  other = one;
+  other.row = {{2, {4, 0, 0, 0}}};
+  EXPECT_FALSE(step_between(one, other));
+  EXPECT_FALSE(step_between(Task(one), Task(Move{OperationId(3), HeldId(0), HeldId(1), {{{0, 4}}}, {}})));
 }
 
 // Applications in rows are, one by one, those that were added.
@@ -39,12 +56,43 @@ TEST(Row, OfApplications) {
   const std::vector<Box> boxes{{{{0, 1}, {0, 4}}}, {{{1, 2}, {4, 8}}}, {{{2, 3}, {8, 10}}}, {{{4, 5}, {10, 12}}}};
   std::vector<Task> tasks;
   add_applications(common, boxes, tasks);
-  EXPECT_EQ(tasks.size(), 3u);
-  EXPECT_EQ(std::get<Application>(tasks[0]).row, (Row{2, {0, 1}}));
+  EXPECT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(std::get<Application>(tasks[0]).row, (Row{{2, {1, 4, 0, 0, 0}}}));
   std::vector<Task> wanted;
   for (const Box& box : boxes)
     wanted.emplace_back(Application{common.operation, 2, box, common.operands, common.results});
   EXPECT_EQ(one_by_one(tasks), wanted);
+}
+
+TEST(Row, RowsOfRows) {
+  std::vector<Task> tasks;
+  std::vector<Box> boxes;
+  for (std::int64_t i = 0; i < 64; ++i)
+    for (std::int64_t j = 0; j < 64; ++j) boxes.push_back({{{i, i + 1}, {2 * j, 2 * j + 2}}});
+  add_applications({OperationId(0), everywhere, {}, {}, {}}, boxes, tasks);
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(std::get<Application>(tasks[0]).row, (Row{{64, {1, 0, 0}}, {64, {0, 2, 0}}}));
+}
+
+// Lists become rows where each is as far from the one before, all of it; whatever they are, nothing is lost.
+TEST(Row, AcrossLists) {
+  auto list = [](std::int64_t n, std::int64_t size) {
+    return std::vector<Task>{application(n, {{{4 * n, 4 * n + size}}}, n, n), application(n, {{{0, 1}}}, 0, n)};
+  };
+  const std::vector<Task> rows = in_rows_across<Task>({list(0, 4), list(1, 4), list(2, 4), list(3, 2)});
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(std::get<Application>(rows[0]).row, (Row{{3, {4, 1, 1, 1}}}));
+  EXPECT_EQ(std::get<Application>(rows[1]).row, (Row{{3, {0, 1, 0, 1}}}));
+  EXPECT_EQ(rows[2], list(3, 2)[0]);
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Task> all;
+    for (std::size_t n = 0; n < 12; ++n) {
+      auto small = [&](int below) { return std::uniform_int_distribution<std::int64_t>(0, below)(random); };
+      all.push_back(application(small(1), {{{small(2), 3}}}, small(1), small(1)));
+    }
+    EXPECT_EQ(one_by_one(in_rows(all)), all) << round;
+  }
 }
 
 }  // namespace

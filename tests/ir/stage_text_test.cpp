@@ -25,17 +25,29 @@ std::vector<Id> random_ids() {
   return several<Id>(any_id<Id>);
 }
 
-Row random_row() { return chance() ? Row() : Row{pick(2, 40), {static_cast<std::uint32_t>(any_index())}}; }
+template <class Id>
+Member<Id> any_member() {
+  return {any_id<Id>(), chance() ? 0 : random_integer()};
+}
+template <class Id>
+std::vector<Member<Id>> random_members() {
+  return several<Member<Id>>(any_member<Id>);
+}
+
+Row random_row() {
+  return several<Level>([] { return Level{random_integer(), several<std::int64_t>(random_integer)}; });
+}
 
 Task random_task() {
-  if (chance()) return Move{any_id<OperationId>(), any_id<HeldId>(), any_id<HeldId>(), random_box()};
-  return Application{any_id<OperationId>(), any_device(),         random_box(),
-                     random_ids<HeldId>(),  random_ids<HeldId>(), random_row()};
+  if (chance())
+    return Move{any_id<OperationId>(), any_member<HeldId>(), any_member<HeldId>(), random_box(), random_row()};
+  return Application{any_id<OperationId>(),    any_device(), random_box(), random_members<HeldId>(),
+                     random_members<HeldId>(), random_row()};
 }
 std::vector<BlockGraph> random_blocks() {
   std::vector<BlockGraph> graphs = several<BlockGraph>([] {
     BlockGraph graph;
-    graph.held = several<Held>([] { return Held{any_id<ValueId>(), any_device(), random_box()}; });
+    graph.held = several<Held>([] { return Held{any_id<ValueId>(), any_device(), random_box(), random_row()}; });
     graph.tasks = several<Task>(random_task);
     graph.inputs = random_ids<HeldId>();
     graph.outputs = several<std::vector<HeldId>>(random_ids<HeldId>);
@@ -57,14 +69,17 @@ ScheduledTask random_scheduled_task() {
                      several<Counter>([] {
                        return Counter{static_cast<std::uint32_t>(any_index()), static_cast<std::uint32_t>(any_index())};
                      }),
-                     random_ids<BufferId>(),
+                     random_members<BufferId>(),
                      random_row()};
       break;
-    case 1: task.what = CopyBox{any_id<BufferId>(), any_id<BufferId>(), random_box()}; break;
-    case 2: task.what = Fill{any_id<BufferId>(), samples::random_scalar(samples::random_type())}; break;
+    case 1: task.what = CopyBox{any_member<BufferId>(), any_member<BufferId>(), random_box(), random_row()}; break;
+    case 2:
+      task.what = Fill{any_member<BufferId>(), samples::random_scalar(samples::random_type()), random_row()};
+      break;
     case 3:
-      task.what = OutsideCall{any_index(), any_index(), random_box(), several<std::int64_t>(random_integer),
-                              random_ids<BufferId>()};
+      task.what = OutsideCall{
+          any_index(), any_index(), random_box(), several<std::int64_t>(random_integer), random_members<BufferId>(),
+          random_row()};
       break;
     default:
       task.what = Iteration{
@@ -80,8 +95,8 @@ Schedule random_schedule() {
   s.inputs = several<ProgramTensor>(tensor);
   s.outputs = several<ProgramTensor>(tensor);
   s.buffers = several<Buffer>([] {
-    Buffer b{random_name(),    samples::random_type(), random_box(),    static_cast<BufferPlace>(pick(0, 4)),
-             random_integer(), random_integer(),       random_integer()};
+    Buffer b{random_name(),    samples::random_type(), random_box(),     static_cast<BufferPlace>(pick(0, 4)),
+             random_integer(), random_integer(),       random_integer(), random_row()};
     if (chance()) b.first = INT64_MAX, b.last = -1;
     return b;
   });

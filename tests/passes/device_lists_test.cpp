@@ -48,7 +48,7 @@ BlockProgram expect_same(const Program& program, const SplitResult& cut) {
 std::set<std::int64_t> devices_of(const BlockProgram& blocks, const std::string& value) {
   std::set<std::int64_t> devices;
   const Graph& graph = blocks.program[blocks.program.main];
-  for (const Held& held : blocks.graphs[blocks.program.main.index()].held)
+  for (const Held& held : by_device(blocks.graphs[blocks.program.main.index()]).held)
     if (graph[held.value].name == value && !held.box.empty()) devices.insert(held.device);
   return devices;
 }

@@ -83,8 +83,8 @@ std::size_t tasks(const ir::BlockProgram& program) {
 
 // A graph's tasks, with what they hold written out.
 std::vector<std::string> written(const ir::Program& program, const ir::BlockGraph& graph) {
-  auto held = [&](ir::HeldId id) {
-    const ir::Held& h = graph[id];
+  auto held = [&](const ir::HeldMember& one) {
+    const ir::Held h = graph[one];
     return fmt::format("{}@{}{}", program[graph.graph][h.value].name, h.device, to_string(h.box));
   };
   std::vector<std::string> list;
@@ -95,10 +95,10 @@ std::vector<std::string> written(const ir::Program& program, const ir::BlockGrap
       continue;
     }
     const auto& apply = std::get<ir::Application>(task);
-    list.push_back(
-        fmt::format("{} on {} {} x {}", apply.operation.index(), apply.device, to_string(apply.box), apply.row.count));
-    for (ir::HeldId id : apply.operands) list.back() += " " + held(id);
-    for (ir::HeldId id : apply.results) list.back() += " " + held(id);
+    list.push_back(fmt::format("{} on {} {} x {}", apply.operation.index(), apply.device, to_string(apply.box),
+                               count_of(apply.row)));
+    for (const ir::HeldMember& one : apply.operands) list.back() += " " + held(one);
+    for (const ir::HeldMember& one : apply.results) list.back() += " " + held(one);
   }
   return list;
 }

@@ -1,0 +1,40 @@
+// Numbers that go up along the levels of a row of tasks: so that what is true of the first task is found true of all of them.
+//
+//   device 2 times 8 by (…, 64) times 64 by (…, 1)      has along a mesh of 16 by 64 the coordinates 0, 1, … of axis 0,
+//                                                       and 2, 3, … of axis 1
+#pragma once
+
+#include "check/affine.h"
+#include "check/verdict.h"
+#include "ir/schedule.h"
+
+namespace tap::check {
+
+using ir::Box;
+
+struct Along {
+  std::int64_t first = 0;
+  std::vector<std::int64_t> steps = {};  // by level
+  bool operator==(const Along&) const = default;
+};
+// The number that stands in this column of the levels' steps.
+Along along(const ir::Row& levels, std::int64_t first, std::size_t column);
+Along sum(Along a, const Along& b, std::int64_t times);
+// From the least that it is to behind the greatest, if it is so many at each place.
+ir::Range reach(const ir::Row& levels, const Along& number, std::int64_t size = 1);
+// n / stride % size, if that goes up by steps, too. Pre: the number is nowhere negative.
+std::optional<Along> digit(const ir::Row& levels, const Along& number, std::int64_t stride, std::int64_t size);
+// How far along each level of a row its members are that have this number.
+std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation);
+
+// A box that goes on along the levels: where it begins along each dim, and its sizes.
+struct Moving {
+  std::vector<Along> begins = {};
+  std::vector<std::int64_t> sizes = {};
+};
+Moving moving(const ir::Row& levels, const Box& first);
+// What an access touches, also outside of the tensor.
+Moving touched(const ir::Row& levels, const ir::Access& access, const Box& points);
+Box reach(const ir::Row& levels, const Moving& box);
+
+}  // namespace tap::check

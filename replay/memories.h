@@ -1,0 +1,74 @@
+// The memories of a schedule while its tasks run: what each holds, who reads and writes it at a time, and which lie over each
+// other. The members of a row of memories have one state as long as the same is done to them: cells are told by where they are in
+// the first one, so that what is true of one member is true of all.
+//
+//   b0 [0..8] times 64 by (8, 512) after a row of kernels wrote them:     one state, of [0..8]
+//   … after a copy to b0#0 from another:                                   two, of members 0..1 and of 1..64
+#pragma once
+
+#include <map>
+
+#include "replay/execution.h"
+
+namespace tap::check {
+
+// The members that a row of tasks works on, one by each task or one by several.
+struct Where {
+  ir::BufferId id;
+  Box members;                      // by their places along the levels of the row that they are in
+  std::vector<Along> further = {};  // by dim: how far their boxes are from the first member's
+  bool each_by_one = true;          // no two of the tasks work on the same
+};
+
+struct State {
+  Contents contents = {};
+  std::size_t read_in = 0, written_in = 0;  // the batch in which it was last
+  BoxSet cells = {}, points = {};           // written in that batch: what, and by which points of `by`
+  const ir::Access* by = nullptr;
+  bool dense = true;  // all those writes leave no gaps, so that the cells tell all
+};
+
+class Memories {
+ public:
+  using BufferId = ir::BufferId;
+  Memories(const ir::Schedule& schedule, Obligation keeps);
+
+  void begin_batch() { ++batch_; }
+  const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
+  Where where(const ir::BufferMember& one, const ir::Row& levels, std::size_t column) const;
+  Where where(BufferId id) const;  // all members
+  // Of a box that goes on along the levels what the tasks touch of the tensor, as cells of the first member's: all of it, if they
+  // touch different cells of theirs.
+  Box cells_of(const Where& where, const ir::Row& levels, const Moving& box, const Box* tensor) const;
+  // Whether all tasks touch the same cells of theirs.
+  static bool are_alike(const Where& where, const Moving& box);
+
+  std::vector<State*> at(const Where& where);
+  Contents& at(BufferId id);  // of what is in no row, or one all over
+  void read(const Where& where);
+  // What was in it, and in all that overlaps it, is gone unless it is more of the same. Tasks of one operation may write one
+  // memory, at points that are apart.
+  std::vector<State*> write(const Where& where, const Box& cells, bool dense = true, const ir::Access* by = nullptr,
+                            const Box& points = {});
+  void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
+  void exchange_places(BufferId a, BufferId b);
+  void move(BufferId from, BufferId to);
+
+ private:
+  struct Members {
+    std::vector<std::pair<Box, State>> states;
+    BufferId partner = {};  // with which it changes places
+  };
+  Box all_members(BufferId id) const;
+  ir::Range range_of(BufferId id) const;  // of bytes
+  bool is_used(BufferId id) const;        // in this batch
+
+  const ir::Schedule& s_;
+  const Obligation keeps_;
+  std::size_t batch_ = 0;
+  std::vector<Members> all_;  // by buffer
+  // Of planned memory, by where they begin.
+  std::map<ir::BufferPlace, std::map<std::int64_t, BufferId>> owners_;
+};
+
+}  // namespace tap::check
