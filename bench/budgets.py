@@ -121,6 +121,46 @@ program main(X: f32[8192, 64], const W: f32[64, 8192], const V: f32[8192, 64]) -
 """
 
 
+# A mesh, a program, what of it is cut over which axis, and two numbers of devices along an axis.
+ON_A_MESH = {
+    "a product over its rows": (
+        "[d: #]", "(X: f32[8192, 16], W: f32[16, 32], V: f32[32, 8]) -> (Y: f32[8192, 8]) {\n"
+        "  H[i, o] = sum[k] X[i, k] * W[k, o]\n  R[i, o] = max(H[i, o], 0)\n  Y[i, o] = sum[k] R[i, k] * V[k, o]\n}",
+        ("H i d", "R i d", "Y i d"), 4, 4096),
+    "a reduction over the devices": (
+        "[d: #]", "(X: f32[32, 8192], W: f32[8192, 16], b: f32[16]) -> (Y: f32[32, 16]) {\n"
+        "  H[i, o] = sum[k] X[i, k] * W[k, o]\n  Y[i, o] = max(H[i, o] + b[o], 0)\n}", ("H k d",), 4, 4096),
+    "neighbours, the last part smaller": (
+        "[d: #]", "(X: f32[20000]) -> (Y: f32[20000]) {\n  B[i] = X[i-1 else 0] + X[i]\n"
+        "  Y[i] = B[i-1 else 0] + B[i+1 else 0]\n}", ("B i d", "Y i d"), 7, 4096),
+    "neighbours on a grid": (
+        "[a: #, b: #]", "(X: f32[512, 512]) -> (Y: f32[512, 512]) {\n  A[i, j] = X[i, j] + X[i+1, j else 0]\n"
+        "  Y[i, j] = A[i-1, j else 0] + A[i+1, j else 0] + A[i, j-1 else 0] + A[i, j+1 else 0]\n}",
+        ("A i a", "A j b", "Y i a", "Y j b"), 4, 64),
+    "a product of parts of both factors": (
+        "[a: #, b: #]", "(X: f32[2048, 16], W: f32[16, 2048]) -> (Y: f32[2048, 2048]) {\n  A[i, k] = exp(X[i, k])\n"
+        "  B[k, j] = exp(W[k, j])\n  Y[i, j] = sum[k] A[i, k] * B[k, j]\n}", ("A i a", "B j b", "Y i a", "Y j b"), 4, 64),
+    "a scan over the devices": (
+        "[d: #]", "(X: f32[16384]) -> (Y: f32[16384]) { Y[i] = sum[k in 0..i+1] X[k] }", ("Y k d",), 4, 4096),
+}
+
+
+def devices(report, tapc, runs):
+    """What checking takes for more devices of a mesh, to the schedule."""
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
+        for name, (mesh, program, cuts, *numbers) in ON_A_MESH.items():
+            times = []
+            for n in numbers:
+                source.write_text(f"mesh m = {mesh}\nprogram p{program}\n".replace("#", str(n)))
+                plan.write_text("plan 1\n" + "".join("split {} dim {} into {} over axis m.{}\n".format(*cut.split()[:2], n, cut[-1])
+                                                    for cut in cuts))
+                times.append(min(checked(tapc, source, "--plan", plan)[0] for _ in range(runs)))
+            few, many = (n ** mesh.count("#") for n in numbers)
+            report.line(f"checking {name}, {many} devices", times[1], "ms")
+            report.line(f"checking {name}, {many} devices to {few} of them", times[1] / times[0], "x", 1.5)
+
+
 def proofs(report, tapc, runs):
     """What checking takes: of an operation, and of one that is cut into more blocks."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
@@ -255,6 +295,7 @@ def main():
     if options.bench:
         parts(report, options.bench.resolve(), options.random)
     proofs(report, options.tapc.resolve(), options.runs)
+    devices(report, options.tapc.resolve(), options.runs)
     shards(report, options.tapc.resolve(), 1000, 100)
     programs(report, options.tapc.resolve(), options.operations)
     offers(report, options.tapc.resolve(), options.operations)

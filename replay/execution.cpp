@@ -65,6 +65,21 @@ bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& p
   return count_of(op, write, points, reach) >= all;
 }
 
+bool never_leaves_gaps(const Run& run, const ir::Access& write) {
+  const ir::Operator& op = *run.side.op;
+  std::vector<int> axes(op.dims.size());
+  for (std::size_t axis = 0; axis < write.projection.shape.size(); ++axis) {
+    int told = 0;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) {
+      const std::int64_t by = write.projection.start.rows[axis].coefficients[d];
+      if (by == 0) continue;
+      if (++told > 1 || ++axes[d] > 1 || std::abs(by) != write.projection.shape[axis]) return false;
+    }
+  }
+  return op.constraints.empty() && std::ranges::count(op.writes, write.tensor, &ir::Access::tensor) == 1 &&
+         (*run.writers)[run.side.operation->results[write.tensor].index()].size() == 1;
+}
+
 Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points) {
   Box spread;
   for (std::size_t d = 0; d < points.rank(); ++d) {
@@ -76,7 +91,7 @@ Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points
 }
 
 void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points,
-                 const Box& cells, bool dense, const Box& box, Contents& memory) {
+                 const Box& cells, bool dense, const Box& box, const Box& tensor, Contents& memory) {
   const ir::Operator& op = *run.side.op;
   const Class value = run.side.results[write.tensor];
   if (memory.value != value) memory = {value};
@@ -92,7 +107,7 @@ void add_written(const ir::Program& program, const Run& run, const ir::Access& w
   seen.add(spread);
   if (!memory.gaps) return;
   if (memory.count == box.size()) memory.cells.add(box);
-  else if (all_wrote(program, run, write, memory)) memory.cells.add(Box::of_shape(op.results[write.tensor].shape));
+  else if (all_wrote(program, run, write, memory)) memory.cells.add(tensor);
 }
 
 }  // namespace tap::check

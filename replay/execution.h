@@ -61,11 +61,13 @@ Box one_of_each_reduced(const ir::Operator& op, Box points);
 // Whether a write leaves no gap in what it touches, which is so if its points are as many as the cells, since no cell is written
 // twice; all within `reach` are points if no constraint cuts any off.
 bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach);
+// Whether no box of points leaves gaps in the value, which nothing else writes: each axis goes along one dim, step by step.
+bool never_leaves_gaps(const Run& run, const ir::Access& write);
 // Of the points those dims that say where it is.
 Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
 // since none is written twice; or all of the value once all of its writers' points were at work on this memory.
 void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points,
-                 const Box& cells, bool dense, const Box& box, Contents& memory);
+                 const Box& cells, bool dense, const Box& box, const Box& tensor, Contents& memory);
 
 }  // namespace tap::check

@@ -114,8 +114,9 @@ class Machine {
     for (State* state : memories_->write(write.to, write.cells, write.dense, write.by, spread)) {
       Contents& memory = state->contents;
       if (alone) {
+        const Box tensor = whole_of(write.run->side.op->results[write.by->tensor].shape, write.to);
         add_written(program_, *write.run, *write.by, write.points, write.cells, write.dense, buffer(write.to.id).box,
-                    memory);
+                    tensor, memory);
         continue;
       }
       if (!write.value || (memory.value && memory.value != write.value)) memory = {};
@@ -123,6 +124,11 @@ class Machine {
       memory.value = write.value;
       if (write.value) memory.cells.add(write.cells);
     }
+  }
+
+  // All of a tensor, seen from one member.
+  Box whole_of(const Shape& shape, const Where& where) const {
+    return memories_->cells_of(where, {}, moving({}, Box::of_shape(shape)), nullptr);
   }
 
   const Run& run_of(std::size_t number) {
@@ -160,6 +166,7 @@ class Machine {
     check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), tasks_.does);
     ir::Row across, within;  // to other memories, or to other boxes alone
     for (const ir::Level& level : call.row) (is_across(level, first.rank()) ? across : within).push_back(level);
+    expect(tasks_.does, across.empty() || !is_whole(op), "`{}` runs in a row", op.name);
     std::vector<Where> where;
     for (std::size_t k = 0; k < call.buffers.size(); ++k)
       where.push_back(memories_->where(call.buffers[k], across, first.rank() + k));
@@ -171,7 +178,7 @@ class Machine {
       for (std::size_t k = 0; k < op.operands.size(); ++k) memories_->read(where[k]);
       const Where* results = where.data() + op.operands.size();
       for (std::size_t k = 0; k < op.results.size() && is_whole(op); ++k)
-        writes.push_back({results[k], Box::of_shape(op.results[k].shape), run.side.results[k]});
+        writes.push_back({results[k], whole_of(op.results[k].shape, results[k]), run.side.results[k]});
       for (const ir::Access& by : op.writes) writes.push_back(written(run, by, points, results[by.tensor], across));
     }
     return writes;
@@ -181,10 +188,12 @@ class Machine {
     const Box points = one_of_each_reduced(op, all), whole = Box::of_shape(op.results[by.tensor].shape);
     const Moving box = touched(across, by, points);
     const bool dense = leaves_no_gap(op, by, points, reach(across, moving(across, points)));
-    const bool alone = across.empty() && buffer(to.id).row.empty();
-    expect(tasks_.keeps, alone || (dense && to.each_by_one && Memories::are_alike(to, box)),
-           "members of b{} are not written alike", to.id.index());
+    const bool alone = across.empty();
     Write write{to, memories_->cells_of(to, across, box, &whole), run.side.results[by.tensor], {}, dense};
+    // What other points write is counted (add_written) unless there is nothing to be counted.
+    bool alike = dense && to.each_by_one && Memories::are_alike(to, box) &&
+                 (write.cells == buffer(to.id).box || never_leaves_gaps(run, by));
+    expect(tasks_.keeps, alone || alike, "members of b{} are not written alike", to.id.index());
     if (alone) write.by = &by, write.points = points, write.run = &run;
     return write;
   }

@@ -101,10 +101,15 @@ class ShardingsRun(TapcTest):
         return sum(do in moving for do in re.findall(r"^  do ([0-9]+) ", graph, re.M))
 
     def moves(self, text):
-        """Between devices, as shown block by block: the tensors of which something is moved from one to another."""
+        """Between devices, as shown device by device: the tensors of which something is moved from one to another."""
         self.write("s.tap", text)
-        blocks = self.expect(0, "^", "opt", "--stage", "block", "s.tap").stdout.decode()
-        found = re.findall(r"^  move .*// (?:move|halo_exchange) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", blocks, re.M)
+        found = []
+        for device in range(1 << 10):
+            part = self.tapc("inspect", "s.tap", "--device", str(device))
+            if part.returncode == 2:
+                break
+            found += re.findall(r"^  (?:move|halo_exchange) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", part.stdout.decode(), re.M)
+        self.assertGreater(device, 0)
         return [(tensor, int(there) - int(here), cells(box)) for tensor, box, here, there in found if here != there]
 
     def test_megatron_combines_once(self):
@@ -148,7 +153,7 @@ class ShardingsRun(TapcTest):
             self.assertEqual(self.transfers(self.same(STEPS.format(n=n, a=a), ["X=iota"])), 2)
         self.write("s.tap", STEPS.format(n=16, a=4))
         shown = self.expect(0, "^$", "opt", "--stage", "block", "s.tap").stdout.decode()
-        self.assertIn("// halo_exchange U.moved[3..4]@1 = U[3..4]@0", shown)
+        self.assertIn("// halo_exchange U.moved[3..4]@1 = U[3..4]@0, on 2 devices", shown)
         self.assertNotIn("// move ", shown)
         # Neighbours alone have what a device lacks.
         neighbours = {(tensor, way, 1) for tensor in "UV" for way in (-1, 1)}
@@ -179,7 +184,7 @@ class ShardingsRun(TapcTest):
                 blocks = self.tapc("opt", "--stage", "block", "s.tap").stdout.decode()
                 body = blocks[blocks.index("graph 1 "):]
                 # Of x, which is read where it lies, each device has its block before a step, and nothing is moved.
-                self.assertRegex(body, r"device 1  // x\n")
+                self.assertRegex(body, r"value 0 \[.*\] device 0 times .*  // x\n")
                 self.assertNotRegex(body, r"// move x\.moved")
 
     def test_a_mesh_of_one_cuts_nothing(self):

@@ -182,7 +182,9 @@ class VerifyTest(TapcTest):
         generator = random.Random(11)
         kinds = {"a box of a task": (-2, r"apply \d+ on \[(\d+)\.\.", "expansion|held"),
                  "what is reduced": (-2, r"apply 0 on \[.*?, .*?, \d+\.\.(\d+)", "expansion"),
-                 "a memory": (-2, r"apply \d+ on .* \((\d+)", "well-formed"),
+                 "a memory": (-2, r"apply \d+ on \[[^]]*\](?: device \d+)? \((\d+)", "well-formed"),
+                 "how many are in a row": (-2, r"apply .* times (\d+) by", "well-formed|expansion|held"),
+                 "a step of a row": (-2, r"apply .* by \((\d+)", "well-formed|expansion|held"),
                  "an output": (-2, r"output \((\d+)", "well-formed"),
                  "a box of a call": (-1, r"  kernel \d+ of \d+ on \[(\d+)\.\.", "schedule|memory"),
                  "another kernel": (-1, r"  kernel (\d+)", "well-formed"),
