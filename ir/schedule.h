@@ -162,7 +162,7 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-// The same with each memory on its own: rows are of boxes alone.
+// The same with each memory on its own: what is left of rows are kernels' boxes.
 Schedule by_memory(const Schedule& schedule);
 
 }  // namespace tap::ir

@@ -98,6 +98,26 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
                      "program p(X: f64[9]) -> (Y: f64[9]) {\n  H[i] = X[i] * 2\n  G = add_left(H)\n"
                      "  Y[i] = G[i] + H[i]\n}",
                  "split G dim i into 4 over axis m.d\n", jit),
+      stage_case("a grid of devices: neighbours of both sides, and a product of parts",
+                 "mesh g = [a: 3, b: 2]\nprogram p(X: f64[7, 4], W: f64[4, 6]) -> (Y: f64[7, 4], Z: f64[7, 6]) {\n"
+                 "  A[i, j] = X[i, j] * 2\n  Y[i, j] = A[i, j] + A[i-1, j else 0] + A[i, j+1 else 0]\n"
+                 "  Z[i, o] = sum[k] A[i, k] * W[k, o]\n}",
+                 "split A dim i into 3 over axis g.a\nsplit A dim j into 2 over axis g.b\n"
+                 "split Y dim i into 3 over axis g.a\nsplit Y dim j into 2 over axis g.b\n"
+                 "split Z dim i into 3 over axis g.a\nsplit Z dim o into 2 over axis g.b\n",
+                 jit),
+      stage_case(
+          "blocks in blocks on devices, with a group and an uneven end",
+          mesh + "program p(X: f64[18, 6]) -> (Y: f64[18, 6]) {\n  M[i] = max[j] X[i, j]\n"
+                 "  E[i] = sum[j] X[i, j] * M[i]\n  Y[i, j] = sum[k in 0..6] E[i] * X[i, k] + E[17 - i] * X[k, j]\n}",
+          "fuse M, E over i\nsplit E dim i into 4 over axis m.d\nsplit E dim i into 3 over threads\n"
+          "split Y dim i into 4 over axis m.d\nsplit Y dim j into 3 over threads\nsplit Y dim i into 2 over "
+          "threads\n",
+          jit),
+      stage_case("writers that take turns on devices",
+                 "mesh g = [a: 2, b: 2]\nprogram p(A: f64[6, 4], B: f64[6, 4]) -> (Z: f64[12, 4] @ g[{a}, {b}]) {\n"
+                 "  Y[2*i, j] = A[i, j] + 1\n  Y[2*i + 1, j] = B[i, j] * 3\n  Z[i, j] = Y[i, j] + 1\n}",
+                 "", jit),
   };
 }
 

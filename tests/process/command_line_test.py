@@ -161,7 +161,7 @@ class Files(TapcTest):
         self.write("p.plan", "plan 1\nsplit H dim i into 2 over pod.data\nsplit Y dim i into 2 over pod.data\n")
         shown = self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "block", "--dump-after=all",
                           "--dump-dir=d").stdout.decode()
-        self.assertRegex(shown, r"(?m)^  apply .*// device 1: H\[2\.\.4\]@1 = H\(")
+        self.assertRegex(shown, r"(?m)^  apply .*// device 0: H\[0\.\.2\]@0 = H\(.*, on 2 devices$")
         self.assertRegex(shown, r"(?m)^  move ")
         dumped = {path.name[3:-4]: path for path in sorted((self.folder / "d").iterdir())}
         self.assertLessEqual({"inline_calls", "apply_splits", "realise", "expand"}, set(dumped))

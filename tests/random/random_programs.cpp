@@ -136,7 +136,7 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
   backend::CompiledProgram lowered_blocks = backend::lower(blocks);
   backend::Schedule schedule = backend::schedule(lowered_blocks.blocks, lowered_blocks.kernels);
   if (std::string why = check::test::refusal_of(sharded, schedule); !why.empty()) trial.failure = "refused: " + why;
-  if (!trial.groups || choose(2)) return;
+  if ((!trial.groups && !trial.moves) || choose(2)) return;
   backend::ExecuteOptions options;
   options.threads = 2;
   if (!same_bits(wanted, backend::Executable(blocks, options).run(inputs)))
