@@ -15,14 +15,14 @@ bool is_told_by(const ir::Access& access, std::size_t dim) {
   return std::ranges::any_of(access.projection.start.rows, [dim](auto& row) { return speaks_of(row, dim); });
 }
 
-namespace {
-
-// Of a reduction, what bounds the reduced dims says nothing of the cells.
 bool cuts_cells(const ir::Operator& op, const ir::Constraint& c) {
   for (std::size_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == ir::DimRole::reduction && speaks_of(c.expr, d)) return false;
   return true;
 }
+
+namespace {
+
 // How many cells the points write, which no other points do; 0 if some within the reach may be none of the operator's.
 std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach) {
   std::int64_t written = 1;

@@ -56,6 +56,8 @@ bool is_idle(const ir::Operator& op, const Box& points);        // no point writ
 // Regions that are no groups need all of their operands, and write all of their results.
 bool is_whole(const ir::Operator& op);
 bool is_told_by(const ir::Access& access, std::size_t dim);  // whether the dim says which cell it is
+// Of a reduction, what bounds the reduced dims says nothing of the cells.
+bool cuts_cells(const ir::Operator& op, const ir::Constraint& c);
 // A box of which each reduced dim has one point: it says where a result is written.
 Box one_of_each_reduced(const ir::Operator& op, Box points);
 // Whether a write leaves no gap in what it touches, which is so if its points are as many as the cells, since no cell is written

@@ -79,12 +79,17 @@ Box Memories::cells_of(const Where& where, const ir::Row& levels, const Moving& 
 }
 
 std::vector<State*> Memories::at(const Where& where) {
-  auto& states = all_[where.id.index()].states;
+  auto& [states, each, partner] = all_[where.id.index()];
+  if (each) return each_at(where);
   for (std::size_t k = 0, count = states.size(); k < count; ++k) {
     const Box common = intersect(states[k].first, where.members);
     if (common.empty() || common == states[k].first) continue;
     for (Box& rest : subtract(states[k].first, common)) states.emplace_back(std::move(rest), states[k].second);
     states[k].first = common;
+  }
+  if (states.size() > 16) {
+    divide(where.id);
+    return each_at(where);
   }
   std::vector<State*> found;
   for (auto& [members, state] : states)
@@ -92,9 +97,41 @@ std::vector<State*> Memories::at(const Where& where) {
   return found;
 }
 
+// The members' numbers, row-major.
+std::vector<std::size_t> Memories::numbers_of(const Where& where) const {
+  std::vector<std::size_t> numbers{0};
+  for (std::size_t k = 0; k < where.members.rank(); ++k) {
+    std::vector<std::size_t> further;
+    for (std::size_t number : numbers)
+      for (std::int64_t i = where.members.dims[k].lo; i < where.members.dims[k].hi; ++i)
+        further.push_back(number * static_cast<std::size_t>(buffer(where.id).row[k].count) +
+                          static_cast<std::size_t>(i));
+    numbers = std::move(further);
+  }
+  return numbers;
+}
+
+std::vector<State*> Memories::each_at(const Where& where) {
+  std::vector<State*> found;
+  for (std::size_t number : numbers_of(where)) found.push_back(&all_[where.id.index()].states[number].second);
+  return found;
+}
+
+// Where states are many, each member has its own, to be found by its number.
+void Memories::divide(BufferId id) {
+  Members& all = all_[id.index()];
+  expect_few(ir::count_of(buffer(id).row));
+  std::vector<std::pair<Box, State>> each(static_cast<std::size_t>(ir::count_of(buffer(id).row)));
+  for (const auto& [members, state] : all.states)
+    for (std::size_t number : numbers_of({id, members})) each[number] = {Box(), state};
+  all.states = std::move(each);
+  all.each = true;
+}
+
 Contents& Memories::at(BufferId id) {
   auto& states = all_[id.index()].states;
   if (states.size() > 1) states.assign(1, {all_members(id), {}});
+  all_[id.index()].each = false;
   return states[0].second.contents;
 }
 
@@ -169,6 +206,7 @@ void Memories::exchange_places(BufferId a, BufferId b) {
 
 void Memories::move(BufferId from, BufferId to) {
   all_[to.index()].states = std::exchange(all_[from.index()].states, {{all_members(from), {}}});
+  all_[to.index()].each = std::exchange(all_[from.index()].each, false);
 }
 
 }  // namespace tap::check

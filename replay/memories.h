@@ -57,9 +57,13 @@ class Memories {
  private:
   struct Members {
     std::vector<std::pair<Box, State>> states;
+    bool each = false;      // has one, in order
     BufferId partner = {};  // with which it changes places
   };
   Box all_members(BufferId id) const;
+  std::vector<std::size_t> numbers_of(const Where& where) const;
+  std::vector<State*> each_at(const Where& where);
+  void divide(BufferId id);
   ir::Range range_of(BufferId id) const;  // of bytes
   bool is_used(BufferId id) const;        // in this batch
 

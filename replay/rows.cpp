@@ -71,8 +71,9 @@ namespace {
 bool is_apart(const ir::Operator& op, const std::vector<ir::Access>& accesses, const std::vector<std::size_t>& dims) {
   return std::ranges::all_of(accesses, [&](const ir::Access& access) {
     auto told = [&](std::size_t d) {
-      return is_told_by(access, d) ||
-             std::ranges::any_of(op.constraints, [d](const ir::Constraint& c) { return speaks_of(c.expr, d); });
+      return is_told_by(access, d) || std::ranges::any_of(op.constraints, [&](const ir::Constraint& c) {
+               return cuts_cells(op, c) && speaks_of(c.expr, d);
+             });
     };
     auto same = [&](std::size_t d) { return std::ranges::count(access.invariant_dims, d) > 0; };
     return std::ranges::count_if(dims, told) <= 1 && std::ranges::none_of(dims, same);

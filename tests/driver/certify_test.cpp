@@ -39,13 +39,14 @@ TEST(Certify, AnAssumedOneWhereAProofIsAskedFor) {
 
 Certified cut_into(int blocks) {
   auto outcome = tap::test::compile_text(
-      "program p(X: f32[8192, 16], W: f32[16, 16], V: f32[8192, 16]) -> (P: f32[8192, 16], T: f32[16, 16]) {\n"
+      "program p(X: f32[8192, 16], W: f32[16, 16], V: f32[8192, 16]) -> (P: f32[8192, 16], T: f32[16, 16], "
+      "C: f32[8192]) {\n"
       "  H[i, j] = sum[k] X[i, k] * W[k, j]\n"
       "  M[i] = max[j] H[i, j]\n  E[i, j] = exp(H[i, j] - M[i])\n  S[i] = sum[j] E[i, j]\n"
-      "  P[i, j] = E[i, j] / S[i]\n  T[j, o] = sum[i] P[i, j] * V[i, o]\n}");
+      "  P[i, j] = E[i, j] / S[i]\n  T[j, o] = sum[i] P[i, j] * V[i, o]\n  C[i] = sum[k in 0..i+1] P[k, 0]\n}");
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
   std::string plan = "plan 1\nsplit H dim k into 3\nsplit E dim j into 2 over threads\n";
-  for (const char* name : {"H", "M", "E", "S", "P", "T"})
+  for (const char* name : {"H", "M", "E", "S", "P", "T", "C"})
     plan += fmt::format("split {} dim i into {} over {}\n", name, blocks, *name == 'M' ? "sequential" : "threads");
   Certified certified = certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(plan)));
   expand(certified);
