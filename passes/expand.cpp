@@ -148,15 +148,26 @@ class Expander {
     const auto place = own != by_device_.end() ? number_.find(own->second) : number_.end();
     const std::size_t number = place != number_.end() ? place->second
                                                       : static_cast<std::size_t>(std::max<std::int64_t>(device, 0));
+    std::vector<Move> list;
     for (const std::vector<HeldId>& holders : pieces(source)) {
       const bool is_own = !of_its_own.empty() && result_[holders[0]].box == result_[own->second].box;
       std::vector<Move> moves = is_own ? std::exchange(of_its_own, {}) : std::vector<Move>();
       if (!is_own && left.empty() && of_its_own.empty()) break;
       if (!is_own && !left.empty() && !disjoint(result_[holders[0]].box, need))
         moves = take(holders[number % holders.size()]);
-      for (Move& move : moves) result_.tasks.emplace_back(std::move(move));
+      for (Move& move : moves) list.push_back(std::move(move));
     }
+    if (!only_)  // of what all send to each, rows alone are kept
+      for (Move& move : list) move.from = numbered(source, move.from.id);
+    for (Move& move : only_ ? std::move(list) : in_rows(std::move(list))) result_.tasks.emplace_back(std::move(move));
     TAP_CHECK(left.empty() && of_its_own.empty(), "no device holds a part of what is to be moved");
+  }
+
+  HeldMember numbered(ValueId v, HeldId id) {
+    auto [it, fresh] = members_.try_emplace(v);
+    if (fresh) it->second = numbers_in_rows(program_, result_, held_of_[v.index()]);
+    auto known = it->second.find(id);
+    return known == it->second.end() ? HeldMember(id) : known->second;
   }
 
   // The holders of a value by what they hold: several may hold the same.
@@ -185,6 +196,7 @@ class Expander {
   std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
   std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
   std::map<HeldId, std::size_t> number_;  // among those that hold the same
+  std::map<ValueId, std::map<HeldId, HeldMember>> members_;
 };
 
 // What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.

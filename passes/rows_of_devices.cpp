@@ -55,6 +55,23 @@ std::vector<T> in_rows_along(const std::vector<std::int64_t>& turns, ByDevice<T>
   return all;
 }
 
+// Takes each row of what is held of a value, and what its members were.
+template <class Take>
+void each_row(const std::vector<std::int64_t>& turns, const BlockGraph& listed, const std::vector<HeldId>& ids,
+              Take take) {
+  ByDevice<Held> lists;
+  std::map<std::int64_t, HeldId> by_device;
+  for (HeldId id : ids) {
+    lists[listed[id].device].push_back(listed[id]);
+    by_device[listed[id].device] = id;
+  }
+  for (Held& row : in_rows_along(turns, std::move(lists))) {
+    std::vector<HeldId> in_row;
+    for (const Held& one : members(row)) in_row.push_back(by_device.at(one.device));
+    take(std::move(row), in_row);
+  }
+}
+
 class RowMaker {
  public:
   RowMaker(const Program& program, BlockGraph listed)
@@ -81,27 +98,26 @@ class RowMaker {
   void hold() {
     const std::set<HeldId> given(listed_.inputs.begin(), listed_.inputs.end());
     std::map<std::pair<ValueId, bool>, std::size_t> known;
-    std::vector<ByDevice<Held>> lists;
-    std::vector<std::map<std::int64_t, HeldId>> ids;
+    std::vector<std::vector<HeldId>> ids;
     for (std::size_t h = 0; h < listed_.held.size(); ++h) {
-      const Held& held = listed_.held[h];
-      auto [it, fresh] = known.try_emplace({held.value, given.contains(HeldId(h))}, lists.size());
-      if (fresh) lists.emplace_back(), ids.emplace_back();
-      lists[it->second][held.device].push_back(held);
-      ids[it->second][held.device] = HeldId(h);
+      auto [it, fresh] = known.try_emplace({listed_.held[h].value, given.contains(HeldId(h))}, ids.size());
+      if (fresh) ids.emplace_back();
+      ids[it->second].emplace_back(h);
     }
     members_.resize(listed_.held.size());
-    for (std::size_t k = 0; k < lists.size(); ++k)
-      for (Held& row : in_rows_along(turns_, std::move(lists[k]))) {
-        const HeldId id(all_.held.size());
-        std::int64_t number = 0;
-        for (const Held& one : members(row)) members_[ids[k].at(one.device).index()] = {id, number++};
+    for (const std::vector<HeldId>& of_one : ids)
+      each_row(turns_, listed_, of_one, [this](Held row, const std::vector<HeldId>& row_ids) {
+        for (std::size_t n = 0; n < row_ids.size(); ++n)
+          members_[row_ids[n].index()] = {HeldId(all_.held.size()), static_cast<std::int64_t>(n)};
         all_.held.push_back(std::move(row));
-      }
+      });
   }
 
   void add(Task task, ByDevice<Task>& lists) const {
-    auto rename = [this](HeldMember& m) { m = members_[m.id.index()]; };
+    auto rename = [this](HeldMember& m) {
+      const HeldMember& first = members_[m.id.index()];
+      m = {first.id, first.number + m.number};
+    };
     std::int64_t device = everywhere;
     if (auto* a = std::get_if<Application>(&task)) {
       device = a->device;
@@ -128,6 +144,16 @@ class RowMaker {
 };
 
 }  // namespace
+
+std::map<HeldId, HeldMember> numbers_in_rows(const Program& program, const BlockGraph& listed,
+                                             const std::vector<HeldId>& held_of_value) {
+  std::map<HeldId, HeldMember> numbers;
+  each_row(turns_of(program, program[listed.graph]), listed, held_of_value,
+           [&](const Held&, const std::vector<HeldId>& ids) {
+             for (std::size_t n = 0; n < ids.size(); ++n) numbers[ids[n]] = {ids[0], static_cast<std::int64_t>(n)};
+           });
+  return numbers;
+}
 
 BlockGraph in_rows_of_devices(const Program& program, BlockGraph listed) {
   return RowMaker(program, std::move(listed)).run();
