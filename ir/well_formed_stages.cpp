@@ -382,7 +382,9 @@ template <class Read>
 std::optional<std::string> found_by(Read read) {
   try {
     read();
-  } catch (const IllFormedStage& found) { return found.what; }
+  } catch (const IllFormedStage& found) { return found.what; } catch (const Overflow&) {
+    return "the numbers of a row do not fit in 64 bits";
+  }
   return std::nullopt;
 }
 

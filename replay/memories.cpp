@@ -72,7 +72,8 @@ Box Memories::cells_of(const Where& where, const ir::Row& levels, const Moving& 
     if (tensor == nullptr || tensor->dims[d].contains(reach(levels, box.begins[d], box.sizes[d]))) continue;
     bool stays = std::ranges::all_of(further.steps, [](std::int64_t step) { return step == 0; });
     expect(keeps_, stays, "members of b{} are cut off differently", where.id.index());
-    const ir::Range there{tensor->dims[d].lo - further.first, tensor->dims[d].hi - further.first};
+    const ir::Range there{checked::sub(tensor->dims[d].lo, further.first),
+                          checked::sub(tensor->dims[d].hi, further.first)};
     cells.dims[d] = intersect(cells.dims[d], there);
   }
   return cells;
