@@ -17,6 +17,9 @@ struct Along {
   std::vector<std::int64_t> steps = {};  // by level
   bool operator==(const Along&) const = default;
 };
+inline bool stays(const Along& number) {
+  return std::ranges::all_of(number.steps, [](std::int64_t step) { return step == 0; });
+}
 // The number that stands in this column of the levels' steps.
 Along along(const ir::Row& levels, std::int64_t first, std::size_t column);
 Along sum(Along a, const Along& b, std::int64_t times);

@@ -38,8 +38,7 @@ Where Memories::where(BufferId id) const { return {id, all_members(id)}; }
 Where Memories::where(const ir::BufferMember& one, const ir::Row& levels, std::size_t column) const {
   const ir::Buffer& b = buffer(one.id);
   Where found{one.id, {}, {}};
-  const std::vector<std::int64_t> none(levels.size(), 0);
-  found.further.resize(b.box.rank(), Along{0, none});
+  found.further.resize(b.box.rank(), Along{0, std::vector<std::int64_t>(levels.size(), 0)});
   std::vector<int> led(levels.size());
   const auto places = places_in(b.row, levels, along(levels, one.number, column), keeps_);
   for (std::size_t k = 0; k < places.size(); ++k) {
@@ -70,8 +69,7 @@ Box Memories::cells_of(const Where& where, const ir::Row& levels, const Moving& 
     const Along& further = where.further[d];
     cells.dims.push_back(reach(levels, sum(box.begins[d], further, -1), box.sizes[d]));
     if (tensor == nullptr || tensor->dims[d].contains(reach(levels, box.begins[d], box.sizes[d]))) continue;
-    bool stays = std::ranges::all_of(further.steps, [](std::int64_t step) { return step == 0; });
-    expect(keeps_, stays, "members of b{} are cut off differently", where.id.index());
+    expect(keeps_, stays(further), "members of b{} are cut off differently", where.id.index());
     const ir::Range there{checked::sub(tensor->dims[d].lo, further.first),
                           checked::sub(tensor->dims[d].hi, further.first)};
     cells.dims[d] = intersect(cells.dims[d], there);

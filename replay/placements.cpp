@@ -11,16 +11,15 @@ void check_place(const ir::Program& program, const ir::Operation& operation, con
     expect(Obligation::placement, holds, "device {} does not do that block", device.first);
   };
   const Along none{0, std::vector<std::int64_t>(row.size(), 0)};
-  const bool moves = device.steps != none.steps;
   for (const ir::BlockPlacement& p : operation.placements) {
     if (!is_on_devices(p)) continue;
     const bool whole = p.dim == ir::whole_operation;
     const Along block = whole ? Along{p.number, none.steps} : box.begins[p.dim];
     unless(whole || box.sizes[p.dim] == 1);
-    if (!p.axis) unless(!moves && block == Along{listed_at(p.devices, device.first), none.steps});
+    if (!p.axis) unless(stays(device) && block == Along{listed_at(p.devices, device.first), none.steps});
     if (!p.axis) continue;
     const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);
-    unless(mesh.devices.empty() || !moves);
+    unless(mesh.devices.empty() || stays(device));
     Along place = device;
     if (!mesh.devices.empty()) place.first = std::ranges::find(mesh.devices, device.first) - mesh.devices.begin();
     std::int64_t minor = 1;

@@ -21,10 +21,6 @@ bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::
   return true;
 }
 
-bool stays(const Along& number) {
-  return std::ranges::all_of(number.steps, [](std::int64_t step) { return step == 0; });
-}
-
 }  // namespace
 
 void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, Obligation obligation) {

@@ -125,6 +125,8 @@ class ManifestReader {
 std::string manifest_text(const LibraryFacts& facts) {
   MemoryMustSuffice here;
   const backend::Schedule& s = *facts.schedule;
+  std::int64_t buffers = 0;  // those of rows, too
+  for (const backend::Buffer& buffer : s.buffers) buffers += ir::count_of(buffer.row);
   ordered_json all = {
       {"format", "tapestry-manifest"},
       {"version", manifest_version},
@@ -146,7 +148,7 @@ std::string manifest_text(const LibraryFacts& facts) {
       {"graph_hash", facts.graph_hash},
       {"schedule",
        {{"kernels", s.kernels},
-        {"buffers", s.buffers.size()},
+        {"buffers", buffers},
         {"arena_bytes", s.arena_bytes},
         {"scratch_bytes", s.scratch_bytes}}}};
   return all.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n";
