@@ -40,17 +40,28 @@ std::vector<Box> application_boxes(const Operator& op, const std::vector<std::ui
   return boxes;
 }
 
-std::vector<Box> application_boxes(const Operator& op, const Operation& operation, const Box& within) {
-  std::vector<std::uint32_t> dims = application_dims(op, operation);
-  auto most = std::ranges::max_element(dims, {}, [&](std::uint32_t d) { return within.dims[d].size(); });
-  if (most != dims.end()) std::rotate(most, most + 1, dims.end());
-  return application_boxes(op, dims, within);
+namespace {
+
+// With one block after the other of the dims from the `k`th on.
+std::vector<Task> applied(const Operator& op, const std::vector<std::uint32_t>& dims, std::size_t k, Application task) {
+  if (k == dims.size()) {
+    task.box = narrowed(op, std::move(task.box));
+    if (task.box.empty() && !op.reduce()) return {};
+    return {std::move(task)};
+  }
+  std::vector<std::vector<Task>> lists;
+  const Range numbers = task.box.dims[dims[k]];
+  for (std::int64_t n = numbers.lo; n < numbers.hi; ++n) {
+    task.box.dims[dims[k]] = {n, n + 1};
+    lists.push_back(applied(op, dims, k + 1, task));
+  }
+  return in_rows_across(std::move(lists));
 }
 
-void add_applications(const Application& common, const std::vector<Box>& boxes, std::vector<Task>& tasks) {
-  std::vector<Task> all;
-  for (const Box& box : boxes) std::get<Application>(all.emplace_back(common)).box = box;
-  for (Task& task : in_rows(std::move(all))) tasks.push_back(std::move(task));
+}  // namespace
+
+std::vector<Task> applications(const Operator& op, const Operation& operation, Application all) {
+  return applied(op, application_dims(op, operation), 0, std::move(all));
 }
 
 std::vector<Task> one_by_one(const std::vector<Task>& tasks) {

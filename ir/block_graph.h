@@ -59,6 +59,7 @@ inline Numbers numbers_of(Task& task) {
 inline Row& row_of(Task& task) {
   return std::visit([](auto& one) -> Row& { return one.row; }, task);
 }
+
 struct BlockGraph {
   GraphId graph;  // of the program, which has the values and operations
   std::vector<Held> held;
@@ -83,10 +84,8 @@ struct BlockProgram {
 std::vector<std::uint32_t> application_dims(const Operator& op, const Operation& operation);
 // The boxes of the applications, row-major in these dims. What only orders a walk is left to whoever applies the operator.
 std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within);
-// Of an operation. They may run in any order: the dim of most blocks goes last, so that rows are long, and few.
-std::vector<Box> application_boxes(const Operator& op, const Operation& operation, const Box& within);
-// Adds an application on each box, in rows.
-void add_applications(const Application& common, const std::vector<Box>& boxes, std::vector<Task>& tasks);
+// An application as those on its blocks, in rows: as few for many blocks as for some, whichever dims have smaller last ones.
+std::vector<Task> applications(const Operator& op, const Operation& operation, Application all);
 std::vector<Task> one_by_one(const std::vector<Task>& tasks);
 // The same with what each device holds and does on its own: rows are of boxes alone; or there are none.
 BlockGraph by_device(const BlockGraph& blocks);

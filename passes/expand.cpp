@@ -94,9 +94,8 @@ class Expander {
       common.results.push_back(hold(operation.results[k], device, written));
     }
     if (!wanted(device) || !writes_all) return;
-    std::vector<Box> boxes = application_boxes(op, operation, box);
-    if (!op.reduce()) std::erase_if(boxes, [](const Box& part) { return part.empty(); });
-    add_applications(common, std::move(boxes), result_.tasks);
+    common.box = box;
+    for (Task& task : applications(op, operation, std::move(common))) result_.tasks.push_back(std::move(task));
   }
 
   // Where the operand is held for a device: there, or everywhere.

@@ -187,9 +187,8 @@ class DeviceExpander {
       else common.results.push_back(hold(operation.results[k], device, held_box(operation, k, box)));
     }
     if (!writes_all) return;
-    std::vector<Box> boxes = application_boxes(op, operation, box);
-    if (!op.reduce()) std::erase_if(boxes, [](const Box& part) { return part.empty(); });
-    add_applications(common, std::move(boxes), result_.tasks);
+    common.box = box;
+    for (Task& task : applications(op, operation, std::move(common))) result_.tasks.push_back(std::move(task));
   }
 
   HeldId find(ValueId v, std::int64_t device) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "ir/block_graph.h"
@@ -50,28 +51,34 @@ TEST(Row, StepsAreTakenByWhatIsAlike) {
   EXPECT_FALSE(step_between(Task(one), Task(Move{OperationId(3), HeldId(0), HeldId(1), {{{0, 4}}}, {}})));
 }
 
-// Applications in rows are, one by one, those that were added.
-TEST(Row, OfApplications) {
-  const Application common{OperationId(3), 2, {}, {HeldId(0)}, {HeldId(1)}};
-  const std::vector<Box> boxes{{{{0, 1}, {0, 4}}}, {{{1, 2}, {4, 8}}}, {{{2, 3}, {8, 10}}}, {{{4, 5}, {10, 12}}}};
-  std::vector<Task> tasks;
-  add_applications(common, boxes, tasks);
-  EXPECT_EQ(tasks.size(), 2u);
-  EXPECT_EQ(std::get<Application>(tasks[0]).row, (Row{{2, {1, 4, 0, 0, 0}}}));
-  std::vector<Task> wanted;
-  for (const Box& box : boxes)
-    wanted.emplace_back(Application{common.operation, 2, box, common.operands, common.results});
-  EXPECT_EQ(one_by_one(tasks), wanted);
+TEST(Row, OfWhatFollowsOnEachOther) {
+  std::vector<Task> all;
+  for (std::int64_t i = 0; i < 64; ++i)
+    for (std::int64_t j = 0; j < 64; ++j) all.push_back(application(2, {{{i, i + 1}, {2 * j, 2 * j + 2}}}, 0, 0));
+  all.push_back(application(2, {{{64, 65}, {0, 1}}}, 0, 0));
+  const std::vector<Task> rows = in_rows(all);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(std::get<Application>(rows[0]).row, (Row{{64, {1, 0, 0, 0, 0}}, {64, {0, 2, 0, 0, 0}}}));
+  EXPECT_EQ(one_by_one(rows), all);
 }
 
-TEST(Row, RowsOfRows) {
-  std::vector<Task> tasks;
-  std::vector<Box> boxes;
-  for (std::int64_t i = 0; i < 64; ++i)
-    for (std::int64_t j = 0; j < 64; ++j) boxes.push_back({{{i, i + 1}, {2 * j, 2 * j + 2}}});
-  add_applications({OperationId(0), everywhere, {}, {}, {}}, boxes, tasks);
-  ASSERT_EQ(tasks.size(), 1u);
-  EXPECT_EQ(std::get<Application>(tasks[0]).row, (Row{{64, {1, 0, 0}}, {64, {0, 2, 0}}}));
+// All blocks of two dims, of which both have a smaller last one: four rows.
+TEST(Row, OfBlocks) {
+  Operator op;
+  op.dims = {{"i", {0, 199}, DimRole::parallel}, {"j", {0, 20}, DimRole::parallel}};
+  for (std::uint32_t d : {0u, 1u}) {
+    const std::int64_t blocks = d == 0 ? 50 : 7;
+    op.dims.push_back({d == 0 ? "ib" : "jb", {0, blocks}, DimRole::parallel});
+    op.blockings.push_back({d, d + 2, {blocks}});
+  }
+  const std::vector<Task> rows = applications(op, {}, {OperationId(3), everywhere, op.box(), {}, {}});
+  EXPECT_EQ(rows.size(), 4u);
+  std::vector<Task> wanted;
+  for (Box& box : application_boxes(op, {2, 3}, op.box()))
+    wanted.emplace_back(Application{OperationId(3), everywhere, std::move(box), {}, {}});
+  std::vector<Task> listed = one_by_one(rows);
+  EXPECT_EQ(listed.size(), 350u);
+  EXPECT_TRUE(std::is_permutation(listed.begin(), listed.end(), wanted.begin(), wanted.end()));
 }
 
 // Lists become rows where each is as far from the one before, all of it; whatever they are, nothing is lost.
