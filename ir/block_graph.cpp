@@ -73,10 +73,6 @@ std::vector<Task> one_by_one(const std::vector<Task>& tasks) {
 
 namespace {
 
-OperationId operation_of(const Task& task) {
-  return std::visit([](const auto& one) { return one.operation; }, task);
-}
-
 class EachDevice {
  public:
   explicit EachDevice(const BlockGraph& rows) : rows_(rows), all_{rows.graph, {}, {}, {}, {}} {}

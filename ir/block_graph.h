@@ -43,6 +43,9 @@ struct Move {
 };
 
 using Task = std::variant<Application, Move>;
+inline OperationId operation_of(const Task& task) {
+  return std::visit([](const auto& one) { return one.operation; }, task);
+}
 
 // The numbers that go up along a row (row.h), in this order.
 inline Numbers numbers_of(Held& held) { return {&held.box, {&held.device}}; }

@@ -81,10 +81,9 @@ class RowMaker {
     all_.graph = listed_.graph;
     hold();
     for (auto first = listed_.tasks.begin(); first != listed_.tasks.end();) {
-      auto operation = [](const Task& t) { return std::visit([](const auto& one) { return one.operation; }, t); };
       ByDevice<Task> lists;
-      const OperationId o = operation(*first);
-      for (; first != listed_.tasks.end() && operation(*first) == o; ++first) add(std::move(*first), lists);
+      const OperationId o = operation_of(*first);
+      for (; first != listed_.tasks.end() && operation_of(*first) == o; ++first) add(std::move(*first), lists);
       for (auto& [device, list] : lists) list = in_rows(std::move(list));
       for (Task& task : in_rows_along(turns_, std::move(lists))) all_.tasks.push_back(std::move(task));
     }
