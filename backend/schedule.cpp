@@ -8,6 +8,7 @@
 
 #include "backend/copied_boxes.h"
 #include "backend/operation_texts.h"
+#include "backend/outside_calls.h"
 #include "backend/schedule_tasks.h"
 #include "backend/turns.h"
 #include "support/check.h"
@@ -141,10 +142,7 @@ void Scheduler::task(Frame& frame, const Application& application) {
   const OperatorId id = frame.graph[application.operation].op;
   const Operator& op = program_[id];
   if (auto number = kernels_.of[id.index()]) return kernel(frame, application, op, *number);
-  if (op.kernel()) {
-    for (const Task& one : one_by_one({application})) outside(frame, std::get<Application>(one), op);
-    return;
-  }
+  if (op.kernel()) return outside(frame, application, op);
   TAP_CHECK(op.region(), "an operator without a kernel is applied");
   region(frame, application, op);
 }
@@ -182,40 +180,17 @@ void Scheduler::kernel(Frame& frame, const Application& application, const Opera
   tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1), order_}, reads, writes);
 }
 
-// Regions are memory of their own: cells of a read that lie outside of the tensor are there and hold the fill.
 void Scheduler::outside(Frame& frame, const Application& application, const Operator& op) {
   OutsideCall call;
   auto known = std::find(schedule_.outside.begin(), schedule_.outside.end(), op.kernel()->symbol);
   call.outside = static_cast<std::size_t>(known - schedule_.outside.begin());
   if (known == schedule_.outside.end()) schedule_.outside.push_back(op.kernel()->symbol);
   call.operation = text_of(frame, application);
-  call.box = application.box;
   call.extents = op.box().shape();
-  std::size_t order = order_++;
-  std::vector<BufferId> reads, writes;
-  for (const Access& read : op.reads) {
-    const BufferMember from = held(frame, application.operands[read.tensor]);
-    Box bounds = read.projection.bounds(application.box);
-    BufferId region = tasks_.new_buffer("", tasks_.at(from.id).element, bounds);
-    Box inside = intersect(bounds, box_of(from));
-    if (read.fill && !(inside == bounds)) {
-      tasks_.add({Fill{region, op.exprs[*read.fill].value, {}}, 1, order}, {}, {region});
-      tasks_.close();
-    }
-    tasks_.copy({from, region, inside}, order);
-    reads.push_back(region);
-  }
-  for (const Access& write : op.writes)
-    writes.push_back(tasks_.new_buffer("", op.results[write.tensor].element, write.projection.bounds(application.box)));
-  for (const auto* list : {&reads, &writes}) call.regions.insert(call.regions.end(), list->begin(), list->end());
-  tasks_.add({std::move(call), 1, ++order_}, reads, writes);
-  ++order_;
-  for (std::size_t k = 0; k < op.writes.size(); ++k) {
-    const BufferMember to = held(frame, application.results[op.writes[k].tensor]);
-    for (const Box& written : written_boxes(op, op.writes[k].projection, application.box))
-      tasks_.copy({writes[k], to, intersect(written, box_of(to))}, order_);
-  }
-  ++order_;
+  OutsideBuffers buffers;
+  for (const HeldMember& one : application.operands) buffers.operands.push_back(held(frame, one.id));
+  for (const HeldMember& one : application.results) buffers.results.push_back(held(frame, one.id));
+  add_outside_calls(tasks_, op, application, buffers, std::move(call), order_);
 }
 
 void Scheduler::region(Frame& frame, const Application& application, const Operator& op) {
@@ -372,7 +347,7 @@ std::int64_t shard_count(const Schedule& schedule) {
     for (const Batch& batch : schedule.sequences[s])
       for (const ScheduledTask& task : batch)
         if (auto* call = std::get_if<KernelCall>(&task.what)) count += count_of(call->row);
-        else count += std::holds_alternative<OutsideCall>(task.what);
+        else if (auto* other = std::get_if<OutsideCall>(&task.what)) count += count_of(other->row);
   }
   return count;
 }

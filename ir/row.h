@@ -106,9 +106,9 @@ std::optional<std::vector<std::int64_t>> step_between(T from, const T& to) {
   return from == to ? std::optional(step) : std::nullopt;
 }
 
-// Lists of which each is as far from the one before, thing by thing, as one list of rows; what is not so stays as it is.
+// Lists of which each is as far from the one before, thing by thing, each as one list of rows; what is not so stays as it is.
 template <class T>
-std::vector<T> in_rows_across(std::vector<std::vector<T>> lists) {
+std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists) {
   using Steps = std::vector<std::vector<std::int64_t>>;
   auto steps_between = [](const std::vector<T>& a, const std::vector<T>& b) -> std::optional<Steps> {
     if (a.size() != b.size()) return std::nullopt;
@@ -122,7 +122,7 @@ std::vector<T> in_rows_across(std::vector<std::vector<T>> lists) {
     }
     return moves ? std::optional(std::move(steps)) : std::nullopt;
   };
-  std::vector<T> all;
+  std::vector<std::vector<T>> runs;
   for (std::size_t first = 0, next = 0; first < lists.size(); first = next) {
     std::optional<Steps> steps;
     for (next = first + 1; next < lists.size(); ++next) {
@@ -130,26 +130,34 @@ std::vector<T> in_rows_across(std::vector<std::vector<T>> lists) {
       if (!further || (steps && *further != *steps)) break;
       steps = std::move(further);
     }
-    for (std::size_t k = 0; k < lists[first].size(); ++k) {
-      T& one = all.emplace_back(std::move(lists[first][k]));
-      if (!steps) continue;
-      Row& row = row_of(one);
+    std::vector<T>& run = runs.emplace_back(std::move(lists[first]));
+    for (std::size_t k = 0; steps && k < run.size(); ++k) {
+      Row& row = row_of(run[k]);
       row.insert(row.begin(), Level{static_cast<std::int64_t>(next - first), (*steps)[k]});
     }
   }
+  return runs;
+}
+
+// The same as one list, in rows of rows: as where every second device goes on to another memory.
+template <class T>
+std::vector<T> in_rows_across(std::vector<std::vector<T>> lists) {
+  for (std::size_t before = lists.size() + 1; lists.size() < before;) {
+    before = lists.size();
+    lists = runs_of(std::move(lists));
+  }
+  std::vector<T> all;
+  for (std::vector<T>& list : lists)
+    for (T& one : list) all.push_back(std::move(one));
   return all;
 }
 
-// What follows on each other, in rows, and those in rows again.
+// What follows on each other.
 template <class T>
 std::vector<T> in_rows(std::vector<T> all) {
-  for (std::size_t before = all.size() + 1; all.size() < before;) {
-    before = all.size();
-    std::vector<std::vector<T>> lists;
-    for (T& one : all) lists.push_back({std::move(one)});
-    all = in_rows_across(std::move(lists));
-  }
-  return all;
+  std::vector<std::vector<T>> lists;
+  for (T& one : all) lists.push_back({std::move(one)});
+  return in_rows_across(std::move(lists));
 }
 
 }  // namespace tap::ir

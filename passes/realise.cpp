@@ -7,6 +7,7 @@
 #include "ir/device_places.h"
 #include "ir/graph_algorithms.h"
 #include "ir/step_state.h"
+#include "passes/reads_apart.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -122,6 +123,7 @@ class Realiser {
   GraphClaim run(bool& changed) {
     for (std::size_t o = 0; o < before_.operations.size(); ++o) {
       Operation operation = before_.operations[o];
+      set_apart(operation);
       for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
         if (needs_transfer(operation, k)) operation.operands[k] = transfer(operation, k);
       after_.operations.push_back(std::move(operation));
@@ -133,6 +135,18 @@ class Realiser {
   }
 
  private:
+  // What a device reads far from each other of what is moved has memory of its own each.
+  void set_apart(Operation& operation) {
+    for (std::uint32_t k = 0, given = static_cast<std::uint32_t>(operation.operands.size()); k < given; ++k) {
+      if (!needs_transfer(operation, k)) continue;
+      const auto groups = near_reads(program_, operation, k);
+      if (groups.size() < 2) continue;
+      const ValueId value = operation.operands[k];
+      operation.operands.insert(operation.operands.end(), groups.size() - 1, value);
+      interner_.assign(operation, with_operands_for(in_own_words(program_, operation), k, groups));
+    }
+  }
+
   bool needs_transfer(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];

@@ -24,30 +24,60 @@ ir::Range reach(const ir::Row& levels, const Along& number, std::int64_t size) {
   return range;
 }
 
-// What goes on by whole multiples of stride * size does not change the digit, what goes on by multiples of the stride does, and
-// all else must not carry over into it.
-std::optional<Along> digit(const ir::Row& levels, const Along& number, std::int64_t stride, std::int64_t size) {
-  Along found{number.first / stride % size}, rest{number.first % stride};
-  for (std::int64_t step : number.steps) {
-    const bool above = step % checked::mul(stride, size) == 0, here = !above && step % stride == 0;
-    found.steps.push_back(here ? step / stride : 0);
-    rest.steps.push_back(above || here ? 0 : step);
+namespace {
+
+std::optional<std::vector<std::int64_t>> digits(std::int64_t number, const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> found(sizes.size());
+  for (std::size_t k = sizes.size(); k-- > 0; number /= sizes[k]) found[k] = number % sizes[k];
+  return number == 0 && std::ranges::all_of(found, [](auto digit) { return digit >= 0; }) ? std::optional(found)
+                                                                                          : std::nullopt;
+}
+
+}  // namespace
+
+// The first number and the last one of a level tell the steps. Digits within their sizes are the number's own, for there are no
+// others.
+std::optional<std::vector<Along>> digits(const ir::Row& levels, const Along& number,
+                                         const std::vector<std::int64_t>& sizes) {
+  const auto first = digits(number.first, sizes);
+  if (!first) return std::nullopt;
+  std::vector<Along> found;
+  for (std::int64_t digit : *first) found.push_back({digit});
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const std::int64_t further = levels[l].count - 1;
+    const auto last = digits(checked::add(number.first, checked::mul(number.steps[l], further)), sizes);
+    if (!last) return std::nullopt;
+    std::int64_t step = 0;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      found[k].steps.push_back(further == 0 ? 0 : ((*last)[k] - (*first)[k]) / further);
+      step = checked::add(checked::mul(step, sizes[k]), found[k].steps.back());
+    }
+    if (further > 0 && step != number.steps[l]) return std::nullopt;
   }
-  const bool fits = ir::Range{0, size}.contains(reach(levels, found)) &&
-                    ir::Range{0, stride}.contains(reach(levels, rest));
-  return fits ? std::optional(found) : std::nullopt;
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    if (!ir::Range{0, sizes[k]}.contains(reach(levels, found[k]))) return std::nullopt;
+  return found;
+}
+
+bool differs(const ir::Row& levels, const Along& number) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // and how often
+  for (std::size_t l = 0; l < levels.size(); ++l)
+    if (levels[l].count > 1) steps.emplace_back(std::abs(number.steps[l]), levels[l].count - 1);
+  std::ranges::sort(steps);
+  std::int64_t further = 0;  // that the smaller steps lead
+  for (auto [step, times] : steps) {
+    if (step <= further) return false;
+    further = checked::add(further, checked::mul(step, times));
+  }
+  return true;
 }
 
 std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation) {
-  std::vector<Along> places;
-  std::int64_t stride = ir::count_of(row);
-  for (const ir::Level& level : row) {
-    stride /= level.count;
-    std::optional<Along> place = digit(levels, number, stride, level.count);
-    expect(obligation, place.has_value(), "a row goes through the members of another in no order");
-    places.push_back(std::move(*place));
-  }
-  return places;
+  std::vector<std::int64_t> counts;
+  for (const ir::Level& level : row) counts.push_back(level.count);
+  std::optional<std::vector<Along>> places = digits(levels, number, counts);
+  expect(obligation, places.has_value(), "a row goes through the members of another in no order");
+  return std::move(*places);
 }
 
 Moving moving(const ir::Row& levels, const Box& first) {

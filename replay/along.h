@@ -25,8 +25,13 @@ Along along(const ir::Row& levels, std::int64_t first, std::size_t column);
 Along sum(Along a, const Along& b, std::int64_t times);
 // From the least that it is to behind the greatest, if it is so many at each place.
 ir::Range reach(const ir::Row& levels, const Along& number, std::int64_t size = 1);
-// n / stride % size, if that goes up by steps, too. Pre: the number is nowhere negative.
-std::optional<Along> digit(const ir::Row& levels, const Along& number, std::int64_t stride, std::int64_t size);
+// The digits of a number, of these sizes from the major to the minor, if each goes up by steps, too.
+//
+//   5, 12, 19 by 7 with sizes 4, 8      0, 1, 2 by 1 and 5, 4, 3 by -1
+std::optional<std::vector<Along>> digits(const ir::Row& levels, const Along& number,
+                                         const std::vector<std::int64_t>& sizes);
+// Whether it is found to be another at each place.
+bool differs(const ir::Row& levels, const Along& number);
 // How far along each level of a row its members are that have this number.
 std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation);
 

@@ -21,9 +21,16 @@ bool cuts_cells(const ir::Operator& op, const ir::Constraint& c) {
   return true;
 }
 
-namespace {
+std::vector<std::size_t> dims_that_matter(const ir::Operator& op, const ir::Access& write) {
+  std::vector<std::size_t> dims;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    bool matters = is_told_by(write, d);
+    for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && speaks_of(c.expr, d);
+    if (matters) dims.push_back(d);
+  }
+  return dims;
+}
 
-// How many cells the points write, which no other points do; 0 if some within the reach may be none of the operator's.
 std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach) {
   std::int64_t written = 1;
   for (std::int64_t extent : write.projection.shape) written = checked::mul(written, extent);
@@ -36,15 +43,56 @@ std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box
   return all ? written : 0;
 }
 
-// Whether all of the value's writers' points were at work on the memory.
-bool all_wrote(const ir::Program& program, const Run& run, const ir::Access& write, const Contents& memory) {
-  for (auto [id, result] : (*run.writers)[run.side.operation->results[write.tensor].index()]) {
+Box one_of_each_reduced(const ir::Operator& op, Box points) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == ir::DimRole::reduction) points.dims[d] = {0, 1};
+  return points;
+}
+
+std::optional<Box> Points::seen_from(const Box& members, const Wrote& more) const {
+  Box points = more.points;
+  for (std::size_t k = 0; pace_ && k < members.rank(); ++k) {
+    const auto &mine = (*pace_)[k], &other = more.pace[k];
+    if (mine == other) continue;
+    if (members.dims[k].size() != 1) return std::nullopt;
+    for (std::size_t d = 0; d < points.rank(); ++d) {
+      const std::int64_t by = checked::mul(checked::sub(other[d], mine[d]), members.dims[k].lo);
+      points.dims[d] = {checked::add(points.dims[d].lo, by), checked::add(points.dims[d].hi, by)};
+    }
+  }
+  return points;
+}
+
+bool Points::covers(const Box& members, Box all) const {
+  for (std::size_t k = 0; pace_ && k < members.rank(); ++k)
+    for (std::size_t d = 0; d < all.rank(); ++d) {
+      const std::int64_t first = checked::mul((*pace_)[k][d], members.dims[k].lo),
+                         last = checked::mul((*pace_)[k][d], members.dims[k].hi - 1);
+      all.dims[d] = {checked::sub(all.dims[d].lo, std::max(first, last)),
+                     checked::sub(all.dims[d].hi, std::min(first, last))};
+    }
+  return seen_.covers(all);
+}
+
+void Points::add(const Box& members, const Wrote& more) {
+  seen_.add(*seen_from(members, more));
+  if (!pace_) pace_ = more.pace;
+}
+
+namespace {
+
+// Whether all of the value's writers' points were at work on the members.
+bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const Box& members,
+               const Contents& memory) {
+  for (auto [id, written] : (*run.writers)[run.side.operation->results[result].index()]) {
     const ir::Operator& op = program[(*run.graph)[id].op];
     const Box space = one_of_each_reduced(op, {box_of(op)});
     for (const ir::Access& by : op.writes) {
-      if (by.tensor != result || is_idle(op, space)) continue;
+      if (by.tensor != written || is_idle(op, space)) continue;
+      Box all;
+      for (std::size_t d : dims_that_matter(op, by)) all.dims.push_back(space.dims[d]);
       auto wrote = memory.points.find(&by);
-      if (wrote == memory.points.end() || !wrote->second.covers(spread_of(op, by, space))) return false;
+      if (wrote == memory.points.end() || !wrote->second.covers(members, all)) return false;
     }
   }
   return true;
@@ -52,62 +100,23 @@ bool all_wrote(const ir::Program& program, const Run& run, const ir::Access& wri
 
 }  // namespace
 
-Box one_of_each_reduced(const ir::Operator& op, Box points) {
-  for (std::size_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role == ir::DimRole::reduction) points.dims[d] = {0, 1};
-  return points;
-}
-
-bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach) {
-  const Moving cells = touched({}, write, points);
-  std::int64_t all = 1;
-  for (std::int64_t size : cells.sizes) all = checked::mul(all, size);
-  return count_of(op, write, points, reach) >= all;
-}
-
-bool never_leaves_gaps(const Run& run, const ir::Access& write) {
-  const ir::Operator& op = *run.side.op;
-  std::vector<int> axes(op.dims.size());
-  for (std::size_t axis = 0; axis < write.projection.shape.size(); ++axis) {
-    int told = 0;
-    for (std::size_t d = 0; d < op.dims.size(); ++d) {
-      const std::int64_t by = write.projection.start.rows[axis].coefficients[d];
-      if (by == 0) continue;
-      if (++told > 1 || ++axes[d] > 1 || std::abs(by) != write.projection.shape[axis]) return false;
-    }
-  }
-  return op.constraints.empty() && std::ranges::count(op.writes, write.tensor, &ir::Access::tensor) == 1 &&
-         (*run.writers)[run.side.operation->results[write.tensor].index()].size() == 1;
-}
-
-Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points) {
-  Box spread;
-  for (std::size_t d = 0; d < points.rank(); ++d) {
-    bool matters = is_told_by(write, d);
-    for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && speaks_of(c.expr, d);
-    if (matters) spread.dims.push_back(points.dims[d]);
-  }
-  return spread;
-}
-
-void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points,
-                 const Box& cells, bool dense, const Box& box, const Box& tensor, Contents& memory) {
-  const ir::Operator& op = *run.side.op;
-  const Class value = run.side.results[write.tensor];
+void add_written(const ir::Program& program, const Run& run, const Written& more, const Box& box, const Box& tensor,
+                 const Box& members, Contents& memory) {
+  const ir::Access& by = *more.wrote.by;
+  const Class value = run.side.results[by.tensor];
   if (memory.value != value) memory = {value};
-  if (dense) memory.cells.add(cells);
-  if (dense && cells == box) return;
-  memory.gaps |= !dense;
-  const Box spread = spread_of(op, write, points);
-  BoxSet& seen = memory.points[&write];
+  if (more.dense) memory.cells.add(more.cells);
+  if (more.dense && more.cells == box) return;
+  memory.gaps |= !more.dense;
+  Points& seen = memory.points[&by];
   std::size_t told = 0;
-  for (std::size_t d = 0; d < points.rank(); ++d) told += is_told_by(write, d);
-  if (told == spread.rank() && !seen.meets(spread))
-    memory.count = checked::add(memory.count, count_of(op, write, points, points));
-  seen.add(spread);
+  for (std::size_t d = 0; d < run.side.op->dims.size(); ++d) told += is_told_by(by, d);
+  if (told == more.wrote.points.rank() && !seen.meets(members, more.wrote))
+    memory.count = checked::add(memory.count, more.count);
+  seen.add(members, more.wrote);
   if (!memory.gaps) return;
   if (memory.count == box.size()) memory.cells.add(box);
-  else if (all_wrote(program, run, write, memory)) memory.cells.add(tensor);
+  else if (all_wrote(program, run, by.tensor, members, memory)) memory.cells.add(intersect(box, tensor));
 }
 
 }  // namespace tap::check

@@ -13,10 +13,34 @@ namespace tap::check {
 
 using ir::BoxSet;
 
+// By how many points further on each next member of a row of memories is written: by level of the row.
+using Pace = std::vector<std::vector<std::int64_t>>;
+
+// The points of a write, of those dims that say where it is: of the member that stands first along each level.
+struct Wrote {
+  const ir::Access* by = nullptr;
+  Box points = {};
+  Pace pace = {};
+};
+
+// Points that wrote some members of a row of memories, told in the same way.
+class Points {
+ public:
+  // As seen from the members that were written before; nothing if they would differ in that.
+  std::optional<Box> seen_from(const Box& members, const Wrote& more) const;
+  bool meets(const Box& members, const Wrote& more) const { return seen_.meets(*seen_from(members, more)); }
+  bool covers(const Box& members, Box all) const;  // of each of them
+  void add(const Box& members, const Wrote& more);
+
+ private:
+  BoxSet seen_;
+  std::optional<Pace> pace_;
+};
+
 struct Contents {
   std::optional<Class> value = {};
   BoxSet cells = {};
-  std::map<const ir::Access*, BoxSet> points = {};  // by a write that leaves gaps: the points that wrote
+  std::map<const ir::Access*, Points> points = {};  // by a write that leaves gaps: the points that wrote
   bool gaps = false;                                // some write left some
   std::int64_t count = 0;                           // of cells that were written for certain, each once
   std::optional<ir::Scalar> filled = {};            // all other cells
@@ -60,16 +84,20 @@ bool is_told_by(const ir::Access& access, std::size_t dim);  // whether the dim 
 bool cuts_cells(const ir::Operator& op, const ir::Constraint& c);
 // A box of which each reduced dim has one point: it says where a result is written.
 Box one_of_each_reduced(const ir::Operator& op, Box points);
-// Whether a write leaves no gap in what it touches, which is so if its points are as many as the cells, since no cell is written
-// twice; all within `reach` are points if no constraint cuts any off.
-bool leaves_no_gap(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach);
-// Whether no box of points leaves gaps in the value, which nothing else writes: each axis goes along one dim, step by step.
-bool never_leaves_gaps(const Run& run, const ir::Access& write);
-// Of the points those dims that say where it is.
-Box spread_of(const ir::Operator& op, const ir::Access& write, const Box& points);
+// How many cells the points write, which no other points do; 0 if some within `reach`, where their like are, may be none of the
+// operator's.
+std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach);
+// The dims that say where it writes, or whether it does.
+std::vector<std::size_t> dims_that_matter(const ir::Operator& op, const ir::Access& write);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
-// since none is written twice; or all of the value once all of its writers' points were at work on this memory.
-void add_written(const ir::Program& program, const Run& run, const ir::Access& write, const Box& points,
-                 const Box& cells, bool dense, const Box& box, const Box& tensor, Contents& memory);
+// since none is written twice; or once all of its writers' points were at work on this memory.
+struct Written {
+  Wrote wrote = {};
+  Box cells = {};
+  std::int64_t count = 0;
+  bool dense = true;  // no gaps between the cells
+};
+void add_written(const ir::Program& program, const Run& run, const Written& more, const Box& box, const Box& tensor,
+                 const Box& members, Contents& memory);
 
 }  // namespace tap::check

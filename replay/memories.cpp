@@ -5,11 +5,17 @@
 
 namespace tap::check {
 
+namespace {
+
+constexpr std::size_t many = 64;  // parts of a row: then each member has its own state
+
+}  // namespace
+
 Memories::Memories(const ir::Schedule& schedule, Obligation keeps)
     : s_(schedule), keeps_(keeps), all_(schedule.buffers.size()) {
   for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
     const ir::Buffer& buffer = s_.buffers[b];
-    all_[b].states.push_back({all_members(BufferId(b)), {}});
+    all_[b].states.push_back({all_members(BufferId(b))});
     const bool prepared = buffer.place == ir::BufferPlace::prepared;
     if (!prepared && buffer.place != ir::BufferPlace::arena) continue;
     const auto cell = static_cast<std::int64_t>(size_of(buffer.element));
@@ -37,23 +43,16 @@ Where Memories::where(BufferId id) const { return {id, all_members(id)}; }
 
 Where Memories::where(const ir::BufferMember& one, const ir::Row& levels, std::size_t column) const {
   const ir::Buffer& b = buffer(one.id);
-  Where found{one.id, {}, {}};
+  Where found{one.id, {}};
   found.further.resize(b.box.rank(), Along{0, std::vector<std::int64_t>(levels.size(), 0)});
-  std::vector<int> led(levels.size());
-  const auto places = places_in(b.row, levels, along(levels, one.number, column), keeps_);
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    found.members.dims.push_back(reach(levels, places[k]));
-    int leads = 0;
-    for (std::size_t l = 0; l < levels.size(); ++l) {
-      const std::int64_t step = places[k].steps[l];
-      found.each_by_one &= step >= -1 && step <= 1;
-      leads += step != 0, led[l] += step != 0;
-    }
-    found.each_by_one &= leads <= 1;
+  const Along number = along(levels, one.number, column);
+  found.places = places_in(b.row, levels, number, keeps_);
+  for (std::size_t k = 0; k < found.places.size(); ++k) {
+    found.members.dims.push_back(reach(levels, found.places[k]));
     for (std::size_t d = 0; d < found.further.size(); ++d)
-      found.further[d] = sum(std::move(found.further[d]), places[k], b.row[k].steps[d]);
+      found.further[d] = sum(std::move(found.further[d]), found.places[k], b.row[k].steps[d]);
   }
-  for (int leads : led) found.each_by_one &= leads == 1;
+  found.each_by_one = differs(levels, number) && ir::count_of(levels) == found.members.size();
   return found;
 }
 
@@ -63,36 +62,64 @@ bool Memories::are_alike(const Where& where, const Moving& box) {
   return true;
 }
 
-Box Memories::cells_of(const Where& where, const ir::Row& levels, const Moving& box, const Box* tensor) const {
+Box Memories::cells_of(const Where& where, const ir::Row& levels, const Moving& box) const {
   Box cells;
-  for (std::size_t d = 0; d < box.sizes.size(); ++d) {
-    const Along& further = where.further[d];
-    cells.dims.push_back(reach(levels, sum(box.begins[d], further, -1), box.sizes[d]));
-    if (tensor == nullptr || tensor->dims[d].contains(reach(levels, box.begins[d], box.sizes[d]))) continue;
-    expect(keeps_, stays(further), "members of b{} are cut off differently", where.id.index());
-    const ir::Range there{checked::sub(tensor->dims[d].lo, further.first),
-                          checked::sub(tensor->dims[d].hi, further.first)};
-    cells.dims[d] = intersect(cells.dims[d], there);
-  }
+  for (std::size_t d = 0; d < box.sizes.size(); ++d)
+    cells.dims.push_back(reach(levels, sum(box.begins[d], where.further[d], -1), box.sizes[d]));
   return cells;
 }
 
-std::vector<State*> Memories::at(const Where& where) {
-  auto& [states, each, partner] = all_[where.id.index()];
-  if (each) return each_at(where);
-  for (std::size_t k = 0, count = states.size(); k < count; ++k) {
-    const Box common = intersect(states[k].first, where.members);
-    if (common.empty() || common == states[k].first) continue;
-    for (Box& rest : subtract(states[k].first, common)) states.emplace_back(std::move(rest), states[k].second);
-    states[k].first = common;
+Memories::Seen Memories::seen(BufferId id, const Box& members, const Shape& tensor) const {
+  Seen seen{Box::of_shape(tensor), Box::of_shape(tensor)};
+  const ir::Row& row = buffer(id).row;
+  for (std::size_t d = 0; d < tensor.size(); ++d) {
+    ir::Range further{0, 0};  // from the least to the greatest
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const std::int64_t first = checked::mul(row[k].steps[d], members.dims[k].lo),
+                         last = checked::mul(row[k].steps[d], members.dims[k].hi - 1);
+      further = {checked::add(further.lo, std::min(first, last)), checked::add(further.hi, std::max(first, last))};
+    }
+    auto move = [](ir::Range r, std::int64_t lo, std::int64_t hi) {
+      return ir::Range{checked::sub(r.lo, lo), checked::sub(r.hi, hi)};
+    };
+    seen.by_all.dims[d] = move(seen.by_all.dims[d], further.lo, further.hi);
+    seen.by_some.dims[d] = move(seen.by_some.dims[d], further.hi, further.lo);
   }
-  if (states.size() > 16) {
+  return seen;
+}
+
+std::vector<std::pair<Box, const Contents*>> Memories::held(const Where& where) const {
+  std::vector<std::pair<Box, const Contents*>> found;
+  const auto& [states, each, partner, read_in, read] = all_[where.id.index()];
+  if (each)
+    for (std::size_t number : numbers_of(where)) found.emplace_back(states[number].members, &states[number].contents);
+  else
+    for (const State& state : states)
+      if (Box some = intersect(state.members, where.members); !some.empty())
+        found.emplace_back(std::move(some), &state.contents);
+  return found;
+}
+
+std::vector<State*> Memories::at(const Where& where) {
+  std::vector<State>& states = all_[where.id.index()].states;
+  if (all_[where.id.index()].each) return each_at(where);
+  for (std::size_t k = 0, count = states.size(); k < count; ++k) {
+    const Box common = intersect(states[k].members, where.members);
+    if (common.empty() || common == states[k].members) continue;
+    for (Box& rest : subtract(states[k].members, common)) {
+      State other = states[k];
+      other.members = std::move(rest);
+      states.push_back(std::move(other));
+    }
+    states[k].members = common;
+  }
+  if (states.size() > many) {
     divide(where.id);
     return each_at(where);
   }
   std::vector<State*> found;
-  for (auto& [members, state] : states)
-    if (where.members.contains(members)) found.push_back(&state);
+  for (State& state : states)
+    if (where.members.contains(state.members)) found.push_back(&state);
   return found;
 }
 
@@ -112,7 +139,7 @@ std::vector<std::size_t> Memories::numbers_of(const Where& where) const {
 
 std::vector<State*> Memories::each_at(const Where& where) {
   std::vector<State*> found;
-  for (std::size_t number : numbers_of(where)) found.push_back(&all_[where.id.index()].states[number].second);
+  for (std::size_t number : numbers_of(where)) found.push_back(&all_[where.id.index()].states[number]);
   return found;
 }
 
@@ -120,44 +147,102 @@ std::vector<State*> Memories::each_at(const Where& where) {
 void Memories::divide(BufferId id) {
   Members& all = all_[id.index()];
   expect_few(ir::count_of(buffer(id).row));
-  std::vector<std::pair<Box, State>> each(static_cast<std::size_t>(ir::count_of(buffer(id).row)));
-  for (const auto& [members, state] : all.states)
-    for (std::size_t number : numbers_of({id, members})) each[number] = {Box(), state};
+  std::vector<State> each(static_cast<std::size_t>(ir::count_of(buffer(id).row)));
+  for (const State& state : all.states)
+    for (std::size_t number : numbers_of({id, state.members})) {
+      each[number] = state;
+      const ir::Row& row = buffer(id).row;
+      for (std::size_t k = row.size(), rest = number; k-- > 0; rest /= static_cast<std::size_t>(row[k].count)) {
+        const auto place = static_cast<std::int64_t>(rest) % row[k].count;
+        each[number].members.dims[k] = {place, place + 1};
+      }
+    }
   all.states = std::move(each);
   all.each = true;
+  if (all.read_in != batch_) return;
+  for (const Box& members : all.read)
+    for (std::size_t number : numbers_of({id, members})) all.states[number].read_in = batch_;
 }
 
 Contents& Memories::at(BufferId id) {
   auto& states = all_[id.index()].states;
-  if (states.size() > 1) states.assign(1, {all_members(id), {}});
+  if (states.size() > 1) states.assign(1, {all_members(id)});
   all_[id.index()].each = false;
-  return states[0].second.contents;
+  return states[0].contents;
 }
 
 void Memories::read(const Where& where) {
-  for (State* state : at(where)) state->read_in = batch_;
+  Members& all = all_[where.id.index()];
+  if (!all.each) {
+    if (all.read_in != batch_) all.read_in = batch_, all.read.clear();
+    if (std::ranges::none_of(all.read, [&](const Box& known) { return known.contains(where.members); }))
+      all.read.push_back(where.members);
+    if (all.read.size() > many) divide(where.id);
+    return;
+  }
+  for (State* state : each_at(where)) state->read_in = batch_;
 }
 
-std::vector<State*> Memories::write(const Where& where, const Box& cells, bool dense, const ir::Access* by,
-                                    const Box& points) {
+bool Memories::is_read(const Where& where) const {
+  const Members& all = all_[where.id.index()];
+  if (!all.each)
+    return all.read_in == batch_ &&
+           std::ranges::any_of(all.read, [&](const Box& members) { return !disjoint(members, where.members); });
+  return std::ranges::any_of(numbers_of(where),
+                             [&](std::size_t number) { return all.states[number].read_in == batch_; });
+}
+
+// How far the points are from one member to the next is told by a level that leads just there, and must be so at all levels.
+std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
+                                     const Moving& points) {
+  Wrote wrote{&by};
+  std::vector<Along> left;
+  for (std::size_t d : dims_that_matter(op, by)) left.push_back(points.begins[d]);
+  for (const Along& place : where.places) {
+    std::vector<std::int64_t>& pace = wrote.pace.emplace_back(left.size());
+    const auto next = std::ranges::find_if(place.steps, [](std::int64_t step) { return std::abs(step) == 1; });
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      if (next != place.steps.end()) pace[k] = *next * left[k].steps[next - place.steps.begin()];
+      left[k] = sum(std::move(left[k]), place, -pace[k]);
+    }
+  }
+  for (std::size_t k = 0; std::size_t d : dims_that_matter(op, by)) {
+    if (!stays(left[k])) return std::nullopt;
+    wrote.points.dims.push_back({left[k].first, checked::add(left[k].first, points.sizes[d])});
+    ++k;
+  }
+  return wrote;
+}
+
+std::vector<State*> Memories::write(const Where& where, const Box& cells, bool dense, const Wrote& wrote) {
   const ir::Buffer& b = buffer(where.id);
   const std::size_t n = where.id.index();
   bool kept = b.place == ir::BufferPlace::input || b.place == ir::BufferPlace::prepared;
   expect(keeps_, !kept, "an input or what is prepared is written: b{}", n);
   expect(keeps_, b.box.contains(cells), "b{} is written outside of its box", n);
   expect(keeps_, where.each_by_one, "several tasks of a row write one member of b{}", n);
+  expect(keeps_, !is_read(where), "b{} is written while another task reads it", n);
   std::vector<State*> states = at(where);
+  auto agrees = [&](const State* state) {
+    const auto known = state->contents.points.find(wrote.by);
+    return (state->written_in != batch_ || state->by != wrote.by || state->points.seen_from(state->members, wrote)) &&
+           (known == state->contents.points.end() || known->second.seen_from(state->members, wrote));
+  };
+  if (wrote.by && !std::ranges::all_of(states, agrees)) {
+    divide(where.id);
+    states = each_at(where);
+  }
   for (State* state : states) {
-    expect(keeps_, state->read_in != batch_, "b{} is written while another task reads it", n);
     if (state->written_in != batch_)
-      state->written_in = batch_, state->cells = state->points = {}, state->by = by, state->dense = true;
+      state->written_in = batch_, state->cells = {}, state->points = {}, state->by = wrote.by, state->dense = true;
+    const bool again = wrote.by && state->by == wrote.by;
     bool apart = dense && state->dense ? !state->cells.meets(cells)
-                                       : by && state->by == by && !state->points.meets(points);
+                                       : again && !state->points.meets(state->members, wrote);
     expect(keeps_, apart, "two tasks of a batch write the same cells of b{}", n);
-    if (state->by != by) state->by = nullptr;
+    if (!again) state->by = nullptr;
     state->dense &= dense;
     state->cells.add(cells);
-    if (by) state->points.add(points);
+    if (again) state->points.add(state->members, wrote);
   }
   if (b.place != ir::BufferPlace::arena) return states;
   take(where.id, where.id);
@@ -166,9 +251,8 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
 }
 
 bool Memories::is_used(BufferId id) const {
-  return std::ranges::any_of(all_[id.index()].states, [this](const auto& one) {
-    return one.second.read_in == batch_ || one.second.written_in == batch_;
-  });
+  return is_read(where(id)) || std::ranges::any_of(all_[id.index()].states,
+                                                   [this](const State& state) { return state.written_in == batch_; });
 }
 
 void Memories::take(BufferId id, BufferId writer) {
@@ -204,7 +288,7 @@ void Memories::exchange_places(BufferId a, BufferId b) {
 }
 
 void Memories::move(BufferId from, BufferId to) {
-  all_[to.index()].states = std::exchange(all_[from.index()].states, {{all_members(from), {}}});
+  all_[to.index()].states = std::exchange(all_[from.index()].states, {{all_members(from)}});
   all_[to.index()].each = std::exchange(all_[from.index()].each, false);
 }
 

@@ -16,14 +16,17 @@ namespace tap::check {
 struct Where {
   ir::BufferId id;
   Box members;                      // by their places along the levels of the row that they are in
+  std::vector<Along> places = {};   // the first task's and the others': along each of those levels
   std::vector<Along> further = {};  // by dim: how far their boxes are from the first member's
   bool each_by_one = true;          // no two of the tasks work on the same
 };
 
 struct State {
+  Box members;
   Contents contents = {};
-  std::size_t read_in = 0, written_in = 0;  // the batch in which it was last
-  BoxSet cells = {}, points = {};           // written in that batch: what, and by which points of `by`
+  std::size_t read_in = 0, written_in = 0;  // the batch in which it was last (read: if each member has its own)
+  BoxSet cells = {};                        // written in that batch: what, and …
+  Points points = {};                       // … by which points of `by`
   const ir::Access* by = nullptr;
   bool dense = true;  // all those writes leave no gaps, so that the cells tell all
 };
@@ -37,32 +40,44 @@ class Memories {
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
   Where where(const ir::BufferMember& one, const ir::Row& levels, std::size_t column) const;
   Where where(BufferId id) const;  // all members
-  // Of a box that goes on along the levels what the tasks touch of the tensor, as cells of the first member's: all of it, if they
-  // touch different cells of theirs.
-  Box cells_of(const Where& where, const ir::Row& levels, const Moving& box, const Box* tensor) const;
+  // Of a box that goes on along the levels what the tasks touch, as cells of the first member's: all of it, if they touch
+  // different cells of theirs.
+  Box cells_of(const Where& where, const ir::Row& levels, const Moving& box) const;
+  // The whole tensor as cells of the first member's: what all of the members see of it, and what some do.
+  struct Seen {
+    Box by_all, by_some;
+  };
+  Seen seen(BufferId id, const Box& members, const Shape& tensor) const;
   // Whether all tasks touch the same cells of theirs.
   static bool are_alike(const Where& where, const Moving& box);
 
-  std::vector<State*> at(const Where& where);
+  // What those of the members hold that have one state.
+  std::vector<std::pair<Box, const Contents*>> held(const Where& where) const;
   Contents& at(BufferId id);  // of what is in no row, or one all over
   void read(const Where& where);
   // What was in it, and in all that overlaps it, is gone unless it is more of the same. Tasks of one operation may write one
   // memory, at points that are apart.
-  std::vector<State*> write(const Where& where, const Box& cells, bool dense = true, const ir::Access* by = nullptr,
-                            const Box& points = {});
+  std::vector<State*> write(const Where& where, const Box& cells, bool dense = true, const Wrote& wrote = {});
+  // Of a row of tasks at points that go on along the levels, if they go on along the members, too.
+  static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
+                                    const Moving& points);
   void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 
  private:
   struct Members {
-    std::vector<std::pair<Box, State>> states;
+    std::vector<State> states;
     bool each = false;      // has one, in order
     BufferId partner = {};  // with which it changes places
+    std::size_t read_in = 0;
+    std::vector<Box> read = {};  // in that batch, unless each is told of it
   };
   Box all_members(BufferId id) const;
   std::vector<std::size_t> numbers_of(const Where& where) const;
+  std::vector<State*> at(const Where& where);
   std::vector<State*> each_at(const Where& where);
+  bool is_read(const Where& where) const;  // in this batch
   void divide(BufferId id);
   ir::Range range_of(BufferId id) const;  // of bytes
   bool is_used(BufferId id) const;        // in this batch

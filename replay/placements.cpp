@@ -22,15 +22,18 @@ void check_place(const ir::Program& program, const ir::Operation& operation, con
     unless(mesh.devices.empty() || stays(device));
     Along place = device;
     if (!mesh.devices.empty()) place.first = std::ranges::find(mesh.devices, device.first) - mesh.devices.begin();
-    std::int64_t minor = 1;
-    std::optional<Along> along;
-    for (std::size_t k = mesh.axes.size(); k-- > 0; minor = checked::mul(minor, mesh.axes[k].size)) {
-      if (mesh.axes[k].name != p.axis->name) continue;
-      ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, mesh.axes[k].size});
-      const std::int64_t stride = checked::mul(minor, mesh.axes[k].size / (part.pre_size * part.size));
-      along = digit(row, place, stride, part.size);
+    std::int64_t count = 1, major = 1;
+    for (const ir::MeshAxis& axis : mesh.axes) count = checked::mul(count, axis.size);
+    std::optional<std::vector<Along>> along;
+    for (const ir::MeshAxis& axis : mesh.axes) {
+      if (axis.name == p.axis->name) {
+        const ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, axis.size});
+        const std::int64_t above = checked::mul(major, part.pre_size);
+        along = digits(row, place, {above, part.size, count / checked::mul(above, part.size)});
+      }
+      major = checked::mul(major, axis.size);
     }
-    unless(ir::Range{0, minor}.contains(reach(row, place)) && along == block);
+    unless(along && (*along)[1] == block);
   }
   unless(device == Along{ir::everywhere, none.steps} || std::ranges::any_of(operation.placements, is_on_devices));
 }

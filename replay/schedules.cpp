@@ -27,9 +27,7 @@ class Machine {
     Box cells;
     std::optional<Class> value = {};
     std::optional<ir::Scalar> filled = {};
-    bool dense = true;
-    const ir::Access* by = nullptr;  // at these points, if one task alone writes
-    Box points = {};
+    Written by = {};  // of an operation
     const Run* run = nullptr;
   };
   using Writes = std::vector<Write>;
@@ -76,8 +74,8 @@ class Machine {
   }
 
   bool holds(BufferId id, Class value) {
-    return std::ranges::all_of(memories_->at(memories_->where(id)),
-                               [&](State* state) { return state->contents.hold(value, buffer(id).box); });
+    return std::ranges::all_of(memories_->held(memories_->where(id)),
+                               [&](const auto& one) { return one.second->hold(value, buffer(id).box); });
   }
   void outputs() {
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
@@ -109,14 +107,12 @@ class Machine {
   }
 
   void end(const Write& write) {
-    const bool alone = write.by != nullptr;
-    const Box spread = alone ? spread_of(*write.run->side.op, *write.by, write.points) : Box();
-    for (State* state : memories_->write(write.to, write.cells, write.dense, write.by, spread)) {
+    for (State* state : memories_->write(write.to, write.cells, write.by.dense, write.by.wrote)) {
       Contents& memory = state->contents;
-      if (alone) {
-        const Box tensor = whole_of(write.run->side.op->results[write.by->tensor].shape, write.to);
-        add_written(program_, *write.run, *write.by, write.points, write.cells, write.dense, buffer(write.to.id).box,
-                    tensor, memory);
+      if (write.by.wrote.by) {
+        const Shape& shape = write.run->side.op->results[write.by.wrote.by->tensor].shape;
+        add_written(program_, *write.run, write.by, buffer(write.to.id).box,
+                    memories_->seen(write.to.id, state->members, shape).by_all, state->members, memory);
         continue;
       }
       if (!write.value || (memory.value && memory.value != write.value)) memory = {};
@@ -126,9 +122,8 @@ class Machine {
     }
   }
 
-  // All of a tensor, seen from one member.
   Box whole_of(const Shape& shape, const Where& where) const {
-    return memories_->cells_of(where, {}, moving({}, Box::of_shape(shape)), nullptr);
+    return memories_->seen(where.id, where.members, shape).by_some;
   }
 
   const Run& run_of(std::size_t number) {
@@ -139,23 +134,28 @@ class Machine {
     return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
   }
 
-  // Refuses if the memories lack cells that the operator reads of the operand.
+  // Refuses if the memories lack cells of a box of the operand; what lies outside of it needs not be there, but may have to be
+  // filled.
+  void check_read(const Run& run, std::size_t operand, const Where& where, const Box& cells,
+                  const std::optional<ir::Scalar>& fill = {}) {
+    const ir::Operator& op = *run.side.op;
+    const Class value = run.side.operands[operand];
+    for (const auto& [members, contents] : memories_->held(where)) {
+      const auto [by_all, by_some] = memories_->seen(where.id, members, op.operands[operand].shape);
+      expect(tasks_.reads, contents->hold(value, intersect(cells, by_some)),
+             "operand {} of `{}` is not there: the memory {}", operand, op.name,
+             contents->value == value ? "lacks cells of it" : "holds something else");
+      expect(tasks_.does, !fill || by_all.contains(cells) || contents->filled == fill,
+             "operand {} of `{}` is not filled around the tensor", operand, op.name);
+    }
+  }
   void check_reads(const Run& run, std::size_t operand, const Box& points, const Where& where, const ir::Row& levels) {
     const ir::Operator& op = *run.side.op;
-    const Box whole = Box::of_shape(op.operands[operand].shape);
-    auto need = [&](const Moving& box) {
-      const Box cells = memories_->cells_of(where, levels, box, &whole);
-      for (State* state : memories_->at(where)) {
-        const Contents& contents = state->contents;
-        expect(tasks_.reads, contents.hold(run.side.operands[operand], cells),
-               "operand {} of `{}` is not there: the memory {}", operand, op.name,
-               contents.value == run.side.operands[operand] ? "lacks cells of it" : "holds something else");
-      }
-    };
-    if (is_whole(op)) need(moving({}, whole));
+    if (is_whole(op)) check_read(run, operand, where, whole_of(op.operands[operand].shape, where));
     if (points.empty()) return;  // a reduction over nothing reads nothing
     for (const ir::Access& read : op.reads)
-      if (read.tensor == operand) need(touched(levels, read, points));
+      if (read.tensor == operand)
+        check_read(run, operand, where, memories_->cells_of(where, levels, touched(levels, read, points)));
   }
 
   Writes begin(const ir::KernelCall& call) {
@@ -185,28 +185,27 @@ class Machine {
   }
   Write written(const Run& run, const ir::Access& by, const Box& all, const Where& to, const ir::Row& across) {
     const ir::Operator& op = *run.side.op;
-    const Box points = one_of_each_reduced(op, all), whole = Box::of_shape(op.results[by.tensor].shape);
-    const Moving box = touched(across, by, points);
-    const bool dense = leaves_no_gap(op, by, points, reach(across, moving(across, points)));
-    const bool alone = across.empty();
-    Write write{to, memories_->cells_of(to, across, box, &whole), run.side.results[by.tensor], {}, dense};
-    // What other points write is counted (add_written) unless there is nothing to be counted.
-    bool alike = dense && to.each_by_one && Memories::are_alike(to, box) &&
-                 (write.cells == buffer(to.id).box || never_leaves_gaps(run, by));
-    expect(tasks_.keeps, alone || alike, "members of b{} are not written alike", to.id.index());
-    if (alone) write.by = &by, write.points = points, write.run = &run;
-    return write;
+    const Box first = one_of_each_reduced(op, all);
+    const Moving points = moving(across, first), box = touched(across, by, first);
+    const std::int64_t count = count_of(op, by, first, reach(across, points));
+    const std::optional<Wrote> wrote = Memories::wrote(to, op, by, points);
+    bool alike = across.empty() || (count > 0 && wrote && to.each_by_one && Memories::are_alike(to, box));
+    expect(tasks_.keeps, alike, "members of b{} are not written alike", to.id.index());
+    const Box all_cells = memories_->cells_of(to, across, box);
+    const bool dense = count >= all_cells.size();  // no cell is written twice, so as many points as cells leave no gap
+    const Box cells = intersect(all_cells, whole_of(op.results[by.tensor].shape, to));
+    return {to, cells, {}, {}, {*wrote, cells, count, dense}, &run};
   }
 
   Writes begin(const ir::CopyBox& copy) {
     if (copy.box.empty()) return {};
     const std::size_t rank = copy.box.rank();
     const Where from = memories_->where(copy.from, copy.row, rank);
-    const Box cells = memories_->cells_of(from, copy.row, moving(copy.row, copy.box), nullptr);
-    const std::vector<State*> states = memories_->at(from);
-    const std::optional<Class> value = states[0]->contents.value;
-    for (State* state : states) {
-      bool there = value && state->contents.value == value && state->contents.cells.covers(cells);
+    const Box cells = memories_->cells_of(from, copy.row, moving(copy.row, copy.box));
+    const auto held = memories_->held(from);
+    const std::optional<Class> value = held[0].second->value;
+    for (const auto& [members, contents] : held) {
+      bool there = value && contents->value == value && contents->cells.covers(cells);
       expect(tasks_.reads, there, "what is copied from b{} is not there", from.id.index());
     }
     ir::Row across, within;  // to other memories, or to other cells of one
@@ -221,7 +220,7 @@ class Machine {
       const Moving goes = moving(across, box);
       expect(tasks_.keeps, to.each_by_one && Memories::are_alike(to, goes), "members of b{} are not written alike",
              to.id.index());
-      writes.push_back({to, memories_->cells_of(to, across, goes, nullptr), value});
+      writes.push_back({to, memories_->cells_of(to, across, goes), value});
     }
     memories_->read(from);
     return writes;
@@ -235,30 +234,35 @@ class Machine {
   Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
-    expect(tasks_.does, call.row.empty(), "outside kernels are called in a row");
-    check_blocks(op, call.box, {}, false, tasks_.does);
+    check_blocks(op, call.box, call.row, false, tasks_.does);
     const Box points = points_of(op, call.box, {})[0];
     if (is_idle(op, points)) return {};
+    auto region = [&](std::size_t k, const ir::Access& access) {
+      const Where where = memories_->where(call.regions[k], call.row, call.box.rank() + k);
+      const Moving box = touched(call.row, access, points);
+      bool is = buffer(where.id).box == memories_->cells_of(where, call.row, box) && Memories::are_alike(where, box);
+      expect(tasks_.does, is, "region {} is not of what its access touches", k);
+      return where;
+    };
     for (std::size_t k = 0; k < op.reads.size(); ++k) {
       const ir::Access& read = op.reads[k];
-      const BufferId id = call.regions[k].id;
-      const Box all = reach({}, touched({}, read, points)),
-                cells = intersect(all, Box::of_shape(op.operands[read.tensor].shape));
-      bool there = buffer(id).row.empty() && at(id).hold(run.side.operands[read.tensor], cells);
-      if (read.fill && cells != all) there &= at(id).filled == op.exprs[*read.fill].value;
-      expect(tasks_.does, there && buffer(id).box == all, "region {} does not hold its part", k);
-      memories_->read(memories_->where(id));
+      const Where where = region(k, read);
+      std::optional<ir::Scalar> fill;
+      if (read.fill) fill = op.exprs[*read.fill].value;
+      check_read(run, read.tensor, where, buffer(where.id).box, fill);
+      memories_->read(where);
     }
     Writes writes;
     for (std::size_t k = 0; k < op.writes.size(); ++k) {
       const ir::Access& by = op.writes[k];
-      const BufferId id = call.regions[op.reads.size() + k].id;
-      expect(tasks_.does, buffer(id).box == reach({}, touched({}, by, points)) && buffer(id).row.empty(),
-             "region {} is another", k);
+      const Where where = region(op.reads.size() + k, by);
+      const std::int64_t count = count_of(op, by, points, reach(call.row, moving(call.row, points)));
+      expect(tasks_.does, call.row.empty() || count > 0, "region {} is not written alike in a row", k);
       auto add = [&](const Box& some) {
-        writes.push_back({memories_->where(id), reach({}, touched({}, by, some)), run.side.results[by.tensor]});
+        const Box cells = memories_->cells_of(where, call.row, touched(call.row, by, some));
+        writes.push_back({where, cells, run.side.results[by.tensor]});
       };
-      if (leaves_no_gap(op, by, points, points)) add(points);
+      if (count >= buffer(where.id).box.size()) add(points);
       else each_point(by, points, 0, add);
     }
     return writes;
