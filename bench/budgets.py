@@ -142,6 +142,25 @@ ON_A_MESH = {
         "  B[k, j] = exp(W[k, j])\n  Y[i, j] = sum[k] A[i, k] * B[k, j]\n}", ("A i a", "B j b", "Y i a", "Y j b"), 4, 64),
     "a scan over the devices": (
         "[d: #]", "(X: f32[16384]) -> (Y: f32[16384]) { Y[i] = sum[k in 0..i+1] X[k] }", ("Y k d",), 4, 4096),
+    "two writers that take turns": (
+        "[d: #]", "(A: f32[8192], B: f32[8192]) -> (Z: f32[16384]) {\n  Y[2*i] = exp(A[i])\n"
+        "  Y[2*i + 1] = sin(B[8191 - i]) for i in 0..8192\n  Z[i] = sum[k in 0..3] Y[i] * A[k]\n}", ("Y@0 i d", "Y@1 i d", "Z i d"), 8, 4096),
+    "an outside kernel, and again": (
+        "[d: #]", "(X: f32[8192, 4]) -> (Y: f32[8192, 4]) {\n  A = mean(X)\n  Y = mean(A)\n}\n"
+        "extern op mean(x: f32[n, m]) -> (y: f32[n, m]) {\n  index [i: n]\n  read x at [i - 1, 0] shape [3, m] else 0\n"
+        "  write y at [i, 0] shape [1, m]\n  kernel \"mean\"\n}", ("A i d", "Y i d"), 4, 4096),
+    "rows and columns of a value": (
+        "[d: #]", "(X: f32[1024, 1024]) -> (Y: f32[1024, 1024]) {\n  A[i, j] = sum[k in 0..3] X[i, j] * X[k, j]\n"
+        "  Y[i, j] = A[i, j] + A[j, i]\n}", ("A i d", "Y i d"), 4, 1024),
+    "rows and columns on a grid": (
+        "[a: #, b: #]", "(X: f32[512, 512]) -> (Y: f32[512, 512]) {\n  A[i, j] = sum[k in 0..3] X[i, j] * X[k, j]\n"
+        "  Y[i, j] = A[i, j] + A[j, i]\n}", ("A i a", "A j b", "Y i a", "Y j b"), 4, 64),
+    "cells far apart, two blocks in one": (
+        "[d: #]", "(X: f32[16384]) -> (Y: f32[8192]) {\n  A[i] = sum[k in 0..3] X[i] * X[k]\n  Y[i] = A[i] + A[i + 8192]\n}",
+        ("A i d", "Y i d"), 8, 4096),
+    "one axis of a grid to the other": (
+        "[a: #, b: #]", "(X: f32[8192]) -> (Y: f32[8192]) {\n  A[i] = sum[k in 0..3] X[i] * X[k]\n"
+        "  Y[i] = A[i-1 else 0] + A[i+1 else 0]\n}", ("A i a", "Y i b"), 4, 64),
 }
 
 

@@ -131,6 +131,26 @@ TEST(Certify, ThousandsOfDevicesAreListedAsFewAre) {
        "(X: f32[20000]) -> (Y: f32[20000]) {\n  Y = iterate 4 (a = X) {\n"
        "    c[i] = a[i-1 else 0] + a[i] + a[i+1 else 0]\n    c\n  }\n}",
        "split Y/c dim i into # over axis m.d\n", 7, 2048},
+      {"[d: #]",
+       "(A: f32[8192], B: f32[8192]) -> (Z: f32[16384]) {\n  Y[2*i] = exp(A[i])\n  Y[2*i + 1] = sin(B[8191 - i]) for i in 0..8192\n"
+       "  Z[i] = sum[k in 0..3] Y[i] * A[k]\n}",
+       "split Y@0 dim i into # over axis m.d\nsplit Y@1 dim i into # over axis m.d\nsplit Z dim i into # over axis "
+       "m.d\n",
+       8, 4096},
+      {"[a: #, b: #]",
+       "(X: f32[256, 256]) -> (Y: f32[256, 256]) {\n  A[i, j] = sum[k in 0..3] X[i, j] * X[k, j]\n"
+       "  Y[i, j] = A[i, j] + A[j, i]\n}",
+       "split A dim i into # over axis m.a\nsplit A dim j into # over axis m.b\nsplit Y dim i into # over axis m.a\n"
+       "split Y dim j into # over axis m.b\n",
+       4, 32},
+      {"[d: #]",
+       "(X: f32[16384]) -> (Y: f32[8192]) {\n  A[i] = sum[k in 0..3] X[i] * X[k]\n  Y[i] = A[i] + A[i + 8192]\n}",
+       "split A dim i into # over axis m.d\nsplit Y dim i into # over axis m.d\n", 8, 1024},
+      {"[d: #]",
+       "(X: f32[8192, 4]) -> (Y: f32[8192, 4]) {\n  A = mean(X)\n  Y = mean(A)\n}\n"
+       "extern op mean(x: f32[n, m]) -> (y: f32[n, m]) {\n  index [i: n]\n  read x at [i - 1, 0] shape [3, m] else 0\n"
+       "  write y at [i, 0] shape [1, m]\n  kernel \"mean\"\n}\n",
+       "split A dim i into # over axis m.d\nsplit Y dim i into # over axis m.d\n", 4, 4096},
   };
   for (const auto& [mesh, body, lines, few, many] : cases)
     EXPECT_LE(tasks_of(mesh, body, lines, many), 1.3 * static_cast<double>(tasks_of(mesh, body, lines, few))) << body;

@@ -74,9 +74,26 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        }},
       {"another row", number,
        [](Schedule& s, Random& r) {
-         auto* call = any_task<ir::KernelCall>(s, r);
-         auto* copy = any_task<ir::CopyBox>(s, r);
-         return copy && any(r, 2) == 0 ? change_row(*copy, r) : call && change_row(*call, r);
+         auto change = [&r](auto* task) { return task && change_row(*task, r); };
+         switch (any(r, 4)) {
+           case 0: return change(any_task<ir::CopyBox>(s, r));
+           case 1: return change(any_task<ir::Fill>(s, r));
+           case 2: return change(any_task<ir::OutsideCall>(s, r));
+           default: return change(any_task<ir::KernelCall>(s, r));
+         }
+       }},
+      {"another box of an outside kernel", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::OutsideCall>(s, r);
+         auto* range = call ? any_range(call->box, r) : nullptr;
+         return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
+       }},
+      {"another region of an outside kernel", number,
+       [](Schedule& s, Random& r) {
+         auto* call = any_task<ir::OutsideCall>(s, r);
+         if (!call) return false;
+         ir::BufferMember& region = *any(r, call->regions);
+         return any(r, 2) == 0 ? change_number(region.number, r) : replace(s, region, r);
        }},
       {"another row of a buffer", number, [](Schedule& s, Random& r) { return change_row(*any(r, s.buffers), r); }},
       {"another member", number,

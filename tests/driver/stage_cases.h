@@ -71,6 +71,9 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
 
 inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
   const std::string mesh = "mesh m = [d: 4]\n";
+  const std::string add_left = "extern op add_left(x: f64[n]) -> (y: f64[n]) {\n  index [i: n]\n"
+                               "  read x at [i - 1] shape [2] else 0\n  write y at [i] shape [1]\n"
+                               "  kernel \"add_left\"\n}\n";
   return {
       stage_case("a product and what is made of it on four devices",
                  mesh + "program p(X: f64[6, 5], W: f64[5, 7]) -> (Y: f64[6, 7], S: f64[6]) {\n"
@@ -92,9 +95,7 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
                  "  Y[2*i] = A[i] + 1\n  Y[2*i + 1] = B[i] * 3\n  Z[i] = Y[i] + Y[11 - i]\n}",
                  "", jit),
       stage_case("an outside kernel and a halo",
-                 "extern op add_left(x: f64[n]) -> (y: f64[n]) {\n  index [i: n]\n"
-                 "  read x at [i - 1] shape [2] else 0\n  write y at [i] shape [1]\n  kernel \"add_left\"\n}\n" +
-                     mesh +
+                 add_left + mesh +
                      "program p(X: f64[9]) -> (Y: f64[9]) {\n  H[i] = X[i] * 2\n  G = add_left(H)\n"
                      "  Y[i] = G[i] + H[i]\n}",
                  "split G dim i into 4 over axis m.d\n", jit),
@@ -118,6 +119,26 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
                  "mesh g = [a: 2, b: 2]\nprogram p(A: f64[6, 4], B: f64[6, 4]) -> (Z: f64[12, 4] @ g[{a}, {b}]) {\n"
                  "  Y[2*i, j] = A[i, j] + 1\n  Y[2*i + 1, j] = B[i, j] * 3\n  Z[i, j] = Y[i, j] + 1\n}",
                  "", jit),
+      stage_case("an outside kernel on blocks of blocks, and again",
+                 add_left + mesh +
+                     "program p(X: f64[24]) -> (Y: f64[24]) {\n  H = add_left(X)\n  G = add_left(H)\n"
+                     "  Y[i] = G[i] + H[23 - i]\n}",
+                 "split H dim i into 4 over axis m.d\nsplit H dim i into 3 over threads\n"
+                 "split G dim i into 4 over axis m.d\nsplit Y dim i into 4 over axis m.d\n",
+                 jit),
+      stage_case("writers that take turns in blocks on devices",
+                 mesh + "program p(A: f64[16], B: f64[16]) -> (Z: f64[32]) {\n"
+                        "  Y[2*i] = A[i] + 1\n  Y[2*i + 1] = B[i] * 3\n  Z[i] = sum[k in 0..3] Y[i] * A[k]\n}",
+                 "split Y@0 dim i into 4 over axis m.d\nsplit Y@0 dim i into 2 over threads\n"
+                 "split Y@1 dim i into 4 over axis m.d\nsplit Z dim i into 4 over axis m.d\n",
+                 jit),
+      stage_case("rows and columns of one value, and cells far apart",
+                 mesh + "program p(X: f64[16, 16]) -> (Y: f64[16, 16], Z: f64[16, 8]) {\n"
+                        "  A[i, j] = sum[k in 0..3] X[i, j] * X[k, j]\n  Y[i, j] = A[i, j] + A[j, i]\n"
+                        "  Z[i, j] = A[15 - i, j] - A[i, j + 8]\n}",
+                 "split A dim i into 4 over axis m.d\nsplit Y dim i into 4 over axis m.d\n"
+                 "split Z dim i into 4 over axis m.d\n",
+                 jit),
   };
 }
 
