@@ -75,12 +75,15 @@ namespace {
 
 class EachDevice {
  public:
-  explicit EachDevice(const BlockGraph& rows) : rows_(rows), all_{rows.graph, {}, {}, {}, {}} {}
+  explicit EachDevice(const BlockGraph& rows) : rows_(rows), all_{rows.graph} {}
 
   BlockGraph run() {
     for (const Held& held : rows_.held) {
       begins_.push_back(all_.held.size());
-      for (Held& one : members(held)) all_.held.push_back(std::move(one));
+      for (Held& one : members(held)) {
+        one.device = rows_.device_at(one.device);
+        all_.held.push_back(std::move(one));
+      }
     }
     for (const Task& task : rows_.tasks)
       for (Task& one : across_written_out(task)) {
@@ -107,6 +110,7 @@ class EachDevice {
   void alone(HeldMember& m) const { m = HeldId(begins_[m.id.index()] + static_cast<std::size_t>(m.number)); }
   void alone(Move& move) const { alone(move.from), alone(move.to); }
   void alone(Application& task) const {
+    task.device = rows_.device_at(task.device);
     for (auto* list : {&task.operands, &task.results})
       for (HeldMember& m : *list) alone(m);
   }
@@ -220,7 +224,7 @@ class BlockPrinter {
   // Z[0..2, 0..4]@1
   std::string show(const Held& held, const Box& box) const {
     return names_[held.value.index()] + to_string(box) +
-           (held.device == everywhere ? "" : fmt::format("@{}", held.device));
+           (held.device == everywhere ? "" : fmt::format("@{}", blocks_.device_at(held.device)));
   }
   std::string show(HeldMember one, const Box& box) const { return show(blocks_[one], box); }
   std::string holders(const std::vector<HeldId>& ids) const {
@@ -255,7 +259,7 @@ class BlockPrinter {
       results.push_back(show(held, whole ? held.box : written_region(op, k, a.box)));
     }
     for (const IndexDim& dim : op.dims) dims.push_back(on_one_line(dim.name));
-    return fmt::format("  {}: {} = {}({}) on {}{}", device_name(a.device), joined(results),
+    return fmt::format("  {}: {} = {}({}) on {}{}", device_name(blocks_.device_at(a.device)), joined(results),
                        on_one_line(own_name(op, graph_[a.operation].names)), joined(operands), to_string(a.box),
                        times(a, dims));
   }

@@ -71,6 +71,12 @@ struct BlockGraph {
 
   // For each of the graph's outputs, all that is held of it.
   std::vector<std::vector<HeldId>> outputs;
+  // Devices of a mesh in an order of its own are told by their places in it: which they are, by place. None: by themselves.
+  std::vector<std::int64_t> devices = {};
+  std::int64_t device_at(std::int64_t place) const {
+    return place == everywhere || devices.empty() ? place : devices[static_cast<std::size_t>(place)];
+  }
+
   const Held& operator[](HeldId id) const { return held[id.index()]; }
   Held operator[](HeldMember one) const { return member(held[one.id.index()], one.number); }
   bool operator==(const BlockGraph&) const = default;

@@ -70,6 +70,7 @@ class BlockParser {
     if (graphs_.empty()) line.fail(fmt::format("`{}` stands before the first graph", keyword));
     BlockGraph& graph = graphs_.back();
     if (keyword == "held") held(line, graph);
+    else if (keyword == "devices") graph.devices = line.list("[", "]", [&] { return line.integer(); });
     else if (keyword == "inputs") graph.inputs = ids(line);
     else if (keyword == "output") graph.outputs.push_back(ids(line));
     else if (keyword == "apply") graph.tasks.emplace_back(application(line));

@@ -61,6 +61,7 @@ class BlockGraphPrinter {
     };
     out_.add("graph {}", blocks_.graph.index());
     end();
+    if (!blocks_.devices.empty()) out_.add("  devices [{}]\n", fmt::join(blocks_.devices, ", "));
     for (std::size_t h = 0; h < blocks_.held.size(); ++h) {
       const Held& held = blocks_.held[h];
       out_.add("  held {} value {} ", h, held.value.index());

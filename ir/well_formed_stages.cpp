@@ -66,10 +66,15 @@ class BlockReader : StageReader {
 
   void run() {
     at(fmt::format("block graph {}", blocks_.graph.index()));
+    std::vector<std::int64_t> devices = blocks_.devices;
+    std::ranges::sort(devices);
+    bool apart = std::ranges::adjacent_find(devices) == devices.end() && (devices.empty() || devices[0] >= 0);
+    need(apart, "a device has two places, or none");
     for (const Held& held : blocks_.held) {
       there(held.value, graph_.values);
       need(held.box.rank() == graph_[held.value].type.shape.size());
       row(held);
+      on(held.device, held);
     }
     inputs();
     need(blocks_.outputs.size() == graph_.outputs.size());
@@ -117,6 +122,17 @@ class BlockReader : StageReader {
                        }) &&
            blocks_.graph != p_.main;
   }
+  // The first number behind the box's is a place in the list of devices.
+  template <class T>
+  void on(std::int64_t device, const T& first) const {
+    std::int64_t least = device, most = device;
+    for (const Level& level : first.row) {
+      const std::int64_t by = checked::mul(level.steps[first.box.rank()], level.count - 1);
+      (by < 0 ? least : most) = checked::add(by < 0 ? least : most, by);
+    }
+    bool there = least >= 0 && most < std::ssize(blocks_.devices);
+    need(blocks_.devices.empty() || there || (least == everywhere && most == everywhere), "there is no such device");
+  }
   void is(HeldId id, ValueId value) const {
     there(id, blocks_.held);
     need(blocks_[id].value == value, "what is held is another value");
@@ -136,6 +152,7 @@ class BlockReader : StageReader {
     const Operator& op = p_[operation.op];
     need(task.box.rank() == op.dims.size());
     row(task);
+    on(task.device, task);
     need(!op.transfer(), "a transfer is applied");
     are(task, task.operands, operation.operands, 1);  // behind the device
     are(task, task.results, operation.results, 1 + task.operands.size());

@@ -63,7 +63,7 @@ class Expansion {
     const ir::Operator& op = program_[operation.op];
     const std::size_t rank = task.box.rank();
     const Along device = along(task.row, task.device, rank);
-    check_place(program_, operation, task.row, device, moving(task.row, task.box));
+    check_place(program_, operation, task.row, device, moving(task.row, task.box), blocks_.devices);
     ir::KernelCall call{0, 1, task.operation.index(), task.box, {}, {}, task.row};
     for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + static_cast<std::ptrdiff_t>(rank));
     for (const auto* list : {&task.operands, &task.results})

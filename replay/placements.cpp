@@ -6,9 +6,13 @@
 namespace tap::check {
 
 void check_place(const ir::Program& program, const ir::Operation& operation, const ir::Row& row, const Along& device,
-                 const Moving& box) {
+                 const Moving& box, const std::vector<std::int64_t>& devices) {
   auto unless = [&](bool holds) {
     expect(Obligation::placement, holds, "device {} does not do that block", device.first);
+  };
+  auto alone = [&] {
+    unless(stays(device) && device.first >= 0);
+    return devices.empty() ? device.first : devices[static_cast<std::size_t>(device.first)];
   };
   const Along none{0, std::vector<std::int64_t>(row.size(), 0)};
   for (const ir::BlockPlacement& p : operation.placements) {
@@ -16,12 +20,12 @@ void check_place(const ir::Program& program, const ir::Operation& operation, con
     const bool whole = p.dim == ir::whole_operation;
     const Along block = whole ? Along{p.number, none.steps} : box.begins[p.dim];
     unless(whole || box.sizes[p.dim] == 1);
-    if (!p.axis) unless(stays(device) && block == Along{listed_at(p.devices, device.first), none.steps});
+    if (!p.axis) unless(block == Along{listed_at(p.devices, alone()), none.steps});
     if (!p.axis) continue;
     const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);
-    unless(mesh.devices.empty() || stays(device));
     Along place = device;
-    if (!mesh.devices.empty()) place.first = std::ranges::find(mesh.devices, device.first) - mesh.devices.begin();
+    if (mesh.devices != devices)
+      place.first = mesh.devices.empty() ? alone() : std::ranges::find(mesh.devices, alone()) - mesh.devices.begin();
     std::int64_t count = 1, major = 1;
     for (const ir::MeshAxis& axis : mesh.axes) count = checked::mul(count, axis.size);
     std::optional<std::vector<Along>> along;

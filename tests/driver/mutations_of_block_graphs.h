@@ -119,10 +119,17 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
          return a && a->operation != other->operation && (a->operation = other->operation, true);
        }},
       {"another device",
-       {"placement", "held"},
+       {"placement", "held", "well-formed"},
        [](Blocks& b, Random& r) {
          auto* a = any_task<ir::Application>(b, r);
          return a && (a->device = a->device == ir::everywhere ? 1 : (a->device + 1) % 5, true);
+       }},
+      {"devices in other places",
+       {"placement", "held", "well-formed"},
+       [](Blocks& b, Random& r) {
+         if (b.devices.empty()) return false;
+         std::int64_t &one = *any(r, b.devices), &other = *any(r, b.devices);
+         return any(r, 3) == 0 ? (++one, true) : one != other && (std::swap(one, other), true);
        }},
       {"another row",
        {"expansion", "held", "placement", "well-formed"},

@@ -71,9 +71,10 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
 
 inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
   const std::string mesh = "mesh m = [d: 4]\n";
-  const std::string add_left = "extern op add_left(x: f64[n]) -> (y: f64[n]) {\n  index [i: n]\n"
-                               "  read x at [i - 1] shape [2] else 0\n  write y at [i] shape [1]\n"
-                               "  kernel \"add_left\"\n}\n";
+  const std::string add_left =
+      "extern op add_left(x: f64[n]) -> (y: f64[n]) {\n  index [i: n]\n"
+      "  read x at [i - 1] shape [2] else 0\n  write y at [i] shape [1]\n"
+      "  kernel \"add_left\"\n}\n";
   return {
       stage_case("a product and what is made of it on four devices",
                  mesh + "program p(X: f64[6, 5], W: f64[5, 7]) -> (Y: f64[6, 7], S: f64[6]) {\n"
@@ -131,6 +132,15 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
                         "  Y[2*i] = A[i] + 1\n  Y[2*i + 1] = B[i] * 3\n  Z[i] = sum[k in 0..3] Y[i] * A[k]\n}",
                  "split Y@0 dim i into 4 over axis m.d\nsplit Y@0 dim i into 2 over threads\n"
                  "split Y@1 dim i into 4 over axis m.d\nsplit Z dim i into 4 over axis m.d\n",
+                 jit),
+      stage_case("devices in an order of their own, on a grid",
+                 "mesh g = [a: 3, b: 2] devices [4, 0, 2, 5, 1, 3]\n"
+                 "program p(X: f64[9, 4]) -> (Y: f64[9, 4], S: f64[4]) {\n"
+                 "  A[i, j] = sum[k in 0..4] X[i, j] * X[k, j]\n  Y[i, j] = A[i-1, j else 0] + A[i, 3 - j]\n"
+                 "  S[j] = sum[i] Y[i, j]\n}",
+                 "split A dim i into 3 over axis g.a\nsplit A dim j into 2 over axis g.b\n"
+                 "split Y dim i into 3 over axis g.a\nsplit Y dim j into 2 over axis g.b\n"
+                 "split S dim i into 3 over axis g.a\n",
                  jit),
       stage_case("rows and columns of one value, and cells far apart",
                  mesh + "program p(X: f64[16, 16]) -> (Y: f64[16, 16], Z: f64[16, 8]) {\n"

@@ -51,6 +51,7 @@ std::vector<BlockGraph> random_blocks() {
     graph.tasks = several<Task>(random_task);
     graph.inputs = random_ids<HeldId>();
     graph.outputs = several<std::vector<HeldId>>(random_ids<HeldId>);
+    if (chance()) graph.devices = several<std::int64_t>(random_integer);
     return graph;
   });
   for (std::size_t g = 0; g < graphs.size(); ++g) graphs[g].graph = GraphId(g);
