@@ -39,7 +39,7 @@ class Justify {
       justify(const ir::PointOf&j), justify(const ir::FoldOf&j), justify(const ir::LocalScanOf&j),
       justify(const ir::TotalsOf&j), justify(const ir::CarryOf&j), justify(const ir::CarriedScanOf&j),
       justify(const ir::StepOf&j), justify(const ir::GroupOf&j), justify(const ir::OfferedFor&j),
-      justify(const ir::TransferOf&j);
+      justify(const ir::TransferOf&j), justify(const ir::ApartOf&j), justify(const ir::PlacedFrom&j);
   // justify.cpp
   void same_operation(const Side& after, const Side& before);
   void same_region(const Side& after, const Side& before);

@@ -167,9 +167,21 @@ struct FoldOf {
   bool operator==(const FoldOf&) const = default;
 };
 
+// `of` with a cell of its own for what each point writes; and the map that puts it where `of` writes it.
+//   p[i, r] = f(i, r)          y[2 i + r] = p[i, r]
+struct ApartOf {
+  OperationRef of;
+  bool operator==(const ApartOf&) const = default;
+};
+struct PlacedFrom {
+  OperationRef of;
+  OperationId apart;
+  bool operator==(const PlacedFrom&) const = default;
+};
+
 using Justification =
     std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf, TotalsOf, CarryOf,
-                 CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf, FoldOf>;
+                 CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf, FoldOf, ApartOf, PlacedFrom>;
 
 // Two operations of `before` that compute the same from the same: their results are one.
 struct EqualOperations {

@@ -13,6 +13,7 @@
 #include "passes/plan_problem.h"
 #include "passes/shared_writes.h"
 #include "passes/split_graph.h"
+#include "passes/write_apart.h"
 #include "support/check.h"
 #include "support/plural.h"
 
@@ -30,23 +31,6 @@ std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& op
     if (auto dim = write.projection.start.rows[axis].as_variable()) return static_cast<std::uint32_t>(*dim);
   }
   return std::nullopt;
-}
-
-// The name of the dim that a plan calls `axis 0`: of the value that the plan names, or the operation's first. Stays as it is
-// where no dim alone walks that axis.
-std::string named_dim(const Program& program, const Operation& operation, const Graph& graph,
-                      const PlannedSplit& split) {
-  auto axis = axis_of_dim(split.dim);
-  if (!axis) return split.dim;
-  std::string_view own = std::string_view(split.operation).substr(split.operation.rfind('/') + 1);
-  ValueId value = operation.results.at(0);
-  for (ValueId result : operation.results)
-    if (graph[result].name == own) value = result;
-  const Operator op = in_own_words(program, operation);
-  auto dim = dim_of_axis(op, operation, value, *axis);
-  if (!dim) return split.dim;
-  const std::string& name = op.dims[*dim].name;
-  return find_dim(op, name) == dim ? name : "#" + std::to_string(*dim);
 }
 
 // The sole mesh that has the axis, for one that is named alone; empty where none or several have it.
@@ -86,6 +70,9 @@ class SplitApplier {
                      [](const PlanProblem& a, const PlanProblem& b) { return a.decision < b.decision; });
     return std::move(result_);
   }
+  // The operations, of which blocks over devices would write no boxes.
+  const std::set<std::string>& without_boxes() const { return without_boxes_; }
+  bool is_of_boxes(const PlanProblem& problem) const { return of_boxes_.contains(problem.decision); }
 
  private:
   struct Turn {
@@ -139,8 +126,8 @@ class SplitApplier {
       const std::string why = why_no_boxes(program(), graph, value.second);
       for (const Pending& p : why.empty() ? std::vector<Pending>{} : lines)
         if (told.insert(p.decision).second)
-          refuse(p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
-                     "such blocks go over threads or a loop, or all writers go over the same places"});
+          refuse_without_boxes(p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
+                                   "such blocks go over threads or a loop, or all writers go over the same places"});
     }
   }
 
@@ -220,6 +207,7 @@ class SplitApplier {
                     std::to_string(*split.tree) + " at a time");
     if (!split.axis && split.devices.empty()) return dim;
     if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
+    if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }
     return dim;
   }
 
@@ -234,6 +222,12 @@ class SplitApplier {
     problem.decision = p.decision;
     result_.problems.push_back(std::move(problem));
     return std::nullopt;
+  }
+
+  std::optional<std::uint32_t> refuse_without_boxes(const Pending& p, PlanProblem problem) {
+    without_boxes_.insert(p.split.operation);
+    of_boxes_.insert(p.decision);
+    return refuse(p, std::move(problem));
   }
 
   // The combination of many partials is itself cut, until one level combines what is left.
@@ -259,9 +253,26 @@ class SplitApplier {
   // `H` whose reduction was cut is the combination: the dims that it lacks are those of its partials.
   std::map<std::string, std::string> partial_of_;
   std::map<std::pair<GraphId, ValueId>, std::vector<Pending>> over_devices_;  // by value that is written
+  std::set<std::string> without_boxes_;
+  std::set<std::size_t> of_boxes_;  // decisions
 };
 
 }  // namespace
+
+std::string named_dim(const Program& program, const Operation& operation, const Graph& graph,
+                      const PlannedSplit& split) {
+  auto axis = axis_of_dim(split.dim);
+  if (!axis) return split.dim;
+  std::string_view own = std::string_view(split.operation).substr(split.operation.rfind('/') + 1);
+  ValueId value = operation.results.at(0);
+  for (ValueId result : operation.results)
+    if (graph[result].name == own) value = result;
+  const Operator op = in_own_words(program, operation);
+  auto dim = dim_of_axis(op, operation, value, *axis);
+  if (!dim) return split.dim;
+  const std::string& name = op.dims[*dim].name;
+  return find_dim(op, name) == dim ? name : "#" + std::to_string(*dim);
+}
 
 Plan requested_splits(const Program& program) {
   Plan plan;
@@ -287,8 +298,20 @@ Plan requested_splits(const Program& program) {
   return plan;
 }
 
+// Where no box of what is written would be a device's, it is written apart, if that can be.
 SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution) {
-  return SplitApplier(program, plan, caution).run();
+  SplitApplier applier(program, plan, caution);
+  SplitResult result = applier.run();
+  if (applier.without_boxes().empty()) return result;
+  std::optional<WrittenApart> apart = write_apart(program, plan, applier.without_boxes());
+  if (!apart) return result;
+  // Others are told in the plan's own words.
+  std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
+  if (!result.problems.empty()) return result;
+  SplitResult again = SplitApplier(apart->program, apart->plan, caution).run();
+  again.steps.insert(again.steps.begin(), std::move(apart->step));
+  again.stages.insert(again.stages.begin(), std::move(apart->program));
+  return again;
 }
 
 }  // namespace tap::passes

@@ -19,6 +19,11 @@ inline constexpr std::int64_t max_blocks = std::int64_t{1} << 20;
 // What the graphs ask for by `split`, as decisions. Pre: calls are inlined.
 ir::Plan requested_splits(const ir::Program& program);
 
+// The name of the dim that a split calls `axis 0`: of the value that it names, or the operation's first. Stays as it is where no
+// dim alone walks that axis.
+std::string named_dim(const ir::Program& program, const ir::Operation& operation, const ir::Graph& graph,
+                      const ir::PlannedSplit& split);
+
 // Post: no graph has split requests. Decisions that are not splits are passed over.
 SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {});
 

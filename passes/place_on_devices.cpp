@@ -20,21 +20,6 @@ PlanProblem plan_problem(PlanPart part, std::string message, std::string help = 
   return PlanProblem{0, std::move(message), part, "", std::move(help)};
 }
 
-// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
-bool interleaves(const Operator& op, std::uint32_t dim) {
-  for (const Access& write : op.writes)
-    for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
-      const AffineExpr& row = write.projection.start.rows[axis];
-      if (row.coefficients[dim] == 0) continue;
-      std::int64_t reach = write.projection.shape[axis];
-      for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-        if (d != dim && !op.dims[d].range.empty())
-          reach += std::abs(row.coefficients[d]) * (op.dims[d].range.size() - 1);
-      if (std::abs(row.coefficients[dim]) < reach) return true;
-    }
-  return false;
-}
-
 // Blocks on devices are cut first: those on threads are then within one device.
 bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
   return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
@@ -123,7 +108,28 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
   return std::nullopt;
 }
 
+// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
+bool interleaves(const Operator& op, std::uint32_t dim) {
+  for (const Access& write : op.writes)
+    for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
+      const AffineExpr& row = write.projection.start.rows[axis];
+      if (row.coefficients[dim] == 0) continue;
+      std::int64_t reach = write.projection.shape[axis];
+      for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+        if (d != dim && !op.dims[d].range.empty())
+          reach += std::abs(row.coefficients[d]) * (op.dims[d].range.size() - 1);
+      if (std::abs(row.coefficients[dim]) < reach) return true;
+    }
+  return false;
+}
+
 }  // namespace
+
+std::optional<PlanProblem> why_no_boxes(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
+  if (!interleaves(op, dim)) return std::nullopt;
+  return plan_problem(PlanPart::dim, "the blocks of `" + split.dim + "` lie between each other in what `" +
+                                         split.operation + "` writes, so that no device would hold a box of it");
+}
 
 std::optional<PlanProblem> why_not_on_devices(const Program& program, Place place, std::optional<std::uint32_t> dim,
                                               const PlannedSplit& split) {
@@ -137,9 +143,6 @@ std::optional<PlanProblem> why_not_on_devices(const Program& program, Place plac
   if (dim && !stands_outside(op, operation, *dim))
     return plan_problem(
         PlanPart::dim, "`" + split.dim + "` is cut over threads or a loop already; what goes over a mesh is cut first");
-  if (dim && interleaves(op, *dim))
-    return plan_problem(PlanPart::dim, "the blocks of `" + split.dim + "` lie between each other in what `" +
-                                           split.operation + "` writes, so that no device would hold a box of it");
   return std::nullopt;
 }
 

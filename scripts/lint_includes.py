@@ -54,7 +54,7 @@ CHECKER_MAY_NOT_CALL = re.compile(
     r"written_region|ceil_blocks|builtin_monoid|component_dependence|restrict_to|Interner)\(")
 # Of code, neither blank nor only a comment; the tables of axioms, obligations and arithmetic are data.
 CHECKER = ("check", "replay")
-CHECKER_LINES = 3636  # of both together; 2,500 are wanted
+CHECKER_LINES = 3703  # of both together; 2,500 are wanted
 
 NO_OPERATOR_NAMES_IN = ("ir", "passes", "check", "replay", "backend")
 NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their spelling with an operator

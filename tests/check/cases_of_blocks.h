@@ -74,6 +74,27 @@ inline Case moved() {
   return {"moved", placed, result.program, result.step};
 }
 
+// y[2 i + r] = prod[k] x[i, k] + r, apart from where it belongs, so that blocks of r are boxes.
+inline Case apart() {
+  Program p;
+  p.meshes = {{"m", {{"d", 2}}, {}}};
+  BuildGraph g{p, {}};
+  auto x = g.input("x", i64, {n, 6});
+  Build b("between");
+  auto i = b.parallel("i", n), r = b.parallel("r", 2), k = b.reduction("k", 6);
+  auto in = b.operand(i64, {n, 6});
+  b.result(i64, {2 * n}, {2 * b[i] + b[r]});
+  CellId operand = b.apply(CellOp::add, {b.read(in, {b[i], b[k]}), b.index(r)});
+  auto y = g.add(b.reduce(add_monoid(p, "max", i64), {operand}), {x});
+  g.graph.values[1].name = "y";
+  finish(p, g, y);
+  Plan plan;
+  plan.decisions.push_back(PlannedSplit{"y", "r", Blocks{2}, Placement::mesh_axis, "m", AxisRef{"d", {}}});
+  passes::SplitResult result = passes::apply_splits(p, plan);
+  TAP_CHECK(result.problems.empty() && result.steps.size() == 2, "what lies between in a test cannot be written apart");
+  return {"apart", p, result.stages[0], result.steps[0]};
+}
+
 // … on devices that are listed.
 inline Case moved_on_lists() {
   Program p = reduction("sum");

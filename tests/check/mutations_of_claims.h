@@ -56,6 +56,12 @@ inline std::vector<Kind> claim_changes() {
          auto* j = m.justified<CombinationOf>();
          return j && (j->partial = OperationId(j->partial.index() + 1), true);
        }},
+      {"what is placed is said to be from elsewhere",
+       {"apart"},
+       [](Mutant& m) {
+         auto* j = m.justified<PlacedFrom>();
+         return j && (j->apart = OperationId(j->apart.index() + 1), true);
+       }},
       {"another dim is said to be folded",
        {"fold"},
        [](Mutant& m) {

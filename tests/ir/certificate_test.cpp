@@ -40,7 +40,7 @@ Simplified random_simplified() {
 
 Justification random_justification() {
   OperationRef of = random_operation();
-  switch (pick(0, 16)) {
+  switch (pick(0, 18)) {
     case 0: return Copied{of};
     case 1: return random_simplified();
     case 2: return Composed{of, several<ComposedRead>([] { return random_read(2); })};
@@ -56,6 +56,8 @@ Justification random_justification() {
     case 12: return StepOf{of, random_integer()};
     case 13: return TransferOf{};
     case 14: return PointOf{of};
+    case 15: return ApartOf{of};
+    case 16: return PlacedFrom{of, any_operation()};
     default: return FoldOf{of, any_number(), random_integer()};
   }
 }

@@ -139,10 +139,12 @@ TEST(WrittenTogether, IsCutAlongTheValue) {
   }
 }
 
+// Where not every point of a box writes a cell, it can not be written apart.
 TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
   const Program program = test::lowered(
       "mesh pod = [a: 2]\n"
-      "program p(A: i64[4], B: i64[4]) -> (Y: i64[8]) { Y[i] = A[i] for i in 0..4\n Y[4 + j] = B[j] }");
+      "program p(A: i64[4, 4]) -> (Y: i64[4, 4]) {\n  Y[i, j] = A[i, j] for i in 0..4, j in 0..i + 1\n"
+      "  Y[i, j] = A[j, i] for i in 0..4, j in i + 1..4\n}");
   auto problem = [&](const std::string& lines) {
     SplitResult result = applied(program, lines);
     return result.problems.empty() ? "" : result.problems[0].message;
@@ -153,8 +155,42 @@ TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
       problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim j into 2 over pod.a\n"),
       "what a device writes of `Y`, which several operations write, would be no box: their blocks over `pod.a` are to "
       "end at the same places");
-  EXPECT_EQ(problem("split Y@0 dim i into [0, 2, 4] over pod.a\nsplit Y@1 dim j into [0, 0, 4] over pod.a\n"), "");
-  EXPECT_EQ(problem("place Y@0 at 0 over pod.a\nplace Y@1 at 1 over pod.a\n"), "");
+  EXPECT_EQ(problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim i into 2 over pod.a\n"), "");
+}
+
+// Blocks that end elsewhere, or of one of two operations, or that lie between each other: each point in a cell of its own first.
+TEST(WrittenTogether, WhatIsNoBoxIsWrittenApart) {
+  struct {
+    const char *equations, *lines;
+    std::size_t apart;
+  } cases[] = {
+      {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]", "split Y@0 dim i into 2 over pod.a\n", 1},
+      {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]",
+       "split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim j into 2 over pod.a\n", 2},
+      {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]",
+       "split Y@0 dim i into [0, 2, 4] over pod.a\nsplit Y@1 dim j into [0, 0, 4] over pod.a\n", 0},
+      {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]", "place Y@0 at 0 over pod.a\nplace Y@1 at 1 over pod.a\n", 0},
+      {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]", "place Y@0 at 1 over pod.a\n", 1},
+      {"Y[2*i + r] = A[i] * B[r] for i in 0..4, r in 0..2", "split Y dim r into 2 over pod.a\n", 1},
+      {"Y[2*i + r] = sum[k] A[k] * B[k] * (i + r) for i in 0..4, r in 0..2",
+       "split Y dim i into 2 over threads\nsplit Y dim r into 2 over pod.a\n", 1},
+      {"Y[2*i + 1 - r] = sum[k in 0..i + 1] A[k] * B[k] * (i + r) for i in 0..4, r in 0..2",
+       "split Y dim r into 2 over pod.a\nsplit Y dim k into 3 over threads\n", 1},
+      {"Y[2*i + r] = A[i - 1 else 0] for i in 1..5, r in -2..0", "split Y dim r into [-2, -2, 0] over pod.a\n", 1},
+  };
+  for (const auto& [equations, lines, apart] : cases) {
+    SCOPED_TRACE(std::string(equations) + "\n" + lines);
+    const Program program = test::lowered("mesh pod = [a: 2]\nprogram p(A: i64[4], B: i64[4]) -> (Z: i64[8]) {\n  " +
+                                          std::string(equations) + "\n  Z[i] = Y[i] - Y[7 - i]\n}");
+    const SplitResult result = applied(program, lines);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    const std::vector<Value>& values = result.program[result.program.main].values;
+    auto is_apart = [](const Value& v) {
+      return v.name.find(".apart") != std::string::npos && v.name.find(".partial") == std::string::npos;
+    };
+    EXPECT_EQ(std::ranges::count_if(values, is_apart), apart);
+    expect_same(program, result);
+  }
 }
 
 // Backwards: the plan has blocks in the order of the dim.

@@ -62,7 +62,8 @@ class RandomPlan {
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::parallel || !why_not_cut(program_, op, d, false).empty()) continue;
       bool again = false;
-      if (alone_ && choose_(6) && !interleaves(op, d) && !free.empty()) again = on_mesh(name, op, d, free);
+      const bool boxes = alone_ && !interleaves(op, d);
+      if (choose_(6) && (boxes || (writes_everywhere(op) && choose_(2))) && !free.empty()) again = on_mesh(name, op, d, free);
       if (choose_(3) == 0) local(name, op, d, again);
       if (choose_(6) == 0) local(name, op, d, true);
     }
@@ -76,7 +77,7 @@ class RandomPlan {
         plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential});
         continue;
       }
-      bool again = alone_ && !free.empty() && choose_(3) == 0 && on_mesh(name, op, d, free);
+      bool again = (alone_ || writes_everywhere(op)) && !free.empty() && choose_(3) == 0 && on_mesh(name, op, d, free);
       // Partials of partials: of the same dim, by their number, or of the next one.
       if (!again || choose_(3) == 0) into_partials(name, op, d, again);
       if (choose_(3)) return;
@@ -135,9 +136,19 @@ class RandomPlan {
     return false;
   }
 
+  // What it writes can be written apart.
+  static bool writes_everywhere(const Operator& op) {
+    auto of_cells = [&](const Constraint& c) {
+      for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+        if (op.dims[d].role == DimRole::reduction && c.expr.coefficients[d] != 0) return false;
+      return true;
+    };
+    return (op.map() || op.reduce()) && std::none_of(op.constraints.begin(), op.constraints.end(), of_cells);
+  }
+
   Choose& choose_;
   const Program& program_;
-  bool alone_ = true;  // the only writer of its value: a mesh holds no boxes of one that several write
+  bool alone_ = true;  // the only writer of its value: a mesh holds few boxes of one that several write
   Plan plan_;
 };
 

@@ -44,7 +44,7 @@ struct Trial {
   bool fuse_more = false;
   bool chosen = false, moves = false, uneven = false, partials = false, refused = false;
   bool sharded = false;
-  bool groups = false, groups_cut = false, streamed = false, unrolled = false;
+  bool groups = false, groups_cut = false, streamed = false, unrolled = false, apart = false;
 };
 
 std::optional<Program> compiled(const std::string& text, std::string& failure) {
@@ -128,6 +128,7 @@ void evaluate(Trial& trial, Program program, Choices& choose) {
     if (auto* split = std::get_if<PlannedSplit>(&d)) trial.uneven |= !split->blocks.boundaries.empty();
   for (const Value& v : sharded[sharded.main].values)
     trial.partials |= v.name.find(".partial") != std::string::npos || v.name.find(".carry") != std::string::npos;
+  for (const Value& v : sharded[sharded.main].values) trial.apart |= v.name.find(".apart") != std::string::npos;
   for (const Graph& graph : sharded.graphs)
     for (const Operation& operation : graph.operations)
       for (const BlockPlacement& placed : operation.placements) trial.sharded |= placed.mesh == "s";
@@ -151,7 +152,8 @@ Trial attempt(const std::vector<std::uint8_t>& bytes) {
   try {
     if (auto program = compiled(trial.source.text, trial.failure)) evaluate(trial, std::move(*program), choose);
   } catch (const EvaluationError& e) { trial.failure = "stops: " + e.message; } catch (const Failure&) {
-    trial.refused = true;  // of a random plan some decisions cannot be: blocks that would interleave, for one
+    trial.refused =
+        true;  // of a random plan some decisions cannot be: blocks of a group that would interleave, for one
   } catch (const std::exception& e) { trial.failure = std::string("internal error: ") + e.what(); }
   return trial;
 }
@@ -221,6 +223,7 @@ int run(std::uint64_t seed, std::uint64_t count, bool reduce) {
     seen["groups"] += trial.groups;
     seen["groups that are cut"] += trial.groups_cut;
     seen["groups that stream"] += trial.streamed;
+    seen["written apart"] += trial.apart;
     seen["repetitions unrolled"] += trial.unrolled;
     if (constexpr std::uint64_t often = 500; (n + 1) % often == 0)  // of a run that is cut off, as far as it came
       std::fprintf(stderr, "%llu passed\n", static_cast<unsigned long long>(n + 1));
@@ -230,7 +233,8 @@ int run(std::uint64_t seed, std::uint64_t count, bool reduce) {
   int missing = 0;
   for (const auto& [feature, n] : seen) {
     double share = 100.0 * static_cast<double>(n) / static_cast<double>(count);
-    double wanted = feature == refused ? 0 : feature == "transfers" ? 50 : feature == "groups that stream" ? 3 : 10;
+    const bool special = feature == "groups that stream" || feature == "written apart";
+    double wanted = feature == refused ? 0 : feature == "transfers" ? 50 : special ? 3 : 10;
     bool rare = count >= 300 && share < wanted;  // a generator that hardly makes it tests little of it
     std::printf("  %-24s %5.1f %%%s\n", feature.c_str(), share, rare ? "  too rare" : "");
     missing += rare;

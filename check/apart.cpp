@@ -1,0 +1,81 @@
+// What an operation writes apart, each point in a cell of its own, and the map that puts it in its place.
+//
+//   y[2 i + r] = f(i, r)          p[i, r] = f(i, r)   and   y[2 i + r] = p[i, r]
+#include "check/justify.h"
+
+namespace tap::check {
+
+namespace {
+
+constexpr auto obligation = Obligation::apart;
+
+// The cell of what is written apart: an axis for each dim that says where it was to be written, in their order.
+struct Axes {
+  std::vector<AffineExpr> rows = {};
+  ir::TensorType type;
+};
+Axes axes_of(const ir::Operator& op, const ir::Access& write, const Dims& dims, std::size_t over) {
+  Axes axes{{}, {op.results[write.tensor].element, {}}};
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    auto speaks = [d](const AffineExpr& row) { return speaks_of(row, d); };
+    if (std::ranges::none_of(write.projection.start.rows, speaks)) continue;
+    const auto [lo, hi] = op.dims[d].range;
+    axes.rows.push_back(*dims[d] - number(over, lo));
+    axes.type.shape.push_back(std::max<std::int64_t>(checked::sub(hi, lo), 0));
+  }
+  return axes;
+}
+
+// That every point of those dims is there, and writes one cell.
+void check_points(const ir::Operator& op) {
+  bool plain = (op.map() || op.reduce()) && op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
+  expect(obligation, plain, "only maps and reductions that are not cut write apart");
+  const std::set<std::uint32_t> reduced = dims_of_role(op, ir::DimRole::reduction);
+  for (const ir::Constraint& c : op.constraints) {
+    bool of_reduced = std::ranges::any_of(reduced, [&](std::uint32_t d) { return speaks_of(c.expr, d); });
+    expect(obligation, of_reduced, "not every point writes");
+  }
+}
+
+}  // namespace
+
+Justify::Result Justify::justify(const ir::ApartOf& j) {
+  const Side before = places_.side(j.of);
+  const std::size_t over = side_.op->dims.size();
+  check_points(*before.op);
+  const Dims dims = in_order(*before.op, over, obligation);
+  Match match(side_, before, dims, obligation);
+  Form wanted = match.form();
+  wanted.results.clear();
+  match.expect(side_.results.size() == wanted.writes.size(), "it writes other results");
+  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
+    match.expect(!claim_.values[side_.operation->results[k].index()], "result {} is no new value", k);
+    Axes axes = axes_of(*before.op, before.op->writes[k], dims, over);
+    wanted.writes[k].result = k;
+    wanted.writes[k].rows = std::move(axes.rows);
+    wanted.writes[k].shape.assign(axes.type.shape.size(), 1);
+    wanted.results.emplace_back(std::move(axes.type), side_.results[k]);
+  }
+  match.is(wanted);
+  return {obligation, {}};
+}
+
+Justify::Result Justify::justify(const ir::PlacedFrom& j) {
+  const Side before = places_.side(j.of), apart = part<ir::ApartOf>(j.apart, j.of, obligation).second;
+  const std::size_t over = side_.op->dims.size();
+  const Dims dims = in_order(*before.op, over, obligation, dims_of_role(*before.op, ir::DimRole::reduction));
+  Match match(side_, before, dims, obligation);
+  Form wanted = match.form();
+  match.expect(side_.op->map() && apart.results.size() == wanted.writes.size(), "it places something else");
+  wanted.body = side_.op->body.index();
+  wanted.monoid.reset();
+  wanted.values.clear();
+  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
+    const auto [rows, type] = axes_of(*before.op, before.op->writes[k], dims, over);
+    wanted.values.push_back(read_of(match.terms(), apart.results[k], type.element, rows));
+  }
+  match.is(wanted);
+  return {obligation, {j.of}};
+}
+
+}  // namespace tap::check
