@@ -10,31 +10,28 @@ namespace {
 constexpr auto obligation = Obligation::apart;
 
 // The cell of what is written apart: an axis for each dim that says where it was to be written, in their order.
-struct Axes {
-  std::vector<AffineExpr> rows = {};
-  ir::TensorType type;
-};
-Axes axes_of(const ir::Operator& op, const ir::Access& write, const Dims& dims, std::size_t over) {
-  Axes axes{{}, {op.results[write.tensor].element, {}}};
+std::pair<std::vector<AffineExpr>, ir::TensorType> axes_of(const ir::Operator& op, const ir::Access& write,
+                                                           const Dims& dims, std::size_t over) {
+  std::vector<AffineExpr> rows;
+  ir::TensorType type{op.results[write.tensor].element, {}};
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     auto speaks = [d](const AffineExpr& row) { return speaks_of(row, d); };
     if (std::ranges::none_of(write.projection.start.rows, speaks)) continue;
+    expect(obligation, dims[d].has_value(), "a dim that says where it writes is reduced");
     const auto [lo, hi] = op.dims[d].range;
-    axes.rows.push_back(*dims[d] - number(over, lo));
-    axes.type.shape.push_back(std::max<std::int64_t>(checked::sub(hi, lo), 0));
+    rows.push_back(*dims[d] - number(over, lo));
+    type.shape.push_back(std::max<std::int64_t>(checked::sub(hi, lo), 0));
   }
-  return axes;
+  return {rows, type};
 }
 
 // That every point of those dims is there, and writes one cell.
 void check_points(const ir::Operator& op) {
-  bool plain = (op.map() || op.reduce()) && op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
-  expect(obligation, plain, "only maps and reductions that are not cut write apart");
+  bool all = (op.map() || op.reduce()) && op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
   const std::set<std::uint32_t> reduced = dims_of_role(op, ir::DimRole::reduction);
-  for (const ir::Constraint& c : op.constraints) {
-    bool of_reduced = std::ranges::any_of(reduced, [&](std::uint32_t d) { return speaks_of(c.expr, d); });
-    expect(obligation, of_reduced, "not every point writes");
-  }
+  for (const ir::Constraint& c : op.constraints)
+    all &= std::ranges::any_of(reduced, [&](std::uint32_t d) { return speaks_of(c.expr, d); });
+  expect(obligation, all, "only maps and reductions that are not cut, and write at every point, write apart");
 }
 
 }  // namespace
@@ -50,11 +47,9 @@ Justify::Result Justify::justify(const ir::ApartOf& j) {
   match.expect(side_.results.size() == wanted.writes.size(), "it writes other results");
   for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
     match.expect(!claim_.values[side_.operation->results[k].index()], "result {} is no new value", k);
-    Axes axes = axes_of(*before.op, before.op->writes[k], dims, over);
-    wanted.writes[k].result = k;
-    wanted.writes[k].rows = std::move(axes.rows);
-    wanted.writes[k].shape.assign(axes.type.shape.size(), 1);
-    wanted.results.emplace_back(std::move(axes.type), side_.results[k]);
+    auto [rows, type] = axes_of(*before.op, before.op->writes[k], dims, over);
+    wanted.writes[k] = {k, std::move(rows), Shape(type.shape.size(), 1), wanted.writes[k].invariant};
+    wanted.results.emplace_back(std::move(type), side_.results[k]);
   }
   match.is(wanted);
   return {obligation, {}};

@@ -298,17 +298,20 @@ Plan requested_splits(const Program& program) {
   return plan;
 }
 
-// Where no box of what is written would be a device's, it is written apart, if that can be.
-SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution) {
+SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution, NoBoxes no_boxes) {
   SplitApplier applier(program, plan, caution);
   SplitResult result = applier.run();
-  if (applier.without_boxes().empty()) return result;
+  if (applier.without_boxes().empty() || no_boxes == NoBoxes::refused) return result;
   std::optional<WrittenApart> apart = write_apart(program, plan, applier.without_boxes());
   if (!apart) return result;
+  std::vector<std::string> gathered;
+  for (const PlanProblem& problem : result.problems)
+    if (applier.is_of_boxes(problem)) gathered.push_back(problem.message);
   // Others are told in the plan's own words.
   std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
   if (!result.problems.empty()) return result;
   SplitResult again = SplitApplier(apart->program, apart->plan, caution).run();
+  again.gathered = std::move(gathered);
   again.steps.insert(again.steps.begin(), std::move(apart->step));
   again.stages.insert(again.stages.begin(), std::move(apart->program));
   return again;

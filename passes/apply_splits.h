@@ -11,7 +11,10 @@ struct SplitResult {
   std::vector<ir::Step> steps;  // one for each round: of the decisions about one operation, a round applies the first
   std::vector<ir::Program> stages;  // what each step made
   std::vector<PlanProblem> problems;
+  std::vector<std::string> gathered;  // what is written apart, and why, a sentence each
 };
+// What blocks over devices write may lie between what other devices write, or beside what other operations do (write_apart.h).
+enum class NoBoxes : std::uint8_t { written_apart, refused };
 
 // At most this many blocks of one dim; more are a mistake.
 inline constexpr std::int64_t max_blocks = std::int64_t{1} << 20;
@@ -25,6 +28,7 @@ std::string named_dim(const ir::Program& program, const ir::Operation& operation
                       const ir::PlannedSplit& split);
 
 // Post: no graph has split requests. Decisions that are not splits are passed over.
-SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {});
+SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {},
+                         NoBoxes no_boxes = NoBoxes::written_apart);
 
 }  // namespace tap::passes

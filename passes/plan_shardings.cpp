@@ -233,7 +233,7 @@ ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, co
   ShardedPlan out = Planner(program, but, listed).plan();
   // What cannot be cut is left whole, until all that is left can be.
   for (;;) {
-    SplitResult tried = apply_splits(program, out.plan, caution);
+    SplitResult tried = apply_splits(program, out.plan, caution, NoBoxes::refused);
     if (tried.problems.empty()) return out;
     std::set<std::size_t> refused;
     for (const PlanProblem& problem : tried.problems) {

@@ -53,8 +53,7 @@ CHECKER_MAY_NOT_CALL = re.compile(
     r"structural_hash|equal_structure|as_affine|as_constraints|application_dims|application_boxes|box_to_run|read_region|"
     r"written_region|ceil_blocks|builtin_monoid|component_dependence|restrict_to|Interner)\(")
 # Of code, neither blank nor only a comment; the tables of axioms, obligations and arithmetic are data.
-CHECKER = ("check", "replay")
-CHECKER_LINES = 3703  # of both together; 2,500 are wanted
+CHECKER = {"check": 2500, "replay": 1199}  # lines; 2,500 are wanted of both together
 
 NO_OPERATOR_NAMES_IN = ("ir", "passes", "check", "replay", "backend")
 NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their spelling with an operator
@@ -150,16 +149,17 @@ def check_file(root, name, operators):
 
 
 def check_size(root, names):
-    lines = 0
+    lines = dict.fromkeys(CHECKER, 0)
     for name in names:
         if folder_of(name) not in CHECKER or name.endswith(".def"):
             continue
         in_comment = False
         for line in (root / name).read_text(encoding="utf-8", errors="replace").split("\n"):
             code, in_comment = without_comments(line, in_comment)
-            lines += bool(code.strip())
-    if lines > CHECKER_LINES:
-        yield f"{' and '.join(CHECKER)}: {lines} lines of code, and at most {CHECKER_LINES} can be read and believed"
+            lines[folder_of(name)] += bool(code.strip())
+    for folder, most in CHECKER.items():
+        if lines[folder] > most:
+            yield f"{folder}: {lines[folder]} lines of code, and at most {most} can be read and believed"
 
 
 def check_readme(root, readme):

@@ -71,6 +71,9 @@ class Way {
     for (std::size_t k = 0; k < own; ++k) requested.push_back(std::get<ir::PlannedSplit>(all.decisions[k]).operation);
     passes::SplitResult result = passes::apply_splits(now(), all, caution);
     require_applicable(result.problems, std::move(requested));
+    for (const std::string& why : result.gathered)
+      certified_.told.emplace_back(Code::pass_declined, Span{},
+                                   why + "; each point is written apart first, and all devices put all in its place");
     for (std::size_t k = 0; k < result.steps.size(); ++k) add(std::move(result.steps[k]), result.stages[k]);
     passes::RealiseResult realised = passes::realise(now());
     if (!realised.step.graphs.empty()) add(std::move(realised.step), std::move(realised.program));

@@ -63,7 +63,8 @@ class RandomPlan {
       if (op.dims[d].role != DimRole::parallel || !why_not_cut(program_, op, d, false).empty()) continue;
       bool again = false;
       const bool boxes = alone_ && !interleaves(op, d);
-      if (choose_(6) && (boxes || (writes_everywhere(op) && choose_(2))) && !free.empty()) again = on_mesh(name, op, d, free);
+      if (choose_(6) && (boxes || (writes_everywhere(op) && choose_(2))) && !free.empty())
+        again = on_mesh(name, op, d, free);
       if (choose_(3) == 0) local(name, op, d, again);
       if (choose_(6) == 0) local(name, op, d, true);
     }
