@@ -143,6 +143,7 @@ class Realiser {
       if (groups.size() < 2) continue;
       const ValueId value = operation.operands[k];
       operation.operands.insert(operation.operands.end(), groups.size() - 1, value);
+      if (!operation.operand_shardings.empty()) operation.operand_shardings.resize(operation.operands.size());
       interner_.assign(operation, with_operands_for(in_own_words(program_, operation), k, groups));
     }
   }
