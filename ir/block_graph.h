@@ -74,7 +74,8 @@ struct BlockGraph {
   // Devices of a mesh in an order of its own are told by their places in it: which they are, by place. None: by themselves.
   std::vector<std::int64_t> devices = {};
   std::int64_t device_at(std::int64_t place) const {
-    return place == everywhere || devices.empty() ? place : devices[static_cast<std::size_t>(place)];
+    const bool listed = place >= 0 && place < static_cast<std::int64_t>(devices.size());
+    return listed ? devices[static_cast<std::size_t>(place)] : place;
   }
 
   const Held& operator[](HeldId id) const { return held[id.index()]; }

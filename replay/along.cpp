@@ -28,6 +28,7 @@ namespace {
 
 std::optional<std::vector<std::int64_t>> digits(std::int64_t number, const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> found(sizes.size());
+  if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; })) return std::nullopt;
   for (std::size_t k = sizes.size(); k-- > 0; number /= sizes[k]) found[k] = number % sizes[k];
   return number == 0 && std::ranges::all_of(found, [](auto digit) { return digit >= 0; }) ? std::optional(found)
                                                                                           : std::nullopt;

@@ -202,8 +202,8 @@ std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op,
     std::vector<std::int64_t>& pace = wrote.pace.emplace_back(left.size());
     const auto next = std::ranges::find_if(place.steps, [](std::int64_t step) { return std::abs(step) == 1; });
     for (std::size_t k = 0; k < left.size(); ++k) {
-      if (next != place.steps.end()) pace[k] = *next * left[k].steps[next - place.steps.begin()];
-      left[k] = sum(std::move(left[k]), place, -pace[k]);
+      if (next != place.steps.end()) pace[k] = checked::mul(*next, left[k].steps[next - place.steps.begin()]);
+      left[k] = sum(std::move(left[k]), place, checked::sub(0, pace[k]));
     }
   }
   for (std::size_t k = 0; std::size_t d : dims_that_matter(op, by)) {
