@@ -2,22 +2,25 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
 # output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [random] [examples] [maths] [bench]     all of them by default
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [random] [examples] [maths] [mutation] [bench]     all of them by default
 #
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
 #   RANDOM_CASES=5000   of each property test
+#   MUTANTS=150         drawn over all folders of our sources, MUTANT_SEED=1
 #   JOBS=…              compilers and tests at once
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz random examples maths bench)
+((${#parts[@]})) || parts=(tsan asan fuzz random examples maths mutation bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
+  mutants=${MUTANTS:-20}
   export RUNS=${RUNS:-3} OPERATIONS=${OPERATIONS:-5000} TORTURE=${TORTURE:-100}
 else
   fuzz_seconds=${FUZZ_SECONDS:-600} random_cases=${RANDOM_CASES:-5000} sanitized_programs=300
+  mutants=${MUTANTS:-150}
 fi
 
 configure_and_build() {  # configure_and_build PRESET TARGET…
@@ -136,6 +139,11 @@ run_examples() {
 run_maths() {
   build_here bench_maths || return
   if [[ ${SIZE:-long} == short ]]; then build/bin/bench_maths --points 1000000; else build/bin/bench_maths --all --points 20000000; fi
+}
+
+# Faults put into our own sources: nine in ten must be caught by some test.
+run_mutation() {
+  /usr/bin/python3 tests/mutation/mutants.py --count "$mutants" --seed "${MUTANT_SEED:-1}" --jobs "$jobs" --work out/campaign/mutation
 }
 
 run_bench() {

@@ -111,6 +111,7 @@ def run_command(command, case, folder, tapc):
         word = word.replace("%s", str(case.path)).replace("%t", str(folder)).replace("%d", str(case.path.parent))
         words.append(str(tapc) if word == "tapc" and not words else word)
     environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "TMPDIR": str(folder), "HOME": str(folder)}
+    environment.update({name: os.environ[name] for name in os.environ if name.startswith("TAP_MUTANT")})  # tests/mutation
     close = (lambda: os.close(0)) if case.stdin == "closed" else None
     return subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=TIME_LIMIT, preexec_fn=close)
