@@ -185,7 +185,7 @@ class SplitApplier {
       return whole_operation;
     }
     auto dim = find_dim(op, split.dim);
-    if (!dim) return refuse(p, no_dim(op, p.decision, split.operation, split.dim));
+    if (!dim) return refuse(p, no_dim(program(), place, p.decision, split.operation, split.dim));
     auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
     if (split.blocks.count < 1 || split.blocks.count > max_blocks)
       return number("`" + split.dim + "` is cut into " + plural(split.blocks.count, "block") + "; 1 to " +

@@ -122,7 +122,7 @@ class FusionApplier : PlanApplier {
     };
     for (const std::string& name : fusion.dims) {
       auto dim = find_dim(op, name);
-      if (!dim) return refuse(no_dim(op, 0, program()[graph][operation.results[0]].name, name));
+      if (!dim) return refuse(no_dim(program(), {graph, last}, 0, program()[graph][operation.results[0]].name, name));
       if (op.dims[*dim].keep || op.dims[*dim].role == DimRole::counter)
         return refuse(fmt::format("`{}` cannot be shared by a group", name));
       if (std::find(over.begin(), over.end(), *dim) != over.end())

@@ -35,18 +35,64 @@ PlanProblem no_operation(const Program& program, std::size_t decision, const std
           near_or_all(name, names, "operations")};
 }
 
-PlanProblem no_dim(const Operator& op, std::size_t decision, const std::string& operation, const std::string& dim) {
-  std::vector<std::string> have, shown;
-  for (const IndexDim& d : op.dims) have.push_back(d.name);
+namespace {
+
+std::vector<std::string> own_dims(const Program& program, const Operation& operation) {
+  std::vector<std::string> names;
+  for (const IndexDim& dim : in_own_words(program, operation).dims) names.push_back(dim.name);
+  return names;
+}
+
+struct NamedOperation {
+  std::string name;
+  std::vector<std::string> dims;
+};
+
+// The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside of its body.
+std::vector<NamedOperation> related(const Program& program, Place place, const std::string& operation) {
+  std::vector<NamedOperation> found;
+  for (const auto& [graph, path] : graph_paths(program)) {
+    std::vector<std::string> names = operation_names(program[graph]);
+    for (std::size_t o = 0; o < names.size(); ++o) {
+      const std::string name = path + names[o];
+      bool inside = name.starts_with(operation + "/");
+      bool beside = graph == place.graph && name.starts_with(operation + ".");
+      if (inside || beside) found.push_back({name, own_dims(program, program[graph].operations[o])});
+    }
+  }
+  return found;
+}
+
+// "`Y.sum` has it", or what there is to choose from where nothing has.
+std::string operations_with(const std::vector<NamedOperation>& candidates, const std::string& dim) {
+  constexpr std::size_t most = 6;
+  std::vector<std::string> with, all;
+  for (const NamedOperation& c : candidates) {
+    if (std::find(c.dims.begin(), c.dims.end(), dim) != c.dims.end() && with.size() < most)
+      with.push_back("`" + plan_name(c.name) + "`");
+    if (all.size() < most) all.push_back("`" + plan_name(c.name) + "`");
+  }
+  if (!with.empty()) return joined(with) + (with.size() == 1 ? " has" : " have") + " a dim `" + dim + "`";
+  return all.empty() ? "" : "the operations inside are " + joined(all);
+}
+
+}  // namespace
+
+PlanProblem no_dim(const Program& program, Place place, std::size_t decision, const std::string& operation,
+                   const std::string& dim) {
+  const std::vector<std::string> have = own_dims(program, program[place.graph].operations[place.operation.index()]);
+  std::vector<std::string> shown;
   for (const std::string& name : have) shown.push_back("`" + name + "`");
   auto times = std::count(have.begin(), have.end(), dim);
   auto near = did_you_mean(dim, have);
   std::string message =
       times > 1 ? "`" + operation + "` has " + std::to_string(times) + " dims called `" + dim + "`"
                 : "`" + operation + "` has no dim `" + dim + "`; it has " + (have.empty() ? "none" : joined(shown));
-  std::string help = times > 1 ? "`#0` is the first of its dims, `#1` the second"
-                     : near    ? "did you mean `" + *near + "`?"
-                               : "";
+  std::string other = operations_with(related(program, place, operation), dim);
+  std::string help = times > 1        ? "`#0` is the first of its dims, `#1` the second"
+                     : !other.empty() ? other
+                     : near           ? "did you mean `" + *near + "`?"
+                                      : "";
   return {decision, std::move(message), PlanPart::dim, dim, std::move(help)};
 }
 

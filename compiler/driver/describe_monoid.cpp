@@ -36,8 +36,8 @@ std::string sample_of(const ast::MonoidDecl& monoid, const std::map<std::string,
   auto tuple = [](const std::vector<std::string>& parts) {
     return parts.size() == 1 ? parts[0] : fmt::format("({})", fmt::join(parts, ", "));
   };
-  return fmt::format("program {}({}) -> ({}) {{ {} = {}[ops_k] {} }}\n", sample_program_name, fmt::join(inputs, ", "),
-                     fmt::join(results, ", "), tuple(names), monoid.name.text, tuple(cells));
+  return fmt::format("program {}({}) -> ({}) {{ {} = {}[ops_k] ({}) }}\n", sample_program_name, fmt::join(inputs, ", "),
+                     fmt::join(results, ", "), tuple(names), monoid.name.text, fmt::join(cells, ", "));
 }
 
 std::string_view text_of(ir::Law law) {

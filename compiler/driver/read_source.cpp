@@ -40,6 +40,27 @@ Failure refused(const std::string& path, const FileRefusal& refusal) {
   return unreadable;
 }
 
+struct OtherFormat {
+  std::string_view ending, what;
+};
+constexpr OtherFormat other_formats[] = {
+    {".onnx", "an ONNX model; tapc reads programs in Tap, and of ONNX only sharding specs (`tapc sharding --from`)"},
+    {".mlir", "MLIR; tapc writes it (`--emit=mlir`) and does not read it"},
+    {".py", "a Python program; tapc reads programs in Tap"},
+    {".npy", "a tensor; it is the value of an input: `-i X=@FILE`"},
+    {".npz", "an archive of tensors; they are the values of inputs: `-i @FILE`"},
+    {".safetensors", "a file of tensors; they are the values of inputs: `-i @FILE`"},
+    {".so", "a compiled library; `tapc run` compiles the source itself"},
+};
+
+// A file of another kind would be refused at its first byte that is no text.
+void require_source_format(const std::string& path) {
+  for (const OtherFormat& other : other_formats)
+    if (path.ends_with(other.ending))
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{}, fmt::format("`{}` is {}", path, other.what))};
+}
+
 }  // namespace
 
 FileId read_source(Session& session, const std::string& path) {
@@ -47,6 +68,7 @@ FileId read_source(Session& session, const std::string& path) {
   if (path.find('\0') != path.npos)
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::source_unreadable, Span{}, "a file name holds a zero byte")};
+  require_source_format(path);
   auto read = read_regular_file(path, max_source_bytes);
   if (const auto* refusal = std::get_if<FileRefusal>(&read)) throw refused(path, *refusal);
   std::string& text = std::get<std::string>(read);

@@ -57,17 +57,6 @@ std::vector<std::string> builtin_function_names() {
   return names;
 }
 
-std::optional<std::string> likely_type(std::string_view name) {
-  static constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
-      {"float64", "f64"}, {"double", "f64"}, {"float32", "f32"},   {"float", "f32"},   {"single", "f32"},
-      {"float16", "f16"}, {"half", "f16"},   {"bfloat16", "bf16"}, {"int64", "i64"},   {"long", "i64"},
-      {"int32", "i32"},   {"int", "i32"},    {"int16", "i16"},     {"short", "i16"},   {"int8", "i8"},
-      {"uint8", "u8"},    {"byte", "u8"},    {"char", "u8"},       {"boolean", "bool"}};
-  for (auto [theirs, ours] : elsewhere)
-    if (name == theirs) return std::string(ours);
-  return did_you_mean(name, type_names());
-}
-
 std::vector<std::string> type_names() {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < element_type_count; ++i) names.emplace_back(name_of(static_cast<ElementType>(i)));

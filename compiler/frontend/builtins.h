@@ -15,7 +15,5 @@ bool is_builtin_reduction(std::string_view name);  // sum prod max min any all
 bool is_reserved(std::string_view name);           // of any of these sorts, or a keyword
 std::vector<std::string> builtin_function_names();
 std::vector<std::string> type_names();
-// The element type that is meant by a name of another language, or mistyped: f32 by float32, float or f23.
-std::optional<std::string> likely_type(std::string_view name);
 
 }  // namespace tap

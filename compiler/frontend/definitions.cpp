@@ -182,6 +182,7 @@ ModuleScope* Definitions::standard() {
   return load_library("std", sources_.add("std.tap", std::string(standard_library_)));
 }
 
+std::vector<std::string> Definitions::standard_names(Sort sort) { return names(*standard(), sort); }
 bool Definitions::standard_has(Sort sort, std::string_view name) { return own_of(*standard(), sort, name); }
 
 ModuleScope* Definitions::load_library(std::string name, FileId file) {

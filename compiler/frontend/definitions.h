@@ -66,6 +66,7 @@ class Definitions {
   const Definition* find(const ModuleScope& scope, Sort sort, const ast::Name& name);
   const Definition* find_qualified(const ModuleScope& scope, Sort sort, std::string_view module, std::string_view name);
   bool is_library(FileId file) const;
+  std::vector<std::string> standard_names(Sort sort);                         // sorted
   bool standard_has(Sort sort, std::string_view name);                        // whether or not the file says `use std`
   std::vector<std::string> names(const ModuleScope& scope, Sort sort) const;  // sorted, for did-you-mean
 

@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/types_elsewhere.h"
 
 namespace tap {
 namespace {
@@ -40,9 +41,8 @@ TypeClass class_of(Session& session, const ast::WhereClause& clause) {
 void fail_without_where(Session& session, const ast::Name& element, const std::string& after) {
   Diagnostic d(Code::generic_without_where, element.span,
                quoted(element.text) + " is not a built-in type; a generic type needs a `where`");
-  if (auto near = did_you_mean(element.text, type_names()))
-    d.help("did you mean " + quoted(*near) + "?").fix(element.span, *near);
-  else d.help("add `where " + element.text + ": number` after " + after);
+  offer_type(d, element.text, element.span);
+  if (d.help_text.empty()) d.help("add `where " + element.text + ": number` after " + after);
   session.fail(std::move(d));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/legality_reads.h"
+#include "compiler/frontend/several_writers.h"
 #include "compiler/frontend/sizes.h"
 #include "compiler/frontend/uncounted_guards.h"
 #include "support/checked.h"
@@ -104,6 +105,27 @@ std::optional<std::string> from_the_end(const ir::Operator& op, const ReadOutsid
   return any ? std::optional(read_text(name, indices)) : std::nullopt;
 }
 
+// c[i] = a[i] beside c[2 + i] = b[i]: the variable of the axis that is left runs over all of c, and should over all of a.
+std::optional<std::string> range_that_fits(const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+                                           const ReadOutside& v, const ast::Equation& equation) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (v.cell[a] >= 0 && v.cell[a] < shape[a]) continue;
+    const ir::AffineExpr& row = access.projection.start.rows[a];
+    auto dim = (row - ir::AffineExpr::constant(op.dims.size(), row.offset)).as_variable();
+    if (!dim || op.dims[*dim].role != ir::DimRole::parallel) return std::nullopt;
+    std::string name = own_dim_name(op, names, *dim);
+    for (const ast::RangeVar& range : equation.ranges)
+      if (range.name.text == name) return std::nullopt;
+    const ir::Range all = op.dims[*dim].range;
+    std::int64_t lo = std::max(all.lo, -row.offset), hi = std::min(all.hi, shape[a] - row.offset);
+    if (lo >= hi) return std::nullopt;
+    return name + " in " + std::to_string(lo) + ".." + std::to_string(hi);
+  }
+  return std::nullopt;
+}
+
 // Where the witness is excluded by a condition that the proof does not count, the message would seem false.
 void tell_uncounted(const Session& session, Diagnostic& d, const ir::Operator& op,
                     const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
@@ -116,7 +138,7 @@ void tell_uncounted(const Session& session, Diagnostic& d, const ir::Operator& o
 }
 
 void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
-                 const ReadOutside& v, Span span, const ast::Module& module) {
+                 const ReadOutside& v, Span span, Span statement, const ast::Module& module) {
   const ir::Access& access = op.reads[v.read];
   const Shape& shape = op.operands[access.tensor].shape;
   bool kernel = op.kernel() != nullptr;
@@ -129,6 +151,15 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there lies outside, too");
     session.fail(std::move(d));
+  }
+  if (const ast::Equation* equation = kernel ? nullptr : equation_beside_others(module, statement)) {
+    if (auto range = range_that_fits(op, names, v, *equation)) {
+      std::string end = (equation->ranges.empty() ? " for " : ", ") + *range;
+      d.help("other equations write the rest of " + quoted(equation->left[0].base.text) +
+             "; give this one its range: " + quoted("…" + end));
+      d.fix({statement.file, statement.end, statement.end}, end);
+      session.fail(std::move(d));
+    }
   }
   auto indices = kernel ? std::vector<std::string>{} : index_texts(session, span, shape.size());
   if (auto mend = exchanged(op, v, name, indices)) {
@@ -272,7 +303,7 @@ void prove_reads(Session& session, ir::OperatorId id, const std::optional<ir::Op
   try {
     if (auto violation = session.legality.check_reads(op))
       report_read(session, op, names, *violation, violation->read < spans.size() ? spans[violation->read] : statement,
-                  module);
+                  statement, module);
   } catch (const Undecided& undecided) { report_undecided(session, undecided, statement); }
   session.reads_proved[id.index()] = true;
 }

@@ -1,8 +1,8 @@
 #include "compiler/frontend/signature.h"
 
-#include "compiler/frontend/builtins.h"
 #include "compiler/frontend/generics.h"
 #include "compiler/frontend/sizes.h"
+#include "compiler/frontend/types_elsewhere.h"
 #include "compiler/frontend/where_conditions.h"
 #include "support/check.h"
 
@@ -31,9 +31,8 @@ std::optional<Span> end_of_signature(const Session& session, const Signature& si
 [[noreturn]] void no_class(Session& session, const Signature& signature, const ast::Name& element) {
   Diagnostic d(Code::generic_without_where, element.span,
                quoted(element.text) + " is not a built-in type; a generic type needs a `where`");
-  if (auto near = likely_type(element.text)) {
-    d.help("did you mean " + quoted(*near) + "?").fix(element.span, *near);
-  } else {
+  offer_type(d, element.text, element.span);
+  if (d.help_text.empty()) {
     d.help("add `where " + element.text + ": number` after the results");
     if (auto end = end_of_signature(session, signature))
       d.fix(*end, (signature.where.empty() ? " where " : ", ") + element.text + ": number");

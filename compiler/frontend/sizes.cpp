@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/builtins.h"
+#include "compiler/frontend/types_elsewhere.h"
 #include "compiler/frontend/unknown_names.h"
 #include "support/checked.h"
 
@@ -209,7 +210,7 @@ std::optional<ElementType> try_type(const Env& env, const std::string& name) {
 ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
   if (auto type = try_type(env, name.text)) return *type;
   Diagnostic d(Code::unknown_name, name.span, "there is no element type " + quoted(name.text));
-  if (auto near = likely_type(name.text)) d.help("did you mean " + quoted(*near) + "?").fix(name.span, *near);
+  offer_type(d, name.text, name.span);
   session.fail(std::move(d));
 }
 

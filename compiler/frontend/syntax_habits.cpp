@@ -83,18 +83,19 @@ class Habits : HabitPlace {
     return false;
   }
 
-  // program p(sum: f32[8]) …: sum[i] + 1 is a reduction without an operand.
+  // program p(sum: f32[8]) …: `sum[i] + 1` and `sum[] = …` are reductions without an operand or a variable.
   bool name_of_reduction() {
-    if (before() != K::rbracket || list_.partner[at_ - 1] == TokenList::none) return false;
-    std::size_t open = list_.partner[at_ - 1];
-    if (open == 0 || list_.kind(open - 1) != K::reduction) return false;
-    std::string_view name = list_.text_of(open - 1);
-    for (std::size_t i = 0; i + 1 < list_.tokens.size(); ++i) {
-      if (list_.text_of(i) != name || list_.kind(i + 1) != K::colon) continue;
+    for (std::size_t i = 1; i + 1 < list_.tokens.size(); ++i) {
+      const K before_name = list_.kind(i - 1);
+      bool declares = list_.kind(i) == K::reduction && list_.kind(i + 1) == K::colon &&
+                      (before_name == K::lparen || before_name == K::comma || list_.text_of(i - 1) == "const");
+      if (!declares) continue;
       d_ = Diagnostic(Code::reserved_name, list_.span(i),
-                      fmt::format("`{}` is a built-in name and cannot name a tensor", name));
-      d_.label(list_.span(open - 1), "here it is a reduction, without an operand");
-      d_.help(fmt::format("choose another name, for example `{}_`", name));
+                      fmt::format("`{}` is a built-in name and cannot name a tensor", list_.text_of(i)));
+      std::size_t use = at_;
+      while (use > i + 1 && list_.text_of(use) != list_.text_of(i)) --use;
+      if (use > i + 1) d_.label(list_.span(use), "here it is a reduction");
+      d_.help(fmt::format("choose another name, for example `{}_`", list_.text_of(i)));
       return true;
     }
     return false;
@@ -244,13 +245,20 @@ class Habits : HabitPlace {
     if (test == 0 || list_.kind(test) != K::if_ || !ends_operand(list_.kind(test - 1))) return false;
     auto separates = [&](std::size_t i) {
       K k = list_.kind(i);
-      return k == K::assign || k == K::comma || k == K::semicolon || k == K::end || k == K::then || k == K::else_ ||
-             (opens(k) && list_.partner[i] > at_) || (closes(k) && list_.partner[i] < test);
+      return k == K::assign || k == K::comma || k == K::semicolon || k == K::end || k == K::then || k == K::else_;
     };
-    std::size_t first = test - 1, last = at_ + 1;
-    while (first > 0 && !separates(first - 1)) --first;
-    if (separates(last)) return false;
-    while (!separates(last + 1) && !list_.tokens[last + 1].first_on_line) ++last;
+    // Whole brackets belong to the operand; one that opens before it or closes behind it does not.
+    std::size_t first = test, last = at_;
+    while (first > 0 && !separates(first - 1) && !opens(list_.kind(first - 1))) {
+      --first;
+      if (closes(list_.kind(first)) && list_.partner[first] != TokenList::none) first = list_.partner[first];
+    }
+    while (!separates(last + 1) && !closes(list_.kind(last + 1)) &&
+           (last == at_ || !list_.tokens[last + 1].first_on_line)) {
+      ++last;
+      if (opens(list_.kind(last)) && list_.partner[last] != TokenList::none) last = list_.partner[last];
+    }
+    if (first == test || last == at_) return false;
     std::string choice =
         fmt::format("if {} then {} else {}", text(test + 1, at_ - 1), text(first, test - 1), text(at_ + 1, last));
     tell(list_.span(test), "the condition of a choice comes first", fmt::format("write `{}`", choice));

@@ -24,6 +24,10 @@ struct Describe {
   std::string operator()(const FoldOperandEntity&) const { return "an operand of this fold"; }
 };
 
+// Constants that other languages name.
+constexpr std::pair<std::string_view, std::string_view> mathematical_constants[] = {
+    {"pi", "3.141592653589793"}, {"tau", "6.283185307179586"}, {"M_PI", "3.141592653589793"}};
+
 void offer_near(Diagnostic& d, const std::string& name, Span span, const std::vector<std::string>& known) {
   if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(span, *near);
 }
@@ -69,6 +73,9 @@ Diagnostic undefined(const Env& env, const std::string& name, Span span) {
     std::string word = name == "True" ? "true" : "false";
     return std::move(d.help("write " + quoted(word)).fix(span, word));
   }
+  for (auto [constant, digits] : mathematical_constants)
+    if (name == constant)
+      return std::move(d.help("write the number: " + quoted(std::string(digits))).fix(span, std::string(digits)));
   offer_near(d, name, span, names_in(env));
   return d;
 }
@@ -113,6 +120,11 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
     for (auto& builtin : builtin_function_names()) known.push_back(builtin);
   std::sort(known.begin(), known.end());
   offer_near(d, name.text, name.span, known);
+  if (!d.help_text.empty() || !own_file) return;
+  if (auto near = did_you_mean(name.text, session.definitions.standard_names(sort)))
+    d.help("did you mean " + quoted(*near) + " of the standard library? It needs `use std` at the top of the file")
+        .fix(place_of_use(session, *env.module), "use std\n")
+        .fix(name.span, *near);
 }
 
 namespace {

@@ -64,14 +64,14 @@ struct Half {
   const A& a;
 };
 
-#define TAP_MUTANT_OPERATOR(symbol)                                                                   \
-  template <int Number, char From, char To, class A>                                                  \
-  Half<Number, From, To, A> operator symbol(const A& a, Operator<Number, From, To>) {                 \
-    return {a};                                                                                       \
-  }                                                                                                   \
-  template <int Number, char From, char To, class A, class B>                                         \
-  auto operator symbol(Half<Number, From, To, A> half, const B& b) {                                  \
-    return on(Number) ? apply<To>(half.a, b) : apply<From>(half.a, b);                                \
+#define TAP_MUTANT_OPERATOR(symbol)                                                   \
+  template <int Number, char From, char To, class A>                                  \
+  Half<Number, From, To, A> operator symbol(const A& a, Operator<Number, From, To>) { \
+    return {a};                                                                       \
+  }                                                                                   \
+  template <int Number, char From, char To, class A, class B>                         \
+  auto operator symbol(Half<Number, From, To, A> half, const B& b) {                  \
+    return on(Number) ? apply<To>(half.a, b) : apply<From>(half.a, b);                \
   }
 TAP_MUTANT_OPERATOR(<)
 TAP_MUTANT_OPERATOR(<=)
