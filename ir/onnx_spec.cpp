@@ -36,7 +36,7 @@ class Reader {
         if (__builtin_mul_overflow(shards, part.shards, &shards)) refuse_count("more than 2^63 shards");
       out.axes[axis_of(dim)] = simplified(parts);
     }
-    if (spec_.device.empty()) throw Broken{Rule::device_list, "the device list is empty"};
+    if (spec_.device.empty()) throw Broken{Rule::device_list, "the device list is empty", {}, Field::device};
     if (shards == 1 && spec_.device.size() > 1) out.shards = {copies()};
     else if (shards != static_cast<std::int64_t>(spec_.device.size()))
       refuse_count(plural(static_cast<std::uint64_t>(shards), "shard"));
@@ -47,8 +47,11 @@ class Reader {
 
  private:
   [[noreturn]] void refuse_count(const std::string& shards) const {
-    throw Broken{Rule::shard_count, fmt::format("the axes have {} together, and the device list has {}", shards,
-                                                plural(count(spec_.device.size()), "entry", "entries"))};
+    throw Broken{Rule::shard_count,
+                 fmt::format("the axes have {} together, and the device list has {}", shards,
+                             plural(count(spec_.device.size()), "entry", "entries")),
+                 {},
+                 Field::device};
   }
 
   std::size_t axis_of(const ShardedDim& dim) const {
@@ -56,57 +59,84 @@ class Reader {
     return static_cast<std::size_t>(dim.axis < 0 ? dim.axis + rank : dim.axis);
   }
 
+  Broken about(const ShardedDim& dim, Rule rule, std::string message) const {
+    return {rule, std::move(message), {}, Field::dim, static_cast<std::size_t>(&dim - spec_.dims.data())};
+  }
+
   Parts parts_of(const ShardedDim& dim) {
     auto rank = static_cast<std::int64_t>(shape_.size());
     if (dim.axis < -rank || dim.axis >= rank)
-      throw Broken{Rule::axis, fmt::format("axis {} is not there, since the tensor has {}", dim.axis,
-                                           plural(count(shape_.size()), "axis", "axes"))};
+      throw about(dim, Rule::axis,
+                  fmt::format("axis {} is not there, since the tensor has {}", dim.axis,
+                              plural(count(shape_.size()), "axis", "axes")));
     for (const ShardedDim& other : spec_.dims)
       if (&other != &dim && other.axis >= -rank && other.axis < rank && axis_of(other) == axis_of(dim))
-        throw Broken{Rule::axis, fmt::format("axis {} is sharded twice", axis_of(dim))};
+        throw about(dim, Rule::axis, fmt::format("axis {} is sharded twice", axis_of(dim)));
     std::int64_t extent = shape_[axis_of(dim)], product = 1;
     Parts parts;
     for (const SimpleSharding& simple : dim.simple) {
       if (simple.shards < 1)
-        throw Broken{Rule::num_shards, fmt::format("axis {} is to have {} shards", dim.axis, simple.shards)};
-      if (!simple.size && dim.simple.size() > 1)
-        throw Broken{Rule::dim_value,
-                     fmt::format("axis {} has {} simple shardings, and not every one says which size it splits",
-                                 dim.axis, dim.simple.size())};
-      std::int64_t size = simple.size.value_or(extent);
+        throw about(dim, Rule::num_shards, fmt::format("axis {} is to have {} shards", dim.axis, simple.shards));
+      std::int64_t size = simple.size ? *simple.size : left_for(dim, simple, extent);
       if (size < 0 || __builtin_mul_overflow(product, size, &product)) product = -1;
-      if (product < 0) throw Broken{Rule::dim_value, fmt::format("axis {} has the dim_value {}", dim.axis, size)};
+      if (product < 0) throw about(dim, Rule::dim_value, fmt::format("axis {} has the dim_value {}", dim.axis, size));
       parts.push_back({size, simple.shards});
     }
     if (!dim.simple.empty() && product != extent)
-      throw Broken{Rule::dim_value,
-                   fmt::format("axis {} has size {}, and its dim_values multiply to {}", dim.axis, extent, product)};
+      throw about(dim, Rule::dim_value,
+                  fmt::format("axis {} has size {}, and its dim_values multiply to {}", dim.axis, extent, product));
     for (const Part& part : parts)
       if (part.size == 1 && part.shards > 1)
-        throw Broken{Rule::size_one, fmt::format("axis {} has {} shards of size 1", dim.axis, part.shards)};
+        throw about(dim, Rule::size_one, fmt::format("axis {} has {} shards of size 1", dim.axis, part.shards));
     return parts;
   }
 
-  void check(std::int64_t device) const {
+  // The size that is not said as a number: one alone is what the others leave of the axis.
+  std::int64_t left_for(const ShardedDim& dim, const SimpleSharding& unknown, std::int64_t extent) const {
+    std::int64_t left = extent;
+    for (const SimpleSharding& other : dim.simple) {
+      if (&other == &unknown) continue;
+      if (!other.size || unknown.param.empty())
+        throw about(dim, Rule::dim_value,
+                    fmt::format("axis {} has {} simple shardings, and not every one says which size it splits",
+                                dim.axis, dim.simple.size()));
+      if (*other.size < 1 || left % *other.size != 0)
+        throw about(dim, Rule::dim_value,
+                    fmt::format("axis {} has size {}, which its dim_value {} leaves no whole size `{}` of", dim.axis,
+                                extent, *other.size, unknown.param));
+      left /= *other.size;
+    }
+    return left;
+  }
+
+  void check(std::int64_t device, Field field) const {
     if (device >= devices_)
-      throw Broken{Rule::device_list, fmt::format("device {} is not there, since the configuration has devices 0 to {}",
-                                                  device, devices_ - 1)};
+      throw Broken{
+          Rule::device_list,
+          fmt::format("device {} is not there, since the configuration has devices 0 to {}", device, devices_ - 1),
+          {},
+          field};
   }
 
   Devices devices_of(std::int64_t entry) const {
     if (entry >= 0) {
-      check(entry);
+      check(entry, Field::device);
       return {entry};
     }
     auto group = spec_.groups.find(entry);
     if (group == spec_.groups.end())
-      throw Broken{Rule::device_group, fmt::format("the key {} is not in the map of device groups", entry)};
+      throw Broken{
+          Rule::device_group, fmt::format("the key {} is not in the map of device groups", entry), {}, Field::device};
     Devices devices = group->second;
-    if (devices.empty()) throw Broken{Rule::device_group, fmt::format("the device group {} is empty", entry)};
+    if (devices.empty())
+      throw Broken{Rule::device_group, fmt::format("the device group {} is empty", entry), {}, Field::groups};
     std::sort(devices.begin(), devices.end());
     if (devices.front() < 0)
-      throw Broken{Rule::device_group, fmt::format("the device group {} has the device {}", entry, devices.front())};
-    check(devices.back());
+      throw Broken{Rule::device_group,
+                   fmt::format("the device group {} has the device {}", entry, devices.front()),
+                   {},
+                   Field::groups};
+    check(devices.back(), Field::groups);
     return without_twins(std::move(devices), Rule::device_group);
   }
 
@@ -121,7 +151,8 @@ class Reader {
 
   static Devices without_twins(Devices devices, Rule rule) {
     auto twice = std::adjacent_find(devices.begin(), devices.end());
-    if (twice != devices.end()) throw Broken{rule, fmt::format("device {} is there twice", *twice)};
+    Field field = rule == Rule::device_group ? Field::groups : Field::device;
+    if (twice != devices.end()) throw Broken{rule, fmt::format("device {} is there twice", *twice), {}, field};
     return devices;
   }
 
@@ -153,7 +184,10 @@ std::string to_string(const Spec& spec) {
   for (const ShardedDim& dim : spec.dims) {
     std::string simple;
     for (const SimpleSharding& part : dim.simple)
-      simple += fmt::format("{}{}{}", simple.empty() ? "" : ", ", part.size ? fmt::format("{} in ", *part.size) : "",
+      simple += fmt::format("{}{}{}", simple.empty() ? "" : ", ",
+                            part.size            ? fmt::format("{} in ", *part.size)
+                            : part.param.empty() ? ""
+                                                 : part.param + " in ",
                             part.shards);
     dims += fmt::format("{}axis {} in {}", dims.empty() ? "" : ", ", dim.axis, simple);
   }

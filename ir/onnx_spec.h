@@ -32,15 +32,21 @@ struct RuleInfo {
 };
 const RuleInfo& info(Rule rule);
 
+// A part of a spec.
+enum class Field : std::uint8_t { whole, tensor, device, groups, dim };
 struct Broken {
   Rule rule = Rule::tensor_name;
   std::string message;
+  std::vector<std::uint32_t> operands = {};  // of an operation: which of them it is about
+  Field field = Field::whole;                // of a spec: which part of it
+  std::size_t dim = 0;                       // with Field::dim
   bool operator==(const Broken&) const = default;
 };
 
 struct SimpleSharding {
-  std::optional<std::int64_t> size;  // none: the whole axis
+  std::optional<std::int64_t> size;  // none: what the others leave of the axis
   std::int64_t shards = 1;
+  std::string param = {};  // a name for a size that is not said
   bool operator==(const SimpleSharding&) const = default;
 };
 struct ShardedDim {

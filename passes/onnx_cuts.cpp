@@ -75,7 +75,7 @@ Parts axis_of_cuts(const std::vector<Parts>& cuts, const Factors& factors, const
     if (cuts[k].empty()) parts.push_back({factors.factors[bound[k]].size, 1});
     else parts.insert(parts.end(), cuts[k].begin(), cuts[k].end());
   }
-  if (shards == 1 || extent <= 1) return {};
+  if (shards == 1 || extent == 1) return {};
   if (size_of(factors, bound) != extent) return {{extent, shards}};
   return ir::onnx::simplified(parts);
 }

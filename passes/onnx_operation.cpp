@@ -27,10 +27,13 @@ Devices either(const Devices& a, const Devices& b) {
   return out;
 }
 
+using AxisSet = std::vector<std::uint32_t>;  // factors, in ascending order
+
 // A way in which a tensor is accessed, with the sharded factors that its shards are numbered by, major to minor.
 struct Reader {
   std::uint32_t tensor = 0;
   std::vector<std::size_t> digits;  // numbers of sharded factors
+  AxisSet axes;                     // of any size but 1
 };
 
 class Inference {
@@ -42,11 +45,14 @@ class Inference {
 
   std::vector<Placed> run() {
     if (query_.op.region()) return whole_region();
+    if (factors_.operands.empty() && !query_.op.reads.empty()) return without_cells();
     for (const TensorFactors& tensor : factors_.operands) bind(tensor);
     number_shards();
+    find_broadcast_axes();
     for (const TensorFactors& tensor : factors_.operands) read(tensor);
     check_equal_operands();
     place_points();
+    check_replicated();
     return results();
   }
 
@@ -64,8 +70,33 @@ class Inference {
         if (!query_.operands[k].axes[a].empty())
           throw Broken{
               Rule::control_flow,
-              fmt::format("axis {} of {} is sharded, and goes into a graph that is repeated or chosen", a, name(k))};
+              fmt::format("axis {} of {} is sharded, and goes into a graph that is repeated or chosen", a, name(k)),
+              {static_cast<std::uint32_t>(k)}};
     return std::vector<Placed>(query_.op.results.size());
+  }
+
+  // Nothing is computed, so that no axis goes with another one: a result is where all operands are.
+  std::vector<Placed> without_cells() const {
+    std::optional<Devices> common;
+    for (const Placed& operand : query_.operands) {
+      if (operand.anywhere()) continue;
+      Devices all = all_devices(operand);
+      common = common ? both(*common, all) : all;
+    }
+    std::vector<Placed> out(query_.op.results.size());
+    if (!common) return out;
+    if (common->empty()) throw Broken{Rule::composable, "no device has a shard of every operand"};
+    for (std::size_t r = 0; r < out.size(); ++r)
+      out[r] = {std::vector<Parts>(query_.op.results[r].shape.size()), {*common}};
+    return out;
+  }
+
+  static Devices all_devices(const Placed& placed) {
+    Devices all;
+    for (const Devices& devices : placed.shards) all.insert(all.end(), devices.begin(), devices.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
   }
 
   // The cuts of a tensor's factors, which must be those that other tensors have.
@@ -80,7 +111,8 @@ class Inference {
       if (!cuts)
         throw Broken{Rule::aligned_cuts,
                      fmt::format("the {} of {} do not end where its inner axes do",
-                                 plural(static_cast<std::uint64_t>(shards_of(axis)), "shard"), axis_name(tensor, a))};
+                                 plural(static_cast<std::uint64_t>(shards_of(axis)), "shard"), axis_name(tensor, a)),
+                     {tensor.tensor}};
       for (std::size_t k = 0; k < bound.size(); ++k) agree(tensor, a, bound[k], (*cuts)[k]);
     }
   }
@@ -88,8 +120,10 @@ class Inference {
   void agree(const TensorFactors& tensor, std::size_t axis, std::uint32_t f, const Parts& cut) {
     if (factors_.factors[f].size == 1) return;
     if (!cut.empty() && factors_.factors[f].kind == FactorKind::need_replication)
-      throw Broken{Rule::parallel_loop, fmt::format("{} is sharded, and the operation cannot go over it in parallel",
-                                                    axis_name(tensor, axis))};
+      throw Broken{
+          Rule::parallel_loop,
+          fmt::format("{} is sharded, and the operation cannot go over it in parallel", axis_name(tensor, axis)),
+          {tensor.tensor}};
     if (!set_by_[f]) {
       cuts_[f] = cut;
       set_by_[f] = {&tensor, axis};
@@ -102,7 +136,8 @@ class Inference {
                  fmt::format("{} has {} and {}, which goes with it, has {}{}: {} and {}", axis_name(*other, other_axis),
                              shards(cuts_[f]), axis_name(tensor, axis), shards(cut),
                              shards_of(cut) == shards_of(cuts_[f]) ? " cut otherwise" : "",
-                             to_string(placed(other->tensor)), to_string(placed(tensor.tensor)))};
+                             to_string(placed(other->tensor)), to_string(placed(tensor.tensor))),
+                 {other->tensor, tensor.tensor}};
   }
 
   void number_shards() {
@@ -120,14 +155,15 @@ class Inference {
   std::vector<std::size_t> digits_of(const TensorFactors& tensor, const Shape& shape) const {
     std::vector<std::size_t> digits;
     for (std::size_t a = 0; a < tensor.axes.size(); ++a)
-      if (shape[a] > 1)
+      if (shape[a] != 1)
         for (std::uint32_t f : bound_factors(factors_, tensor.axes[a], shape[a]))
           if (digit_[f] != none) digits.push_back(digit_[f]);
     return digits;
   }
 
   void read(const TensorFactors& tensor) {
-    if (!placed(tensor.tensor).anywhere()) readers_.push_back({tensor.tensor, digits_of(tensor, shape(tensor.tensor))});
+    if (!placed(tensor.tensor).anywhere())
+      readers_.push_back({tensor.tensor, digits_of(tensor, shape(tensor.tensor)), axes_of(tensor)});
   }
 
   std::size_t shard(const std::vector<std::size_t>& digits, const std::vector<std::int64_t>& point) const {
@@ -152,51 +188,93 @@ class Inference {
     std::sort(digits.begin(), digits.end());
     return digits;
   }
-  static bool has_all(const Reader& a, const Reader& b) {
-    std::vector<std::size_t> x = as_set(a.digits), y = as_set(b.digits);
-    return std::includes(x.begin(), x.end(), y.begin(), y.end());
+  AxisSet axes_of(const TensorFactors& tensor) const {
+    AxisSet axes;
+    for (std::uint32_t f = 0; f < factors_.factors.size(); ++f)
+      if (factors_.factors[f].dim && factors_.factors[f].size != 1 && has_factor(tensor, f)) axes.push_back(f);
+    return axes;
+  }
+  // Axes that some operands have and others lack, or have in size 1.
+  void find_broadcast_axes() {
+    std::vector<std::size_t> owners(factors_.factors.size());
+    for (const TensorFactors& tensor : factors_.operands)
+      for (std::uint32_t f : axes_of(tensor)) ++owners[f];
+    for (std::uint32_t f = 0; f < owners.size(); ++f)
+      if (owners[f] > 0 && owners[f] < factors_.operands.size()) broadcast_.push_back(f);
+  }
+  bool lacks_broadcast_axis(const Reader& reader) const {
+    return !std::includes(reader.axes.begin(), reader.axes.end(), broadcast_.begin(), broadcast_.end());
+  }
+  static bool share_an_axis(const Reader& a, const Reader& b) {
+    AxisSet common;
+    std::set_intersection(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(), std::back_inserter(common));
+    return !common.empty() || a.axes == b.axes;
   }
 
-  // Operands with the same sharded axes have them on the same devices.
+  // Operands that have an axis in common, and the same sharded axes, have them on the same devices.
   void check_equal_operands() const {
     for (std::size_t b = 0; b < readers_.size(); ++b)
       for (std::size_t a = 0; a < b; ++a) {
-        if (as_set(readers_[a].digits) != as_set(readers_[b].digits)) continue;
+        if (as_set(readers_[a].digits) != as_set(readers_[b].digits) || !share_an_axis(readers_[a], readers_[b]))
+          continue;
         for (std::int64_t p = 0; p < points_; ++p) {
           std::vector<std::int64_t> point = point_at(p);
           if (devices(readers_[a], point) == devices(readers_[b], point)) continue;
           throw Broken{Rule::same_sharding,
                        fmt::format("{} and {}: {} and {}", told(readers_[a], point), told(readers_[b], point),
-                                   to_string(placed(readers_[a].tensor)), to_string(placed(readers_[b].tensor)))};
+                                   to_string(placed(readers_[a].tensor)), to_string(placed(readers_[b].tensor))),
+                       {readers_[a].tensor, readers_[b].tensor}};
         }
       }
   }
 
-  // The operand that has every sharded axis, if there is one: all others are then broadcast to it.
-  const Reader* widest() const {
+  // With one broadcast axis the result is where the operand that has it is. With more of them it is where all operands are.
+  const Reader* deciding() const {
+    if (broadcast_.size() != 1) return nullptr;
     for (const Reader& reader : readers_)
-      if (as_set(reader.digits).size() == radix_.size() &&
-          std::all_of(readers_.begin(), readers_.end(), [&](const Reader& other) { return has_all(reader, other); }))
-        return &reader;
+      if (!lacks_broadcast_axis(reader)) return &reader;
     return nullptr;
   }
 
   void place_points() {
-    const Reader* wide = widest();
+    const Reader* first = deciding();
     for (std::int64_t p = 0; p < points_ && !readers_.empty(); ++p) {
       std::vector<std::int64_t> point = point_at(p);
-      Devices common = devices(wide ? *wide : readers_.front(), point);
+      Devices common = devices(first ? *first : readers_.front(), point);
       for (const Reader& reader : readers_) {
         Devices left = both(common, devices(reader, point));
-        if (wide && left != common)
+        if (first && left != common)
           throw Broken{Rule::broadcast,
                        fmt::format("{}, and {}, which is repeated along it, must be on all of these; {}",
-                                   told(*wide, point), name(reader.tensor), told(reader, point))};
+                                   told(*first, point), name(reader.tensor), told(reader, point)),
+                       {reader.tensor, first->tensor}};
         common = std::move(left);
       }
-      if (common.empty()) throw Broken{Rule::composable, "no device has all that is needed: " + all_told(point)};
+      if (common.empty())
+        throw Broken{Rule::composable, "no device has all that is needed: " + all_told(point), all_readers()};
       at_.push_back(std::move(common));
     }
+  }
+
+  // What is broadcast is on every device that any operand is on.
+  void check_replicated() const {
+    Devices all;
+    for (const Reader& reader : readers_) all = either(all, all_devices(placed(reader.tensor)));
+    for (const Reader& reader : readers_) {
+      Devices own = all_devices(placed(reader.tensor));
+      if (own == all || !lacks_broadcast_axis(reader)) continue;
+      throw Broken{
+          Rule::broadcast,
+          fmt::format("{} is repeated along an axis and is on {}; it must be on all devices that take part, {}",
+                      name(reader.tensor), ir::onnx::to_string(own), ir::onnx::to_string(all)),
+          {reader.tensor}};
+    }
+  }
+
+  std::vector<std::uint32_t> all_readers() const {
+    std::vector<std::uint32_t> all;
+    for (const Reader& reader : readers_) all.push_back(reader.tensor);
+    return all;
   }
 
   std::string all_told(const std::vector<std::int64_t>& point) const {
@@ -246,6 +324,7 @@ class Inference {
   std::vector<std::int64_t> radix_;                                                  // by sharded factor
   std::int64_t points_ = 1;
   bool reduced_ = false;
+  std::vector<std::uint32_t> broadcast_;  // factors
   std::vector<Reader> readers_;
   std::vector<Devices> at_;  // by point
 };

@@ -4,7 +4,8 @@
 //   no spec for an output    from the operation's inputs (onnx_operation.h)
 //   a spec for an output     as it is: what it takes to get there is resharding
 //
-// A node is named by a value that it computes; it is the operation that writes that value, with what it is made of (`Y.sum`).
+// A node is named by a value that it computes: it is the operation that writes that value, with what it is made of (`Y.sum`);
+// where several write it, all of them, and `Y@1` the second one alone.
 #pragma once
 
 #include "passes/onnx_operation.h"
@@ -29,10 +30,17 @@ struct Shardings {
   bool operator==(const Shardings&) const = default;
 };
 
+// A spec by its numbers, or a node.
+struct SpecPlace {
+  std::size_t node = 0;
+  std::optional<std::size_t> spec = {};
+  bool operator==(const SpecPlace&) const = default;
+};
 struct Finding {
   Broken broken;
-  std::string node;    // the value that it writes
-  std::string tensor;  // empty: the operation
+  std::string node;                // the operation, or the node as it was named
+  std::string tensor;              // empty: the operation
+  std::vector<SpecPlace> at = {};  // what it is about; of several, `broken.field` is of the first
   bool operator==(const Finding&) const = default;
 };
 struct Inferred {
@@ -40,8 +48,12 @@ struct Inferred {
   // By operation and operand, where one is used otherwise than its value is.
   std::vector<std::vector<std::optional<Placed>>> operands;
   std::vector<Finding> findings;
+  // Which spec each of them comes from.
+  std::vector<std::optional<SpecPlace>> value_from;
+  std::vector<std::vector<std::optional<SpecPlace>>> operand_from;
+  std::vector<std::vector<std::string>> operations;  // by node of the specs: its operations
 };
-// Pre: calls are inlined. What breaks a rule is told and taken as unsharded from there on.
+// Pre: calls are inlined. What breaks a rule is a finding, and is taken as unsharded from there on.
 Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
 
 // The program with these as its shardings, on meshes of their own. What no mesh can say, but a plan that lists the devices,

@@ -60,6 +60,18 @@ std::string as_wrong_number(const std::string& text) {
   return "`" + text.substr(equals + 3) + "` is no value of " + text.substr(begin.size(), equals - begin.size());
 }
 
+// CLI11 says `--plan: At Most 1 required but received 2`, `--from: 2 required TEXT missing`, or at least so many.
+std::string as_wrong_count(const std::string& text) {
+  static constexpr std::string_view most = ": At Most ", override = " was given a disallowed flag override";
+  if (auto at = text.find(override); at != text.npos) return text.substr(0, at) + " takes no value";
+  auto colon = text.find(": ");
+  std::string option = text.substr(0, colon);
+  if (text.find(most) != text.npos) return option + " is given more than once";
+  std::size_t digits = text.find_first_of("0123456789", colon == text.npos ? 0 : colon);
+  if (digits == text.npos || text.substr(digits, 2) == "1 ") return option + " needs a value";
+  return option + " needs " + text.substr(digits, text.find(' ', digits) - digits) + " values";
+}
+
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   return fmt::format("{}", fmt::join(words, separator));
 }
@@ -91,6 +103,10 @@ CommandLine::CommandLine()
     actions_.emplace_back(sub, command.declare(*sub));
     add_message_options(*sub);
   }
+  // An option takes as many words as it says, and no more: what follows is a FILE, or another option.
+  for (auto& [sub, action] : actions_)
+    for (CLI::Option* option : sub->get_options())
+      if (!option->get_lnames().empty() || !option->get_snames().empty()) option->allow_extra_args(false);
 }
 
 void CommandLine::add_message_options(CLI::App& app) {
@@ -165,8 +181,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
           "`" + choice->given + "` is no value of " + choice->option + "; it is one of " + join(choice->choices, ", "),
           near ? "did you mean `" + *near + "`?" : "");
     }
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
-      throw wrong(text.substr(0, text.find(':')) + " needs a value");
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(as_wrong_count(text));
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
     if (auto range = as_out_of_range(text)) throw wrong(*range);
     // An unknown option is the likely reason why something else is missing: it is told first.

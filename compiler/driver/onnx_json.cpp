@@ -1,121 +1,212 @@
 #include "compiler/driver/onnx_json.h"
-#include "support/memory_failure.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
+
+#include "support/memory_failure.h"
 
 namespace tap::driver {
 namespace {
 
-using ir::onnx::Devices;
 using ir::onnx::ShardedDim;
 using ir::onnx::SimpleSharding;
-using ir::onnx::Spec;
 using nlohmann::json;
 using nlohmann::ordered_json;
-using passes::onnx::NodeSpecs;
 using passes::onnx::Shardings;
 using passes::onnx::TensorSpec;
 
 constexpr std::int64_t most_devices = 1 << 24;
 
-// Each function takes what it reads and the path that leads there, for messages: node[0].sharding_spec[1].device
-class Reader {
+// tensor_name → tensorName
+std::string camel_case(std::string_view name) {
+  std::string out;
+  for (std::size_t k = 0; k < name.size(); ++k)
+    if (name[k] == '_' && k + 1 < name.size()) out += static_cast<char>(name[++k] - 'a' + 'A');
+    else out += name[k];
+  return out;
+}
+
+// An object and the path that leads to it, for messages: node[0].sharding_spec[1]
+class Object {
  public:
-  Shardings read(const json& top) {
-    fields(top, "the file", {"format", "version", "configuration", "node"});
-    if (at(top, "format", "the file") != "onnx-sharding" || at(top, "version", "the file") != 1)
-      throw JsonMistake{"the file has not `\"format\": \"onnx-sharding\", \"version\": 1`"};
-    Shardings out;
-    const json& configuration = at(top, "configuration", "the file");
-    fields(configuration, "configuration", {"name", "num_devices", "device"});
-    out.configuration = text(at(configuration, "name", "configuration"), "configuration.name");
-    out.devices = whole(at(configuration, "num_devices", "configuration"), "configuration.num_devices");
-    if (out.devices < 1 || out.devices > most_devices)
-      throw JsonMistake{
-          fmt::format("configuration.num_devices is {}, and wanted is 1 to {}", out.devices, most_devices)};
-    if (auto names = configuration.find("device"); names != configuration.end())
-      for (const auto& [name, path] : list(*names, "configuration.device")) text(*name, path);
-    for (const auto& [entry, path] : list(at(top, "node", "the file"), "node")) out.nodes.push_back(node(*entry, path));
-    return out;
+  Object(const PlacedJson& value, std::string path, std::initializer_list<std::string_view> known)
+      : value_(value), path_(std::move(path)) {
+    if (value.kind != PlacedJson::Kind::object) throw JsonMistake{fmt::format("{} is no object", path_), value.at};
+    for (const PlacedJson::Name& name : value.names) {
+      auto same = [&](std::string_view field) { return name.text == field || name.text == camel_case(field); };
+      if (std::none_of(known.begin(), known.end(), same))
+        throw JsonMistake{fmt::format("{} has the field `{}`, which is not known", path_, name.text), name.at};
+    }
+  }
+
+  // In either way to write it; null if it is not there.
+  const PlacedJson* find(std::string_view field) const {
+    const PlacedJson::Name* found = nullptr;
+    std::string camel = camel_case(field);
+    for (const PlacedJson::Name& name : value_.names) {
+      if (name.text != field && name.text != camel) continue;
+      if (found)
+        throw JsonMistake{fmt::format("{} has both `{}` and `{}`", path_, found->text, name.text), name.at,
+                          "here first", found->at};
+      found = &name;
+    }
+    return found ? &value_.items[static_cast<std::size_t>(found - value_.names.data())] : nullptr;
+  }
+  const PlacedJson& at(std::string_view field) const {
+    if (const PlacedJson* found = find(field)) return *found;
+    throw JsonMistake{fmt::format("{} lacks the field `{}`", path_, field), value_.at};
+  }
+  std::string path(std::string_view field) const { return fmt::format("{}.{}", path_, field); }
+  const PlacedJson& value() const { return value_; }
+
+  std::int64_t whole(std::string_view field) const { return whole_of(at(field), path(field)); }
+  std::string text(std::string_view field) const { return text_of(at(field), path(field)); }
+
+  // As protobuf writes numbers of 64 bits in JSON, they are texts.
+  static std::int64_t whole_of(const PlacedJson& value, const std::string& path) {
+    if (value.kind == PlacedJson::Kind::whole) return value.whole;
+    std::int64_t number = 0;
+    const char* end = value.text.data() + value.text.size();
+    auto [rest, error] = std::from_chars(value.text.data(), end, number);
+    if (value.kind != PlacedJson::Kind::text || error != std::errc() || rest != end)
+      throw JsonMistake{fmt::format("{} is no whole number of 64 bits", path), value.at};
+    return number;
+  }
+  static std::string text_of(const PlacedJson& value, const std::string& path) {
+    if (value.kind != PlacedJson::Kind::text) throw JsonMistake{fmt::format("{} is no text", path), value.at};
+    return value.text;
   }
 
  private:
-  using Path = const std::string&;
+  const PlacedJson& value_;
+  std::string path_;
+};
 
-  static void fields(const json& object, Path path, std::initializer_list<std::string_view> known) {
-    if (!object.is_object()) throw JsonMistake{fmt::format("{} is no object", path)};
-    for (const auto& item : object.items())
-      if (std::find(known.begin(), known.end(), item.key()) == known.end())
-        throw JsonMistake{fmt::format("{} has the field `{}`, which is not known", path, item.key())};
-  }
-  static const json& at(const json& object, const char* field, Path path) {
-    auto found = object.find(field);
-    if (found == object.end()) throw JsonMistake{fmt::format("{} lacks the field `{}`", path, field)};
-    return *found;
-  }
-  static std::int64_t whole(const json& value, Path path) {
-    bool large = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
-    if (!value.is_number_integer() || large) throw JsonMistake{fmt::format("{} is no whole number of 64 bits", path)};
-    return value.get<std::int64_t>();
-  }
-  static std::string text(const json& value, Path path) {
-    if (!value.is_string()) throw JsonMistake{fmt::format("{} is no text", path)};
-    return value.get<std::string>();
-  }
-  static std::vector<std::pair<const json*, std::string>> list(const json& value, Path path) {
-    if (!value.is_array()) throw JsonMistake{fmt::format("{} is no list", path)};
-    std::vector<std::pair<const json*, std::string>> out;
-    for (const json& entry : value) out.emplace_back(&entry, fmt::format("{}[{}]", path, out.size()));
-    return out;
-  }
-  static std::vector<std::int64_t> numbers(const json& value, Path path) {
-    std::vector<std::int64_t> out;
-    for (const auto& [entry, where] : list(value, path)) out.push_back(whole(*entry, where));
-    return out;
-  }
+using Entries = std::vector<std::pair<const PlacedJson*, std::string>>;  // with their paths
+Entries entries(const PlacedJson& value, const std::string& path) {
+  if (value.kind != PlacedJson::Kind::list) throw JsonMistake{fmt::format("{} is no list", path), value.at};
+  Entries out;
+  for (const PlacedJson& entry : value.items) out.emplace_back(&entry, fmt::format("{}[{}]", path, out.size()));
+  return out;
+}
+Entries entries(const Object& object, std::string_view field) {
+  const PlacedJson* value = object.find(field);
+  return value ? entries(*value, object.path(field)) : Entries{};
+}
+std::vector<std::int64_t> numbers(const PlacedJson& value, const std::string& path) {
+  std::vector<std::int64_t> out;
+  for (const auto& [entry, where] : entries(value, path)) out.push_back(Object::whole_of(*entry, where));
+  return out;
+}
 
-  NodeSpecs node(const json& value, Path path) {
-    fields(value, path, {"name", "sharding_spec"});
-    NodeSpecs out{text(at(value, "name", path), path + ".name"), {}};
-    for (const auto& [entry, where] : list(at(value, "sharding_spec", path), path + ".sharding_spec"))
-      out.specs.push_back(tensor(*entry, where));
-    return out;
+class Reader {
+ public:
+  OnnxJson read(const PlacedJson& value) {
+    Object top(value, "the file", {"format", "version", "configuration", "node"});
+    const PlacedJson &format = top.at("format"), &version = top.at("version");
+    bool ours = format.kind == PlacedJson::Kind::text && format.text == "onnx-sharding";
+    if (!ours || version.kind != PlacedJson::Kind::whole || version.whole != 1)
+      throw JsonMistake{"the file has not `\"format\": \"onnx-sharding\", \"version\": 1`",
+                        ours ? version.at : format.at};
+    configuration(top.at("configuration"));
+    for (const auto& [entry, path] : entries(top.at("node"), "node")) node(*entry, path);
+    return std::move(out_);
   }
 
-  TensorSpec tensor(const json& value, Path path) {
-    fields(value, path, {"tensor_name", "device", "index_to_device_group_map", "sharded_dim"});
-    TensorSpec out{text(at(value, "tensor_name", path), path + ".tensor_name"), {}};
-    out.spec.device = numbers(at(value, "device", path), path + ".device");
-    if (auto map = value.find("index_to_device_group_map"); map != value.end())
-      for (const auto& [entry, where] : list(*map, path + ".index_to_device_group_map")) group(*entry, where, out.spec);
-    if (auto dims = value.find("sharded_dim"); dims != value.end())
-      for (const auto& [entry, where] : list(*dims, path + ".sharded_dim")) out.spec.dims.push_back(dim(*entry, where));
-    return out;
+ private:
+  // One, or as in ONNX's schema a list of one.
+  void configuration(const PlacedJson& value) {
+    bool list = value.kind == PlacedJson::Kind::list;
+    if (list && value.items.size() != 1)
+      throw JsonMistake{fmt::format("the file has {} configurations, and wanted is one", value.items.size()), value.at};
+    Object object(list ? value.items[0] : value, "configuration", {"name", "num_devices", "device"});
+    out_.shardings.configuration = object.text("name");
+    std::int64_t devices = out_.shardings.devices = object.whole("num_devices");
+    if (devices < 1 || devices > most_devices)
+      throw JsonMistake{fmt::format("configuration.num_devices is {}, and wanted is 1 to {}", devices, most_devices),
+                        object.at("num_devices").at};
+    for (const auto& [name, path] : entries(object, "device")) Object::text_of(*name, path);
   }
 
-  static void group(const json& value, Path path, Spec& spec) {
-    fields(value, path, {"key", "value"});
-    std::int64_t key = whole(at(value, "key", path), path + ".key");
-    if (key >= 0) throw JsonMistake{fmt::format("{}.key is {}, and the keys of device groups are negative", path, key)};
-    if (!spec.groups.emplace(key, numbers(at(value, "value", path), path + ".value")).second)
-      throw JsonMistake{fmt::format("{}.key is {}, which another device group has", path, key)};
+  // Named by what it writes: its first output where these are listed, else its name.
+  void node(const PlacedJson& value, const std::string& path) {
+    Object object(value, path,
+                  {"name", "sharding_spec", "device_configurations", "input", "output", "op_type", "domain", "overload",
+                   "doc_string"});
+    for (const char* field : {"name", "op_type", "domain", "overload", "doc_string"})
+      if (object.find(field)) object.text(field);
+    for (const auto& [entry, where] : entries(object, "input")) Object::text_of(*entry, where);
+    Entries outputs = entries(object, "output");
+    const PlacedJson& name = outputs.empty() ? object.at("name") : *outputs[0].first;
+    for (const auto& [entry, where] : outputs) Object::text_of(*entry, where);
+    out_.shardings.nodes.push_back({Object::text_of(name, outputs.empty() ? path + ".name" : outputs[0].second), {}});
+    out_.nodes.push_back({name.at, {}});
+    const PlacedJson* configurations = object.find("device_configurations");
+    if (!configurations) return specs(object.at("sharding_spec"), object.path("sharding_spec"));
+    if (const PlacedJson* both = object.find("sharding_spec"))
+      throw JsonMistake{fmt::format("{} has both `sharding_spec` and `device_configurations`", path), both->at};
+    for (const auto& [entry, where] : entries(object, "device_configurations")) device_configuration(*entry, where);
   }
 
-  static ShardedDim dim(const json& value, Path path) {
-    fields(value, path, {"axis", "simple_sharding"});
-    ShardedDim out{whole(at(value, "axis", path), path + ".axis"), {}};
-    for (const auto& [entry, where] : list(at(value, "simple_sharding", path), path + ".simple_sharding")) {
-      fields(*entry, where, {"dim_value", "num_shards"});
+  void device_configuration(const PlacedJson& value, const std::string& path) {
+    Object object(value, path, {"configuration_id", "sharding_spec", "pipeline_stage"});
+    if (std::string id = object.text("configuration_id"); id != out_.shardings.configuration)
+      throw JsonMistake{fmt::format("{}.configuration_id is `{}`, and the configuration is `{}`", path, id,
+                                    out_.shardings.configuration),
+                        object.at("configuration_id").at};
+    if (object.find("pipeline_stage")) object.whole("pipeline_stage");  // says nothing of shards
+    if (const PlacedJson* list = object.find("sharding_spec")) specs(*list, object.path("sharding_spec"));
+  }
+
+  void specs(const PlacedJson& value, const std::string& path) {
+    for (const auto& [entry, where] : entries(value, path)) tensor(*entry, where);
+  }
+
+  void tensor(const PlacedJson& value, const std::string& path) {
+    Object object(value, path, {"tensor_name", "device", "index_to_device_group_map", "sharded_dim"});
+    TensorSpec spec{object.text("tensor_name"), {}};
+    SpecBytes bytes{value.at, object.at("tensor_name").at, object.at("device").at, {}, {}};
+    spec.spec.device = numbers(object.at("device"), object.path("device"));
+    if (const PlacedJson* map = object.find("index_to_device_group_map")) bytes.groups = map->at;
+    for (const auto& [entry, where] : entries(object, "index_to_device_group_map")) group(*entry, where, spec);
+    for (const auto& [entry, where] : entries(object, "sharded_dim")) {
+      spec.spec.dims.push_back(dim(*entry, where));
+      bytes.dims.push_back(entry->at);
+    }
+    out_.shardings.nodes.back().specs.push_back(std::move(spec));
+    out_.nodes.back().specs.push_back(std::move(bytes));
+  }
+
+  static void group(const PlacedJson& value, const std::string& path, TensorSpec& spec) {
+    Object object(value, path, {"key", "value"});
+    std::int64_t key = object.whole("key");
+    if (key >= 0)
+      throw JsonMistake{fmt::format("{}.key is {}, and the keys of device groups are negative", path, key),
+                        object.at("key").at};
+    if (!spec.spec.groups.emplace(key, numbers(object.at("value"), object.path("value"))).second)
+      throw JsonMistake{fmt::format("{}.key is {}, which another device group has", path, key), object.at("key").at};
+  }
+
+  static ShardedDim dim(const PlacedJson& value, const std::string& path) {
+    Object object(value, path, {"axis", "simple_sharding"});
+    ShardedDim out{object.whole("axis"), {}};
+    for (const auto& [entry, where] : entries(object.at("simple_sharding"), object.path("simple_sharding"))) {
+      Object one(*entry, where, {"dim_value", "dim_param", "num_shards"});
       SimpleSharding simple;
-      if (auto size = entry->find("dim_value"); size != entry->end()) simple.size = whole(*size, where + ".dim_value");
-      simple.shards = whole(at(*entry, "num_shards", where), where + ".num_shards");
-      out.simple.push_back(simple);
+      if (one.find("dim_value")) simple.size = one.whole("dim_value");
+      if (one.find("dim_param")) simple.param = one.text("dim_param");
+      if (simple.size && one.find("dim_param"))
+        throw JsonMistake{fmt::format("{} has both `dim_value` and `dim_param`", where), one.at("dim_param").at};
+      simple.shards = one.whole("num_shards");
+      out.simple.push_back(std::move(simple));
     }
     return out;
   }
+
+  OnnxJson out_;
 };
 
 ordered_json json_of(const TensorSpec& tensor) {
@@ -127,6 +218,7 @@ ordered_json json_of(const TensorSpec& tensor) {
     for (const SimpleSharding& part : dim.simple) {
       ordered_json one;
       if (part.size) one["dim_value"] = *part.size;
+      if (!part.param.empty()) one["dim_param"] = part.param;
       one["num_shards"] = part.shards;
       simple.push_back(std::move(one));
     }
@@ -137,13 +229,13 @@ ordered_json json_of(const TensorSpec& tensor) {
 
 }  // namespace
 
-std::variant<Shardings, JsonMistake> parse_onnx_json(const std::string& text) {
+std::variant<OnnxJson, JsonMistake> parse_onnx_json(const std::string& text) {
   MemoryMustSuffice here;
+  auto parsed = parse_placed_json(text);
+  if (auto* mistake = std::get_if<JsonMistake>(&parsed)) return std::move(*mistake);
   try {
-    return Reader().read(json::parse(text));
-  } catch (JsonMistake& mistake) { return std::move(mistake); } catch (const json::parse_error& error) {
-    return JsonMistake{"it is no JSON from here on", error.byte == 0 ? 0 : error.byte - 1};
-  }
+    return Reader().read(std::get<PlacedJson>(parsed));
+  } catch (JsonMistake& mistake) { return std::move(mistake); }
 }
 
 std::string print_onnx_json(const Shardings& shardings) {

@@ -3,19 +3,32 @@
 //   {"format": "onnx-sharding", "version": 1, "configuration": {"name": "pod", "num_devices": 4},
 //    "node": [{"name": "Y", "sharding_spec": [{"tensor_name": "X", "device": [0, 1],
 //              "sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 2}]}]}]}]}
+//
+// Names may also be written as protobuf writes them in JSON (`tensorName`), and whole numbers as texts of digits.
 #pragma once
 
 #include <string>
 
+#include "compiler/driver/placed_json.h"
 #include "passes/onnx_program.h"
 
 namespace tap::driver {
 
-struct JsonMistake {
-  std::string message;
-  std::optional<std::size_t> byte = {};  // where it is no JSON
+// Where a spec stands, and its parts.
+struct SpecBytes {
+  ByteRange whole, tensor, device;
+  std::optional<ByteRange> groups;
+  std::vector<ByteRange> dims;
 };
-std::variant<passes::onnx::Shardings, JsonMistake> parse_onnx_json(const std::string& text);
+struct NodeBytes {
+  ByteRange name;
+  std::vector<SpecBytes> specs;
+};
+struct OnnxJson {
+  passes::onnx::Shardings shardings;
+  std::vector<NodeBytes> nodes;
+};
+std::variant<OnnxJson, JsonMistake> parse_onnx_json(const std::string& text);
 std::string print_onnx_json(const passes::onnx::Shardings& shardings);
 
 }  // namespace tap::driver

@@ -8,21 +8,58 @@
 #include "compiler/driver/onnx_json.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
+#include "compiler/driver/written_operations.h"
 #include "passes/inline_calls.h"
 #include "passes/pipeline.h"
+#include "support/check.h"
 
 namespace tap::driver {
 namespace {
 
 using passes::onnx::Finding;
+using passes::onnx::SpecPlace;
 
-Diagnostic diagnose(const Finding& finding, bool fallback) {
+// A file of specs, and where they stand in it. Specs that we wrote stand in none.
+struct SpecsFile {
+  FileId file;
+  OnnxJson json;
+
+  Span span(ByteRange at) const {
+    return {file, static_cast<std::uint32_t>(at.begin), static_cast<std::uint32_t>(at.end)};
+  }
+  Span span(const SpecPlace& place) const {
+    const NodeBytes& node = json.nodes[place.node];
+    return span(place.spec ? node.specs[*place.spec].whole : node.name);
+  }
+  // What of the first spec a finding is about.
+  Span span(const Finding& finding) const {
+    const SpecPlace& place = finding.at.front();
+    if (!place.spec) return span(place);
+    const SpecBytes& spec = json.nodes[place.node].specs[*place.spec];
+    switch (finding.broken.field) {
+      case ir::onnx::Field::whole: return span(spec.whole);
+      case ir::onnx::Field::tensor: return span(spec.tensor);
+      case ir::onnx::Field::device: return span(spec.device);
+      case ir::onnx::Field::groups: return span(spec.groups.value_or(spec.device));
+      case ir::onnx::Field::dim: return span(spec.dims[finding.broken.dim]);
+    }
+    TAP_UNREACHABLE("a field of a spec");
+  }
+};
+
+Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Finding& finding, bool fallback) {
   const ir::onnx::RuleInfo& rule = info(finding.broken.rule);
   std::string where = finding.tensor.empty()           ? fmt::format("`{}`", finding.node)
                       : finding.tensor == finding.node ? fmt::format("`{}`", finding.tensor)
                                                        : fmt::format("`{}` at `{}`", finding.tensor, finding.node);
-  Diagnostic diagnostic(fallback ? Code::pass_declined : Code::plan_not_applicable, Span{},
+  bool placed = specs && !finding.at.empty();
+  Diagnostic diagnostic(fallback ? Code::pass_declined : Code::plan_not_applicable,
+                        placed ? specs->span(finding) : Span{},
                         fmt::format("sharding of {}: {}", where, finding.broken.message));
+  for (std::size_t k = 1; placed && k < finding.at.size(); ++k)
+    diagnostic.label(specs->span(finding.at[k]), "and this spec");
+  if (Span node = written_at(session.operations, finding.node); node.valid())
+    diagnostic.label(node, fmt::format("the node `{}`", finding.node));
   diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "our limit" : "rule", rule.name, rule.text));
   if (fallback) diagnostic.note("it is taken as unsharded");
   else if (rule.limit) diagnostic.help("`--on-unsupported=fallback` takes what is more than we do as unsharded");
@@ -30,26 +67,25 @@ Diagnostic diagnose(const Finding& finding, bool fallback) {
 }
 
 // Whether one of them is an error.
-bool tell(const Session& session, const std::vector<Finding>& findings, const OnnxChoices& choices) {
+bool tell(const Session& session, const SpecsFile* specs, const std::vector<Finding>& findings,
+          const OnnxChoices& choices) {
   Diagnostics all;
   for (const Finding& finding : findings)
-    all.report(diagnose(finding, info(finding.broken.rule).limit && !choices.limits_are_errors));
+    all.report(diagnose(session, specs, finding, info(finding.broken.rule).limit && !choices.limits_are_errors));
   session.tell(all);
   return all.has_errors();
 }
 
-passes::onnx::Shardings read_specs(Session& session, const std::string& path) {
-  FileId file = read_source(session, path);
-  const SourceFile& source = session.sources.file(file);
-  auto parsed = parse_onnx_json(source.text());
+SpecsFile read_specs(Session& session, const std::string& path) {
+  SpecsFile specs{read_source(session, path), {}};
+  auto parsed = parse_onnx_json(session.sources.file(specs.file).text());
   if (auto* mistake = std::get_if<JsonMistake>(&parsed)) {
-    auto end = static_cast<std::uint32_t>(source.text().size());
-    std::uint32_t at = std::min(end, static_cast<std::uint32_t>(mistake->byte.value_or(0)));
-    throw Failure{exit_code::wrong_program,
-                  Diagnostic(Code::plan_not_applicable, Span{file, at, std::min(end, at + 1)}, mistake->message)
-                      .help("docs/onnx_shardings.md has the format")};
+    Diagnostic diagnostic(Code::plan_not_applicable, specs.span(mistake->at), mistake->message);
+    if (!mistake->other.empty()) diagnostic.label(specs.span(mistake->other_at), mistake->other);
+    throw Failure{exit_code::wrong_program, std::move(diagnostic).help("docs/onnx_shardings.md has the format")};
   }
-  return std::move(std::get<0>(parsed));
+  specs.json = std::move(std::get<OnnxJson>(parsed));
+  return specs;
 }
 
 }  // namespace
@@ -58,7 +94,8 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
                                 const std::string& specs, const OnnxChoices& choices) {
   Compiled compiled = compile_or_read(session, read_source(session, file), compile_options(source));
   require_inputs(compiled, source);
-  passes::onnx::Shardings shardings = read_specs(session, specs);
+  SpecsFile read = read_specs(session, specs);
+  const passes::onnx::Shardings& shardings = read.json.shardings;
   ir::Program program = choices.lowered ? passes::run(passes::lowering(), std::move(compiled.program)).program
                                         : passes::inline_calls(std::move(compiled.program), {}).program;
   OnnxProgram out;
@@ -67,7 +104,8 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
   std::vector<Finding> findings = out.inferred.findings;
   findings.insert(findings.end(), annotated.findings.begin(), annotated.findings.end());
   if (!choices.listed) findings.insert(findings.end(), annotated.unsaid.begin(), annotated.unsaid.end());
-  if (tell(session, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
+  if (tell(session, &read, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
+  for (const passes::onnx::NodeSpecs& node : shardings.nodes) out.nodes.push_back(node.node);
   out.program = std::move(annotated.program);
   out.listed = std::move(annotated.listed);
   return out;
@@ -99,13 +137,18 @@ std::string list_specs(const OnnxProgram& found) {
       if (operation.operand_shardings[k])
         text += fmt::format("{} as read for {}: {}\n", graph[operation.operands[k]].name,
                             graph[operation.results[0]].name, to_string(*operation.operand_shardings[k]));
+  for (std::size_t n = 0; n < found.nodes.size(); ++n)
+    text += fmt::format("node {} is {} {}\n", found.nodes[n],
+                        found.inferred.operations[n].size() == 1 ? "the operation" : "the operations",
+                        fmt::join(found.inferred.operations[n], ", "));
   return text;
 }
 
 std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,
                          const passes::ListedValues& listed) {
   passes::onnx::Written written = passes::onnx::specs_of(program, listed);
-  if (tell(session, written.findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
+  if (tell(session, nullptr, written.findings, choices))
+    throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   return print_onnx_json(written.shardings);
 }
 

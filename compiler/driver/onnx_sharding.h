@@ -17,12 +17,13 @@ struct OnnxChoices {
 struct OnnxProgram {
   ir::Program program;  // annotated, its calls inlined
   passes::onnx::Inferred inferred;
-  passes::ListedValues listed;  // what a plan has to say of devices that no mesh says
+  std::vector<std::string> nodes;  // as the specs name them; `inferred` says which operations they are
+  passes::ListedValues listed;     // what a plan has to say of devices that no mesh says
 };
 // Tells every rule that is broken. Throws Reported, exit 1, if there was one; Failure for a file that is no such JSON.
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
                                 const std::string& specs, const OnnxChoices& choices);
-// A line for each value: its spec, and the sharding of ours.
+// A line for each value: its spec, and the sharding of ours; then which operations the nodes are.
 std::string list_specs(const OnnxProgram& found);
 // The JSON of a program whose values are sharded.
 std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,

@@ -101,7 +101,8 @@ void declare_onnx(CLI::App& app, ShardingOptions& options) {
   app.add_option("--from", options.from,
                  "onnx-json SPECS: the shardings that this file of ONNX sharding specs gives, checked and inferred")
       ->type_name("FORMAT SPECS")
-      ->expected(2)
+      ->type_size(2)
+      ->expected(1)
       ->check([](const std::string& word) { return word.empty() ? "a format and a file are wanted" : ""; });
   app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs, instead")
       ->check(CLI::IsMember({"onnx-json"}));

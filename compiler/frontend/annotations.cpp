@@ -7,6 +7,7 @@
 #include "compiler/frontend/builtins.h"
 #include "compiler/frontend/monoids.h"
 #include "compiler/frontend/sizes.h"
+#include "ir/mesh_position.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -61,6 +62,37 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
     mesh.devices = *decl.devices;
   }
   return mesh;
+}
+
+std::string devices_of(const ir::Mesh& mesh) {
+  if (mesh.axes.empty() && !mesh.devices.empty()) return "the device " + std::to_string(mesh.devices.front());
+  std::int64_t count = device_count(mesh);
+  return count == 1 ? "the device 0" : "the devices 0 to " + std::to_string(count - 1);
+}
+
+// All meshes of a program are views of one set of devices; one without axes is one of these.
+bool have_one_set(const ir::Mesh& a, const ir::Mesh& b) {
+  if (a.axes.empty() && b.axes.empty()) return true;
+  if (a.axes.empty()) return place_of(b, device_at(a, 0)) >= 0;
+  if (b.axes.empty()) return have_one_set(b, a);
+  return device_count(a) == device_count(b);
+}
+
+void add_mesh(Session& session, const ModuleScope& scope, const ast::MeshDecl& decl) {
+  ir::Mesh mesh = mesh_of(session, decl);
+  for (const ir::Mesh& other : session.program.meshes) {
+    if (have_one_set(mesh, other)) continue;
+    Diagnostic diagnostic(Code::bad_mesh, decl.name.span,
+                          "the mesh " + quoted(mesh.name) + " has " + devices_of(mesh) + ", and the mesh " +
+                              quoted(other.name) + " has " + devices_of(other) +
+                              "; all meshes of a program are views of one set of devices");
+    ast::Name name = decl.name;
+    name.text = other.name;
+    if (const Definition* d = session.definitions.find(scope, Sort::mesh, name))
+      diagnostic.label(d->name_span, quoted(other.name) + " is declared here");
+    session.fail(std::move(diagnostic).help("give both meshes axes of as many devices together"));
+  }
+  session.program.meshes.push_back(std::move(mesh));
 }
 
 std::int64_t size_of_axis(const ir::Mesh& mesh, const std::string& name) {
@@ -229,7 +261,7 @@ void declare_meshes(Session& session, const ModuleScope& scope) {
   for (const Definition* d : scope.in_order) {
     if (d->sort != Sort::mesh) continue;
     try {
-      session.program.meshes.push_back(mesh_of(session, *d->as<ast::MeshDecl>()));
+      add_mesh(session, scope, *d->as<ast::MeshDecl>());
     } catch (const Abandoned&) {}
   }
 }
@@ -243,7 +275,7 @@ const ir::Mesh& mesh_named(Session& session, const ModuleScope& scope, const ast
   // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
   if (const Definition* d = session.definitions.find(scope, Sort::mesh, name)) {
     if (d->scope == &scope) throw Abandoned{};
-    session.program.meshes.push_back(mesh_of(session, *d->as<ast::MeshDecl>()));
+    add_mesh(session, scope, *d->as<ast::MeshDecl>());
     return session.program.meshes.back();
   }
   session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "there is no mesh " + quoted(name.text)),

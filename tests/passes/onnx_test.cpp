@@ -82,6 +82,73 @@ TEST(Onnx, OneBroadcastAxisIsReplicatedOnAllThatTakePart) {
   EXPECT_EQ(outcome(bias, {{"X", rows}, {"b", sharded({1}, {{0}})}}), "broadcast-replicated");
 }
 
+// Without an axis that two inputs have they need not be on the same devices: the result is where both are.
+TEST(Onnx, InputsWithoutACommonAxisCompose) {
+  auto on = [](std::size_t rank, Devices devices) { return sharded(std::vector<std::int64_t>(rank, 1), {devices}); };
+  const std::string one = "(A: f32[1, 1], B: f32[8, 6]) -> (Y: f32[8, 6]) { Y[i, j] = A[0, 0] + B[i, j] }";
+  EXPECT_EQ(outcome(one, {{"A", on(2, {1, 2})}, {"B", on(2, {1})}}), "{device = [1]}");
+  EXPECT_EQ(outcome(one, {{"A", on(2, {1})}, {"B", on(2, {1, 2})}}), "broadcast-replicated");
+  EXPECT_EQ(outcome(outer, {{"A", on(2, {0, 1})}, {"B", on(2, {2, 3})}}), "composable");
+  EXPECT_EQ(outcome(outer, {{"A", on(2, {0, 1, 2, 3})}, {"B", on(2, {0, 1})}}), "broadcast-replicated");
+  EXPECT_EQ(outcome(add, {{"A", on(2, {0, 1})}, {"B", on(2, {0})}}), "same-sharding");
+}
+
+TEST(Onnx, AnEmptyAxisKeepsItsDevices) {
+  Spec rows = sharded({2, 1}, {{0}, {1}});
+  EXPECT_EQ(outcome("(X: f32[0, 4]) -> (Y: f32[0, 4]) { Y = exp(X) }", {{"X", rows}}), to_string(rows));
+  EXPECT_EQ(outcome("(X: f32[0, 4]) -> (Y: f32[4]) { Y[j] = sum[i] X[i, j] }", {{"X", rows}}),
+            to_string(sharded({1}, {{0, 1}})));
+  EXPECT_EQ(outcome("(X: f32[0, 4]) -> (Y: f32[0]) { Y[4*i + j] = X[i, j] }", {{"X", rows}}),
+            to_string(sharded({1}, {{0, 1}})));
+}
+
+TEST(Onnx, SeveralWritersAreWhereAllTheirPartsAre) {
+  const std::string behind =
+      "(A: f32[8, 4], B: f32[8, 2]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, 4 + j] = B[i, j] }";
+  Spec rows = sharded({2, 1}, {{0, 1}, {2, 3}}), columns = sharded({1, 2}, {{0}, {1}});
+  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", rows}}), to_string(rows));
+  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", sharded({2, 1}, {{1}, {3}})}}), to_string(sharded({2, 1}, {{1}, {3}})));
+  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", sharded({2, 1}, {{4}, {5}})}}), "composable");
+  EXPECT_EQ(outcome(behind, {{"A", rows}}), "same-sharding");
+  EXPECT_EQ(outcome(behind, {{"A", columns}, {"B", columns}}), "composable");
+  Spec both = sharded({1, 2}, {{0, 1}, {0, 1, 2}});
+  EXPECT_EQ(outcome(behind, {{"A", both}, {"B", both}}), to_string(sharded({1, 2}, {{0, 1}, {0, 1}})));
+  // A part that is made of nothing is where the others are.
+  const std::string padded = "(A: f32[8, 4]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, j] = 0 for j in 4..6 }";
+  EXPECT_EQ(outcome(padded, {{"A", rows}}), to_string(rows));
+  // Cells of both in turn: what a device has of both is what it has of the result.
+  const std::string in_turn = "(A: f32[8], B: f32[8]) -> (Y: f32[16]) { Y[2*i] = A[i]\n Y[2*i + 1] = B[i] }";
+  Spec halves = sharded({2}, {{0}, {1}});
+  EXPECT_EQ(outcome(in_turn, {{"A", halves}, {"B", halves}}), to_string(halves));
+  const std::string triangles =
+      "(A: f32[4, 4]) -> (Y: f32[4, 4]) { Y[i, j] = A[i, j] for j in 0..i+1\n Y[i, j] = -A[i, j] for j in i+1..4 }";
+  EXPECT_EQ(outcome(triangles, {{"A", sharded({2, 2}, {{0}, {1}, {2}, {3}})}}),
+            to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
+}
+
+// Y is all of its writers, Y@1 the second alone, and the innermost node decides.
+TEST(Onnx, NodesOfSeveralWriters) {
+  const std::string text = "(A: f32[4], B: f32[4]) -> (Y: f32[8]) { Y[i] = A[i] for i in 0..4\n Y[4 + i] = B[i] }";
+  ir::Program program = lowered("program p" + text);
+  Spec one = sharded({1}, {{3}}), two = sharded({1}, {{3, 5}}), four = sharded({1}, {{4}});
+  Inferred found = infer(program, {"c", 8, {{"Y", {{"A", one}, {"B", four}}}, {"Y@1", {{"B", two}}}}});
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_EQ(found.findings[0].broken.message, "the node `Y@1` says it");
+  EXPECT_EQ(found.findings[0].at, (std::vector<SpecPlace>{{0, 1}}));
+  EXPECT_EQ(to_string(found.values.back()), to_string(one));
+  EXPECT_EQ(found.operations, (std::vector<std::vector<std::string>>{{"Y@0", "Y@1"}, {"Y@1"}}));
+}
+
+TEST(Onnx, FindingsSayWhichSpecsTheyAreAbout) {
+  Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 2}, {{0}, {1}});
+  Inferred found = inferred(add, {{"B", columns}, {"A", rows}});
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_EQ(found.findings[0].at, (std::vector<SpecPlace>{{0, 1}, {0, 0}}));
+  found = inferred(add, {{"A", Spec{{0, 9}, {}, {{0, {{std::nullopt, 2}}}}}}});
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_EQ(found.findings[0].broken.field, ir::onnx::Field::device);
+}
+
 TEST(Onnx, AnAxisOfSizeOneIsNotSharded) { EXPECT_EQ(outcome(outer, {{"A", sharded({1, 2}, {{0}, {1}})}}), "size-one"); }
 
 TEST(Onnx, Trap20AReductionsResultIsWhereItTookPlace) {

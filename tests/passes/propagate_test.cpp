@@ -88,7 +88,7 @@ TEST(Propagation, Trap35TwoUsesOfAConstantAreNotTied) {
 
 TEST(Propagation, Trap36DifferentMeshesTellEachOtherNothing) {
   ir::Program program = propagated(
-      "mesh m = [a: 2] mesh n = [a: 4] program p(X: f32[8] @ m[{a}], W: f32[8] @ n[{?}]) -> (Y: f32[8]) "
+      "mesh m = [a: 4] mesh n = [b: 2, a: 2] program p(X: f32[8] @ m[{a}], W: f32[8] @ n[{?}]) -> (Y: f32[8]) "
       "{ Y[i] = X[i] + W[i] }",
       {});
   EXPECT_EQ(sharding_of(program, "Y"), "none");

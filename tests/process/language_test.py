@@ -325,7 +325,7 @@ program main(q: f32[3, 4], k: f32[5, 4], v: f32[5, 2], x: f32[3, 6]) -> (y: f32[
 
     def test_meshes(self):
         text = """use std
-mesh pod  = [data: 4, model: 4]
+mesh pod  = [data: 2, model: 4]
 mesh ring = [d: 8] devices [0, 2, 4, 6, 7, 5, 3, 1]
 program mlp(X: f32[16, 8] @ pod[{data}, {?}],
             W1: f32[8, 32] @ pod[{}, {model:(1)2}p1; replicated {data}], b1: f32[32], W2: f32[32, 8]) ->

@@ -95,25 +95,100 @@ class Onnx(TapcTest):
                     self.assertEqual(found.stdout, wanted.stdout)
 
     def test_no_specs(self):
+        """What is no such file is refused where it is wrong: the line and the column of the value or the name."""
         good = specs()
         self.read(1, r"specs.json:1:6: .*no JSON from here on", '{"a":')
-        self.read(1, "lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
-        self.read(1, "`nodes`, which is not known", {**good, "nodes": []})
-        self.read(1, "has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
+        self.read(1, r"specs.json:1:1: .*lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
+        self.read(1, r"specs.json:1:152: .*`nodes`, which is not known", {**good, "nodes": []})
+        self.read(1, r"specs.json:1:39: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
         self.read(1, "num_devices is 0", specs(devices=0))
         self.read(1, "num_devices is 1000000000000", specs(devices=10 ** 12))
         self.read(1, r"device\[0\] is no whole number", specs({"tensor_name": "A", "device": [2 ** 63]}))
+        self.read(1, r"device\[1\] is no whole number", specs({"tensor_name": "A", "device": [0, 1.5]}))
+        self.read(1, r"device\[0\] is no whole number", specs({"tensor_name": "A", "device": ["1x"]}))
         self.read(1, r"node\[0\].sharding_spec\[0\].device is no list", specs({"tensor_name": "A", "device": 3}))
         group = {"key": 1, "value": [0]}
         self.read(1, "keys of device groups are negative",
                   specs({"tensor_name": "A", "device": [0], "index_to_device_group_map": [group]}))
-        self.read(1, "is no", "[" * 100000 + "]" * 100000)
+        self.read(1, "1:65: .*nested more than 64 deep", "[" * 100000 + "]" * 100000)
+
+    def test_places(self):
+        def at(text, pattern, part, code=1):
+            """The message stands at the first `part` of the text."""
+            before = text[:text.index(part)]
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            self.read(code, rf"specs.json:{line}:{column}: .*{pattern}", text)
+
+        head = '{"format": "onnx-sharding", "version": 1,\n "configuration": {"name": "c", "num_devices": 4},\n'
+        spec = head + ' "node": [{"name": "Y", "sharding_spec": [\n  {"tensor_name": "A", "device": [0, 1], %s}]}]}\n'
+        at(spec % '"sharded_dim": [{"axis": true}]', "axis is no whole number", "true")
+        at(spec % '"sharded_dim": [{"axis": 0}]', "lacks the field `simple_sharding`", '{"axis"')
+        at(spec % '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": "two"}]}]', "is no whole number", '"two"')
+        at(spec % '"devices": []', "`devices`, which is not known", '"devices"')
+        at(spec % '"device" : [2]', "`device` is there twice", '"device" :')
+        at(spec % '"tensorName": "B"', "both `tensor_name` and `tensorName`", '"tensorName"')
+        at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key": -1.5, "value": [0]}]', "is no whole number", "-1.5")
+        at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key":  -01e0, "value": [0]}]', "no JSON from here on", "1e0")
+        groups = '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"value": [0], "key": -1}]'
+        at(spec % groups, "another device group has", "-1}]")
+        at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 is not there", '{"axis": 7')
+        at(head + ' "node": [{"name": "Q", "sharding_spec": []}]}', "no operation of the program writes this value", '"Q"')
+        at(head + ' "node": [{"name": "Y", "sharding_spec": [\n {"tensor_name":\t"Z", "device": [0]}]}]}',
+           "neither reads nor writes it", '"Z"')
+        twice = head + ' "node": [{"name": "Y", "sharding_spec": []}, {"name":  "Y", "sharding_spec": []}]}'
+        at(twice, "the node is there twice", twice[twice.rindex('"Y"'):])
+        rows = '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 2}]}]'
+        told = self.read(1, "rule `same-sharding`", spec % rows).told
+        self.assertRegex(told, r"specs\.json:4:3: error")
+        self.assertRegex(told, r"p\.tap:1:\d+")  # the node
+        self.assertIn("the node `Y`", told)
+
+    def test_names_of_onnx(self):
+        """Its own schema: camelCase and numbers as texts in JSON, dim_param, device_configurations of a node with outputs."""
+        dim = {"axis": "-2", "simpleSharding": [{"dimParam": "batch", "numShards": "2"}]}
+        tensors = [{"tensorName": t, "device": ["-1", "3"], "shardedDim": [dim],
+                    "indexToDeviceGroupMap": [{"key": "-1", "value": ["0", "2"]}]} for t in "AB"]
+        node = {"input": ["A", "B"], "output": ["Y"], "name": "add_7", "opType": "Add",
+                "deviceConfigurations": [{"configurationId": "c", "shardingSpec": tensors, "pipelineStage": 0}]}
+        text = {"format": "onnx-sharding", "version": 1, "configuration": [{"name": "c", "numDevices": 4}], "node": [node]}
+        listed = self.read(0, "", text).stdout.decode()
+        self.assertIn("Y  {device = [-1, 3], index_to_device_group_map = {-1: [0, 2]}, sharded_dim = [axis 0 in 2]}", listed)
+        self.assertIn("node Y is the operation Y", listed)
+        node["deviceConfigurations"][0]["configurationId"] = "d"
+        self.read(1, "configuration_id is `d`, and the configuration is `c`", text)
+        fused = [{"dim_param": "N", "num_shards": 2}, {"dim_value": 2, "num_shards": 1}]
+        tensors = [{"tensor_name": t, "device": [0, 1], "sharded_dim": [{"axis": 0, "simple_sharding": fused}]} for t in "AB"]
+        self.assertIn("axis 0 in 2", self.read(0, "", specs(*tensors)).stdout.decode())
+        fused[1] = {"dim_value": 2, "dim_param": "M", "num_shards": 1}
+        self.read(1, "both `dim_value` and `dim_param`", specs(*tensors))
+
+    def test_concatenation(self):
+        """A shard of the result is where all of its parts are. If there is no such device, the result needs a spec."""
+        self.write("p.tap", "program p(A: f32[4], B: f32[4]) -> (Y: f32[8]) { Y[i] = A[i] for i in 0..4; Y[4 + i] = B[i] }\n")
+
+        def outcome(code, pattern, devices, *more):
+            tensors = [{"tensor_name": t, "device": d, "sharded_dim": ROWS} for t, d in zip("AB", devices)]
+            self.write("specs.json", json.dumps(specs(*tensors, *more)))
+            return self.expect(code, pattern, "sharding", "p.tap", "--from", "onnx-json", "specs.json").stdout.decode()
+
+        outcome(1, r"(?s)no device has all that shard 0 of it is made of: some of that is on \{0\}, and some on \{1\}.*rule `composable`",
+                ([0, 1], [0, 1]))
+        listed = outcome(0, "^$", ([0, 1], [2, 3]), {"tensor_name": "Y", "device": [0, 1, 2, 3],
+                                                   "sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 4}]}]})
+        self.assertIn("Y  {device = [0, 1, 2, 3], sharded_dim = [axis 0 in 4]}", listed)
+        self.assertIn("node Y is the operations Y@0, Y@1", listed)
 
     def test_the_command_line(self):
         self.write("p.tap", ADD)
         self.expect(2, "knows no format `json`", "sharding", "p.tap", "--from", "json", "x")
         self.expect(2, "nowhere.json", "sharding", "p.tap", "--from", "onnx-json", "nowhere.json")
         self.expect(2, "--to", "sharding", "p.tap", "--to", "json")
+        self.expect(2, "--from needs 2 values", "sharding", "p.tap", "--from", "onnx-json")
+        self.write("specs.json", json.dumps(specs()))
+        wanted = self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--graph").stdout
+        for order in (["--from", "onnx-json", "specs.json", "p.tap", "--graph"], ["--graph", "--from", "onnx-json", "specs.json", "p.tap"],
+                      ["--from", "onnx-json", "specs.json", "--graph", "p.tap"], ["--from", "onnx-json", "specs.json", "--graph", "--", "p.tap"]):
+            self.assertEqual(self.expect(0, "^$", "sharding", *order).stdout, wanted, order)
 
 
 if __name__ == "__main__":

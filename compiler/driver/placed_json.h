@@ -1,0 +1,44 @@
+// JSON whose values know where they stand, for messages with a line and a column. nlohmann's parser reports no places, but it
+// asks for one byte after another: how far it has come when it reports a value tells where that value ends.
+//
+//   {"axis": 0}     object at 0..11, with the member `axis` (its name at 1..7), a whole number at 9..10
+//
+// An object with one name twice is refused, and so is what nests too deep for any file of ours.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tap::driver {
+
+struct ByteRange {
+  std::size_t begin = 0, end = 0;
+  bool operator==(const ByteRange&) const = default;
+};
+
+struct PlacedJson {
+  enum class Kind : std::uint8_t { null, boolean, whole, number, text, list, object };
+  Kind kind = Kind::null;
+  ByteRange at;
+  std::int64_t whole = 0;         // of whole numbers of 64 bits; any other number is a `number`
+  std::string text = {};          // of a text
+  std::vector<PlacedJson> items;  // of a list, or the values of an object …
+  struct Name {
+    std::string text;
+    ByteRange at;
+  };
+  std::vector<Name> names;  // … and their names
+};
+
+struct JsonMistake {
+  std::string message;
+  ByteRange at;
+  std::string other = {};  // what stands at the second place, if there is one
+  ByteRange other_at = {};
+};
+std::variant<PlacedJson, JsonMistake> parse_placed_json(std::string_view text);
+
+}  // namespace tap::driver
