@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "passes/onnx_cuts.h"
+#include "passes/onnx_devices.h"
 #include "support/plural.h"
 
 namespace tap::passes::onnx {
@@ -15,17 +16,6 @@ using ir::onnx::Parts;
 using ir::onnx::Rule;
 
 constexpr std::int64_t most_shards = 1 << 20;
-
-Devices both(const Devices& a, const Devices& b) {
-  Devices out;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
-  return out;
-}
-Devices either(const Devices& a, const Devices& b) {
-  Devices out;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
-  return out;
-}
 
 using AxisSet = std::vector<std::uint32_t>;  // factors, in ascending order
 
@@ -89,14 +79,6 @@ class Inference {
     for (std::size_t r = 0; r < out.size(); ++r)
       out[r] = {std::vector<Parts>(query_.op.results[r].shape.size()), {*common}};
     return out;
-  }
-
-  static Devices all_devices(const Placed& placed) {
-    Devices all;
-    for (const Devices& devices : placed.shards) all.insert(all.end(), devices.begin(), devices.end());
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
   }
 
   // The cuts of a tensor's factors, which must be those that other tensors have.

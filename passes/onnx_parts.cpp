@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "passes/onnx_cuts.h"
+#include "passes/onnx_devices.h"
 #include "support/plural.h"
 
 namespace tap::passes::onnx {
@@ -152,8 +153,7 @@ class PartsOfValue {
       common = devices;
       return;
     }
-    Devices left;
-    std::set_intersection(common->begin(), common->end(), devices.begin(), devices.end(), std::back_inserter(left));
+    Devices left = both(*common, devices);
     if (left.empty()) {
       std::int64_t number = 0;
       for (std::size_t a = 0; a < at.size(); ++a) number = number * counts_[a] + at[a];

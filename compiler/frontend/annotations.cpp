@@ -201,7 +201,9 @@ class ShardingResolver {
       ir::SubAxis theirs = other.sub.value_or(ir::SubAxis{1, n});
       ir::SubAxis lo = mine.pre_size <= theirs.pre_size ? mine : theirs,
                   hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
-      bool apart = lo.pre_size * lo.size <= hi.pre_size && hi.pre_size % (lo.pre_size * lo.size) == 0;
+      // A full axis, even of size 1, leaves nothing for another one.
+      bool apart = axis.sub && other.sub && lo.pre_size * lo.size <= hi.pre_size &&
+                   hi.pre_size % (lo.pre_size * lo.size) == 0;
       if (apart) continue;
       const char* rule = "axes or sub-axes can only appear once in a sharding: ";
       if (axis.sub && other.sub && lo.pre_size * lo.size > hi.pre_size && !(mine == theirs))

@@ -114,7 +114,8 @@ TEST(Onnx, SeveralWritersAreWhereAllTheirPartsAre) {
   Spec both = sharded({1, 2}, {{0, 1}, {0, 1, 2}});
   EXPECT_EQ(outcome(behind, {{"A", both}, {"B", both}}), to_string(sharded({1, 2}, {{0, 1}, {0, 1}})));
   // A part that is made of nothing is where the others are.
-  const std::string padded = "(A: f32[8, 4]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, j] = 0 for j in 4..6 }";
+  const std::string padded =
+      "(A: f32[8, 4]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, j] = 0 for j in 4..6 }";
   EXPECT_EQ(outcome(padded, {{"A", rows}}), to_string(rows));
   // Cells of both in turn: what a device has of both is what it has of the result.
   const std::string in_turn = "(A: f32[8], B: f32[8]) -> (Y: f32[16]) { Y[2*i] = A[i]\n Y[2*i + 1] = B[i] }";

@@ -65,6 +65,29 @@ class Options(TapcTest):
             self.assertEqual(set(re.findall(r"'\*(--?[\w-]+)", arguments)), self.options(command), command)
 
 
+class Words(TapcTest):
+    """An option takes as many words as it says; what follows is the file, or another option."""
+    def test_options_before_the_file(self):
+        self.write("p.tap", "program p(X: f32[n], W: f32[4]) -> (Y: f32[n]) { Y[i] = X[i] }\n")
+        wanted = self.expect(0, "^$", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "-i", "W=ones").stdout
+        np.save(self.folder / "y.npy", np.float32([1, 2, 3, 4]))
+        inputs = ["-i", "X=[1, 2, 3, 4]", "-i", "W=ones"]
+        self.assertEqual(self.expect(0, "^$", "run", *inputs, "p.tap", "--fuse").stdout, wanted)
+        self.assertEqual(self.expect(0, "^$", "run", *inputs, "--dim", "n=4", "p.tap", "--threads", "2").stdout, wanted)
+        self.expect(0, "^$", "run", *inputs, "--expect", "Y=@y.npy", "p.tap", "--threads=2")
+        self.expect(0, "^$", "run", *inputs, "-o", "Y=@z.npy", "p.tap")
+        self.expect(0, "^$", "check", "--dim", "n=4", "p.tap", "p.tap")
+        self.expect(0, "^$", "opt", "--dim", "n=4", "--passes", "none", "p.tap", "-o", "p.ir")
+        self.expect(0, "^$", "ops", "--dim", "in=3", "linear")
+
+    def test_too_many_and_too_few(self):
+        self.write("p.tap", OPEN)
+        self.expect(2, "error.*: --plan is given more than once", "run", "p.tap", "--plan", "a", "--plan", "b")
+        self.expect(2, "error.*: --plan needs a value", "run", "p.tap", "--plan")
+        self.expect(2, "error.*: --from needs 2 values", "sharding", "p.tap", "--from", "onnx-json")
+        self.expect(2, "error.*: --from is given more than once", "sharding", "p.tap", "--from", "a", "b", "--from", "c", "d")
+
+
 class Shapes(TapcTest):
     def setUp(self):
         super().setUp()

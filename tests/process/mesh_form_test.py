@@ -72,6 +72,8 @@ TABLE = [  # mesh, sharding, rank, code of the message or the normalised form
     ([("x", 8)], [[("w", None)]], [], 1, "T0901"),
     ([("x", 8)], [[X], [X]], [], 2, "T0902"),
     ([("x", 8)], [[X]], [X], 1, "T0902"),
+    ([("x", 1), ("y", 2)], [[X], [X]], [], 2, "T0902"),
+    ([("x", 1), ("y", 2)], [[X, X]], [], 1, "T0902"),
     ([("x", 16)], [[]], [("x", (2, 2)), ("x", (4, 4))], 1, "T0908"),
 ]
 
@@ -142,7 +144,7 @@ class MeshForm(TapcTest):
                         if any(lo == hi for lo, hi in box):
                             text = "nothing"
                         line = re.search(rf"(?m)^{name} +f32\[.*?\] .*?\]  (.*)$", listed)[1]
-                        self.assertEqual(re.sub(r", \S+ \w+$", "", line), text)
+                        self.assertEqual(re.sub(r", \S+ \w+$", "", line).strip(), text)
 
     def test_one_set_of_devices(self):
         """"each mesh refers to the same set of devices (by their unique logical ID) but with an arbitrary order"."""

@@ -96,8 +96,9 @@ class Sharding:
 
     def fit(self, a, b):
         """"Axes or sub-axes can only appear once", "must not overlap", and "[...,k1,...,km,...]" is one reshape for both."""
-        n = self.mesh.size(a[0])
-        (m, k), (p, q) = sorted((sub or (1, n)) for sub in (a[1], b[1]))
+        if not a[1] or not b[1]:
+            return False
+        (m, k), (p, _) = sorted((a[1], b[1]))
         return m * k <= p and p % (m * k) == 0
 
     def in_order(self, axes):

@@ -99,8 +99,8 @@ class Onnx(TapcTest):
         good = specs()
         self.read(1, r"specs.json:1:6: .*no JSON from here on", '{"a":')
         self.read(1, r"specs.json:1:1: .*lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
-        self.read(1, r"specs.json:1:152: .*`nodes`, which is not known", {**good, "nodes": []})
-        self.read(1, r"specs.json:1:39: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
+        self.read(1, r"specs.json:1:139: .*`nodes`, which is not known", {**good, "nodes": []})
+        self.read(1, r"specs.json:1:40: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
         self.read(1, "num_devices is 0", specs(devices=0))
         self.read(1, "num_devices is 1000000000000", specs(devices=10 ** 12))
         self.read(1, r"device\[0\] is no whole number", specs({"tensor_name": "A", "device": [2 ** 63]}))
@@ -128,7 +128,6 @@ class Onnx(TapcTest):
         at(spec % '"device" : [2]', "`device` is there twice", '"device" :')
         at(spec % '"tensorName": "B"', "both `tensor_name` and `tensorName`", '"tensorName"')
         at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key": -1.5, "value": [0]}]', "is no whole number", "-1.5")
-        at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key":  -01e0, "value": [0]}]', "no JSON from here on", "1e0")
         groups = '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"value": [0], "key": -1}]'
         at(spec % groups, "another device group has", "-1}]")
         at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 is not there", '{"axis": 7')
@@ -151,14 +150,14 @@ class Onnx(TapcTest):
         node = {"input": ["A", "B"], "output": ["Y"], "name": "add_7", "opType": "Add",
                 "deviceConfigurations": [{"configurationId": "c", "shardingSpec": tensors, "pipelineStage": 0}]}
         text = {"format": "onnx-sharding", "version": 1, "configuration": [{"name": "c", "numDevices": 4}], "node": [node]}
-        listed = self.read(0, "", text).stdout.decode()
+        listed = self.read(0, "^$", text).stdout.decode()
         self.assertIn("Y  {device = [-1, 3], index_to_device_group_map = {-1: [0, 2]}, sharded_dim = [axis 0 in 2]}", listed)
         self.assertIn("node Y is the operation Y", listed)
         node["deviceConfigurations"][0]["configurationId"] = "d"
         self.read(1, "configuration_id is `d`, and the configuration is `c`", text)
         fused = [{"dim_param": "N", "num_shards": 2}, {"dim_value": 2, "num_shards": 1}]
         tensors = [{"tensor_name": t, "device": [0, 1], "sharded_dim": [{"axis": 0, "simple_sharding": fused}]} for t in "AB"]
-        self.assertIn("axis 0 in 2", self.read(0, "", specs(*tensors)).stdout.decode())
+        self.assertIn("axis 0 in 2", self.read(0, "^$", specs(*tensors)).stdout.decode())
         fused[1] = {"dim_value": 2, "dim_param": "M", "num_shards": 1}
         self.read(1, "both `dim_value` and `dim_param`", specs(*tensors))
 
