@@ -121,15 +121,16 @@ def random_n_ary(draw):
     specs = grid_specs(draw, shapes) if draw.random() < 0.6 else [
         None if draw.random() < 0.15 else random_spec(draw, s) for s in shapes]
     result = [0 if any(s[a] == 0 for s in shapes) else max(s[a] for s in shapes) for a in range(rank)]
-    names, reads, inputs, given = "ABC", [], [], []
+    names, reads, inputs, given, complete = "ABC", [], [], [], False
     for name, shape, spec in zip(names, shapes, specs):
         own, own_spec = (shape, spec) if draw.random() < 0.7 else dropped(shape, spec)
         index = ["ijk"[a] if shape[a] != 1 or result[a] == 1 else "0" for a in range(rank - len(own), rank)]
         reads.append(f"{name}[{', '.join(index)}]")
+        complete = complete or len(own) == rank  # std's add has no axes but those of its inputs
         inputs.append(f"{name}: {tensor(own)}")
         if spec is not None:
             given.append(written(name, own, own_spec, draw))
-    if len(reads) == 2 and draw.random() < 0.5:
+    if len(reads) == 2 and complete and draw.random() < 0.5:
         body = "Y = add(A, B)"
     else:
         body = f"Y[{', '.join('ijk'[:rank])}] = {' + '.join(reads)}"
