@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+
+#include "ir/mesh_position.h"
 
 namespace tap::conformance {
 namespace {
@@ -18,6 +21,19 @@ std::string mesh_text(const ir::Mesh& mesh) {
     axes += fmt::format("{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.size);
   std::string devices = mesh.devices.empty() ? "" : fmt::format(" devices [{}]", fmt::join(mesh.devices, ", "));
   return fmt::format("mesh {} = [{}]{}\n", mesh.name, axes, devices);
+}
+
+// Some cases have meshes of different numbers of devices, which a program in Tap must not declare: the smaller ones get a first
+// axis that no sharding has, so that all of them have as many.
+std::vector<ir::Mesh> of_one_set(std::vector<ir::Mesh> meshes) {
+  std::int64_t most = 1;
+  for (const ir::Mesh& mesh : meshes) most = std::max(most, ir::device_count(mesh));
+  for (ir::Mesh& mesh : meshes) {
+    std::int64_t own = ir::device_count(mesh);
+    if (own < most && most % own == 0 && !mesh.axes.empty() && mesh.devices.empty())
+      mesh.axes.insert(mesh.axes.begin(), {"others", most / own});
+  }
+  return meshes;
 }
 
 class ProgramWriter {
@@ -40,7 +56,7 @@ class ProgramWriter {
       lines_.body.push_back(copy_text(returned, result.name));
     }
     std::string text;
-    for (const ir::Mesh& mesh : meshes_of(test_.at("meshes"))) text += mesh_text(mesh);
+    for (const ir::Mesh& mesh : of_one_set(meshes_of(test_.at("meshes")))) text += mesh_text(mesh);
     for (const std::string& line : lines_.declarations) text += line + "\n";
     text += fmt::format("program case({}) -> ({}) {{\n", inputs, results);
     for (const std::string& line : lines_.body) text += "  " + line + "\n";
