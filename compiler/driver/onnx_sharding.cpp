@@ -58,8 +58,9 @@ Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Findin
                         fmt::format("sharding of {}: {}", where, finding.broken.message));
   for (std::size_t k = 1; placed && k < finding.at.size(); ++k)
     diagnostic.label(specs->span(finding.at[k]), "and this spec");
-  if (Span node = written_at(session.operations, finding.node); node.valid())
-    diagnostic.label(node, fmt::format("the node `{}`", finding.node));
+  Span node = written_at(session.operations, finding.node);
+  if (!node.valid()) node = written_at(session.operations, finding.node + "@0");  // the first of several writers
+  if (node.valid()) diagnostic.label(node, fmt::format("the node `{}`", finding.node));
   diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "our limit" : "rule", rule.name, rule.text));
   if (fallback) diagnostic.note("it is taken as unsharded");
   else if (rule.limit) diagnostic.help("`--on-unsupported=fallback` takes what is more than we do as unsharded");
