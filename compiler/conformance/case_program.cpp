@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 #include "ir/mesh_position.h"
 
@@ -23,16 +24,24 @@ std::string mesh_text(const ir::Mesh& mesh) {
   return fmt::format("mesh {} = [{}]{}\n", mesh.name, axes, devices);
 }
 
-// Some cases have meshes of different numbers of devices, which a program in Tap must not declare: the smaller ones get a first
-// axis that no sharding has, so that all of them have as many.
-std::vector<ir::Mesh> of_one_set(std::vector<ir::Mesh> meshes) {
+// The names of the meshes that the shardings in a case have.
+void find_meshes(const Json& json, std::set<std::string>& names) {
+  if (json.is_object())
+    for (const auto& [key, value] : json.items())
+      if (key == "mesh" && value.is_string()) names.insert(value);
+  for (const Json& inner : json)
+    if (inner.is_structured()) find_meshes(inner, names);
+}
+
+// A program in Tap has meshes of one set of devices: those that no sharding has are left out, and where the others still differ
+// the smaller ones get a first axis that no sharding has.
+std::vector<ir::Mesh> of_one_set(std::vector<ir::Mesh> meshes, const std::set<std::string>& used) {
+  std::erase_if(meshes, [&](const ir::Mesh& mesh) { return !used.contains(mesh.name); });
   std::int64_t most = 1;
-  for (const ir::Mesh& mesh : meshes) most = std::max(most, ir::device_count(mesh));
-  for (ir::Mesh& mesh : meshes) {
-    std::int64_t own = ir::device_count(mesh);
-    if (own < most && most % own == 0 && !mesh.axes.empty() && mesh.devices.empty())
+  for (const ir::Mesh& mesh : meshes) most = std::lcm(most, ir::device_count(mesh));
+  for (ir::Mesh& mesh : meshes)
+    if (std::int64_t own = ir::device_count(mesh); own < most && !mesh.axes.empty() && mesh.devices.empty())
       mesh.axes.insert(mesh.axes.begin(), {"others", most / own});
-  }
   return meshes;
 }
 
@@ -56,7 +65,9 @@ class ProgramWriter {
       lines_.body.push_back(copy_text(returned, result.name));
     }
     std::string text;
-    for (const ir::Mesh& mesh : of_one_set(meshes_of(test_.at("meshes")))) text += mesh_text(mesh);
+    std::set<std::string> used;
+    find_meshes(test_, used);
+    for (const ir::Mesh& mesh : of_one_set(meshes_of(test_.at("meshes")), used)) text += mesh_text(mesh);
     for (const std::string& line : lines_.declarations) text += line + "\n";
     text += fmt::format("program case({}) -> ({}) {{\n", inputs, results);
     for (const std::string& line : lines_.body) text += "  " + line + "\n";

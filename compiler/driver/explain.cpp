@@ -59,11 +59,12 @@ int explain(Session& session, const std::string& given, const SourceOptions& opt
     }
   std::error_code ignored;
   if (std::filesystem::is_regular_file(given, ignored))
-    throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::command_line, Span{}, "`" + given + "` is a file; name a value of it, too")
-                      .help(fmt::format("`tapc explain {0}:VALUE` says why VALUE is sharded as it is; `tapc sharding {0}` "
-                                        "lists the values",
-                                        given))};
+    throw Failure{
+        exit_code::wrong_command_line,
+        Diagnostic(Code::command_line, Span{}, "`" + given + "` is a file; name a value of it, too")
+            .help(fmt::format("`tapc explain {0}:VALUE` says why VALUE is sharded as it is; `tapc sharding {0}` "
+                              "lists the values",
+                              given))};
   std::vector<std::string> ids;
   for (Code code : all_codes()) ids.emplace_back(info(code).id);
   auto near = did_you_mean(id, ids);
