@@ -23,9 +23,11 @@ bool is_inside_of_a_group(const ir::Program& program, ir::GraphId graph);
 ir::Operator cut_dim(const ir::Operator& op, std::uint32_t dim, const ir::Blocks& blocks, bool walked);
 
 struct CutReduction {
-  ir::Operator partial;      // with one more parallel dim, last: the block's number, the first axis of every result
+  ir::Operator partial;      // with one more parallel dim, last: the block's number, the first axis of every result …
+                             // … of a reduction, and the last one of an outside kernel's
   ir::Operator combination;  // its dims: the parallel ones in order, then the block's number, reduced
-  std::vector<std::uint32_t> dim_in_combination;  // by dim of the operator; only parallel ones are asked; empty: none is there
+  std::vector<std::uint32_t>
+      dim_in_combination;  // by dim of the operator; only parallel ones are asked; empty: none is there
 };
 // Pre: a reduction. Partials have the monoid's component types, so nothing is rounded between the blocks.
 CutReduction cut_reduction(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,

@@ -69,6 +69,7 @@ void write_convolution(const CaseOp& op, TapLines& lines) {
   std::int64_t batches = op.attributes.integer("batch_group_count", 1);
   if (x.shape.size() < 2) throw Untranslatable{"a convolution of less than two axes"};
   std::size_t spaces = x.shape.size() - 2;
+  if (features < 1 || batches < 1) throw Malformed{"a convolution has less than one group"};
   std::vector<std::int64_t> stride = op.attributes.integers("stride"), low = low_padding(text, spaces);
   std::vector<std::int64_t> dilation = op.attributes.integers("rhs_dilate");
   stride.resize(spaces, 1);
@@ -87,7 +88,8 @@ void write_convolution(const CaseOp& op, TapLines& lines) {
     else {
       std::size_t s = std::stoul(word);
       std::string index = fmt::format("{} + {}", spaced(stride.at(s), "p" + word), spaced(dilation.at(s), "u" + word));
-      read.push_back(low.at(s) == 0 ? index : fmt::format("{} {} {}", index, low.at(s) < 0 ? '+' : '-', std::abs(low.at(s))));
+      read.push_back(low.at(s) == 0 ? index
+                                    : fmt::format("{} {} {}", index, low.at(s) < 0 ? '+' : '-', std::abs(low.at(s))));
     }
   }
   for (const std::string& word : layout.kernel)

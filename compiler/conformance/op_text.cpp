@@ -161,7 +161,8 @@ void write_pad(const CaseOp& op, TapLines& lines) {
   Names names = index_names(y.shape.size()), read = names;
   bool padded = false;
   for (std::size_t a = 0; a < low.size(); ++a) {
-    if (low.at(a) != 0) read.at(a) = fmt::format("{} {} {}", names.at(a), low.at(a) < 0 ? '+' : '-', std::abs(low.at(a)));
+    if (low.at(a) != 0)
+      read.at(a) = fmt::format("{} {} {}", names.at(a), low.at(a) < 0 ? '+' : '-', std::abs(low.at(a)));
     padded = padded || low.at(a) > 0 || high.at(a) > 0;
   }
   if (padded) read.back() += fmt::format(" else {}[]", op.operands.at(1).name);

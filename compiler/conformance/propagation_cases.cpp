@@ -71,10 +71,8 @@ std::vector<std::string> propagation_failures(const Json&, const Json& test) {
   ir::Program program = passes::propagate(compile_case(program_of_case(test)), options).program;
   Comparison comparison(program);
   const Json& expect = test.at("expect");
-  if (expect.at("args").is_array())
-    list_of(expect.at("args"), test.at("args").size(), "expect.args");
-  if (expect.at("results").is_array())
-    list_of(expect.at("results"), test.at("returns").size(), "expect.results");
+  if (expect.at("args").is_array()) list_of(expect.at("args"), test.at("args").size(), "expect.args");
+  if (expect.at("results").is_array()) list_of(expect.at("results"), test.at("returns").size(), "expect.results");
   if (expect.at("args").is_array())
     for (std::size_t k = 0; k < expect.at("args").size(); ++k) {
       std::string name = test.at("args").at(k).at("name");

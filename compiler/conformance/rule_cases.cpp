@@ -47,7 +47,8 @@ Inputs inputs_of(const CaseOp& op, Pieces pieces) {
   TensorValue whole = op.operands.at(0);
   whole.name = "x";
   for (const TensorValue& piece : op.operands)
-    for (std::size_t a = 0; a < whole.shape.size(); ++a) whole.shape.at(a) = std::max(whole.shape.at(a), piece.shape.at(a));
+    for (std::size_t a = 0; a < whole.shape.size(); ++a)
+      whole.shape.at(a) = std::max(whole.shape.at(a), piece.shape.at(a));
   if (pieces == Pieces::of_one) out.inputs.push_back(whole);
   for (const TensorValue& piece : op.operands) {
     TensorValue source = whole;
@@ -187,7 +188,8 @@ class RuleComparison {
     if (test_.at("factor_sizes").at(name) == 1 && found_[factor].kind != FactorKind::reduction) return;
     auto compare = [&](const char* word, bool ours) {
       const Json& all = test_.at("factor_sets");
-      bool wanted = all.contains(word) && std::find(all.at(word).begin(), all.at(word).end(), name) != all.at(word).end();
+      bool wanted = all.contains(word) &&
+                    std::find(all.at(word).begin(), all.at(word).end(), name) != all.at(word).end();
       if (wanted != ours)
         wrong_.push_back(fmt::format("{} ({} here): {} to be in {}", name, found_[factor].name,
                                      wanted ? "expected" : "not expected", word));

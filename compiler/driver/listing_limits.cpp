@@ -20,7 +20,7 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_mul_overflow(a, b, &result) ? uncounted : result;
 }
-std::string shown(std::int64_t count) { return count == uncounted ? "2^63 or more" : std::to_string(count); }
+std::string count_text(std::int64_t count) { return count == uncounted ? "2^63 or more" : std::to_string(count); }
 
 // The blocks of an operation: on each device, those of the dims that no device tells.
 struct Listed {
@@ -47,7 +47,7 @@ Listed listed(const ir::Program& program, const ir::Operation& operation) {
   return all;
 }
 
-TooManyBlocks too_many(const std::string& name, const std::string& what) {
+TooManyBlocks refused_list(const std::string& name, const std::string& what) {
   Diagnostic diagnostic(Code::plan_not_applicable, Span{}, what);
   diagnostic.help("cut it into fewer blocks; a block may be large, and `tapc verify --stage=sharded` lists none");
   return {std::move(diagnostic), name};
@@ -87,15 +87,16 @@ void require_listable(const ir::Program& program) {
       const Listed all = listed(program, graph.operations[o]);
       const std::string name = path + names[o];
       if (all.count > most_listed)
-        throw too_many(name, fmt::format("`{}` is cut into {} = {} blocks; at most {} of an operation can be listed",
-                                         name, all.factors, shown(all.count), most_listed));
+        throw refused_list(
+            name, fmt::format("`{}` is cut into {} = {} blocks; at most {} of an operation can be listed", name,
+                              all.factors, count_text(all.count), most_listed));
       if (all.count > most) most = all.count, most_of = name;
       in_all += all.count;
       if (in_all > most_listed_in_all)
-        throw too_many(most_of,
-                       fmt::format("the program's operations are cut into more than {} blocks together, and `{}` into "
-                                   "{} of them; more cannot be listed",
-                                   most_listed_in_all, most_of, plural(most, "block")));
+        throw refused_list(
+            most_of, fmt::format("the program's operations are cut into more than {} blocks together, and `{}` into "
+                                 "{} of them; more cannot be listed",
+                                 most_listed_in_all, most_of, plural(most, "block")));
     }
   }
 }
@@ -112,8 +113,8 @@ void require_addressable(const ir::Program& program) {
       if (bytes <= static_cast<unsigned __int128>(uncounted)) continue;
       throw Failure{exit_code::resource,
                     Diagnostic(Code::out_of_memory, Span{},
-                               fmt::format("`{}{}` is {}, which takes {} bytes; memory has at most {}", path, value.name,
-                                           to_string(value.type), decimal(bytes), uncounted))
+                               fmt::format("`{}{}` is {}, which takes {} bytes; memory has at most {}", path,
+                                           value.name, to_string(value.type), decimal(bytes), uncounted))
                         .help("smaller sizes, as by --dim; what needs no memory, as `tapc verify --stage=sharded`, "
                               "takes these, too")};
     }

@@ -10,7 +10,7 @@
 
 namespace tap::driver {
 
-inline constexpr std::int64_t most_listed = std::int64_t{1} << 20;             // blocks of an operation
+inline constexpr std::int64_t most_listed = std::int64_t{1} << 20;         // blocks of an operation
 inline constexpr std::int64_t most_listed_in_all = std::int64_t{1} << 22;  // of a program
 
 // Thrown where a list would be too long. Its message stands at the operation, or at the plan's last line about it.

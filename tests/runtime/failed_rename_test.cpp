@@ -13,14 +13,15 @@
 
 namespace {
 
-std::string failing;        // the end of the final name whose rename fails
+std::string failing;       // the end of the final name whose rename fails
 bool can_exchange = true;  // as file systems like NFS cannot
 
 bool fails(const char* to) { return !failing.empty() && std::string_view(to).ends_with(failing); }
 
 }  // namespace
 
-extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned int flags) noexcept {
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+                         unsigned int flags) noexcept {
   if ((flags & RENAME_EXCHANGE) != 0 && !can_exchange) return errno = EINVAL, -1;
   if (fails(to)) return errno = EIO, -1;
   return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
