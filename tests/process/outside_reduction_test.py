@@ -174,6 +174,21 @@ class OutsideReductions(TapcTest):
         x, w = np.ones((5, 7)), np.ones((7, 3))
         np.testing.assert_array_equal(self.results(["Z"], {"X": x, "W": w})[0], np.full((5, 3), 15.0))
 
+    def test_shardings_cut_it(self):
+        text = PRODUCT.format(k=7)
+        self.write("p.tap", text.replace("X: f64[5, 7]", "X: f64[5, 7] @ pod[{a}, {b}]")
+                   .replace("W: f64[7, 3]", "W: f64[7, 3] @ pod[{b}, {}]"))
+        x, w = np.arange(35.0).reshape(5, 7), np.arange(21.0).reshape(7, 3)
+        np.testing.assert_array_equal(self.results(["Z"], {"X": x, "W": w})[0], 2 * (x @ w) + 1)
+        told = self.tapc("verify", "p.tap").stdout.decode()
+        self.assertRegex(told, r"proved  reduction-partition +2 times")
+
+    def test_floats_in_order_are_not_cut(self):
+        self.write("p.tap", PRODUCT.format(k=7))
+        self.write("p.plan", "plan 1\nsplit Y dim r into 3\n")
+        self.expect(1, r"T1402\]: `r` of `Y` cannot be cut: `sum` rounds what it combines", "verify", "p.tap", "--plan",
+                    "p.plan", "--strict-fp")
+
     def test_what_has_no_partials_says_why(self):
         self.write("p.tap", TOP.replace("at: i64[n])", "at: i64[n, 1])").replace("at at [i] shape [1]",
                                                                                "at at [i, 0] shape [1, 1]")
