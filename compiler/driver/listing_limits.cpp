@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/written_operations.h"
@@ -39,6 +40,7 @@ Listed listed(const ir::Program& program, const ir::Operation& operation) {
   const ir::DevicePlaces places(program, operation);
   Listed all;
   if (!places.everywhere()) all.times(places.count());
+  if (op.transfer()) return all;  // moves all blocks of a device at once
   for (std::uint32_t d : application_dims(op, operation)) {
     const bool by_device = std::ranges::any_of(
         operation.placements, [d](const ir::BlockPlacement& p) { return p.dim == d && on_devices(p); });
