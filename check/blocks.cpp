@@ -69,7 +69,8 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
     match.expect(old || !claim_.values[side_.operation->results[k].index()], "part {} is no new value", k);
     Form::Write& write = form.writes[k];
     const ir::Access& was = of.op->writes[k];
-    ir::TensorType type{monoid(*of.op).components[k].type, of.op->results[was.tensor].shape};
+    ir::TensorType type = of.op->results[was.tensor];
+    if (!of.op->kernel()) type.element = monoid(*of.op).components[k].type;
     std::size_t axes = write.rows.size();
     for (std::size_t axis = axes; along && axis-- > 0;) {
       if (!speaks_of(was.projection.start.rows[axis], *along)) continue;
@@ -80,9 +81,10 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
     }
     match.expect(!along || write.rows.size() + 1 == axes, "result {} does not run along the scan on one axis", k);
     if (block) {
-      write.rows.insert(write.rows.begin(), unit(side_.op->dims.size(), *block));
-      write.shape.insert(write.shape.begin(), 1);
-      type.shape.insert(type.shape.begin(), form.dims[*block].range.hi);
+      const std::ptrdiff_t at = of.op->kernel() ? std::ssize(write.rows) : 0;
+      write.rows.insert(write.rows.begin() + at, unit(side_.op->dims.size(), *block));
+      write.shape.insert(write.shape.begin() + at, 1);
+      type.shape.insert(type.shape.begin() + at, form.dims[*block].range.hi);
     }
     write.result = k;
     form.results.emplace_back(std::move(type), side_.results[k]);
@@ -94,7 +96,8 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   constexpr auto obligation = Obligation::reduction_partition;
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
-  bool reduced = b.reduce() && dims_of_role(b, ir::DimRole::reduction).count(j.dim) > 0;
+  bool by_monoid = b.reduce() || (b.kernel() && b.kernel()->reduced_by && b.writes.size() == monoid(b).arity());
+  bool reduced = by_monoid && dims_of_role(b, ir::DimRole::reduction).count(j.dim) > 0;
   expect(obligation, reduced, "the dim that is cut is not reduced");
   Dims dims = in_order(b, a.dims.size(), obligation, {}, j.block_dim);
   bool cut = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
@@ -123,6 +126,10 @@ Justify::Result Justify::justify(const ir::CombinationOf& j) {
          "the partials are no partials");
   std::set<std::uint32_t> blocks = dims_of_role(a, ir::DimRole::reduction);
   expect(obligation, blocks.size() == 1, "the combination reduces {} dims", blocks.size());
+  if (b.kernel()) {
+    combines_kernel(before, partial, j);
+    return {obligation, {j.of}};
+  }
   std::uint32_t block = *blocks.begin();
   auto gone = dims_of_role(b, ir::DimRole::reduction);
   Match match(side_, before, in_order(b, a.dims.size(), obligation, gone, block), obligation);
@@ -136,6 +143,38 @@ Justify::Result Justify::justify(const ir::CombinationOf& j) {
   }
   match.is(wanted);
   return {obligation, {j.of}};
+}
+
+// An outside kernel writes regions; its partials are combined cell by cell: y[c…] = the partials p[c…, r] in the order of r.
+// All cells are those that the kernel writes, since nothing else writes the value.
+void Justify::combines_kernel(const Side& before, const Side& partial, const ir::CombinationOf& j) const {
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  Match match(side_, before, Dims(b.dims.size()), Obligation::reduction_partition);
+  const std::size_t over = a.dims.size();
+  Form wanted = match.form();
+  match.expect(over >= 1 && wanted.monoid && b.writes.size() == b.results.size(), "a kernel writes a result in parts");
+  wanted.dims.clear();
+  for (std::int64_t extent : b.results.at(0).shape) wanted.dims.push_back({"", {0, extent}});
+  wanted.dims.push_back({"", {0, partial.op->blockings.back().blocks.count}, ir::DimRole::reduction});
+  match.expect(wanted.dims.size() == over, "{} dims instead of {}", over, wanted.dims.size());
+  std::vector<AffineExpr> rows;
+  for (std::size_t d = 0; d + 1 < over; ++d) rows.push_back(unit(over, d));
+  std::vector<AffineExpr> in_partial = rows;
+  in_partial.push_back(unit(over, over - 1));
+  wanted.constraints.clear(), wanted.blockings.clear(), wanted.operands.clear(), wanted.reads.clear();
+  wanted.kernel.clear();
+  wanted.body = a.body.index();
+  match.expect(a.reduce() != nullptr, "the combination is no reduction");
+  for (std::size_t k = 0; k < b.writes.size(); ++k) {
+    const std::size_t result = b.writes[k].tensor;
+    const bool alone = places_.writers(j.of.path, before.operation->results[result]).size() == 1;
+    match.expect(alone && b.results[result].shape == b.results[0].shape && result == k, "result {} is of several parts",
+                 result);
+    wanted.writes[k] = {result, rows, Shape(rows.size(), 1), {}};
+    Term read = read_of(match.terms(), partial.results[k], partial.op->results[k].element, in_partial);
+    wanted.values.push_back(match.terms().apply(ir::CellOp::cast, monoid(b).components[k].type, {read}));
+  }
+  match.is(wanted);
 }
 
 // y = combine(identity, operand) at the one point of the reduction, or its identity.

@@ -47,12 +47,18 @@ class Justify {
   // compose.cpp
   void composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read, const ir::Path& path);
   // blocks.cpp
-  const ir::Monoid& monoid(const ir::Operator& reduction) const { return context_.before[reduction.reduce()->monoid]; }
+  const ir::Monoid& monoid(const ir::Operator& reduction) const {
+    const ir::KernelBody* kernel = reduction.kernel();
+    return context_.before[kernel ? *kernel->reduced_by : reduction.reduce()->monoid];
+  }
   void laws(const ir::Monoid& monoid, bool in_any_order, bool folded = false);
   // What the form writes become parts of the results: of the components' types, without the axis that runs along a dim that
-  // is gone, and behind the number of the block. These are what is written, and nobody had them before unless they are old.
+  // is gone, and behind the number of the block. An outside kernel writes cells of the result's own type, and finds them by
+  // its own axes first: the number of the block is their last one. These are what is written, and nobody had them before
+  // unless they are old.
   void parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
              std::optional<std::uint32_t> block, bool old = false) const;
+  void combines_kernel(const Side& before, const Side& partial, const ir::CombinationOf& j) const;
   template <class J>
   std::pair<const J*, Side> part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const;
   // repetitions.cpp

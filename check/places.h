@@ -3,6 +3,7 @@
 // gets a class; equal classes are equal values.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <set>
 
@@ -11,6 +12,11 @@
 namespace tap::check {
 
 using Class = std::uint32_t;
+
+// Some step of a repetition, of which only that is known that it is one: what state it finds is nobody's value. By different
+// numbers these are different ones.
+constexpr std::int64_t some_step(std::int64_t number) { return std::numeric_limits<std::int64_t>::min() + number; }
+constexpr bool is_some_step(std::int64_t step) { return step < some_step(std::int64_t{1} << 40); }
 
 // An operation with its operator and the classes of its values.
 struct Side {

@@ -42,11 +42,19 @@ std::vector<Box> application_boxes(const Operator& op, const std::vector<std::ui
 
 namespace {
 
+// Whether nothing is done on the box. A reduction over nothing still writes its identity, as an outside kernel's does.
+bool is_idle(const Operator& op, const Box& box) {
+  if (!op.kernel()) return box.empty() && !op.reduce();
+  for (std::size_t d = 0; d < box.rank(); ++d)
+    if (op.dims[d].role == DimRole::parallel && box.dims[d].empty()) return true;
+  return false;
+}
+
 // With one block after the other of the dims from the `k`th on.
 std::vector<Task> applied(const Operator& op, const std::vector<std::uint32_t>& dims, std::size_t k, Application task) {
   if (k == dims.size()) {
     task.box = narrowed(op, std::move(task.box));
-    if (task.box.empty() && !op.reduce()) return {};
+    if (is_idle(op, task.box)) return {};
     return {std::move(task)};
   }
   std::vector<std::vector<Task>> lists;

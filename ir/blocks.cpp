@@ -21,7 +21,7 @@ Range Blocks::block(Range whole, std::int64_t number) const {
   // min before the product: `number` may be large where blocks are empty.
   std::int64_t full = step == 0 ? 0 : size / step;
   std::int64_t lo = number > full ? size : std::min(size, checked::mul(number, step));
-  return {whole.lo + lo, whole.lo + std::min(size, lo + step)};
+  return {whole.lo + lo, whole.lo + (size - lo < step ? size : lo + step)};
 }
 
 bool tiles(const Blocks& blocks, Range whole) {

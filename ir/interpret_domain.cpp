@@ -50,6 +50,8 @@ bool LoopNest::first(Point& p) {
   for (const Constraint& c : fixed_) {
     if (!c.holds(p)) return false;
   }
+  for (const Level& level : levels_)
+    if (level.range.empty()) return false;  // or the outer loops would run for nothing
   return settle(0, p);
 }
 

@@ -213,9 +213,9 @@ class SplitApplier {
 
   // Blocks of a reduced dim that are not walked, and those of a dim along which a scan runs.
   bool combines_in_parts(const Operator& op, std::uint32_t dim, const PlannedSplit& split) const {
-    if (!op.reduce()) return false;
+    if (!monoid_of(op)) return false;
     if (op.dims[dim].role == DimRole::reduction) return !GraphSplitter::walks(op, dim, split);
-    return cut_scan(program(), op, dim, split.blocks).has_value();
+    return op.reduce() && cut_scan(program(), op, dim, split.blocks).has_value();
   }
 
   std::optional<std::uint32_t> refuse(const Pending& p, PlanProblem problem) {

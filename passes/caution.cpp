@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/cut.h"
+
 namespace tap::passes {
 
 using namespace ir;
@@ -22,7 +24,7 @@ bool rounds(const Monoid& monoid) {
 }  // namespace
 
 std::string why_not_in_parts(const Program& program, const Operator& reduction, const Caution& caution) {
-  const Monoid& monoid = program[reduction.reduce()->monoid];
+  const Monoid& monoid = program[*monoid_of(reduction)];
   const std::string name = "`" + monoid.name + "`";
   if (monoid.laws.associative == Law::broken) return name + " is not associative";
   if (caution.require_proof && monoid.laws.associative != Law::proved)

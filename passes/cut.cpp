@@ -46,6 +46,11 @@ Access combined_write(const Operator& op, const Access& write, std::size_t dims,
 
 }  // namespace
 
+const MonoidId* monoid_of(const Operator& op) {
+  if (const KernelBody* kernel = op.kernel()) return kernel->reduced_by ? &*kernel->reduced_by : nullptr;
+  return op.reduce() ? &op.reduce()->monoid : nullptr;
+}
+
 bool is_inside_of_a_group(const Program& program, GraphId graph) {
   return std::any_of(program.operators.begin(), program.operators.end(), [graph](const Operator& op) {
     return op.region() && op.region()->kind == RegionKind::group && op.region()->graph == graph;
@@ -62,18 +67,21 @@ std::string why_not_cut(const Program& program, const Operator& op, std::uint32_
   for (const Blocking& b : op.blockings)
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
       return "it is walked block after block already; blocks that become partials are cut before that";
-  if (!op.reduce()) return "what `" + d.name + "` reduces is not known to be a reduction by cells";
-  if (program[op.reduce()->monoid].laws.associative == Law::broken) return "the monoid is not associative";
+  const MonoidId* by = monoid_of(op);
+  if (!by) return "what `" + d.name + "` reduces is not known to be a reduction by cells";
+  if (op.kernel())
+    if (std::string why = why_no_partials(op); !why.empty()) return why;
+  const Monoid& monoid = program[*by];
+  if (monoid.laws.associative == Law::broken) return "the monoid is not associative";
   for (std::uint32_t outer = 0; outer < op.dims.size(); ++outer) {
     if (op.dims[outer].role != DimRole::reduction || outer == dim) continue;
     // Blocks that are walked come before the dim that they cut, wherever they stand, and before no other.
     bool walks = std::any_of(op.blockings.begin(), op.blockings.end(),
                              [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
     if (is_block_dim(op, outer) ? !walks : outer > dim) continue;
-    Law commutative = program[op.reduce()->monoid].laws.commutative;
-    if (commutative == Law::proved || commutative == Law::assumed) continue;
-    return "`" + op.dims[outer].name + "` is reduced outside of `" + d.name + "` and `" +
-           program[op.reduce()->monoid].name + "` does not commute";
+    if (monoid.laws.commutative == Law::proved || monoid.laws.commutative == Law::assumed) continue;
+    return "`" + op.dims[outer].name + "` is reduced outside of `" + d.name + "` and `" + monoid.name +
+           "` does not commute";
   }
   return "";
 }
@@ -87,6 +95,7 @@ Operator cut_dim(const Operator& op, std::uint32_t dim, const Blocks& blocks, bo
 }
 
 CutReduction cut_reduction(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
+  if (op.kernel()) return cut_kernel(program, op, dim, blocks);
   TAP_CHECK(op.reduce(), "only a reduction has partials");
   CutReduction result;
   result.partial = cut_dim(op, dim, blocks, false);

@@ -81,7 +81,7 @@ void GraphSplitter::cut_running(OperationId o, const CutScan& parts, const Plann
 }
 
 bool GraphSplitter::walks(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
-  return op.dims[dim].role == DimRole::reduction && split.placement == Placement::sequential;
+  return op.dims[dim].role == DimRole::reduction && split.placement == Placement::sequential && !op.kernel();
 }
 
 GraphClaim GraphSplitter::finish() {
@@ -103,6 +103,7 @@ std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const Plann
   interner_.assign(combination, parts.combination);
   for (const BlockPlacement& p : operation.placements) {
     partial.placements.push_back(p);
+    if (p.dim != whole_operation && parts.dim_in_combination.empty()) continue;
     combination.placements.push_back(p);
     if (p.dim != whole_operation) combination.placements.back().dim = parts.dim_in_combination[p.dim];
   }

@@ -244,10 +244,21 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
     state->cells.add(cells);
     if (again) state->points.add(state->members, wrote);
   }
-  if (b.place != ir::BufferPlace::arena) return states;
-  take(where.id, where.id);
-  if (BufferId partner = all_[n].partner; partner.valid()) take(partner, where.id);
+  own(where.id);
   return states;
+}
+
+void Memories::own(BufferId id) {
+  if (buffer(id).place != ir::BufferPlace::arena) return;
+  take(id, id);
+  if (BufferId partner = all_[id.index()].partner; partner.valid()) take(partner, id);
+}
+
+void Memories::hold_nothing(BufferId id) {
+  const ir::BufferPlace place = buffer(id).place;
+  if (place == ir::BufferPlace::input || place == ir::BufferPlace::prepared) return;  // they are never written
+  at(id) = {};
+  own(id);
 }
 
 bool Memories::is_used(BufferId id) const {

@@ -62,6 +62,7 @@ class Memories {
   static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                     const Moving& points);
   void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
+  void hold_nothing(BufferId id);           // nor what lies over it
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 
@@ -73,6 +74,7 @@ class Memories {
     std::size_t read_in = 0;
     std::vector<Box> read = {};  // in that batch, unless each is told of it
   };
+  void own(BufferId id);
   Box all_members(BufferId id) const;
   std::vector<std::size_t> numbers_of(const Where& where) const;
   std::vector<State*> at(const Where& where);

@@ -1,5 +1,7 @@
 // Schedules: run in order, with repetitions by induction, the tasks leave every output in its place; and no task works on
 // memory that another still needs, or that another task of its batch works on.
+#include <set>
+
 #include "ir/well_formed.h"
 #include "replay/memories.h"
 #include "replay/replay.h"
@@ -240,7 +242,8 @@ class Machine {
     auto region = [&](std::size_t k, const ir::Access& access) {
       const Where where = memories_->where(call.regions[k], call.row, call.box.rank() + k);
       const Moving box = touched(call.row, access, points);
-      bool is = buffer(where.id).box == memories_->cells_of(where, call.row, box) && Memories::are_alike(where, box);
+      const Box &own = buffer(where.id).box, cells = memories_->cells_of(where, call.row, box);
+      bool is = (own == cells || (own.empty() && cells.empty())) && Memories::are_alike(where, box);
       expect(tasks_.does, is, "region {} is not of what its access touches", k);
       return where;
     };
@@ -278,8 +281,33 @@ class Machine {
     }
   }
 
-  // From what was there before, the first step leaves the state that the second begins with; and from what a step leaves, a
-  // step does so again: memory that nobody wrote in the first step is as it was, and all other is as that step left it.
+  // All that a sequence writes, and the repetitions in it.
+  void collect_written(const ir::Sequence& sequence, std::set<BufferId>& all) const {
+    auto add = [&](const auto& members, std::size_t from) {
+      for (std::size_t k = from; k < members.size(); ++k) all.insert(members[k].id);
+    };
+    auto op = [&](std::size_t operation) -> const ir::Operator& {
+      return program_[places_.operation(s_.operations[operation].what).op];
+    };
+    for (const ir::Batch& batch : sequence)
+      for (const ir::ScheduledTask& task : batch) {
+        if (auto* call = std::get_if<ir::KernelCall>(&task.what))
+          add(call->buffers, op(call->operations).operands.size());
+        else if (auto* outside = std::get_if<ir::OutsideCall>(&task.what))
+          add(outside->regions, op(outside->operation).reads.size());
+        else if (auto* copy = std::get_if<ir::CopyBox>(&task.what)) all.insert(copy->to.id);
+        else if (auto* fill = std::get_if<ir::Fill>(&task.what)) all.insert(fill->buffer.id);
+        else collect_written(std::get<ir::Iteration>(task.what), all);
+      }
+  }
+  void collect_written(const ir::Iteration& loop, std::set<BufferId>& all) const {
+    for (const auto& [k, now, next] : loop.states) all.insert({now, next});
+    collect_written(s_.sequences[loop.body], all);
+  }
+
+  // Some step, whichever, begins with its state in the memories for it, with what no step writes as it was before, and nothing
+  // else; and leaves the next step's state there. So one step is looked at, however many there are, and however deep
+  // repetitions are in each other.
   void run(const ir::Iteration& loop) {
     const Run run = run_of(loop.operation);
     ir::Path body = s_.operations[loop.operation].what.path;
@@ -288,16 +316,22 @@ class Machine {
       expect(tasks_.does, holds(id, value), "b{} has not the state {}", id.index(), when);
     };
     for (const auto& [k, now, next] : loop.states) has(now, run.side.operands[k], "before the first step");
-    for (std::int64_t step = loop.steps.lo; step < std::min(loop.steps.hi, loop.steps.lo + 2); ++step) {
-      steps_.push_back(step);
-      runs_.clear();
-      for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);
-      for (const auto& [k, now, next] : loop.states) {
-        has(next, class_of(places_.graph(body).outputs[k], body), "after a step");
-        memories_->move(next, now);
-      }
-      steps_.pop_back();
+    std::set<BufferId> written;
+    collect_written(loop, written);
+    for (BufferId id : written) memories_->hold_nothing(id);
+    steps_.push_back(some_step(repetitions_++));
+    runs_.clear();
+    const ir::Graph& step = places_.graph(body);
+    for (const auto& [k, now, next] : loop.states) {
+      memories_->hold_nothing(now);
+      (at(now) = {class_of(step.inputs[k], body)}).cells.add(buffer(now).box);
     }
+    for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);
+    for (const auto& [k, now, next] : loop.states) {
+      has(next, class_of(step.outputs[k], body), "after a step");
+      memories_->move(next, now);
+    }
+    steps_.pop_back();
     runs_.clear();
     for (const auto& [k, now, next] : loop.states) { (at(now) = {run.side.results[k]}).cells.add(buffer(now).box); }
   }
@@ -310,6 +344,7 @@ class Machine {
   Places places_{program_, claim_, true};
   std::optional<Memories> memories_;
   std::vector<std::int64_t> steps_;  // of the repetitions that run
+  std::int64_t repetitions_ = 0;     // that began
   std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this step
 };
 

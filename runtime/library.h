@@ -10,6 +10,8 @@
 namespace tap::library {
 
 inline constexpr int64_t abi_version = 1;
+// In every message about a tensor whose type or shape is not the program's.
+inline constexpr char misfit[] = " has another ";
 
 // What the generated code knows of itself.
 struct Program {

@@ -57,7 +57,7 @@ class ProgramWriter {
     }
     for (const Json& op : test_.at("ops")) write_one(op);
     for (std::size_t k = 0; k < test_.at("returns").size(); ++k) {
-      const TensorValue& returned = tensors_.at(tap_name(test_["returns"][k]));
+      const TensorValue& returned = tensors_.at(tap_name(test_.at("returns").at(k)));
       TensorValue result = returned;
       result.name = result_name(k);
       std::optional<ir::Sharding> sharding = sharding_of(test_.at("results").at(k).at("sharding"));
@@ -87,16 +87,17 @@ class ProgramWriter {
       return;
     }
     for (std::size_t r = 0; r < json.at("results").size(); ++r)
-      op.results.push_back(add(tensor_of(json["results"][r], json.at("types").at(r))));
+      op.results.push_back(add(tensor_of(json.at("results").at(r), json.at("types").at(r))));
     write_op(op, lines_);
-    if (op.op == "propagation_barrier") stop(op.results[0].name, op.attributes.word("direction"));
+    if (op.op == "propagation_barrier") stop(op.results.at(0).name, op.attributes.word("direction"));
     if (op.op == "sharding_constraint") {
-      ir::Sharding wanted = *sharding_of(json.at("attrs").at("sharding"));
-      say(op.results[0].name, wanted);
+      std::optional<ir::Sharding> wanted = sharding_of(json.at("attrs").at("sharding"));
+      if (!wanted) throw Malformed{"a sharding constraint has no sharding"};
+      say(op.results.at(0).name, *wanted);
     }
-    if (json.contains("sharding") && json["sharding"].is_array())
+    if (json.contains("sharding") && json.at("sharding").is_array())
       for (std::size_t r = 0; r < op.results.size(); ++r)
-        if (auto sharding = sharding_of(json["sharding"].at(r))) say(op.results[r].name, *sharding);
+        if (auto sharding = sharding_of(json.at("sharding").at(r))) say(op.results.at(r).name, *sharding);
   }
 
   // A whole tensor has a sharding, not an equation over cells: so it is named once more.

@@ -62,19 +62,21 @@ std::string grouped(std::int64_t groups, std::int64_t each, const std::string& n
 }  // namespace
 
 void write_convolution(const CaseOp& op, TapLines& lines) {
-  const TensorValue &x = op.operands[0], &w = op.operands[1], &y = op.results[0];
+  const TensorValue &x = op.operands.at(0), &w = op.operands.at(1), &y = op.results.at(0);
   const std::string& text = op.attributes.text();
   Layout layout = layout_of(text);
   std::int64_t features = op.attributes.integer("feature_group_count", 1);
   std::int64_t batches = op.attributes.integer("batch_group_count", 1);
+  if (x.shape.size() < 2) throw Untranslatable{"a convolution of less than two axes"};
   std::size_t spaces = x.shape.size() - 2;
+  if (features < 1 || batches < 1) throw Malformed{"a convolution has less than one group"};
   std::vector<std::int64_t> stride = op.attributes.integers("stride"), low = low_padding(text, spaces);
   std::vector<std::int64_t> dilation = op.attributes.integers("rhs_dilate");
   stride.resize(spaces, 1);
   dilation.resize(spaces, 1);
   auto size_at = [](const TensorValue& t, const std::vector<std::string>& places, const std::string& word) {
     for (std::size_t a = 0; a < places.size(); ++a)
-      if (places[a] == word) return t.shape[a];
+      if (places[a] == word) return t.shape.at(a);
     throw Untranslatable{"a convolution's layout has no " + word};
   };
   std::int64_t channels = size_at(w, layout.kernel, "i"), out = size_at(y, layout.output, "f");
@@ -86,7 +88,8 @@ void write_convolution(const CaseOp& op, TapLines& lines) {
     else {
       std::size_t s = std::stoul(word);
       std::string index = fmt::format("{} + {}", spaced(stride.at(s), "p" + word), spaced(dilation.at(s), "u" + word));
-      read.push_back(low[s] == 0 ? index : fmt::format("{} {} {}", index, low[s] < 0 ? '+' : '-', std::abs(low[s])));
+      read.push_back(low.at(s) == 0 ? index
+                                    : fmt::format("{} {} {}", index, low.at(s) < 0 ? '+' : '-', std::abs(low.at(s))));
     }
   }
   for (const std::string& word : layout.kernel)
@@ -97,7 +100,7 @@ void write_convolution(const CaseOp& op, TapLines& lines) {
     if (word == "f") {
       if (groups > 1) ranges.push_back(fmt::format("g in 0..{}", groups));
       if (groups == 1 || out / groups > 1) ranges.push_back(fmt::format("o in 0..{}", out / groups));
-    } else ranges.push_back(fmt::format("{} in 0..{}", written.back(), y.shape[a]));
+    } else ranges.push_back(fmt::format("{} in 0..{}", written.back(), y.shape.at(a)));
   }
   for (std::size_t s = 0; s < spaces; ++s)
     reduced.push_back(fmt::format("u{} in 0..{}", s, size_at(w, layout.kernel, std::to_string(s))));

@@ -1,6 +1,11 @@
 #include "compiler/conformance/json_values.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
+
+#include "ir/sharded_boxes.h"
 
 namespace tap::conformance {
 namespace {
@@ -78,6 +83,23 @@ std::optional<ir::Sharding> sharding_of(const Json& json) {
   return sharding;
 }
 
+ir::Sharding sharding_on(const ir::Program& program, const Json& json, std::size_t rank) {
+  std::optional<ir::Sharding> sharding = sharding_of(json);
+  if (!sharding) throw Malformed{"a sharding is null"};
+  auto mesh = std::ranges::find(program.meshes, sharding->mesh, &ir::Mesh::name);
+  if (mesh == program.meshes.end()) throw Malformed{fmt::format("there is no mesh `{}`", sharding->mesh)};
+  if (sharding->dims.size() != rank)
+    throw Malformed{fmt::format("a sharding of {} dims for a tensor of rank {}", sharding->dims.size(), rank)};
+  for (const std::string& fault : faults_of(*sharding, *mesh)) throw Malformed{fault};
+  return *sharding;
+}
+
+const Json& list_of(const Json& list, std::size_t size, const char* what) {
+  if (!list.is_array() || list.size() != size)
+    throw Malformed{fmt::format("`{}` is no list of {}, one for each", what, size)};
+  return list;
+}
+
 std::string tap_name(const std::string& name) {
   std::string out;
   for (char c : name)
@@ -92,7 +114,11 @@ std::string tap_type(const std::string& dtype) {
 }
 
 TensorValue tensor_of(const std::string& name, const Json& type) {
-  return {tap_name(name), type.at("shape").get<Shape>(), tap_type(type.value("dtype", "f32"))};
+  TensorValue tensor{tap_name(name), type.at("shape").get<Shape>(), tap_type(type.value("dtype", "f32"))};
+  for (std::int64_t extent : tensor.shape)
+    if (extent < 0) throw Malformed{fmt::format("`{}` has an extent of {}", name, extent)};
+  element_count(tensor.shape);  // throws Overflow
+  return tensor;
 }
 
 Attributes::Attributes(const Json& json) : fields_(json.is_object() ? json : Json::object()) {

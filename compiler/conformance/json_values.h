@@ -7,16 +7,25 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ir/sharding.h"
+#include "ir/graph.h"
 #include "support/tensor.h"
 
 namespace tap::conformance {
 
 using Json = nlohmann::json;
 
+// A case that is not of the form that its kind has; what the JSON library and `at` throw means the same.
+struct Malformed {
+  std::string what;
+};
+
 ir::Mesh mesh_of(const std::string& name, const Json& mesh);
 std::vector<ir::Mesh> meshes_of(const Json& meshes);            // {name: mesh, …}
 std::optional<ir::Sharding> sharding_of(const Json& sharding);  // none for null
+// One that is there, of a tensor of that rank on one of the program's meshes. Throws Malformed.
+ir::Sharding sharding_on(const ir::Program& program, const Json& sharding, std::size_t rank);
+// The list, which must have so many entries. Throws Malformed.
+const Json& list_of(const Json& list, std::size_t size, const char* what);
 
 struct TensorValue {
   std::string name;  // in Tap: %1#0 is v1_0

@@ -19,7 +19,7 @@ using Names = std::vector<std::string>;
 std::string over(const Names& names, const Shape& shape) {
   std::string text;
   for (std::size_t a = 0; a < names.size(); ++a)
-    text += fmt::format("{}{} in 0..{}", a == 0 ? " for " : ", ", names[a], shape[a]);
+    text += fmt::format("{}{} in 0..{}", a == 0 ? " for " : ", ", names.at(a), shape[a]);
   return text;
 }
 
@@ -57,7 +57,7 @@ std::string filled(std::string_view pattern, const std::vector<std::string>& cel
     else {
       std::size_t number = static_cast<std::size_t>(pattern[at + 1] - '0');
       if (number >= cells.size()) throw Untranslatable{"an operand is missing"};
-      text += cells[number];
+      text += cells.at(number);
       at += 2;
     }
   }
@@ -67,30 +67,30 @@ std::string filled(std::string_view pattern, const std::vector<std::string>& cel
 void write_elementwise(const CaseOp& op, std::string_view pattern, TapLines& lines) {
   // Of several results each has the operand of its number.
   for (std::size_t r = 0; r < op.results.size(); ++r) {
-    Names names = index_names(op.results[r].shape.size());
+    Names names = index_names(op.results.at(r).shape.size());
     std::vector<std::string> cells;
     for (std::size_t k = 0; k < op.operands.size(); ++k) {
-      const TensorValue& operand = op.operands[op.results.size() > 1 ? r : k];
+      const TensorValue& operand = op.operands.at(op.results.size() > 1 ? r : k);
       cells.push_back(cell(operand.name, operand.shape.empty() ? Names{} : names));
     }
-    lines.body.push_back(fmt::format("{} = {}", cell(op.results[r].name, names), filled(pattern, cells)));
+    lines.body.push_back(fmt::format("{} = {}", cell(op.results.at(r).name, names), filled(pattern, cells)));
   }
 }
 
 void write_constant(const CaseOp& op, TapLines& lines) {
-  const TensorValue& y = op.results[0];
+  const TensorValue& y = op.results.at(0);
   Names names = index_names(y.shape.size());
   std::string zero = y.type == "bool" ? "false" : y.type + "(0)";
   lines.body.push_back(fmt::format("{} = {}{}", cell(y.name, names), zero, over(names, y.shape)));
 }
 
 void write_broadcast(const CaseOp& op, TapLines& lines) {
-  const TensorValue &x = op.operands[0], &y = op.results[0];
+  const TensorValue &x = op.operands.at(0), &y = op.results.at(0);
   std::vector<std::int64_t> dims = op.attributes.integers("dims");
   Names names = index_names(y.shape.size()), read;
   for (std::size_t a = 0; a < x.shape.size(); ++a) {
     auto to = static_cast<std::size_t>(dims.at(a));
-    read.push_back(x.shape[a] == 1 && y.shape[to] != 1 ? "0" : names[to]);
+    read.push_back(x.shape.at(a) == 1 && y.shape.at(to) != 1 ? "0" : names.at(to));
   }
   lines.body.push_back(fmt::format("{} = {}{}", cell(y.name, names), cell(x.name, read), over(names, y.shape)));
 }
@@ -98,25 +98,25 @@ void write_broadcast(const CaseOp& op, TapLines& lines) {
 void write_transpose(const CaseOp& op, TapLines& lines) {
   std::vector<std::int64_t> dims = op.attributes.integers(op.attributes.has("perm") ? "perm" : "dims");
   Names names = index_names(dims.size()), read(dims.size());
-  for (std::size_t a = 0; a < dims.size(); ++a) read.at(static_cast<std::size_t>(dims[a])) = names[a];
-  lines.body.push_back(fmt::format("{} = {}", cell(op.results[0].name, names), cell(op.operands[0].name, read)));
+  for (std::size_t a = 0; a < dims.size(); ++a) read.at(static_cast<std::size_t>(dims[a])) = names.at(a);
+  lines.body.push_back(fmt::format("{} = {}", cell(op.results.at(0).name, names), cell(op.operands.at(0).name, read)));
 }
 
 void write_reverse(const CaseOp& op, TapLines& lines) {
-  const TensorValue& x = op.operands[0];
+  const TensorValue& x = op.operands.at(0);
   Names names = index_names(x.shape.size()), read = names;
   for (std::int64_t a : op.attributes.integers("dims"))
     read.at(static_cast<std::size_t>(a)) =
-        fmt::format("{} - {}", x.shape[static_cast<std::size_t>(a)] - 1, names[static_cast<std::size_t>(a)]);
+        fmt::format("{} - {}", x.shape.at(static_cast<std::size_t>(a)) - 1, names.at(static_cast<std::size_t>(a)));
   lines.body.push_back(
-      fmt::format("{} = {}{}", cell(op.results[0].name, names), cell(x.name, read), over(names, x.shape)));
+      fmt::format("{} = {}{}", cell(op.results.at(0).name, names), cell(x.name, read), over(names, x.shape)));
 }
 
 // 0:32, 1:2, 4:8:2
 void write_slice(const CaseOp& op, TapLines& lines) {
   std::string ranges = op.attributes.word("ranges");
   if (ranges.empty()) ranges = op.attributes.text();
-  const TensorValue& y = op.results[0];
+  const TensorValue& y = op.results.at(0);
   Names names = index_names(y.shape.size()), read;
   std::vector<std::int64_t> numbers;  // of one axis
   auto close = [&] {
@@ -137,7 +137,7 @@ void write_slice(const CaseOp& op, TapLines& lines) {
   }
   close();
   lines.body.push_back(
-      fmt::format("{} = {}{}", cell(y.name, names), cell(op.operands[0].name, read), over(names, y.shape)));
+      fmt::format("{} = {}{}", cell(y.name, names), cell(op.operands.at(0).name, read), over(names, y.shape)));
 }
 
 void write_concatenate(const CaseOp& op, TapLines& lines) {
@@ -145,15 +145,15 @@ void write_concatenate(const CaseOp& op, TapLines& lines) {
   std::int64_t start = 0;
   for (const TensorValue& x : op.operands) {
     Names names = index_names(x.shape.size()), written = names;
-    if (start != 0) written.at(dim) = fmt::format("{} + {}", start, names[dim]);
+    if (start != 0) written.at(dim) = fmt::format("{} + {}", start, names.at(dim));
     lines.body.push_back(
-        fmt::format("{} = {}{}", cell(op.results[0].name, written), cell(x.name, names), over(names, x.shape)));
-    start += x.shape[dim];
+        fmt::format("{} = {}{}", cell(op.results.at(0).name, written), cell(x.name, names), over(names, x.shape)));
+    start += x.shape.at(dim);
   }
 }
 
 void write_pad(const CaseOp& op, TapLines& lines) {
-  const TensorValue &x = op.operands[0], &y = op.results[0];
+  const TensorValue &x = op.operands.at(0), &y = op.results.at(0);
   std::vector<std::int64_t> low = op.attributes.integers("low"), interior = op.attributes.integers("interior");
   if (std::any_of(interior.begin(), interior.end(), [](std::int64_t n) { return n != 0; }))
     throw Untranslatable{"padding between the cells is not translated"};
@@ -161,23 +161,24 @@ void write_pad(const CaseOp& op, TapLines& lines) {
   Names names = index_names(y.shape.size()), read = names;
   bool padded = false;
   for (std::size_t a = 0; a < low.size(); ++a) {
-    if (low[a] != 0) read[a] = fmt::format("{} {} {}", names[a], low[a] < 0 ? '+' : '-', std::abs(low[a]));
-    padded = padded || low[a] > 0 || high[a] > 0;
+    if (low.at(a) != 0)
+      read.at(a) = fmt::format("{} {} {}", names.at(a), low.at(a) < 0 ? '+' : '-', std::abs(low.at(a)));
+    padded = padded || low.at(a) > 0 || high.at(a) > 0;
   }
-  if (padded) read.back() += fmt::format(" else {}[]", op.operands[1].name);
+  if (padded) read.back() += fmt::format(" else {}[]", op.operands.at(1).name);
   lines.body.push_back(fmt::format("{} = {}{}", cell(y.name, names), cell(x.name, read), over(names, y.shape)));
 }
 
 // Products: batch dims, the free dims of the left and then of the right; contracted ones are summed.
 void write_dot(const CaseOp& op, TapLines& lines) {
-  const TensorValue &x = op.operands[0], &w = op.operands[1];
+  const TensorValue &x = op.operands.at(0), &w = op.operands.at(1);
   auto batch = op.attributes.lists("batching"), contract = op.attributes.lists("contracting");
   if (op.op == "dot") contract = {{static_cast<std::int64_t>(x.shape.size()) - 1}, {0}};
   Names left(x.shape.size()), right(w.shape.size()), written, reduced;
   auto tie = [&](const std::vector<std::vector<std::int64_t>>& pairs, char letter, Names& list) {
     for (std::size_t k = 0; k < pairs.at(0).size(); ++k) {
       list.push_back(fmt::format("{}{}", letter, k));
-      left.at(static_cast<std::size_t>(pairs[0][k])) = right.at(static_cast<std::size_t>(pairs.at(1).at(k))) =
+      left.at(static_cast<std::size_t>(pairs.at(0).at(k))) = right.at(static_cast<std::size_t>(pairs.at(1).at(k))) =
           list.back();
     }
   };
@@ -192,15 +193,15 @@ void write_dot(const CaseOp& op, TapLines& lines) {
   }
   std::string product = cell(x.name, left) + " * " + cell(w.name, right);
   if (!reduced.empty()) product = fmt::format("sum[{}] {}", fmt::join(reduced, ", "), product);
-  lines.body.push_back(fmt::format("{} = {}", cell(op.results[0].name, written), product));
+  lines.body.push_back(fmt::format("{} = {}", cell(op.results.at(0).name, written), product));
 }
 
 void write_batch_norm(const CaseOp& op, TapLines& lines) {
-  const TensorValue& x = op.operands[0];
+  const TensorValue& x = op.operands.at(0);
   Names names = index_names(x.shape.size());
   Names feature{names.at(static_cast<std::size_t>(op.attributes.integer("feature_index", 1)))};
   auto at = [&](std::size_t k) { return cell(op.operands.at(k).name, feature); };  // scale, offset, mean, variance
-  lines.body.push_back(fmt::format("{} = ({} - {}) / sqrt({} + 0.001) * {} + {}", cell(op.results[0].name, names),
+  lines.body.push_back(fmt::format("{} = ({} - {}) / sqrt({} + 0.001) * {} + {}", cell(op.results.at(0).name, names),
                                    cell(x.name, names), at(3), at(4), at(1), at(2)));
 }
 

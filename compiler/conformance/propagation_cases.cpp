@@ -36,7 +36,9 @@ class Comparison {
   explicit Comparison(const ir::Program& program) : program_(program), main_(program[program.main]) {}
 
   void compare(const std::string& shown, const std::string& name, const Json& expected) {
-    std::optional<Sharding> wanted = one_form(sharding_of(expected)), got = one_form(of(name));
+    const ir::Value& value = this->value(name);
+    std::optional<Sharding> wanted, got = one_form(value.sharding);
+    if (!expected.is_null()) wanted = one_form(sharding_on(program_, expected, value.type.shape.size()));
     if (wanted != got)
       wrong_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(*got) : "none",
                                    wanted ? to_string(*wanted) : "none"));
@@ -44,10 +46,10 @@ class Comparison {
   std::vector<std::string> failures() { return std::move(wrong_); }
 
  private:
-  std::optional<Sharding> of(const std::string& name) const {
+  const ir::Value& value(const std::string& name) const {
     for (const ir::Value& value : main_.values)
-      if (value.name == name) return value.sharding;
-    throw Untranslatable{"there is no value " + name};
+      if (value.name == name) return value;
+    throw Malformed{"there is no value " + name};
   }
   std::optional<Sharding> one_form(std::optional<Sharding> sharding) const {
     if (!sharding) return sharding;
@@ -69,14 +71,16 @@ std::vector<std::string> propagation_failures(const Json&, const Json& test) {
   ir::Program program = passes::propagate(compile_case(program_of_case(test)), options).program;
   Comparison comparison(program);
   const Json& expect = test.at("expect");
+  if (expect.at("args").is_array()) list_of(expect.at("args"), test.at("args").size(), "expect.args");
+  if (expect.at("results").is_array()) list_of(expect.at("results"), test.at("returns").size(), "expect.results");
   if (expect.at("args").is_array())
-    for (std::size_t k = 0; k < expect["args"].size(); ++k) {
+    for (std::size_t k = 0; k < expect.at("args").size(); ++k) {
       std::string name = test.at("args").at(k).at("name");
-      comparison.compare(name, tap_name(name), expect["args"][k]);
+      comparison.compare(name, tap_name(name), expect.at("args").at(k));
     }
   if (expect.at("results").is_array())
-    for (std::size_t k = 0; k < expect["results"].size(); ++k)
-      comparison.compare(fmt::format("result {}", k), result_name(k), expect["results"][k]);
+    for (std::size_t k = 0; k < expect.at("results").size(); ++k)
+      comparison.compare(fmt::format("result {}", k), result_name(k), expect.at("results").at(k));
   for (const auto& [name, shardings] : expect.at("ops").items())
     comparison.compare(name, tap_name(name), shardings.at(0));
   return comparison.failures();

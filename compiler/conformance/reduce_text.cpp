@@ -34,7 +34,7 @@ const Combiner& combiner_of(const Attributes& attributes) {
 // The initial values are the combiner's identity, as their definition wants, and are not read.
 void write_reduce(const CaseOp& op, TapLines& lines) {
   std::vector<std::int64_t> dims = op.attributes.integers(op.attributes.has("dims") ? "dims" : "dimensions");
-  const TensorValue& x = op.operands[0];
+  const TensorValue& x = op.operands.at(0);
   std::vector<std::string> names, reduced, written;
   for (std::size_t a = 0; a < x.shape.size(); ++a) {
     bool gone = std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(a)) != dims.end();
@@ -43,19 +43,19 @@ void write_reduce(const CaseOp& op, TapLines& lines) {
   }
   const Combiner& combiner = combiner_of(op.attributes);
   if (op.results.size() == 1) {
-    lines.body.push_back(fmt::format("{} = {}[{}] {}", cell(op.results[0].name, written), combiner.reduction,
+    lines.body.push_back(fmt::format("{} = {}[{}] {}", cell(op.results.at(0).name, written), combiner.reduction,
                                      fmt::join(reduced, ", "), cell(x.name, names)));
     return;
   }
   // Several at once: one monoid of as many components.
-  std::string monoid = "of_" + op.results[0].name, fields, identities, both, left, right;
+  std::string monoid = "of_" + op.results.at(0).name, fields, identities, both, left, right;
   for (std::size_t r = 0; r < op.results.size(); ++r) {
     std::string comma = r == 0 ? "" : ", ", field = fmt::format("a{}", r);
-    fields += fmt::format("{}{}: {}", comma, field, op.results[r].type);
-    identities += comma + fmt::format(fmt::runtime(combiner.identity), op.results[r].type);
+    fields += fmt::format("{}{}: {}", comma, field, op.results.at(r).type);
+    identities += comma + fmt::format(fmt::runtime(combiner.identity), op.results.at(r).type);
     both += comma + fmt::format(fmt::runtime(combiner.both), field);
-    left += comma + cell(op.results[r].name, written);
-    right += comma + cell(op.operands[r].name, names);
+    left += comma + cell(op.results.at(r).name, written);
+    right += comma + cell(op.operands.at(r).name, names);
   }
   lines.declarations.push_back(
       fmt::format("monoid {}({}) {{ identity ({}) combine (p, q) = ({}) }}", monoid, fields, identities, both));

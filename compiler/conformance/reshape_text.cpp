@@ -140,7 +140,8 @@ std::string over(const TensorValue& t) {
 }  // namespace
 
 void write_reshape(const CaseOp& op, TapLines& lines) {
-  const TensorValue &x = op.operands[0], &y = op.results[0];
+  const TensorValue &x = op.operands.at(0), &y = op.results.at(0);
+  if (element_count(x.shape) != element_count(y.shape)) throw Malformed{"a reshape changes the number of cells"};
   if (element_count(x.shape) == 0) {  // no cells, hence no digits: by way of a vector of none
     std::string between = "between_" + y.name;
     lines.body.push_back(

@@ -57,7 +57,7 @@ std::optional<std::int64_t> moved_by_listed(const ir::Program& program, const Js
     Collective step;
     step.kind = kind_of(json.at("op"));
     step.before = before;
-    step.after = *sharding_of(json.at("out"));
+    step.after = sharding_on(program, json.at("out"), shape.size());
     const ir::Mesh &from = mesh_of(program, step.before), &to = mesh_of(program, step.after);
     for (std::size_t d = 0; d < shape.size() && step.kind == CollectiveKind::all_to_all; ++d) {
       const ir::Axes &now = step.before.dims[d].axes, &then = step.after.dims[d].axes;
@@ -83,6 +83,8 @@ std::string reshard_tap(const Json& file, const Json& test) { return program_of_
 
 std::vector<std::string> reshard_failures(const Json& file, const Json& test) {
   ir::Program program = compile_case(reshard_tap(file, test));
+  const Json& expected = test.at("expected");
+  if (!expected.is_array()) throw Malformed{"`expected` is no list of collectives"};
   const ir::Graph& graph = program[program.main];
   const auto &in = graph[graph.inputs[0]], &out = graph[graph.outputs[0]];
   if (!in.sharding && !out.sharding) return {};
@@ -93,7 +95,7 @@ std::vector<std::string> reshard_failures(const Json& file, const Json& test) {
   std::vector<std::string> failures = passes::simulate(source, target, shape, steps).failures;
   std::int64_t moved = 0;
   for (const Collective& step : steps) moved += step.moved;
-  auto listed = moved_by_listed(program, test.at("expected"), from, to, shape);
+  auto listed = moved_by_listed(program, expected, from, to, shape);
   if (listed && moved > *listed)
     failures.push_back(fmt::format("moves {} elements per device, the listed steps {}", moved, *listed));
   if (!failures.empty())

@@ -21,9 +21,9 @@ using passes::Site;
 CaseOp op_of(const Json& test) {
   CaseOp op{test.at("op"), {}, {}, Attributes(test.value("attrs", Json()))};
   for (std::size_t k = 0; k < test.at("operand_types").size(); ++k)
-    op.operands.push_back(tensor_of(fmt::format("x{}", k), test["operand_types"][k]));
+    op.operands.push_back(tensor_of(fmt::format("x{}", k), test.at("operand_types").at(k)));
   for (std::size_t k = 0; k < test.at("result_types").size(); ++k)
-    op.results.push_back(tensor_of(fmt::format("y{}", k), test["result_types"][k]));
+    op.results.push_back(tensor_of(fmt::format("y{}", k), test.at("result_types").at(k)));
   return op;
 }
 
@@ -44,10 +44,11 @@ struct Inputs {
 Inputs inputs_of(const CaseOp& op, Pieces pieces) {
   Inputs out;
   if (pieces == Pieces::given || op.operands.empty()) return {op.operands, {}};
-  TensorValue whole = op.operands[0];
+  TensorValue whole = op.operands.at(0);
   whole.name = "x";
   for (const TensorValue& piece : op.operands)
-    for (std::size_t a = 0; a < whole.shape.size(); ++a) whole.shape[a] = std::max(whole.shape[a], piece.shape[a]);
+    for (std::size_t a = 0; a < whole.shape.size(); ++a)
+      whole.shape.at(a) = std::max(whole.shape.at(a), piece.shape.at(a));
   if (pieces == Pieces::of_one) out.inputs.push_back(whole);
   for (const TensorValue& piece : op.operands) {
     TensorValue source = whole;
@@ -58,7 +59,7 @@ Inputs inputs_of(const CaseOp& op, Pieces pieces) {
     }
     std::vector<std::string> names = index_names(piece.shape.size()), ranges;
     for (std::size_t a = 0; a < names.size(); ++a)
-      ranges.push_back(fmt::format("{} in 0..{}", names[a], piece.shape[a]));
+      ranges.push_back(fmt::format("{} in 0..{}", names.at(a), piece.shape.at(a)));
     out.slices.push_back(
         fmt::format("{} = {} for {}", cell(piece.name, names), cell(source.name, names), fmt::join(ranges, ", ")));
   }
@@ -88,9 +89,9 @@ class Found {
       const auto& values = result ? sites_[s].results : sites_[s].operands;
       const auto& tensors = result ? sites_[s].factors.results : sites_[s].factors.operands;
       for (std::size_t k = 0; k < values.size(); ++k) {
-        if (graph_[values[k]].name != name) continue;
+        if (graph_[values.at(k)].name != name) continue;
         std::vector<std::vector<std::size_t>> list;
-        for (const AxisFactors& axis : tensors[k].axes) {
+        for (const AxisFactors& axis : tensors.at(k).axes) {
           list.emplace_back();
           for (std::uint32_t f : axis.factors) list.back().push_back(root(base_[s] + f));
         }
@@ -157,7 +158,7 @@ class RuleComparison {
   void compare_axis(const TensorValue& tensor, std::size_t axis, const std::vector<std::size_t>& got,
                     const std::vector<std::string>& wanted) {
     auto where = [&] { return fmt::format("axis {} of {}", axis, tensor.name); };
-    if (conservative_ && left_alone(got, tensor.shape[axis], wanted)) return;
+    if (conservative_ && left_alone(got, tensor.shape.at(axis), wanted)) return;
     if (got.size() != wanted.size())
       return wrong_.push_back(fmt::format("{}: got {} factors, expected {}", where(), got.size(), wanted.size()));
     for (std::size_t k = 0; k < got.size(); ++k) {
@@ -187,7 +188,8 @@ class RuleComparison {
     if (test_.at("factor_sizes").at(name) == 1 && found_[factor].kind != FactorKind::reduction) return;
     auto compare = [&](const char* word, bool ours) {
       const Json& all = test_.at("factor_sets");
-      bool wanted = all.contains(word) && std::find(all[word].begin(), all[word].end(), name) != all[word].end();
+      bool wanted = all.contains(word) &&
+                    std::find(all.at(word).begin(), all.at(word).end(), name) != all.at(word).end();
       if (wanted != ours)
         wrong_.push_back(fmt::format("{} ({} here): {} to be in {}", name, found_[factor].name,
                                      wanted ? "expected" : "not expected", word));

@@ -72,9 +72,11 @@ class RuleReader {
       expect("[");
       while (!take("]")) {
         axes.emplace_back();
+        const std::size_t left = rest_.size();
         while (!rest_.empty() && std::isalpha(static_cast<unsigned char>(rest_[0]))) axes.back().push_back(factor());
         take(",");
         blanks();
+        if (rest_.size() == left && !rest_.starts_with("]")) expect("]");
       }
       list.push_back(std::move(axes));
       take(",");
@@ -100,7 +102,7 @@ bool fits(const Rule& rule, const RuleAxes& axes, const Shape& shape) {
   for (std::size_t a = 0; a < axes.size(); ++a) {
     std::int64_t points = 1;
     for (const std::string& f : axes[a]) points *= rule.sizes.at(f);
-    if (points != shape[a]) return false;
+    if (points != shape.at(a)) return false;
   }
   return true;
 }
@@ -146,10 +148,10 @@ void write_equation(const CaseOp& op, const Rule& rule, TapLines& lines) {
     if (!contains(written, f)) summed.push_back(f);
   std::string sum;
   for (std::size_t k = 0; k < op.operands.size(); ++k)
-    sum += (k == 0 ? "" : " + ") + cell_of(rule, op.operands[k], rule.operands.at(k));
+    sum += (k == 0 ? "" : " + ") + cell_of(rule, op.operands.at(k), rule.operands.at(k));
   if (!summed.empty()) sum = fmt::format("sum[{}] {}", ranges_of(rule, summed), sum);
   std::string ranges = ranges_of(rule, written);
-  lines.body.push_back(fmt::format("{} = {}{}{}", cell_of(rule, op.results[0], rule.results[0]), sum,
+  lines.body.push_back(fmt::format("{} = {}{}{}", cell_of(rule, op.results.at(0), rule.results.at(0)), sum,
                                    ranges.empty() ? "" : " for ", ranges));
 }
 
@@ -163,7 +165,7 @@ Rule opaque_rule(const CaseOp& op) {
 }
 
 void write_extern(const CaseOp& op, const Rule& rule, TapLines& lines) {
-  std::string name = "outside_" + op.results[0].name, operands, results, body, call, bound, index;
+  std::string name = "outside_" + op.results.at(0).name, operands, results, body, call, bound, index;
   auto declare = [&](const std::vector<TensorValue>& tensors, const std::vector<RuleAxes>& axes, const char* letter,
                      const char* word, std::string& list, std::string& names) {
     for (std::size_t k = 0; k < tensors.size(); ++k) {
@@ -173,8 +175,8 @@ void write_extern(const CaseOp& op, const Rule& rule, TapLines& lines) {
       std::vector<std::string> at;
       Shape region;
       for (std::size_t a = 0; a < axes.at(k).size(); ++a) {
-        at.push_back(index_of(rule, axes[k][a]));
-        region.push_back(axes[k][a].empty() ? tensors[k].shape[a] : 1);
+        at.push_back(index_of(rule, axes.at(k).at(a)));
+        region.push_back(axes.at(k).at(a).empty() ? tensors[k].shape.at(a) : 1);
       }
       body += fmt::format("  {} {} at [{}] shape [{}]\n", word, own, fmt::join(at, ", "), fmt::join(region, ", "));
     }
@@ -205,9 +207,9 @@ bool rule_fits(const CaseOp& op) {
   Rule rule = parse_rule(op.attributes.word("rule"));
   if (rule.operands.size() != op.operands.size() || rule.results.size() != op.results.size()) return false;
   for (std::size_t k = 0; k < op.operands.size(); ++k)
-    if (!fits(rule, rule.operands[k], op.operands[k].shape)) return false;
+    if (!fits(rule, rule.operands.at(k), op.operands.at(k).shape)) return false;
   for (std::size_t k = 0; k < op.results.size(); ++k)
-    if (!fits(rule, rule.results[k], op.results[k].shape)) return false;
+    if (!fits(rule, rule.results.at(k), op.results.at(k).shape)) return false;
   return true;
 }
 

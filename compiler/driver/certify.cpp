@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include "compiler/driver/listing_limits.h"
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/sharding_moves.h"
@@ -162,6 +163,7 @@ void require(Check check) {
 }  // namespace
 
 void expand(Certified& certified) {
+  require_listable(certified.stages.back());
   certified.blocks = passes::expand(certified.stages.back());
   check_last(certified, ir::StageKind::blocks, "expand", ir::print(*certified.blocks), [&](const std::string& where) {
     check::check_expansion(certified.stages.back(), certified.blocks->graphs, where, certified.verdict);
@@ -170,6 +172,7 @@ void expand(Certified& certified) {
 
 void schedule([[maybe_unused]] Certified& certified, [[maybe_unused]] bool strict_fp) {
 #ifdef TAP_HAVE_BACKEND
+  require_addressable(certified.stages.back());
   backend::CompiledProgram lowered = backend::lower(*certified.blocks, strict_fp);
   certified.schedule = backend::schedule(lowered.blocks, lowered.kernels);
   check_last(certified, ir::StageKind::schedule, "schedule", ir::print(*certified.schedule),
@@ -180,6 +183,8 @@ void schedule([[maybe_unused]] Certified& certified, [[maybe_unused]] bool stric
 }
 
 ir::BlockProgram expand_and_check(const ir::Program& program, bool verify) {
+  require_listable(program);
+  require_addressable(program);
   ir::BlockProgram blocks = passes::expand(program);
   if (verify)
     require([&](check::Verdict& verdict) { check::check_expansion(program, blocks.graphs, "expand", verdict); });

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/certify.h"
+#include "compiler/driver/listing_limits.h"
 #include "compiler/driver/median.h"
 #include "compiler/driver/outside_kernels.h"
 #include "ir/interpret.h"
@@ -98,6 +99,7 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
 
 Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
                     const std::vector<Tensor>& inputs, const EngineOptions& options) {
+  require_addressable(program);
   OutsideKernels kernels(program, options.kernels);
   Evaluation result;
   result.summary.work = work_of(program);

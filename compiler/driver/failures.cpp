@@ -6,12 +6,14 @@
 
 #include <unistd.h>
 
+#include "compiler/driver/listing_limits.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reproducer.h"
 #include "compiler/driver/written_operations.h"
 #include "ir/interpret.h"
 #include "runtime/staged_registry.h"
 #include "support/check.h"
+#include "support/checked.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -53,6 +55,9 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const PlanRefused& refused) {
     tell(session, refused);
     return exit_code::wrong_program;
+  } catch (const TooManyBlocks& refused) {
+    tell(session, refused);
+    return refused.exit_code;
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
@@ -63,6 +68,10 @@ int guarded(Session& session, const std::function<int()>& work) {
     return out_of_memory(session);
   } catch (const std::system_error& error) {  // a thread that could not start, for example
     return fail(session, exit_code::resource, Code::out_of_memory, std::string("the system refused: ") + error.what());
+  } catch (const Overflow&) {
+    // Indices and sizes are checked where they are written; what is left is counted of all of a program.
+    return fail(session, exit_code::resource, Code::out_of_memory,
+                "the program has more cells or index points than 64 bits can count");
   } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {
     return our_bug("a statement was abandoned and nobody took it up");
   } catch (...) { return our_bug("an unknown exception"); }

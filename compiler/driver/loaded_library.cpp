@@ -29,14 +29,14 @@ Failure unfit(const std::string& library, const std::string& what) {
 // Tensors as DLPack's, so that the library holds their types and shapes against its own: a manifest may have been edited.
 class Arguments {
  public:
-  void add(const Tensor& tensor, void* data) {
+  void add(const Tensor& tensor, void* data) { add(tensor.type(), tensor.shape(), data); }
+  void add(ElementType type, const Shape& shape, void* data) {
     library::DlTensor t{};
     t.data = data;
     t.device = {1, 0};
-    t.rank = static_cast<std::int32_t>(tensor.shape().size());
-    auto element = static_cast<std::size_t>(tensor.type());
-    t.type = {library::dl_codes[element], static_cast<std::uint8_t>(8 * size_of(tensor.type())), 1};
-    t.shape = tensor.shape().data();
+    t.rank = static_cast<std::int32_t>(shape.size());
+    t.type = {library::dl_codes[static_cast<std::size_t>(type)], static_cast<std::uint8_t>(8 * size_of(type)), 1};
+    t.shape = shape.data();
     tensors_.push_back(t);
   }
   // With a null behind the last, where the library finds that one is missing; or in place of the last.
@@ -55,6 +55,9 @@ class Arguments {
   std::vector<library::DlTensor> tensors_;
   std::vector<const library::DlTensor*> pointers_;
 };
+
+using Prepare = std::int32_t (*)(void**, const library::DlTensor* const*, const library::Options*);
+using Run = std::int32_t (*)(void*, const library::DlTensor* const*, const library::DlTensor* const*);
 
 std::string read_library(const std::string& path) {
   auto read = read_regular_file(path, most_library_bytes);
@@ -107,6 +110,39 @@ LoadedLibrary::LoadedLibrary(const Manifest& manifest, const std::string& path) 
     throw unfit(shown_,
                 fmt::format("its ABI is version {}, and this tapc knows version {}", version, library::abi_version));
   for (const char* word : {"prepare_dlpack", "run_dlpack", "message", "release"}) function(word);
+  require_shapes();
+}
+
+// Before any tensor is made: the library is given all of them without cells, which it refuses, those of other types or shapes
+// first and by that reason.
+void LoadedLibrary::require_shapes() const {
+  Arguments constants, given, out;
+  bool any = false;
+  for (const auto* list : {&manifest_.inputs, &manifest_.outputs})
+    for (const ManifestTensor& tensor : *list) {
+      Arguments& arguments = list == &manifest_.outputs ? out : tensor.constant ? constants : given;
+      arguments.add(tensor.type.element, tensor.type.shape, nullptr);
+      any = any || element_count(tensor.type.shape) > 0;
+    }
+  if (!any) return;  // it would run
+  const auto release = reinterpret_cast<void (*)(void*)>(function("release"));
+  const auto message = reinterpret_cast<std::size_t (*)(void*, char*, std::size_t)>(function("message"));
+  void* context = nullptr;
+  const library::Options options{1, nullptr};
+  auto told = [&] {
+    std::string text(message(context, nullptr, 0) + 1, '\0');
+    message(context, text.data(), text.size());
+    text.pop_back();
+    return text;
+  };
+  reinterpret_cast<Prepare>(function("prepare_dlpack"))(&context, constants.pointers(), &options);
+  std::string why = context ? told() : "";
+  if (context && why.find(library::misfit) == why.npos) {
+    reinterpret_cast<Run>(function("run_dlpack"))(context, given.pointers(), out.pointers());
+    why = told();
+  }
+  if (context) release(context);
+  if (why.find(library::misfit) != why.npos) throw unfit(shown_, why);
 }
 
 LoadedLibrary::~LoadedLibrary() {
@@ -129,8 +165,6 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
   for (const ManifestTensor& output : manifest_.outputs) outputs.emplace_back(output.type.element, output.type.shape);
   for (Tensor& output : outputs) out.add(output, output.mutable_data());
 
-  using Prepare = std::int32_t (*)(void**, const library::DlTensor* const*, const library::Options*);
-  using Run = std::int32_t (*)(void*, const library::DlTensor* const*, const library::DlTensor* const*);
   struct Context {
     void* it = nullptr;
     void (*release)(void*);

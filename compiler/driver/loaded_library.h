@@ -26,6 +26,7 @@ class LoadedLibrary {
 
  private:
   void* function(const std::string& word) const;
+  void require_shapes() const;
   void check(std::int32_t status, void* context) const;
   void require_missed(std::int32_t status, const char* what) const;
 

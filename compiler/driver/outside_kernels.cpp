@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "ir/block_graph.h"
 #include "runtime/failure.h"
 #include "support/diagnostic.h"
 #include "support/exit_code.h"
@@ -129,8 +130,15 @@ OutsideFunction OutsideKernels::function(const std::string& symbol) const {
 
 void OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& operands,
                           std::vector<Tensor>& results) const {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == ir::DimRole::parallel && is_block_dim(op, d)) numbers.push_back(d);
+  for (const ir::Box& box : application_boxes(op, numbers, op.box())) call_on(box, op, operands, results);
+}
+
+void OutsideKernels::call_on(const ir::Box& box, const ir::Operator& op, const std::vector<Tensor>& operands,
+                             std::vector<Tensor>& results) const {
   OutsideFunction kernel = function(op.kernel()->symbol);
-  ir::Box box = op.box();
   Gathered regions;
   for (const ir::Access& read : op.reads) {
     ir::Box bounds = read.projection.bounds(box);
@@ -147,9 +155,9 @@ void OutsideKernels::call(const ir::Operator& op, const std::vector<Tensor>& ope
   for (std::size_t i = 0; i < regions.tensors.size(); ++i)
     arguments.push_back({regions.tensors[i].mutable_data(), regions.shapes[i].data(), regions.strides[i].data()});
   std::vector<std::int64_t> ranges, extents;
-  for (const ir::IndexDim& dim : op.dims) {
-    ranges.insert(ranges.end(), {dim.range.lo, dim.range.hi});
-    extents.push_back(dim.range.size());
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    ranges.insert(ranges.end(), {box.dims[d].lo, box.dims[d].hi});
+    extents.push_back(op.dims[d].range.size());
   }
   kernel(ranges.data(), extents.data(), arguments.data());
   for (std::size_t i = 0; i < op.writes.size(); ++i)

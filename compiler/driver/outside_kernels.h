@@ -31,11 +31,13 @@ class OutsideKernels {
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
 
-  // On the whole index space.
+  // On the whole index space, block after block where it is cut.
   void call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
   OutsideFunction function(const std::string& symbol) const;
 
  private:
+  void call_on(const ir::Box& box, const ir::Operator& op, const std::vector<Tensor>& operands,
+               std::vector<Tensor>& results) const;
   void load(const std::string& path);
   void find(const std::string& symbol, const std::string& what, const std::vector<std::string>& libraries);
   void find(const ir::Program& program, ir::GraphId graph, const std::vector<std::string>& libraries);

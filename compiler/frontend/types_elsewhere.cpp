@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "compiler/frontend/builtins.h"
+#include "support/quoted.h"
 
 namespace tap {
 namespace {

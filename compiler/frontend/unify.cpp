@@ -151,20 +151,24 @@ class Unifier {
     if (!zero || !one) return stuck(e, item, unbound);
     std::int64_t slope = checked::sub(*one, *zero);
     std::string equation = quoted(source_of(session_, item.span) + " = " + std::to_string(actual));
-    if (slope == 0 || *at(2) != *zero + 2 * slope || *at(7) != *zero + 7 * slope)
+    const std::int64_t above = checked::sub(actual, *zero);
+    const bool solvable = slope != 0 && above % slope == 0 && above / slope >= 0;
+    // n % 3 is n at 0, 1 and 2; and n % 5000 up to 4999.
+    constexpr std::int64_t far = 4099;
+    bool affine = slope != 0 && at(far) == checked::add(*zero, checked::mul(far, slope));
+    if (!affine || (solvable && at(above / slope) != actual))
       session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
                                "the dim " + quoted(unbound.name) + " cannot be found from " + equation +
                                    ": solve it by hand and give it as a parameter or as a dim of its own")
                         .label(e.span, e.what + " has shape " + to_string(e.shape)));
-    std::int64_t rest = checked::sub(actual, *zero);
-    if (rest % slope != 0 || rest / slope < 0)
+    if (above % slope != 0 || above / slope < 0)
       session_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
                                equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
-                                   (rest % slope != 0
-                                        ? " (it would be " + std::to_string(rest) + "/" + std::to_string(slope) + ")"
-                                        : " (it would be " + std::to_string(rest / slope) + ")"))
+                                   (above % slope != 0
+                                        ? " (it would be " + std::to_string(above) + "/" + std::to_string(slope) + ")"
+                                        : " (it would be " + std::to_string(above / slope) + ")"))
                         .label(item.span, "this size"));
-    env_.names[unbound.name] = DimEntity{rest / slope, e.span};
+    env_.names[unbound.name] = DimEntity{above / slope, e.span};
     sources_[unbound.name] = e.what;
     return true;
   }

@@ -7,6 +7,7 @@
 #include "passes/realise.h"
 #include "support/check.h"
 #include "tests/check/case.h"
+#include "tests/ir/monoids.h"
 
 namespace tap::check::cases {
 
@@ -39,6 +40,26 @@ inline Case blocked() {
   return split_by("blocked", reduction("sum"), {{"y", "i", Blocks{3}}, {"z", "i", Blocks{2, {0, 3, 8}}}});
 }
 inline Case partials() { return split_by("partials", reduction("max"), {{"y", "k", Blocks{3, {0, 1, 4, 6}}}}); }
+// An outside kernel that reduces: (y[i, 0..2], z[i, 0..2]) of x[i, k], by a monoid of two components.
+inline Case partials_of_a_kernel() {
+  Program p;
+  BuildGraph g{p, {}};
+  auto x = g.input("x", i64, {n, 6});
+  Build b("outside");
+  auto i = b.parallel("i", n), k = b.reduction("k", 6);
+  auto in = b.operand(i64, {n, 6});
+  b.read(in, {b[i], b[k]});
+  for (int component = 0; component < 2; ++component) {
+    b.result(i64, {n, 2}, {b[i], at_constant(0)});
+    b.op.writes.back().projection.shape[1] = 2;
+  }
+  b.op.exprs = {};
+  b.op.body = KernelBody{"outside", {}, add_monoid(p, affine_composition(i64))};
+  auto results = g.add(b.op, {x});
+  g.graph.values[1].name = "y";
+  finish(p, g, results);
+  return split_by("partials of a kernel", p, {{"y", "k", Blocks{3, {0, 1, 4, 6}}}});
+}
 inline Case walked() { return split_by("walked", reduction("prod"), {{"y", "k", Blocks{4}, Placement::sequential}}); }
 
 // y[i] = m[k] x[k] where k <= i, forwards, or where k >= i + 1, backwards.
