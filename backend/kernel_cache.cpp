@@ -110,7 +110,7 @@ void KernelCache::Impl::open() {
   std::filesystem::create_directories(path.parent_path(), failed);
   if (::mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST && options.chosen)
     return warn(fmt::format("the {} cache {} cannot be made: {}", options.words.entry, tap::quoted(options.folder),
-                              system_reason(errno)));
+                            system_reason(errno)));
   Descriptor opened(::open(options.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) {
     if (options.chosen)

@@ -40,7 +40,8 @@ bool proved_for_numbers(const ir::Program& program, const ir::Monoid& m, const i
     CellEvaluator evaluate(program, symbols);
     return symbols.on_all_paths([&] {
       auto a = symbols.variable(m.components[0].type, "a", 0), b = symbols.variable(m.components[0].type, "b", 0);
-      return symbols.agree(evaluate.combine(m, {a}, {b})[0], evaluate.combine(builtin, {a}, {b})[0], 0) == Answer::holds;
+      return symbols.agree(evaluate.combine(m, {a}, {b})[0], evaluate.combine(builtin, {a}, {b})[0], 0) ==
+             Answer::holds;
     });
   } catch (const SymbolAlgebra::GaveUp&) { return false; } catch (const z3::exception&) {
     return false;

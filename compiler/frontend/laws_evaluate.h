@@ -74,9 +74,15 @@ class CellEvaluator {
     switch (node.op) {
       case ir::CellOp::constant: return algebra_.constant(node.value);
       case ir::CellOp::argument: return run.arguments[index].at(node.attribute);
-      case ir::CellOp::select: return chosen(arg(0), [&] { return arg(1); }, [&] { return arg(2); });
-      case ir::CellOp::logical_and: return chosen(arg(0), [&] { return arg(1); }, [&] { return truth_value(false); });
-      case ir::CellOp::logical_or: return chosen(arg(0), [&] { return truth_value(true); }, [&] { return arg(1); });
+      case ir::CellOp::select:
+        return chosen(
+            arg(0), [&] { return arg(1); }, [&] { return arg(2); });
+      case ir::CellOp::logical_and:
+        return chosen(
+            arg(0), [&] { return arg(1); }, [&] { return truth_value(false); });
+      case ir::CellOp::logical_or:
+        return chosen(
+            arg(0), [&] { return truth_value(true); }, [&] { return arg(1); });
       case ir::CellOp::reduce: return reduced(run, node);
       default: break;
     }

@@ -21,19 +21,21 @@ using ir::CellOp;
 // How a cell depends on the summed components of the two states.
 enum class Degree { none, linear, other };
 
-bool is_zero(const ir::CellNode& node) { return node.op == CellOp::constant && node.value == ir::Scalar::zero(node.type); }
+bool is_zero_cell(const ir::CellNode& node) {
+  return node.op == CellOp::constant && node.value == ir::Scalar::zero(node.type);
+}
 
 Degree of_sum(Degree a, Degree b) { return a == b ? a : Degree::other; }
 
 std::vector<Degree> degrees_of(const ir::Monoid& monoid, const std::vector<bool>& summed) {
   const ir::CellExprs& exprs = monoid.exprs;
   std::vector<Degree> degrees(exprs.size(), Degree::other);
-  auto zero_or = [&](CellId cell, Degree other) { return is_zero(exprs[cell]) ? other : degrees[cell.index()]; };
+  auto zero_or = [&](CellId cell, Degree other) { return is_zero_cell(exprs[cell]) ? other : degrees[cell.index()]; };
   for (std::size_t k = 0; k < exprs.size(); ++k) {
     const ir::CellNode& node = exprs[CellId(k)];
     auto degree = [&](std::size_t n) { return degrees[node.args[n].index()]; };
-    bool is_independent =
-        std::all_of(node.args.begin(), node.args.end(), [&](CellId arg) { return degrees[arg.index()] == Degree::none; });
+    bool is_independent = std::all_of(node.args.begin(), node.args.end(),
+                                      [&](CellId arg) { return degrees[arg.index()] == Degree::none; });
     if (node.op == CellOp::argument)
       degrees[k] = summed[node.attribute % monoid.arity()] ? Degree::linear : Degree::none;
     else if (is_independent) degrees[k] = Degree::none;

@@ -11,32 +11,34 @@ namespace tap {
 namespace {
 
 using ir::CellOp;
-using Value = IntervalAlgebra::Value;
-using Kind = IntervalAlgebra::Kind;
+using Interval = IntervalAlgebra::Value;
+using IntervalKind = IntervalAlgebra::Kind;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double largest = 1e300, smallest = 1e-300;  // beyond, a result overflows or vanishes where a real does not
 
-Value nan_of(ElementType type) { return {type, Kind::nan, 0, 0, 0}; }
-Value infinite_of(ElementType type, double sign) { return {type, Kind::infinite, sign * inf, sign * inf, 0}; }
-Value truth_of(bool holds) { return {ElementType::boolean, Kind::number, 0, 0, holds}; }
-
-Value within(ElementType type, double low, double high) {
-  if (!(std::fabs(low) < largest && std::fabs(high) < largest)) throw NotKnown{};
-  return {type, Kind::number, low, high, 0};
+Interval nan_of(ElementType type) { return {type, IntervalKind::nan, 0, 0, 0}; }
+Interval infinite_of(ElementType type, double sign) {
+  return {type, IntervalKind::infinite, sign * inf, sign * inf, 0};
 }
-Value at(ElementType type, double value) { return within(type, value, value); }
+Interval truth_of(bool holds) { return {ElementType::boolean, IntervalKind::number, 0, 0, holds}; }
+
+Interval within(ElementType type, double low, double high) {
+  if (!(std::fabs(low) < largest && std::fabs(high) < largest)) throw NotKnown{};
+  return {type, IntervalKind::number, low, high, 0};
+}
+Interval at(ElementType type, double value) { return within(type, value, value); }
 // By the error of a library's function, a few units in the last place.
-Value about(ElementType type, double low, double high) {
+Interval about(ElementType type, double low, double high) {
   constexpr double part = 2e-15;
   return within(type, low - std::fabs(low) * part, high + std::fabs(high) * part);
 }
-bool is_point(const Value& v) { return v.low == v.high; }
-bool has_zero(const Value& v) { return v.low <= 0 && v.high >= 0; }
+bool is_point(const Interval& v) { return v.low == v.high; }
+bool has_zero(const Interval& v) { return v.low <= 0 && v.high >= 0; }
 
 // The hull of f over the corners, widened unless every corner is exact.
 template <class F, class IsExact>
-Value over_corners(ElementType type, const Value& a, const Value& b, F f, IsExact is_exact) {
+Interval over_corners(ElementType type, const Interval& a, const Interval& b, F f, IsExact is_exact) {
   double low = inf, high = -inf;
   for (double x : {a.low, a.high})
     for (double y : {b.low, b.high}) {
@@ -49,21 +51,24 @@ Value over_corners(ElementType type, const Value& a, const Value& b, F f, IsExac
   return within(type, low, high);
 }
 
-Value sum(const Value& a, const Value& b) {
+Interval interval_sum(const Interval& a, const Interval& b) {
   auto exact = [](double x, double y, double r) { return r - x == y && r - y == x; };
-  return over_corners(a.type, a, b, [](double x, double y) { return x + y; }, exact);
+  return over_corners(
+      a.type, a, b, [](double x, double y) { return x + y; }, exact);
 }
-Value product(const Value& a, const Value& b) {
+Interval interval_product(const Interval& a, const Interval& b) {
   auto exact = [](double x, double y, double r) { return std::fma(x, y, -r) == 0; };
-  return over_corners(a.type, a, b, [](double x, double y) { return x * y; }, exact);
+  return over_corners(
+      a.type, a, b, [](double x, double y) { return x * y; }, exact);
 }
-Value quotient(const Value& a, const Value& b) {
+Interval interval_quotient(const Interval& a, const Interval& b) {
   if (has_zero(b)) {
     if (is_point(a) && is_point(b) && a.low == 0) return nan_of(a.type);
     throw NotKnown{};  // an infinity of the sign of the zero
   }
   auto exact = [](double x, double y, double r) { return std::fma(r, y, -x) == 0; };
-  return over_corners(a.type, a, b, [](double x, double y) { return x / y; }, exact);
+  return over_corners(
+      a.type, a, b, [](double x, double y) { return x / y; }, exact);
 }
 
 // Functions that rise or fall from one end of their domain to the other. Outside they are NaN; at an end they may have a pole.
@@ -95,7 +100,7 @@ double computed(CellOp op, double x, double y = 0) {
   return ir::oracle::apply_float(op, ir::oracle::number(x), ir::oracle::number(y)).f;
 }
 
-Value monotone_of(const Monotone& f, const Value& a) {
+Interval monotone_of(const Monotone& f, const Interval& a) {
   if (a.high < f.from || a.low > f.to) return nan_of(a.type);
   if (a.low < f.from || a.high > f.to) throw NotKnown{};
   bool low_pole = f.pole_from != 0 && a.low == f.from, high_pole = f.pole_to != 0 && a.high == f.to;
@@ -108,18 +113,18 @@ Value monotone_of(const Monotone& f, const Value& a) {
 }
 
 // Where it is the same at both ends and steps between them upward, it is that everywhere.
-Value step(CellOp op, const Value& a) {
+Interval step(CellOp op, const Interval& a) {
   double low = computed(op, a.low), high = computed(op, a.high);
   if (low != high) throw NotKnown{};
   return at(a.type, low);
 }
 
-Value absolute(const Value& a) {
+Interval absolute(const Interval& a) {
   double low = std::fabs(a.low), high = std::fabs(a.high);
   return within(a.type, has_zero(a) ? 0 : std::min(low, high), std::max(low, high));
 }
 
-Value power(const Value& a, const Value& b) {
+Interval power(const Interval& a, const Interval& b) {
   if (!is_point(b)) {
     if (a.low <= 0) throw NotKnown{};
   } else if (b.low != std::trunc(b.low)) {
@@ -139,7 +144,7 @@ Value power(const Value& a, const Value& b) {
   return about(a.type, low, high);
 }
 
-Value remainder(const Value& a, const Value& b) {
+Interval remainder(const Interval& a, const Interval& b) {
   if (!is_point(a) || !is_point(b)) throw NotKnown{};
   if (b.low == 0) return nan_of(a.type);
   double r = computed(CellOp::mod, a.low, b.low);
@@ -147,28 +152,28 @@ Value remainder(const Value& a, const Value& b) {
 }
 
 // A function whose slope is at most one.
-Value waves(CellOp op, const Value& a) {
+Interval waves(CellOp op, const Interval& a) {
   double middle = a.low + (a.high - a.low) / 2, spread = (a.high - a.low) + 1e-14, r = computed(op, middle);
   return is_point(a) && a.low == 0 ? at(a.type, r) : within(a.type, r - spread, r + spread);
 }
 
-Value of_numbers(CellOp op, const Value& a, const Value& b) {
+Interval of_numbers(CellOp op, const Interval& a, const Interval& b) {
   for (const Monotone& f : monotone)
     if (f.op == op) return monotone_of(f, a);
   switch (op) {
     case CellOp::neg: return within(a.type, -a.high, -a.low);
-    case CellOp::add: return sum(a, b);
-    case CellOp::sub: return sum(a, within(b.type, -b.high, -b.low));
-    case CellOp::mul: return product(a, b);
-    case CellOp::div: return quotient(a, b);
+    case CellOp::add: return interval_sum(a, b);
+    case CellOp::sub: return interval_sum(a, within(b.type, -b.high, -b.low));
+    case CellOp::mul: return interval_product(a, b);
+    case CellOp::div: return interval_quotient(a, b);
     case CellOp::min: return within(a.type, std::min(a.low, b.low), std::min(a.high, b.high));
     case CellOp::max: return within(a.type, std::max(a.low, b.low), std::max(a.high, b.high));
     case CellOp::abs: return absolute(a);
     case CellOp::mod: return remainder(a, b);
     case CellOp::pow: return power(a, b);
     case CellOp::rsqrt: {
-      Value root = monotone_of({CellOp::sqrt, 0}, a);
-      return root.kind == Kind::nan ? root : quotient(at(a.type, 1), root);
+      Interval root = monotone_of({CellOp::sqrt, 0}, a);
+      return root.kind == IntervalKind::nan ? root : interval_quotient(at(a.type, 1), root);
     }
     case CellOp::cosh: return monotone_of({CellOp::cosh}, absolute(a));
     case CellOp::sign:
@@ -182,33 +187,33 @@ Value of_numbers(CellOp op, const Value& a, const Value& b) {
 }
 
 // With an infinity among the operands that are no NaN, the plain numbers say what comes out, if the others are points.
-Value with_infinity(CellOp op, const Value& a, const Value& b) {
+Interval with_infinity(CellOp op, const Interval& a, const Interval& b) {
   bool zero_matters = op == CellOp::mul || op == CellOp::div;
-  for (const Value* v : {&a, &b})
-    if (v->kind == Kind::number && !is_point(*v) && zero_matters && has_zero(*v)) throw NotKnown{};
-  if (op == CellOp::div && b.kind == Kind::number && has_zero(b)) throw NotKnown{};
+  for (const Interval* v : {&a, &b})
+    if (v->kind == IntervalKind::number && !is_point(*v) && zero_matters && has_zero(*v)) throw NotKnown{};
+  if (op == CellOp::div && b.kind == IntervalKind::number && has_zero(b)) throw NotKnown{};
   double low = computed(op, a.low, b.low), high = computed(op, a.high, b.high);
   if (std::isnan(low) && std::isnan(high)) return nan_of(a.type);
   if (std::isinf(low) && low == high) return infinite_of(a.type, low > 0 ? 1 : -1);
   return about(a.type, std::min(low, high), std::max(low, high));
 }
 
-bool less(const Value& a, const Value& b, bool or_equal) {
+bool less(const Interval& a, const Interval& b, bool or_equal) {
   if (or_equal ? a.high <= b.low : a.high < b.low) return true;
   if (or_equal ? a.low > b.high : a.low >= b.high) return false;
   throw NotKnown{};
 }
-bool equal(const Value& a, const Value& b) {
+bool equal(const Interval& a, const Interval& b) {
   if (is_point(a) && is_point(b)) return a.low == b.low;
   if (a.high < b.low || b.high < a.low) return false;
   throw NotKnown{};
 }
 
-bool comparison(CellOp op, const Value& a, const Value& b) {
-  bool numbers = a.kind != Kind::nan && b.kind != Kind::nan;
+bool comparison(CellOp op, const Interval& a, const Interval& b) {
+  bool numbers = a.kind != IntervalKind::nan && b.kind != IntervalKind::nan;
   switch (op) {
     case CellOp::isnan: return !numbers;
-    case CellOp::isinf: return a.kind == Kind::infinite;
+    case CellOp::isinf: return a.kind == IntervalKind::infinite;
     case CellOp::equal: return numbers && equal(a, b);
     case CellOp::not_equal: return !numbers || !equal(a, b);
     case CellOp::less: return numbers && less(a, b, false);
@@ -218,62 +223,62 @@ bool comparison(CellOp op, const Value& a, const Value& b) {
 }
 
 // A float that is rounded to a narrower type lies between the two: laws are those of numbers that are not rounded.
-Value cast_float(ElementType to, const Value& a) {
+Interval cast_float(ElementType to, const Interval& a) {
   if (!is_float(to)) {
-    if (a.kind == Kind::nan) return {to, Kind::number, 0, 0, is_bool(to) ? 1 : 0};
+    if (a.kind == IntervalKind::nan) return {to, IntervalKind::number, 0, 0, is_bool(to) ? 1 : 0};
     auto low = ir::oracle::apply_cast(a.type, to, ir::oracle::number(a.low)).i;
     if (low != ir::oracle::apply_cast(a.type, to, ir::oracle::number(a.high)).i) throw NotKnown{};
     if (is_bool(to) && has_zero(a) && !is_point(a)) throw NotKnown{};
-    return {to, Kind::number, 0, 0, low};
+    return {to, IntervalKind::number, 0, 0, low};
   }
-  if (a.kind != Kind::number) return {to, a.kind, a.low, a.high, 0};
+  if (a.kind != IntervalKind::number) return {to, a.kind, a.low, a.high, 0};
   return within(to, std::min(a.low, round_to(a.low, to)), std::max(a.high, round_to(a.high, to)));
 }
 
-Value cast_integer(ElementType to, const Value& a) {
+Interval cast_integer(ElementType to, const Interval& a) {
   ir::oracle::Number n = ir::oracle::apply_cast(a.type, to, ir::oracle::integer(a.integer));
-  if (!is_float(to)) return {to, Kind::number, 0, 0, n.i};
+  if (!is_float(to)) return {to, IntervalKind::number, 0, 0, n.i};
   auto nearest = static_cast<double>(a.integer);
   bool exact = std::fabs(nearest) < 9e15;
   double low = std::min(n.f, exact ? nearest : std::nextafter(nearest, -inf));
   return within(to, low, std::max(n.f, exact ? nearest : std::nextafter(nearest, inf)));
 }
 
-Value integer_result(const ir::CellNode& node, const Value& a, const Value& b) {
+Interval integer_result(const ir::CellNode& node, const Interval& a, const Interval& b) {
   try {
     auto n = ir::oracle::apply_integer(node.op, a.type, ir::oracle::integer(a.integer), ir::oracle::integer(b.integer));
-    return {node.type, Kind::number, 0, 0, n.i};
+    return {node.type, IntervalKind::number, 0, 0, n.i};
   } catch (const ir::oracle::CellFailure&) { throw NoValue{}; }
 }
 
 }  // namespace
 
-Value IntervalAlgebra::constant(const ir::Scalar& s) const {
-  if (!is_float(s.type)) return {s.type, Kind::number, 0, 0, s.i};
+Interval IntervalAlgebra::constant(const ir::Scalar& s) const {
+  if (!is_float(s.type)) return {s.type, IntervalKind::number, 0, 0, s.i};
   if (std::isnan(s.f)) return nan_of(s.type);
-  return std::isinf(s.f) ? infinite_of(s.type, s.f > 0 ? 1 : -1) : Value{s.type, Kind::number, s.f, s.f, 0};
+  return std::isinf(s.f) ? infinite_of(s.type, s.f > 0 ? 1 : -1) : Interval{s.type, IntervalKind::number, s.f, s.f, 0};
 }
 
-Value IntervalAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) const {
-  const Value &a = args[0], &b = args.back();
+Interval IntervalAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) const {
+  const Interval &a = args[0], &b = args.back();
   if (node.op == CellOp::cast) return is_float(a.type) ? cast_float(node.type, a) : cast_integer(node.type, a);
   if (!is_float(a.type)) return integer_result(node, a, b);
   if (info(node.op).kind == ir::CellKind::comparison) return truth_of(comparison(node.op, a, b));
-  bool is_nan = a.kind == Kind::nan || b.kind == Kind::nan;
+  bool is_nan = a.kind == IntervalKind::nan || b.kind == IntervalKind::nan;
   if (is_nan && node.op == CellOp::pow) throw NotKnown{};  // pow(nan, 0) is 1
   if (is_nan) return nan_of(node.type);
-  bool numbers = a.kind == Kind::number && b.kind == Kind::number;
+  bool numbers = a.kind == IntervalKind::number && b.kind == IntervalKind::number;
   return numbers ? of_numbers(node.op, a, b) : with_infinity(node.op, a, b);
 }
 
-Answer IntervalAlgebra::agree(const Value& a, const Value& b, int infinity) const {
+Answer IntervalAlgebra::agree(const Interval& a, const Interval& b, int infinity) const {
   if (!is_float(a.type)) return a.integer == b.integer ? Answer::holds : Answer::fails;
-  auto is_number = [&](const Value& v) {
-    return v.kind == Kind::number || (v.kind == Kind::infinite && v.low * infinity > 0);
+  auto is_number = [&](const Interval& v) {
+    return v.kind == IntervalKind::number || (v.kind == IntervalKind::infinite && v.low * infinity > 0);
   };
   if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law is asked of
   if (a.kind != b.kind) return Answer::fails;
-  if (a.kind == Kind::infinite) return Answer::holds;
+  if (a.kind == IntervalKind::infinite) return Answer::holds;
   double gap = std::max(a.low - b.high, b.low - a.high);
   double scale = std::max({1.0, std::fabs(a.low), std::fabs(b.low)});
   return gap > tolerance * scale ? Answer::fails : Answer::holds;

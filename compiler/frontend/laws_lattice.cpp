@@ -11,7 +11,7 @@ using ir::CellOp;
 using Form = LatticeAlgebra::Form;
 using Meet = LatticeAlgebra::Meet;
 using Term = LatticeAlgebra::Term;
-using Value = LatticeAlgebra::Value;
+using LatticeValue = LatticeAlgebra::Value;
 using Rational = boost::multiprecision::cpp_rational;
 
 constexpr std::size_t most_terms = 512;
@@ -107,13 +107,13 @@ bool LatticeAlgebra::may_be(const Form& form, int infinity) const {
   return false;
 }
 
-Value LatticeAlgebra::variable(ElementType type, int infinity) {
+LatticeValue LatticeAlgebra::variable(ElementType type, int infinity) {
   if (is_bool(type)) throw NoForm{};
   infinities_.push_back(infinity);
   return {type, form_of({{{infinities_.size() - 1, 1}}, 0})};
 }
 
-Value LatticeAlgebra::constant(const ir::Scalar& s) const {
+LatticeValue LatticeAlgebra::constant(const ir::Scalar& s) const {
   if (is_bool(s.type) || std::isnan(s.f)) throw NoForm{};
   if (!is_float(s.type)) return {s.type, form_of({{}, s.i})};
   if (std::isinf(s.f)) return {s.type, s.f < 0 ? Form{} : Form{Meet{}}};
@@ -122,7 +122,7 @@ Value LatticeAlgebra::constant(const ir::Scalar& s) const {
 
 // A wrapped integer is no longer ordered as its term is: of integers only a variable, or a number that fits its type, may
 // be compared. The least and the greatest of a type are there what -inf and +inf are among floats.
-Form LatticeAlgebra::ordered(const Value& v) const {
+Form LatticeAlgebra::ordered(const LatticeValue& v) const {
   if (is_float(v.type)) return v.form;
   Form result;
   for (const Meet& meet : v.form) {
@@ -140,7 +140,7 @@ Form LatticeAlgebra::ordered(const Value& v) const {
   return result;
 }
 
-Value LatticeAlgebra::sum(const Value& a, const Value& b) const {
+LatticeValue LatticeAlgebra::sum(const LatticeValue& a, const LatticeValue& b) const {
   if (!is_float(a.type) && (!is_term(a.form) || !is_term(b.form))) throw NoForm{};
   for (int sign : {-1, 1})
     if (may_be(a.form, sign) && may_be(b.form, -sign)) throw NoForm{};  // would be NaN
@@ -151,7 +151,7 @@ Value LatticeAlgebra::sum(const Value& a, const Value& b) const {
   return {a.type, reduced_form(result)};
 }
 
-Value LatticeAlgebra::scaled(const Value& a, std::int64_t by) const {
+LatticeValue LatticeAlgebra::scaled(const LatticeValue& a, std::int64_t by) const {
   bool infinite = may_be(a.form, -1) || may_be(a.form, 1);
   if ((infinite && by <= 0) || (!is_float(a.type) && !is_term(a.form))) throw NoForm{};
   if (by == 0) return {a.type, form_of({{}, 0})};
@@ -174,7 +174,7 @@ Value LatticeAlgebra::scaled(const Value& a, std::int64_t by) const {
   return {a.type, reduced_form(result)};
 }
 
-Value LatticeAlgebra::product(const Value& a, const Value& b) const {
+LatticeValue LatticeAlgebra::product(const LatticeValue& a, const LatticeValue& b) const {
   for (const auto& [number, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     if (!is_term(number->form) || !number->form.begin()->begin()->factors.empty()) continue;
     const Rational& factor = number->form.begin()->begin()->constant;
@@ -184,17 +184,17 @@ Value LatticeAlgebra::product(const Value& a, const Value& b) const {
   throw NoForm{};
 }
 
-Value LatticeAlgebra::greatest(const Value& a, const Value& b) const {
+LatticeValue LatticeAlgebra::greatest(const LatticeValue& a, const LatticeValue& b) const {
   Form result = ordered(a);
   result.merge(ordered(b));
   return {a.type, reduced_form(result)};
 }
-Value LatticeAlgebra::least(const Value& a, const Value& b) const {
+LatticeValue LatticeAlgebra::least(const LatticeValue& a, const LatticeValue& b) const {
   return {a.type, form_meet(ordered(a), ordered(b))};
 }
 
 // `if x < y then y else x` is the greater one; which is taken where they are equal is no matter.
-Value LatticeAlgebra::choose(const Value& condition, const Value& a, const Value& b) const {
+LatticeValue LatticeAlgebra::choose(const LatticeValue& condition, const LatticeValue& a, const LatticeValue& b) const {
   if (a.compared.empty() && a.form == b.form) return a;
   if (condition.compared.size() != 2 || !a.compared.empty()) throw NoForm{};
   const Form &x = condition.compared[0], &y = condition.compared[1];
@@ -203,8 +203,8 @@ Value LatticeAlgebra::choose(const Value& condition, const Value& a, const Value
   throw NoForm{};
 }
 
-Value LatticeAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) const {
-  const Value &a = args[0], &b = args.back();
+LatticeValue LatticeAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) const {
+  const LatticeValue &a = args[0], &b = args.back();
   if (!a.compared.empty() || !b.compared.empty()) throw NoForm{};
   switch (node.op) {
     case CellOp::neg: return scaled(a, -1);

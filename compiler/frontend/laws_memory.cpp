@@ -13,7 +13,7 @@
 namespace tap {
 namespace {
 
-constexpr std::array<std::pair<ir::Law, const char*>, 3> words = {
+constexpr std::array<std::pair<ir::Law, const char*>, 3> law_words = {
     {{ir::Law::unknown, "unknown"}, {ir::Law::proved, "proved"}, {ir::Law::assumed, "assumed"}}};
 
 ir::Monoid nameless(ir::Monoid monoid) {
@@ -71,8 +71,8 @@ std::string to_text(const LawVerdict& verdict) {
   std::string text;
   const ir::MonoidLaws& laws = verdict.laws;
   for (ir::Law law : {laws.associative, laws.identity, laws.commutative, laws.fold}) {
-    auto word = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == law; });
-    text += std::string(word == words.end() ? "broken" : word->second) + " ";
+    auto word = std::find_if(law_words.begin(), law_words.end(), [&](const auto& w) { return w.first == law; });
+    text += std::string(word == law_words.end() ? "broken" : word->second) + " ";
   }
   text += "\n";
   for (const LawDoubt& doubt : verdict.assumed) text += doubt.law + " " + doubt.why + "\n";
@@ -88,9 +88,9 @@ std::optional<LawVerdict> parse_verdict(const std::string& text) {
   ir::MonoidLaws& laws = verdict.laws;
   for (ir::Law* law : {&laws.associative, &laws.identity, &laws.commutative, &laws.fold}) {
     if (!(first >> word)) return std::nullopt;
-    auto known = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.second == word; });
-    if (known == words.end() && (word != "broken" || law != &laws.commutative)) return std::nullopt;
-    *law = known == words.end() ? ir::Law::broken : known->first;
+    auto known = std::find_if(law_words.begin(), law_words.end(), [&](const auto& w) { return w.second == word; });
+    if (known == law_words.end() && (word != "broken" || law != &laws.commutative)) return std::nullopt;
+    *law = known == law_words.end() ? ir::Law::broken : known->first;
   }
   while (std::getline(lines, line)) {
     auto space = line.find(' ');

@@ -19,13 +19,13 @@ ir::Scalar NumberAlgebra::apply(const ir::CellNode& node, const std::vector<ir::
 
 Answer NumberAlgebra::agree(const ir::Scalar& a, const ir::Scalar& b, int infinity) const {
   if (!is_float(a.type)) return a.i == b.i ? Answer::holds : Answer::fails;
-  auto is_number = [&](const ir::Scalar& v) { return std::isfinite(v.f) || (infinity != 0 && infinity_of(v) == infinity); };
+  auto is_number = [&](const ir::Scalar& v) {
+    return std::isfinite(v.f) || (infinity != 0 && infinity_of(v) == infinity);
+  };
   if (!is_number(a) && !is_number(b)) return Answer::not_known;
   return a.f == b.f ? Answer::holds : Answer::fails;
 }
 
-int infinity_of(const ir::Scalar& s) {
-  return is_float(s.type) && std::isinf(s.f) ? (s.f > 0 ? 1 : -1) : 0;
-}
+int infinity_of(const ir::Scalar& s) { return is_float(s.type) && std::isinf(s.f) ? (s.f > 0 ? 1 : -1) : 0; }
 
 }  // namespace tap

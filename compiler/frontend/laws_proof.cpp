@@ -55,18 +55,17 @@ Proof prove_with_solver(const ir::Program& program, const ir::Monoid& monoid, co
     SymbolAlgebra symbols(integer_model(monoid), steps);
     std::vector<int> infinities = infinities_of(program, monoid);
     proof.found = symbols.on_all_paths([&] {
-      auto states = variables_of<SymbolAlgebra::Value>(
-          monoid, q, infinities, [&](ElementType type, const std::string& name, int infinity) {
-            return symbols.variable(type, name, infinity);
-          });
+      auto states = variables_of<SymbolAlgebra::Value>(monoid, q, infinities,
+                                                       [&](ElementType type, const std::string& name, int infinity) {
+                                                         return symbols.variable(type, name, infinity);
+                                                       });
       LawQuestions<SymbolAlgebra> laws(program, monoid, symbols, infinities);
       if (ask(laws, q, states).answer == Answer::holds) return true;
       proof.refuted_by = refuting_states(symbols, states);
       return false;
     });
-  } catch (const SymbolAlgebra::GaveUp& gave_up) {
-    proof.why_not = gave_up.why;
-  } catch (const z3::exception&) {}
+  } catch (const SymbolAlgebra::GaveUp& gave_up) { proof.why_not = gave_up.why; } catch (const z3::exception&) {
+  }
   return proof;
 }
 

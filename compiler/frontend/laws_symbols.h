@@ -36,7 +36,8 @@ class SymbolAlgebra {
     z3::expr top, bottom;          // a float is top / bottom; others are `top`
     std::optional<Linear> linear;  // of a float that is a sum of atoms
     bool is_positive;              // known by its form
-    bool vanishes = false;         // an exponential may have rounded it to 0
+    bool vanishes = false;         // an exponential in it may have rounded it to 0
+    bool has_exponential = false;  // of which rounding may leave nothing in a difference
     unsigned degree = 1;           // no less than that of the polynomials
   };
   // Thrown where a proof cannot go on: too much work, or beyond what is modelled.
@@ -127,6 +128,7 @@ class SymbolAlgebra {
   Value quotient(const Value& a, const Value& b);
   Value exponential(const Value& a);
   Value overflowing_exponential(const Value& a);
+  Value logistic(const Value& a);
   Value with_domain(const ir::CellNode& node, const std::vector<Value>& args);
   Value power(const ir::CellNode& node, const Value& a, const Value& b);
   Value logarithm(const Value& a);

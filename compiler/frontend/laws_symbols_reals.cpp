@@ -18,6 +18,11 @@ unsigned product_degree(const SymbolAlgebra::Value& a, const SymbolAlgebra::Valu
   return degree;
 }
 
+bool is_numeral_zero(const z3::expr& e) {
+  std::int64_t value = 1;
+  return e.is_numeral_i64(value) && value == 0;
+}
+
 }  // namespace
 
 using ir::CellOp;
@@ -55,9 +60,9 @@ int SymbolAlgebra::sign_of(const Value& v) {
   return decide(x == 0) ? 0 : -1;
 }
 
-// Where it matters whether a value is 0.
+// Where it matters whether a value is 0. Of sums of what is positive that is known: 1 + e^x is not 0, and 1 + e^x - 1 may be.
 void SymbolAlgebra::may_not_vanish(const Value& v) const {
-  if (v.vanishes) throw GaveUp{"an exponential may round to 0"};
+  if (v.vanishes || (v.has_exponential && !v.is_positive)) throw GaveUp{"an exponential may round to 0"};
 }
 void SymbolAlgebra::must_stay_below(const Value& v, std::int64_t bound) {
   if (infinity(v) < 0) return;
@@ -70,6 +75,7 @@ Value SymbolAlgebra::negated(const Value& a) {
   Value result = real(a.type, -a.top, a.bottom, a.linear);
   result.degree = a.degree;
   result.vanishes = a.vanishes;
+  result.has_exponential = a.has_exponential;
   if (result.linear) {
     for (auto& [atom, factor] : *result.linear) factor = -factor;
   }
@@ -80,6 +86,8 @@ Value SymbolAlgebra::sum(const Value& a, const Value& b) {
   if (is_nan(a) || is_nan(b) || infinity(a) * infinity(b) < 0) return nan(a.type);
   if (a.kind != Kind::finite) return a;
   if (b.kind != Kind::finite) return b;
+  if (is_numeral_zero(a.top)) return b;
+  if (is_numeral_zero(b.top)) return a;
   std::optional<Linear> linear;
   if (a.linear && b.linear) {
     linear = a.linear;
@@ -93,6 +101,7 @@ Value SymbolAlgebra::sum(const Value& a, const Value& b) {
   result.degree = degree;
   bool positives = a.is_positive && b.is_positive;
   result.vanishes = positives ? a.vanishes && b.vanishes : a.vanishes || b.vanishes;
+  result.has_exponential = a.has_exponential || b.has_exponential;
   return positives ? positive(result) : result;
 }
 
@@ -103,6 +112,7 @@ Value SymbolAlgebra::product(const Value& a, const Value& b) {
     Value result = real(a.type, a.top * b.top, a.bottom * b.bottom);
     result.degree = degree;
     result.vanishes = a.vanishes || b.vanishes;
+    result.has_exponential = a.has_exponential || b.has_exponential;
     return a.is_positive && b.is_positive ? positive(result) : result;
   }
   int sign = sign_of(a) * sign_of(b);
@@ -123,6 +133,7 @@ Value SymbolAlgebra::quotient(const Value& a, const Value& b) {
   Value result = real(a.type, a.top * b.bottom, a.bottom * b.top);
   result.degree = degree;
   result.vanishes = a.vanishes;
+  result.has_exponential = a.has_exponential || b.has_exponential;
   return a.is_positive && b.is_positive ? positive(result) : result;
 }
 
@@ -156,7 +167,9 @@ Value SymbolAlgebra::overflowing_exponential(const Value& a) {
   if (is_nan(a)) return a;
   must_stay_below(a, bound);
   Value result = exponential(a);
-  if (a.kind == Kind::finite) result.vanishes = may_be(ratio(a) < z3_.real_val(-bound));
+  if (a.kind != Kind::finite) return result;
+  result.vanishes = may_be(ratio(a) < z3_.real_val(-bound));
+  result.has_exponential = true;
   return result;
 }
 
@@ -175,7 +188,9 @@ Value SymbolAlgebra::square_root(const Value& a) {
   if (sign <= 0) return sign == 0 ? a : nan(a.type);
   z3::expr root = z3_.real_const(("sqrt " + ratio(a).to_string()).c_str());
   assume(root > 0 && root * root * a.bottom == a.top);
-  return positive(real(a.type, root, one()));
+  Value result = positive(real(a.type, root, one()));
+  result.has_exponential = a.has_exponential;
+  return result;
 }
 
 // Any other function: equal arguments give equal results, and no more is known.
@@ -188,10 +203,19 @@ Value SymbolAlgebra::opaque(const ir::CellNode& node, const std::vector<Value>& 
     sorts.push_back(z3_.real_sort());
     values.push_back(ratio(arg));
   }
-  bool vanishes = std::any_of(args.begin(), args.end(), [](const Value& arg) { return arg.vanishes; });
-  if (vanishes) throw GaveUp{"an exponential may round to 0"};
+  for (const Value& arg : args) may_not_vanish(arg);
   z3::func_decl function = z3_.function(std::string(info(node.op).name).c_str(), sorts, z3_.real_sort());
   return real(node.type, function(values), one());
+}
+
+// Computed so that it overflows nowhere: 1 / (1 + e^-a).
+Value SymbolAlgebra::logistic(const Value& a) {
+  Value unit = real(a.type, 1);
+  Value result = quotient(unit, sum(unit, exponential(negated(a))));
+  if (a.kind != Kind::finite) return result;
+  result.vanishes = may_be(ratio(a) < z3_.real_val(-80));
+  result.has_exponential = true;
+  return result;
 }
 
 // Functions that have no value, or none that reals have, outside of a part of the line.
@@ -261,7 +285,7 @@ Value SymbolAlgebra::float_apply(const ir::CellNode& node, const std::vector<Val
     case CellOp::sinh:
     case CellOp::cosh: return with_domain(node, args);
     case CellOp::pow: return power(node, a, args[1]);
-    case CellOp::sigmoid: return quotient(unit, sum(unit, exponential(negated(a))));
+    case CellOp::sigmoid: return logistic(a);
     default: return opaque(node, args);
   }
 }

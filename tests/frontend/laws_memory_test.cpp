@@ -12,7 +12,6 @@ namespace {
 
 using namespace testing;
 using ir::Law;
-constexpr ElementType f32 = ElementType::f32, f64 = ElementType::f64;
 
 struct TextStore : LawStore {
   std::map<std::string, std::string> texts;
@@ -38,34 +37,35 @@ ir::Monoid product_of(ElementType type, const std::string& name, bool with_unuse
 }
 
 TEST(LawMemory, KnowsAMonoidByWhatItComputes) {
-  EXPECT_EQ(law_key({}, product_of(f32, "p")), law_key({}, product_of(f32, "q", true)));
-  EXPECT_NE(law_key({}, product_of(f32, "p")), law_key({}, product_of(f64, "p")));
+  EXPECT_EQ(law_key({}, product_of(ElementType::f32, "p")), law_key({}, product_of(ElementType::f32, "q", true)));
+  EXPECT_NE(law_key({}, product_of(ElementType::f32, "p")), law_key({}, product_of(ElementType::f64, "p")));
 }
 
 TEST(LawMemory, KnowsTheMonoidsOfAFoldByWhatTheyCompute) {
   auto with_fold = [](std::uint32_t by) {
-    MonoidBuilder m({f32});
+    MonoidBuilder m({ElementType::f32});
     m.identity({m.f(0)});
     m.combine({m.a(0) + m.b(0)});
     m.fold_to({m.reduce(ir::MonoidId(by), m.x(0))});
     return m.build();
   };
   ir::Program program;
-  program.monoids = {*ir::builtin_monoid("sum", f32), *ir::builtin_monoid("max", f32), *ir::builtin_monoid("sum", f32)};
+  program.monoids = {*ir::builtin_monoid("sum", ElementType::f32), *ir::builtin_monoid("max", ElementType::f32),
+                     *ir::builtin_monoid("sum", ElementType::f32)};
   EXPECT_EQ(law_key(program, with_fold(0)), law_key(program, with_fold(2)));
   EXPECT_NE(law_key(program, with_fold(0)), law_key(program, with_fold(1)));
 }
 
 TEST(LawMemory, TakesAVerdictFromTheStore) {
   TextStore store;
-  LawVerdict first = LawMemory(&store).verdict({}, product_of(f32, "p"));
+  LawVerdict first = LawMemory(&store).verdict({}, product_of(ElementType::f32, "p"));
   EXPECT_EQ(store.texts.size(), 1u);
-  EXPECT_EQ(LawMemory(&store).verdict({}, product_of(f32, "q")), first);
+  EXPECT_EQ(LawMemory(&store).verdict({}, product_of(ElementType::f32, "q")), first);
   EXPECT_EQ(store.found, 1);
 }
 
 TEST(LawMemory, DoesNotBelieveWhatIsNoVerdict) {
-  ir::Monoid product = product_of(f32, "p");
+  ir::Monoid product = product_of(ElementType::f32, "p");
   for (const char* text : {"", "proved", "proved proved perhaps unknown \n", "broken proved proved unknown \n"}) {
     TextStore store;
     store.texts[law_key({}, product)] = text;
@@ -74,7 +74,7 @@ TEST(LawMemory, DoesNotBelieveWhatIsNoVerdict) {
 }
 
 TEST(LawMemory, KeepsNoVerdictThatRefuses) {
-  MonoidBuilder m({f32});
+  MonoidBuilder m({ElementType::f32});
   m.identity({m.f(0)});
   m.combine({m.a(0) - m.b(0)});
   TextStore store;

@@ -123,5 +123,54 @@ class Laws(TapcTest):
                 self.assertEqual(laws["fold"], WORDS[letter])
 
 
+OVERFLOWING = ("program main(x: f64[4]) -> (y: f64[]) { y[] = NAME[k] (x[k]) }\n"
+               "monoid NAME(v: f64) { identity -inf combine (a, b) = log(exp(a.v) + exp(b.v)) }\n")
+
+
+class Kept(TapcTest):
+    """Verdicts on disk: by structure, for whoever may be believed."""
+
+    def entries(self):
+        return sorted((self.folder / ".cache/tapc/laws").glob("*.law"))
+
+    def check_assumed(self, pattern="T0703"):
+        self.expect(1, pattern, "check", "--require-proof", "a.tap")
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.tap", OVERFLOWING.replace("NAME", "lse"))
+        self.check_assumed()
+
+    def test_by_what_a_monoid_computes(self):
+        self.assertEqual(len(self.entries()), 1)
+        self.write("b.tap", OVERFLOWING.replace("NAME", "another").replace("f64)", "f64 )"))
+        self.expect(0, "T0702", "check", "b.tap")
+        self.assertEqual(len(self.entries()), 1)
+        self.write("c.tap", OVERFLOWING.replace("NAME", "lse").replace("f64", "f32"))
+        self.expect(0, "T0702", "check", "c.tap")
+        self.assertEqual(len(self.entries()), 2)
+
+    def test_an_entry_that_was_changed_is_not_believed(self):
+        entry, = self.entries()
+        entry.write_text(entry.read_text().replace("assumed", "proved"))
+        self.check_assumed("is not what was stored")
+        self.check_assumed()
+
+    def test_an_entry_that_others_may_write_is_not_believed(self):
+        entry, = self.entries()
+        entry.chmod(0o666)
+        self.check_assumed("others can write to it")
+
+    def test_a_folder_that_others_may_write_is_not_used(self):
+        folder = self.folder / ".cache/tapc/laws"
+        folder.chmod(0o777)
+        self.check_assumed("others can write to it, and it holds proofs")
+
+    def test_without(self):
+        environment = {"HOME": str(self.folder / "other")}
+        self.expect(0, "", "run", "a.tap", "--no-cache", "-i", "x=[0, 0, 0, 0]", environment=environment)
+        self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
+
+
 if __name__ == "__main__":
     unittest.main()
