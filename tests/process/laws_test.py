@@ -84,7 +84,7 @@ class Laws(TapcTest):
     def laws_of(self, name, text):
         """What is said of the laws: of a monoid that breaks one, by the errors and the remark."""
         self.write("m.tap", text)
-        said = self.tapc("ops", "m.tap", name)
+        said = self.tapc("ops", "--file", "m.tap", name)
         if said.returncode == 0:
             lines = dict(line.split(None, 1) for line in said.stdout.decode().splitlines() if line.startswith("  "))
             words = {key: lines[key].split(":")[0].strip() for key in lines if key in
@@ -168,7 +168,7 @@ class Kept(TapcTest):
 
     def test_without(self):
         environment = {"HOME": str(self.folder / "other")}
-        self.expect(0, "", "run", "a.tap", "--no-cache", "-i", "x=[0, 0, 0, 0]", environment=environment)
+        self.expect(0, "T0702", "run", "a.tap", "--no-cache", "-i", "x=[0, 0, 0, 0]", environment=environment)
         self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
 
 
