@@ -195,19 +195,23 @@ class GenericBinder {
 // With --require-proof, what may not commute is kept in order; the other laws are needed.
 void tell_assumed(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl, const LawVerdict& verdict) {
   bool require_proof = session.options.require_proof;
-  std::string assumed, reasons;
+  std::string assumed;
+  std::vector<std::pair<std::string, std::string>> reasons;  // and the laws of each
   for (const LawDoubt& doubt : verdict.assumed) {
     if (require_proof && doubt.law == "commutative") {
       monoid.laws.commutative = ir::Law::unknown;
       continue;
     }
     assumed += (assumed.empty() ? "" : ", ") + doubt.law;
-    if (!doubt.why.empty()) reasons += (reasons.empty() ? "" : "; ") + doubt.law + ": " + doubt.why;
+    if (doubt.why.empty()) continue;
+    auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == doubt.why; });
+    if (known == reasons.end()) reasons.emplace_back(doubt.why, doubt.law);
+    else known->second += ", " + doubt.law;
   }
   if (assumed.empty()) return;
   Diagnostic d(require_proof ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
                "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed);
-  if (!reasons.empty()) d.note(reasons);
+  for (const auto& [why, laws] : reasons) d.note(laws + ": " + why);
   session.report(std::move(d));
   if (require_proof) throw Abandoned{};
 }
