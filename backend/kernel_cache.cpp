@@ -26,7 +26,6 @@
 namespace tap::backend {
 namespace {
 
-constexpr std::string_view suffix = ".kernel";
 constexpr std::size_t most_entry_bytes = 64u << 20;
 
 // A descriptor that is closed in time.
@@ -49,8 +48,8 @@ class Descriptor {
 };
 
 // tapc kernel 1 KEY CONTENT: the version is that of the file's form.
-std::string head_of(const Digest& key, std::string_view object) {
-  return fmt::format("tapc kernel 1 {} {}\n", to_hex(key), to_hex(digest_of({object})));
+std::string head_of(std::string_view entry, const Digest& key, std::string_view object) {
+  return fmt::format("tapc {} 1 {} {}\n", entry, to_hex(key), to_hex(digest_of({object})));
 }
 
 bool read_all(int file, std::string& bytes) {
@@ -90,6 +89,8 @@ struct KernelCache::Impl {
   std::atomic<bool> stored = false, full = false;
 
   void open();
+  std::string suffix() const { return "." + std::string(options.words.entry); }
+  std::string file_of(const Digest& key) const { return to_hex(key) + suffix(); }
   std::optional<std::string> load(const Digest& key, const std::string& name, std::string& problem) const;
   int write(const std::string& name, std::string_view head, std::string_view object) const;  // 0, or an errno
   std::vector<Entry> entries() const;
@@ -108,20 +109,22 @@ void KernelCache::Impl::open() {
   std::filesystem::path path(options.folder);
   std::filesystem::create_directories(path.parent_path(), failed);
   if (::mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST && options.chosen)
-    return warn(
-        fmt::format("the kernel cache {} cannot be made: {}", tap::quoted(options.folder), system_reason(errno)));
+    return warn(fmt::format("the {} cache {} cannot be made: {}", options.words.entry, tap::quoted(options.folder),
+                            system_reason(errno)));
   Descriptor opened(::open(options.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) {
     if (options.chosen)
-      warn(fmt::format("the kernel cache {} cannot be opened: {}", tap::quoted(options.folder), system_reason(errno)));
+      warn(fmt::format("the {} cache {} cannot be opened: {}", options.words.entry, tap::quoted(options.folder),
+                       system_reason(errno)));
     return;
   }
   struct stat status {};
   if (::fstat(*opened, &status) != 0) return;
   if (!ours_alone(status)) {
     bool foreign = status.st_uid != ::geteuid();
-    return warn(fmt::format("the kernel cache {} is not used: {}", tap::quoted(options.folder),
-                            foreign ? "it belongs to another user" : "others can write to it, and it holds code"),
+    return warn(fmt::format("the {} cache {} is not used: {}{}", options.words.entry, tap::quoted(options.folder),
+                            foreign ? "it belongs to another user" : "others can write to it, and it holds ",
+                            foreign ? "" : options.words.holds),
                 foreign ? "choose another with --cache-dir"
                         : "make it yours alone, `chmod 700`, or choose another with --cache-dir");
   }
@@ -144,7 +147,7 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
   if (!read_all(*file, bytes)) return std::nullopt;
   auto line = bytes.find('\n');
   std::string object = line == bytes.npos ? "" : bytes.substr(line + 1);
-  if (line == bytes.npos || std::string_view(bytes).substr(0, line + 1) != head_of(key, object))
+  if (line == bytes.npos || std::string_view(bytes).substr(0, line + 1) != head_of(options.words.entry, key, object))
     return problem = "it is not what was stored", std::nullopt;
   ::futimens(*file, nullptr);  // when it was last used
   return object;
@@ -171,7 +174,7 @@ std::vector<Entry> KernelCache::Impl::entries() const {
   while (const dirent* entry = ::readdir(listing)) {
     std::string name = entry->d_name;
     struct stat status {};
-    if (!name.ends_with(suffix) || ::fstatat(*folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!name.ends_with(suffix()) || ::fstatat(*folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
     found.push_back({std::move(name), static_cast<std::uint64_t>(status.st_size), status.st_mtim});
   }
   ::closedir(listing);
@@ -193,13 +196,13 @@ void KernelCache::Impl::trim() const {
   }
 }
 
-std::string default_cache_folder() {
+std::string default_cache_folder(std::string_view of) {
   auto absolute = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value && *value == '/' ? value : "");
   };
-  if (std::string cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache + "/tapc/kernels";
-  if (std::string home = absolute("HOME"); !home.empty()) return home + "/.cache/tapc/kernels";
+  if (std::string cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return fmt::format("{}/tapc/{}", cache, of);
+  if (std::string home = absolute("HOME"); !home.empty()) return fmt::format("{}/.cache/tapc/{}", home, of);
   return "";
 }
 
@@ -216,23 +219,25 @@ KernelCache::~KernelCache() {
 
 std::optional<std::string> KernelCache::find(const Digest& key) {
   if (!impl_->folder) return std::nullopt;
-  std::string name = to_hex(key).append(suffix), problem;
+  std::string name = impl_->file_of(key), problem;
   auto object = impl_->load(key, name, problem);
   if (problem.empty()) return object;
   ::unlinkat(*impl_->folder, name.c_str(), 0);
-  impl_->warn(fmt::format("{} was dropped from the kernel cache: {}; the kernel is compiled anew",
-                          tap::quoted(impl_->options.folder + "/" + name), problem));
+  const CacheWords& words = impl_->options.words;
+  impl_->warn(fmt::format("{} was dropped from the {} cache: {}; the {} is {} anew",
+                          tap::quoted(impl_->options.folder + "/" + name), words.entry, problem, words.entry,
+                          words.made));
   return std::nullopt;
 }
 
 void KernelCache::store(const Digest& key, std::string_view object) {
   if (!impl_->folder || impl_->full || object.size() > most_entry_bytes) return;
-  int why = impl_->write(to_hex(key).append(suffix), head_of(key, object), object);
+  int why = impl_->write(impl_->file_of(key), head_of(impl_->options.words.entry, key, object), object);
   if (why == 0) {
     impl_->stored = true;
   } else if (!impl_->full.exchange(true)) {
-    impl_->warn(fmt::format("the kernel cache {} cannot be written: {}; kernels of this run are not kept",
-                            tap::quoted(impl_->options.folder), system_reason(why)));
+    impl_->warn(fmt::format("the {0} cache {1} cannot be written: {2}; {0}s of this run are not kept",
+                            impl_->options.words.entry, tap::quoted(impl_->options.folder), system_reason(why)));
   }
 }
 

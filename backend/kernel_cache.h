@@ -22,14 +22,20 @@
 
 namespace tap::backend {
 
+// What the entries are, in messages and the names of files.
+struct CacheWords {
+  std::string_view entry = "kernel", made = "compiled", holds = "code";
+};
+
 struct CacheOptions {
   std::string folder;                       // empty: no cache
   bool chosen = false;                      // by the user, who wants to know if it cannot be made
   std::uint64_t most_bytes = 256ull << 20;  // of all entries together
+  CacheWords words = {};
 };
 
 // $XDG_CACHE_HOME/tapc/kernels, or $HOME/.cache/tapc/kernels; empty where neither is an absolute path.
-std::string default_cache_folder();
+std::string default_cache_folder(std::string_view of = "kernels");
 
 // Safe to be used by several threads, and a folder by several processes.
 class KernelCache {

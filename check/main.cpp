@@ -2,9 +2,10 @@
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //
-// Exit 0: proved, save for what is listed as assumed. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
+// Exit 0: proved, save for what is listed as assumed or trusted. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -39,6 +40,33 @@ T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
   return std::get<T>(std::move(result));
 }
 
+// One operation that everybody knows to be associative and commutative, as in the built-in monoids.
+bool is_one_operation(const ir::Monoid& monoid) {
+  if (monoid.arity() != 1) return false;
+  const ir::CellNode& root = monoid.exprs[monoid.combine[0]];
+  constexpr ir::CellOp known[] = {ir::CellOp::add, ir::CellOp::mul,         ir::CellOp::max,
+                                  ir::CellOp::min, ir::CellOp::logical_and, ir::CellOp::logical_or};
+  auto is_argument = [&](std::size_t k) {
+    return monoid.exprs[root.args[k]] ==
+           ir::CellNode{ir::CellOp::argument, root.type, static_cast<std::uint32_t>(k), {}, {}};
+  };
+  return std::find(std::begin(known), std::end(known), root.op) != std::end(known) && is_argument(0) && is_argument(1);
+}
+
+// Laws are proved by who wrote the source, not here.
+void list_trusted_laws(const ir::Program& source) {
+  for (const ir::Monoid& monoid : source.monoids) {
+    std::string laws;
+    for (auto [law, name] : {std::pair(monoid.laws.associative, "associative"),
+                             {monoid.laws.identity, "identity"},
+                             {monoid.laws.commutative, "commutative"},
+                             {monoid.laws.fold, "fold"}})
+      if (law == ir::Law::proved) laws += (laws.empty() ? "" : ", ") + std::string(name);
+    if (!laws.empty() && !is_one_operation(monoid))
+      fmt::print("trusted laws: the monoid `{}`: {}, for the source says that they are proved\n", monoid.name, laws);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,6 +81,7 @@ int main(int argc, char** argv) {
     std::visit([&](const auto& what) { stages.push_back({&what, ir::hash_of_text(text)}); }, stage);
   }
   check::Verdict verdict = check::check(certificate, stages);
+  if (auto* source = std::get_if<ir::Program>(&read.front())) list_trusted_laws(*source);
   std::map<std::string_view, std::size_t> proved;
   for (const auto& [obligation, standing, where, detail] : verdict.findings) {
     const char* said = standing == check::Standing::refused ? "refused" : "assumed";

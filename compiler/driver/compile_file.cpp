@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/driver/law_memory.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/driver/written_operations.h"
 #include "runtime/input_spec.h"
@@ -78,6 +79,7 @@ CompileOptions compile_options(const SourceOptions& options) {
   CompileOptions result;
   result.program = options.program;
   result.require_proof = options.require_proof;
+  result.laws = options.no_cache ? &transient_law_memory() : &law_memory();
   result.standard_library = embedded::std_tap;
   TensorFiles files;
   for (const std::string& text : options.shapes)
@@ -107,6 +109,7 @@ Compiled compile_file(Session& session, FileId file, const CompileOptions& optio
   Diagnostics diagnostics;
   std::optional<Compiled> compiled = compile(session.sources, file, options, diagnostics);
   session.tell(diagnostics);
+  tell_law_warnings(session);
   if (diagnostics.has_errors() || !compiled) throw reported(diagnostics);
   return std::move(*compiled);
 }

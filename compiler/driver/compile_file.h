@@ -22,6 +22,8 @@ struct SourceOptions {
   bool require_proof = false;
   bool strict_fp = false;
   bool no_implicit_reshard = false;
+  bool no_cache =
+      false;  // nothing is read from the user's folders nor kept there: a command that has --no-cache sets it
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
 // --no-implicit-reshard, of commands that follow shardings.

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/driver/law_memory.h"
 #include "compiler/driver/sample_program.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/compile.h"
@@ -74,6 +75,7 @@ ir::Program compile_monoid(Session& session, const ast::MonoidDecl& monoid, File
   CompileOptions options;
   options.program = sample_program_name;
   options.standard_library = embedded::std_tap;
+  options.laws = &law_memory();
   std::string text = library ? "use std\n" : session.sources.file(file).text() + "\n";
   FileId sample = session.sources.add(session.sources.file(file).path(), text + sample_of(monoid, types_of(monoid)));
   Diagnostics diagnostics;

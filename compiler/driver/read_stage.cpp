@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "compiler/driver/law_memory.h"
 #include "compiler/driver/line_span.h"
 #include "compiler/driver/manifest.h"
+#include "compiler/driver/stage_laws.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "support/phase.h"
@@ -80,6 +82,7 @@ Compiled compile_or_read(Session& session, FileId file, const CompileOptions& op
   require_plain(options, session.sources.file(file).path());
   Compiled compiled;
   compiled.program = read_stage(session, file);
+  settle_laws(file, compiled.program, options.laws ? *options.laws : law_memory());
   compiled.has_program = true;
   const ir::Graph& graph = compiled.program[compiled.program.main];
   compiled.name = graph.name;

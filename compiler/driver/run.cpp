@@ -136,7 +136,10 @@ Action declare_run(CLI::App& app) {
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
       "Say in one line how long it ran, on how many threads and how fast; on a terminal that is said anyway");
-  return [options](Session& session) { return run(session, *options); };
+  return [options](Session& session) {
+    options->what.source.no_cache = options->engine.cache.without;
+    return run(session, *options);
+  };
 }
 
 }  // namespace tap::driver

@@ -1,5 +1,6 @@
-// Laws of user monoids: associativity, identity, commutativity, and that `fold` is a homomorphism. Decided by Z3 over
-// integers and reals where that ends in time, else sampled; a broken law comes with the values that break it.
+// Laws of user monoids: associativity, identity, commutativity, and that `fold` is a homomorphism. Decided by a normal form
+// or by Z3 over integers and reals where a bounded number of steps suffices, else sampled; a broken law comes with the
+// values that break it.
 #pragma once
 
 #include <optional>
@@ -13,20 +14,27 @@ namespace tap {
 struct LawCounterexample {
   std::string law;                                                      // associative, identity, commutative, fold
   std::vector<std::pair<std::string, std::vector<ir::Scalar>>> values;  // a, b, c: one scalar per component
-  std::vector<ir::Scalar> left, right;                                  // what the two sides give
+  std::vector<ir::Scalar> left, right;  // what the two sides give; nothing where the program stops there
+  bool operator==(const LawCounterexample&) const = default;
+};
+struct LawDoubt {
+  std::string law, why;  // why it is not proved; may be empty
+  bool operator==(const LawDoubt&) const = default;
 };
 struct LawVerdict {
   ir::MonoidLaws laws;
   std::vector<LawCounterexample> broken;  // commutativity is never listed here: it may fail
-  std::vector<std::string> remarks;       // how each was decided, for --remarks
+  std::vector<LawDoubt> assumed;
+  bool operator==(const LawVerdict&) const = default;
 };
+// Both are counts, so that a verdict is the same on every machine, however busy.
 struct LawOptions {
-  unsigned solver_milliseconds = 5000;
+  std::uint64_t proof_steps = 30'000'000;  // of Z3, for each law
   unsigned samples = 20000;
 };
-// Floats are taken for reals, with the infinity that a component's identity has; samples allow for rounding. A law is not
-// asked where NaN comes up, nor of states that the monoid itself takes for its identity (see laws_evaluate.h). A proof of
-// `fold` is one for blocks of one and of two elements.
+// Floats are taken for reals, with the infinity that a component's identity has. The two sides of a law have the same value,
+// or both are no number: NaN of a function outside its domain counts, what rounding does, or a sum or product beyond the
+// range of floats, does not.
 LawVerdict check_laws(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options = {});
 
 // A monoid of one float that is `max` or `min` for all numbers and not for NaN or the sign of zero: `if a.v > b.v then …`.

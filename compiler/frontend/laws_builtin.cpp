@@ -1,5 +1,4 @@
 // Which built-in monoid a user has written again, but for NaN and the sign of zero.
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -36,12 +35,13 @@ bool same_for_samples(const ir::Program& program, const ir::Monoid& m, const ir:
 
 bool proved_for_numbers(const ir::Program& program, const ir::Monoid& m, const ir::Monoid& builtin) {
   try {
-    auto until = SymbolAlgebra::Clock::now() + std::chrono::milliseconds(500);
-    SymbolAlgebra symbols(IntegerModel::bits, until);
+    std::uint64_t steps = 1'000'000;
+    SymbolAlgebra symbols(IntegerModel::bits, steps);
     CellEvaluator evaluate(program, symbols);
     return symbols.on_all_paths([&] {
       auto a = symbols.variable(m.components[0].type, "a", 0), b = symbols.variable(m.components[0].type, "b", 0);
-      return symbols.agree(evaluate.combine(m, {a}, {b})[0], evaluate.combine(builtin, {a}, {b})[0]);
+      return symbols.agree(evaluate.combine(m, {a}, {b})[0], evaluate.combine(builtin, {a}, {b})[0], 0) ==
+             Answer::holds;
     });
   } catch (const SymbolAlgebra::GaveUp&) { return false; } catch (const z3::exception&) {
     return false;

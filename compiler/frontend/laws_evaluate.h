@@ -1,17 +1,17 @@
-// The laws of a monoid as questions about three values, over any algebra of values: numbers (sampling) or symbols (proof).
-// Where a condition must be decided to go on (`if`, `and`, `or`), the algebra decides: numbers know, symbols follow one path.
+// The laws of a monoid as questions about states, over any algebra of values: fractions and intervals (samples), symbols
+// and normal forms (proofs). Where a condition must be decided to go on (`if`, `and`, `or`), the algebra decides: numbers
+// know, symbols follow one path.
 //
 //   struct Algebra {
 //     using Value = …;
 //     Value constant(const ir::Scalar&);
 //     Value apply(const ir::CellNode&, const std::vector<Value>& args);  // strict cells
-//     bool truth(const Value&);                         // decides a bool
-//     bool all_same(const State&, const State&);        // decides whether two states are equal, …
-//     bool partly_same(const State&, const State&, const std::vector<bool>& counted);  // … or only in some of these
-//     bool agree(const Value&, const Value&);           // are they equal, as far as a law asks? Symbols: is that proved?
-//     bool is_nan(const Value&);
-//     int infinity(const Value&);                       // -1, 0, +1
+//     bool truth(const Value&);                                          // decides a bool, or instead …
+//     Value choose(const Value& c, const Value& a, const Value& b);      // … what `if c then a else b` is
+//     Answer agree(const Value&, const Value&, int infinity);            // the two sides; the identity's infinity there
 //   };
+//
+// An algebra throws NoValue where a program would stop (an integer division by zero), and NotKnown where it cannot tell.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,15 @@
 #include "support/check.h"
 
 namespace tap {
+
+// Is every float of the one type one of the other?
+inline bool widens(ElementType from, ElementType to) { return from == to || size_of(from) < size_of(to); }
+
+struct NoValue {};
+struct NotKnown {};
+
+// Of one question, and of two values: `not_known` where rounding, overflow or the sign of a zero decides.
+enum class Answer : std::uint8_t { holds, fails, not_known };
 
 template <class Algebra>
 class CellEvaluator {
@@ -65,11 +74,15 @@ class CellEvaluator {
     switch (node.op) {
       case ir::CellOp::constant: return algebra_.constant(node.value);
       case ir::CellOp::argument: return run.arguments[index].at(node.attribute);
-      case ir::CellOp::select: return algebra_.truth(arg(0)) ? arg(1) : arg(2);
+      case ir::CellOp::select:
+        return chosen(
+            arg(0), [&] { return arg(1); }, [&] { return arg(2); });
       case ir::CellOp::logical_and:
-        return algebra_.truth(arg(0)) ? arg(1) : algebra_.constant(ir::Scalar::boolean(false));
+        return chosen(
+            arg(0), [&] { return arg(1); }, [&] { return truth_value(false); });
       case ir::CellOp::logical_or:
-        return algebra_.truth(arg(0)) ? algebra_.constant(ir::Scalar::boolean(true)) : arg(1);
+        return chosen(
+            arg(0), [&] { return truth_value(true); }, [&] { return arg(1); });
       case ir::CellOp::reduce: return reduced(run, node);
       default: break;
     }
@@ -78,6 +91,14 @@ class CellEvaluator {
     for (std::size_t k = 0; k < node.args.size(); ++k) args.push_back(arg(k));
     return algebra_.apply(node, args);
   }
+  template <class Then, class Else>
+  Value chosen(const Value& condition, Then then, Else otherwise) {
+    if constexpr (requires { algebra_.choose(condition, condition, condition); })
+      return algebra_.choose(condition, then(), otherwise());
+    else return algebra_.truth(condition) ? then() : otherwise();
+  }
+  Value truth_value(bool value) { return algebra_.constant(ir::Scalar::boolean(value)); }
+
   // Over all indices; there is at least one.
   Value reduced(Run& run, const ir::CellNode& node) {
     const ir::Monoid& monoid = program_[ir::MonoidId(node.attribute)];
@@ -92,104 +113,78 @@ class CellEvaluator {
   Algebra& algebra_;
 };
 
-enum class Answer : std::uint8_t { holds, fails, not_asked };
-
 template <class State>
 struct Judgement {
-  Answer answer = Answer::not_asked;
-  State left, right;  // of a failure: what the two sides give
+  Answer answer = Answer::not_known;
+  State left, right;  // of a failure: what the two sides give; empty: the program stops there
 };
 
-// Laws are asked of numbers: not where NaN (or an infinity that is not an identity) comes up on the way. Nor are they asked
-// of states of several components that the monoid itself takes for the identity though they are not, because of a component
-// that is a finite number there: a Welford state (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0, 0, 0), and two
-// states of n = 1 and n = -1 cancel to nothing. No element of a reduction is such a state, and the guard `if n == 0` of such
-// monoids means the identity alone. An infinity is no such mark: (-inf, 5) is an element of an argmax wherever a score is
-// masked, so the identity (-inf, -1), which swallows it, is wrong, and (-inf, i64.max) is right.
+// Both sides of a law have the same value, component by component. NaN, and an infinity that the identity does not have, is
+// no number: a side that is one there must meet such a one on the other side.
 template <class Algebra>
 class LawQuestions {
  public:
   using State = typename CellEvaluator<Algebra>::State;
   using Verdict = Judgement<State>;
 
-  // `strict` asks of all numbers; else not of states that pass for the identity.
-  LawQuestions(const ir::Program& program, const ir::Monoid& monoid, Algebra& algebra, bool strict)
+  // `infinities`: of the identity, by component: -1, 0, 1.
+  LawQuestions(const ir::Program& program, const ir::Monoid& monoid, Algebra& algebra, std::vector<int> infinities)
       : monoid_(monoid),
         algebra_(algebra),
         evaluate_(program, algebra),
-        strict_(strict),
-        identity_(evaluate_.identity(monoid)) {
-    for (const auto& component : identity_) finite_.push_back(algebra.infinity(component) == 0);
-  }
+        infinities_(std::move(infinities)),
+        identity_(evaluate_.identity(monoid)) {}
 
   Verdict identity(const State& a) {
-    if (!strict_ && passes_for_identity(a)) return {};
-    Verdict left = compare(evaluate_.combine(monoid_, identity_, a), a);
-    return left.answer == Answer::fails ? left : compare(evaluate_.combine(monoid_, a, identity_), a);
+    Verdict left = compare([&] { return combine(identity_, a); }, [&] { return a; });
+    if (left.answer != Answer::holds) return left;
+    return compare([&] { return combine(a, identity_); }, [&] { return a; });
   }
   Verdict associative(const State& a, const State& b, const State& c) {
-    if (!strict_ && (passes_for_identity(a) || passes_for_identity(b) || passes_for_identity(c))) return {};
-    State ab = evaluate_.combine(monoid_, a, b), bc = evaluate_.combine(monoid_, b, c);
-    if (!is_asked(ab) || !is_asked(bc)) return {};
-    if (!strict_ && (cancels(a, b, ab) || cancels(b, c, bc))) return {};
-    return compare_numbers(evaluate_.combine(monoid_, ab, c), evaluate_.combine(monoid_, a, bc));
+    return compare([&] { return combine(combine(a, b), c); }, [&] { return combine(a, combine(b, c)); });
   }
   Verdict commutative(const State& a, const State& b) {
-    if (!strict_ && (passes_for_identity(a) || passes_for_identity(b))) return {};
-    State ab = evaluate_.combine(monoid_, a, b), ba = evaluate_.combine(monoid_, b, a);
-    if (!strict_ && cancels(a, b, ab)) return {};
-    return compare_numbers(ab, ba);
+    return compare([&] { return combine(a, b); }, [&] { return combine(b, a); });
   }
   // fold([x]) = x, and fold(xs ++ ys) = combine(fold xs, fold ys); `ys` is empty for the first.
   Verdict fold(const std::vector<State>& xs, const std::vector<State>& ys) {
-    for (const std::vector<State>* part : {&xs, &ys}) {
-      for (const State& x : *part) {
-        if (!strict_ && passes_for_identity(x)) return {};
-      }
-    }
-    State left = evaluate_.fold(monoid_, xs);
-    if (ys.empty()) return compare(left, xs[0]);
+    if (ys.empty()) return compare([&] { return evaluate_.fold(monoid_, xs); }, [&] { return xs[0]; });
     std::vector<State> all = xs;
     all.insert(all.end(), ys.begin(), ys.end());
-    return compare_numbers(evaluate_.fold(monoid_, all), evaluate_.combine(monoid_, left, evaluate_.fold(monoid_, ys)));
+    return compare([&] { return evaluate_.fold(monoid_, all); },
+                   [&] { return combine(evaluate_.fold(monoid_, xs), evaluate_.fold(monoid_, ys)); });
   }
 
  private:
-  bool is_asked(const State& s) {
-    for (std::size_t k = 0; k < s.size(); ++k) {
-      if (algebra_.is_nan(s[k])) return false;
-      int infinity = algebra_.infinity(s[k]);
-      if (infinity != 0 && infinity != algebra_.infinity(identity_[k])) return false;
-    }
-    return true;
+  State combine(const State& a, const State& b) { return evaluate_.combine(monoid_, a, b); }
+
+  template <class Left, class Right>
+  Verdict compare(Left left_side, Right right_side) {
+    try {
+      std::optional<State> left = attempt(left_side), right = attempt(right_side);
+      if (!left && !right) return {Answer::holds, {}, {}};
+      if (!left || !right) return {Answer::fails, left.value_or(State{}), right.value_or(State{})};
+      Answer all = Answer::holds;
+      for (std::size_t k = 0; k < left->size(); ++k) {
+        Answer one = algebra_.agree((*left)[k], (*right)[k], infinities_[k]);
+        if (one == Answer::fails) return {Answer::fails, *left, *right};
+        if (one == Answer::not_known) all = one;
+      }
+      return {all, {}, {}};
+    } catch (const NotKnown&) { return {}; }
   }
-  bool is(const State& a, const State& b) { return algebra_.all_same(a, b); }
-  bool passes_for_identity(const State& s) {
-    if (s.size() < 2) return false;
-    bool vanishes = is(evaluate_.combine(monoid_, s, identity_), identity_) ||
-                    is(evaluate_.combine(monoid_, identity_, s), identity_);
-    return vanishes && algebra_.partly_same(s, identity_, finite_);
-  }
-  bool cancels(const State& a, const State& b, const State& ab) {
-    if (ab.size() < 2) return false;
-    return passes_for_identity(ab) || (is(ab, identity_) && !(is(a, identity_) && is(b, identity_)));
-  }
-  Verdict compare_numbers(const State& left, const State& right) {
-    return is_asked(left) && is_asked(right) ? compare(left, right) : Verdict{};
-  }
-  Verdict compare(const State& left, const State& right) {
-    for (std::size_t k = 0; k < left.size(); ++k) {
-      if (!algebra_.agree(left[k], right[k])) return {Answer::fails, left, right};
-    }
-    return {Answer::holds, {}, {}};
+  template <class Side>
+  static std::optional<State> attempt(Side side) {
+    try {
+      return side();
+    } catch (const NoValue&) { return std::nullopt; }
   }
 
   const ir::Monoid& monoid_;
   Algebra& algebra_;
   CellEvaluator<Algebra> evaluate_;
-  bool strict_;
+  std::vector<int> infinities_;
   State identity_;
-  std::vector<bool> finite_;  // which components of the identity are
 };
 
 }  // namespace tap

@@ -19,13 +19,11 @@ Value not_a_number(ElementType type) { return {type, Kind::nan, 0, 0}; }
 
 unsigned bits_of(const boost::multiprecision::cpp_int& i) { return i.is_zero() ? 0 : msb(abs(i)) + 1; }
 
-// A fraction that grows without end, as in `let p = a.v + b.v, q = p * p, r = q * q, …`, is soon as large as any: the law is
-// not asked of it.
+// A fraction that grows without end, as in `let p = a.v + b.v, q = p * p, r = q * q, …`, is soon beyond any float.
 Value finite(ElementType type, Rational number) {
-  constexpr unsigned longest = 8192, greatest_double = 1100;
-  unsigned above = bits_of(numerator(number)), below = bits_of(denominator(number));
-  if (above + below <= longest) return {type, Kind::finite, std::move(number), 0};
-  return above > below + greatest_double ? infinite(type, number < 0 ? -1 : 1) : not_a_number(type);
+  constexpr unsigned longest = 8192;
+  if (bits_of(numerator(number)) + bits_of(denominator(number)) > longest) throw NotKnown{};
+  return {type, Kind::finite, std::move(number), 0};
 }
 Value truth_value(bool holds) { return {ElementType::boolean, Kind::finite, 0, holds}; }
 
@@ -56,8 +54,9 @@ Value product(const Value& a, const Value& b) {
 }
 Value quotient(const Value& a, const Value& b) {
   if (b.kind == Kind::infinite) return a.kind == Kind::infinite ? not_a_number(a.type) : finite(a.type, 0);
-  if (a.kind == Kind::infinite) return infinite(a.type, sign(b) < 0 ? -sign(a) : sign(a));
-  if (b.number == 0) return sign(a) == 0 ? not_a_number(a.type) : infinite(a.type, sign(a));
+  if (b.number == 0 && a.kind == Kind::finite && sign(a) == 0) return not_a_number(a.type);
+  if (b.number == 0) throw NotKnown{};  // an infinity of the sign of the zero, which fractions do not have
+  if (a.kind == Kind::infinite) return infinite(a.type, sign(a) * sign(b));
   return finite(a.type, a.number / b.number);
 }
 
@@ -140,8 +139,6 @@ Value ExactAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& ar
   const Value& a = args[0];
   const Value& b = args.back();
   bool floats = is_float(a.type);
-  // An integer that could not be computed: a division by zero.
-  if (!floats && (a.kind == Kind::nan || b.kind == Kind::nan)) return not_a_number(node.type);
   if (node.op == CellOp::cast) {
     if (floats) return {node.type, a.kind, a.number, 0};
     if (is_float(node.type)) return finite(node.type, a.integer);
@@ -151,28 +148,19 @@ Value ExactAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& ar
     try {
       auto x = ir::oracle::integer(a.integer), y = ir::oracle::integer(b.integer);
       return {node.type, Kind::finite, 0, ir::oracle::apply_integer(node.op, a.type, x, y).i};
-    } catch (const ir::oracle::CellFailure&) { return not_a_number(node.type); }
+    } catch (const ir::oracle::CellFailure&) { throw NoValue{}; }
   }
   if (info(node.op).kind == ir::CellKind::comparison) return truth_value(float_comparison(node.op, a, b));
   return float_operation(node.op, node.type, a, b);
 }
 
-bool ExactAlgebra::agree(const Value& a, const Value& b) const {
-  if (a.kind == Kind::nan || b.kind == Kind::nan) return a.kind == b.kind;
-  return is_float(a.type) ? order(a, b) == 0 : a.integer == b.integer;
-}
-
-bool ExactAlgebra::all_same(const std::vector<Value>& a, const std::vector<Value>& b) const {
-  for (std::size_t k = 0; k < a.size(); ++k)
-    if (is_nan(a[k]) || !agree(a[k], b[k])) return false;
-  return true;
-}
-
-bool ExactAlgebra::partly_same(const std::vector<Value>& a, const std::vector<Value>& b,
-                               const std::vector<bool>& counted) const {
-  bool some = false;
-  for (std::size_t k = 0; k < a.size(); ++k) some = some || (counted[k] && !is_nan(a[k]) && agree(a[k], b[k]));
-  return some && !all_same(a, b);
+Answer ExactAlgebra::agree(const Value& a, const Value& b, int infinity) const {
+  auto is_number = [&](const Value& v) {
+    return v.kind == Kind::finite || (v.kind == Kind::infinite && sign(v) == infinity);
+  };
+  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law is asked of
+  if (!is_number(a) || !is_number(b)) return Answer::fails;
+  return (is_float(a.type) ? order(a, b) == 0 : a.integer == b.integer) ? Answer::holds : Answer::fails;
 }
 
 ir::Scalar ExactAlgebra::scalar(const Value& v) {

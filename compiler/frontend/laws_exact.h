@@ -8,7 +8,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include "ir/graph.h"
+#include "compiler/frontend/laws_evaluate.h"
 
 namespace tap {
 
@@ -27,11 +27,7 @@ struct ExactAlgebra {
   Value constant(const ir::Scalar& s) const;
   Value apply(const ir::CellNode& node, const std::vector<Value>& args) const;
   bool truth(const Value& v) const { return v.integer != 0; }
-  bool all_same(const std::vector<Value>& a, const std::vector<Value>& b) const;
-  bool partly_same(const std::vector<Value>& a, const std::vector<Value>& b, const std::vector<bool>& counted) const;
-  bool agree(const Value& a, const Value& b) const;
-  bool is_nan(const Value& v) const { return v.kind == Kind::nan; }
-  int infinity(const Value& v) const { return v.kind == Kind::infinite ? (v.number > 0 ? 1 : -1) : 0; }
+  Answer agree(const Value& a, const Value& b, int infinity) const;
 
   static ir::Scalar scalar(const Value& v);  // the nearest double
 };

@@ -69,7 +69,7 @@ Value SymbolAlgebra::constant(const ir::Scalar& s) {
 }
 
 Value SymbolAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) {
-  check_deadline();
+  spend(100);
   const Value& a = args[0];
   switch (info(node.op).kind) {
     case ir::CellKind::comparison:
@@ -85,6 +85,7 @@ Value SymbolAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& a
 Value SymbolAlgebra::compare(CellOp op, const Value& a, const Value& b) {
   if (a.kind != Kind::finite || b.kind != Kind::finite) return compare_kinds(op, a, b);
   bool floats = is_float(a.type);
+  may_not_vanish(a), may_not_vanish(b);
   z3::expr x = floats ? ratio(a) : a.top, y = floats ? ratio(b) : b.top;
   switch (op) {
     case CellOp::equal: return boolean(x == y);
@@ -116,7 +117,7 @@ z3::expr SymbolAlgebra::integer_less(const Value& a, const Value& b) {
 
 Value SymbolAlgebra::integer_apply(const ir::CellNode& node, const std::vector<Value>& args) {
   const Value& a = args[0];
-  if (is_bool(node.type)) throw GaveUp{};
+  if (is_bool(node.type)) throw GaveUp{"an operation on bool is not modelled"};
   switch (node.op) {
     case CellOp::neg: return integer(node.type, -a.top);
     case CellOp::add: return integer(node.type, a.top + args[1].top);
@@ -131,27 +132,30 @@ Value SymbolAlgebra::integer_apply(const ir::CellNode& node, const std::vector<V
     case CellOp::shl:
     case CellOp::shr: return shift(node.op, a, args[1]);
     case CellOp::bitnot: return integer(node.type, ~a.top);
-    default: throw GaveUp{};
+    default: throw GaveUp{"an operation on integers is not modelled"};
   }
 }
 
 // Z3's shifts by the width or more give what ours do: 0, or -1 for `shr` of a negative number. By a negative number ours fail.
 Value SymbolAlgebra::shift(CellOp op, const Value& a, const Value& by) {
   bool is_signed = info(a.type).is_signed;
-  if (is_signed && decide(integer_less(by, constant(ir::Scalar::zero(by.type))))) throw GaveUp{};
+  if (is_signed && decide(integer_less(by, constant(ir::Scalar::zero(by.type)))))
+    throw GaveUp{"a shift may be by a negative number"};
   if (op == CellOp::shl) return integer(a.type, z3::shl(a.top, by.top));
   return integer(a.type, is_signed ? z3::ashr(a.top, by.top) : z3::lshr(a.top, by.top));
 }
 
 Value SymbolAlgebra::cast(ElementType type, const Value& a) {
   if (is_float(type) && is_float(a.type)) {
+    if (!widens(a.type, type)) throw GaveUp{"a conversion to a narrower float rounds"};
     Value same = a;
     same.type = type;
     return same;
   }
   if (is_bool(a.type)) return decide(a.top) ? constant(ir::Scalar::one(type)) : constant(ir::Scalar::zero(type));
   if (is_bool(type)) return compare(CellOp::not_equal, a, constant(ir::Scalar::zero(a.type)));
-  if (is_float(type) || is_float(a.type) || integers_ == IntegerModel::whole_numbers) throw GaveUp{};
+  if (is_float(type) || is_float(a.type) || integers_ == IntegerModel::whole_numbers)
+    throw GaveUp{"a conversion between float and integer rounds"};
   unsigned from = 8 * static_cast<unsigned>(size_of(a.type)), to = 8 * static_cast<unsigned>(size_of(type));
   if (to <= from) return integer(type, a.top.extract(to - 1, 0));
   return integer(type, info(a.type).is_signed ? z3::sext(a.top, to - from) : z3::zext(a.top, to - from));

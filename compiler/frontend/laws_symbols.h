@@ -3,11 +3,14 @@
 //
 //   online:  a.m >= b.m, a.m >= c.m, …:  exp(x - y) is E_x / E_y with E_x, E_y > 0, and both sides are one fraction.
 //
-// Floats are reals, or the infinity that their monoid's identity has. Integers that are only added, subtracted and
-// multiplied are whole numbers (wrapping respects rings), others bit vectors of their width.
+// Floats are reals, or the infinity that their monoid's identity has, and NaN where a function has no value: both sides of a
+// law must be NaN together. Where IEEE arithmetic does what reals do not (an exponential that overflows or vanishes, the
+// sign of a zero that divides) the proof is given up. Integers that are only added, subtracted and multiplied are whole
+// numbers (wrapping respects rings), others bit vectors of their width.
+//
+// What a proof may cost is counted in steps of Z3 and of our own, never in time: verdicts are the same on every machine.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,21 +19,11 @@
 
 #include <z3++.h>
 
-#include "ir/monoid.h"
+#include "compiler/frontend/laws_evaluate.h"
 
 namespace tap {
 
 enum class IntegerModel : std::uint8_t { whole_numbers, bits };
-
-// The processor time of this thread, so that a busy machine does not change what is proved.
-struct ThreadClock {
-  using duration = std::chrono::nanoseconds;
-  using rep = duration::rep;
-  using period = duration::period;
-  using time_point = std::chrono::time_point<ThreadClock>;
-  static constexpr bool is_steady = true;
-  static time_point now();
-};
 
 class SymbolAlgebra {
  public:
@@ -43,13 +36,17 @@ class SymbolAlgebra {
     z3::expr top, bottom;          // a float is top / bottom; others are `top`
     std::optional<Linear> linear;  // of a float that is a sum of atoms
     bool is_positive;              // known by its form
+    bool vanishes = false;         // an exponential in it may have rounded it to 0
+    bool has_exponential = false;  // of which rounding may leave nothing in a difference
     unsigned degree = 1;           // no less than that of the polynomials
   };
-  // Thrown where a proof cannot go on: out of time, or beyond what is modelled.
-  struct GaveUp {};
-  using Clock = ThreadClock;
+  // Thrown where a proof cannot go on: too much work, or beyond what is modelled.
+  struct GaveUp {
+    const char* why;
+  };
 
-  SymbolAlgebra(IntegerModel integers, Clock::time_point deadline);
+  // `steps` is the work that may still be done; what is done is taken off.
+  SymbolAlgebra(IntegerModel integers, std::uint64_t& steps);
 
   // Paths. Runs `claim` on every path; true if it was true on all of them.
   template <class Claim>
@@ -70,9 +67,7 @@ class SymbolAlgebra {
   Value constant(const ir::Scalar& s);
   Value apply(const ir::CellNode& node, const std::vector<Value>& args);
   bool truth(const Value& v) { return decide(v.top); }
-  bool all_same(const std::vector<Value>& a, const std::vector<Value>& b);
-  bool partly_same(const std::vector<Value>& a, const std::vector<Value>& b, const std::vector<bool>& counted);
-  bool agree(const Value& a, const Value& b);
+  Answer agree(const Value& a, const Value& b, int) { return are_equal(a, b) ? Answer::holds : Answer::fails; }
   bool is_nan(const Value& v) const { return v.kind == Kind::nan; }
   int infinity(const Value& v) const {
     return v.kind == Kind::plus_infinity ? 1 : v.kind == Kind::minus_infinity ? -1 : 0;
@@ -98,7 +93,9 @@ class SymbolAlgebra {
   bool may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model = false);
   void assume(const z3::expr& fact);
   bool is_proved(const z3::expr& claim);
-  void check_deadline() const;
+  void spend(std::uint64_t steps);
+  void spend_on(const z3::solver& asked);
+  bool are_equal(const Value& a, const Value& b);
 
   Value real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear = std::nullopt);
   Value real(ElementType type, std::int64_t value) {
@@ -119,6 +116,8 @@ class SymbolAlgebra {
   z3::expr expand(const z3::expr& e);
   z3::expr ratio(const Value& v);
   int sign_of(const Value& v);  // decides
+  void may_not_vanish(const Value& v) const;
+  void must_stay_below(const Value& v, std::int64_t bound);
 
   Value compare(ir::CellOp op, const Value& a, const Value& b);
   Value compare_kinds(ir::CellOp op, const Value& a, const Value& b);
@@ -128,6 +127,10 @@ class SymbolAlgebra {
   Value product(const Value& a, const Value& b);
   Value quotient(const Value& a, const Value& b);
   Value exponential(const Value& a);
+  Value overflowing_exponential(const Value& a);
+  Value logistic(const Value& a);
+  Value with_domain(const ir::CellNode& node, const std::vector<Value>& args);
+  Value power(const ir::CellNode& node, const Value& a, const Value& b);
   Value logarithm(const Value& a);
   Value square_root(const Value& a);
   Value opaque(const ir::CellNode& node, const std::vector<Value>& args);
@@ -143,7 +146,8 @@ class SymbolAlgebra {
 
   z3::context z3_;
   IntegerModel integers_;
-  Clock::time_point deadline_;
+  std::uint64_t& steps_;
+  std::uint64_t z3_steps_ = 0;  // that were taken off
   z3::params sums_of_monomials_;
   std::unordered_map<unsigned, std::pair<z3::expr, z3::expr>> expanded_;  // by Z3's number of the first of the pair
   std::vector<Decision> path_;

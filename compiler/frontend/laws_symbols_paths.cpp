@@ -1,6 +1,4 @@
 // The ways through a law that laws_symbols.h follows: which conditions are decided on each, and what Z3 is asked of them.
-#include <time.h>
-
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -15,7 +13,7 @@ using Value = SymbolAlgebra::Value;
 
 namespace {
 
-// Limits in Z3's own units of work, so that verdicts do not depend on the machine's load; the deadline is for the whole.
+// Limits of one question, in Z3's own units of work. All of a proof may cost what laws.h says.
 constexpr unsigned decision_work = 200'000, proof_work = 3'000'000;
 
 bool is_constant(const z3::expr& e) {
@@ -53,14 +51,8 @@ bool is_linear(const z3::expr& e) { return Linearity().is_linear(e); }
 
 }  // namespace
 
-ThreadClock::time_point ThreadClock::now() {
-  timespec used{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return time_point(std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
-}
-
-SymbolAlgebra::SymbolAlgebra(IntegerModel integers, Clock::time_point deadline)
-    : integers_(integers), deadline_(deadline), sums_of_monomials_(z3_), feasible_(z3_, z3::solver::simple()) {
+SymbolAlgebra::SymbolAlgebra(IntegerModel integers, std::uint64_t& steps)
+    : integers_(integers), steps_(steps), sums_of_monomials_(z3_), feasible_(z3_, z3::solver::simple()) {
   sums_of_monomials_.set("som", true);
   sums_of_monomials_.set("sort_sums", true);
   z3::params limits(z3_);
@@ -68,8 +60,22 @@ SymbolAlgebra::SymbolAlgebra(IntegerModel integers, Clock::time_point deadline)
   feasible_.set(limits);
 }
 
-void SymbolAlgebra::check_deadline() const {
-  if (Clock::now() >= deadline_) throw GaveUp{};
+void SymbolAlgebra::spend(std::uint64_t steps) {
+  if (steps_ < steps) throw GaveUp{"it takes more steps than a proof may"};
+  steps_ -= steps;
+}
+
+// Z3 counts the work of a context.
+void SymbolAlgebra::spend_on(const z3::solver& asked) {
+  z3::stats counts = asked.statistics();
+  for (unsigned k = 0; k < counts.size(); ++k) {
+    if (counts.key(k) != "rlimit count") continue;
+    std::uint64_t done = counts.is_uint(k) ? counts.uint_value(k) : static_cast<std::uint64_t>(counts.double_value(k));
+    if (done <= z3_steps_) return;
+    std::uint64_t new_steps = done - z3_steps_;
+    z3_steps_ = done;
+    return spend(new_steps);
+  }
 }
 
 void SymbolAlgebra::begin_path() {
@@ -107,13 +113,13 @@ void SymbolAlgebra::assert_linear_facts() {
 
 // Unknown counts as possible: a path too many costs time only.
 bool SymbolAlgebra::may_be(const z3::expr& condition) {
-  check_deadline();
   if (!is_linear(condition)) return may_be_with_polynomials(condition, decision_work);
   assert_linear_facts();
   feasible_.push();
   feasible_.add(condition);
   bool possible = feasible_.check() != z3::unsat;
   feasible_.pop();
+  spend_on(feasible_);
   return possible;
 }
 
@@ -134,14 +140,12 @@ bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned 
   z3::solver solver = solver_for(condition);
   z3::params limits(z3_);
   limits.set("rlimit", work);
-  // Z3 knows the time on the wall only: this is for a machine that is ten times as busy; the work is limited above.
-  auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
-  limits.set("timeout", static_cast<unsigned>(10 * std::max<std::int64_t>(left, 1)));
   solver.set(limits);
   for (const z3::expr& fact : facts_) solver.add(fact);
   solver.add(condition);
   z3::check_result answer = solver.check();
   if (keep_model && answer == z3::sat) refutation_ = solver.get_model();
+  spend_on(solver);
   return answer != z3::unsat;
 }
 
@@ -187,7 +191,7 @@ std::optional<ir::Scalar> SymbolAlgebra::refuting_value(const Value& symbol) {
 }
 
 // Sides that are sums of atoms (logarithms among them) are also equal if their exponentials are.
-bool SymbolAlgebra::agree(const Value& a, const Value& b) {
+bool SymbolAlgebra::are_equal(const Value& a, const Value& b) {
   if (a.kind != b.kind) return is_proved(z3_.bool_val(false));
   if (a.kind != Kind::finite) return true;
   if (!is_float(a.type)) return is_proved(a.top == b.top);
@@ -213,23 +217,6 @@ void SymbolAlgebra::assume_equal_powers() {
       assume(atoms_[i].top == atoms_[j].top);
     }
   }
-}
-
-bool SymbolAlgebra::all_same(const std::vector<Value>& a, const std::vector<Value>& b) {
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    if (!truth(compare(CellOp::equal, a[k], b[k]))) return false;
-  }
-  return true;
-}
-bool SymbolAlgebra::partly_same(const std::vector<Value>& a, const std::vector<Value>& b,
-                                const std::vector<bool>& counted) {
-  z3::expr all = z3_.bool_val(true), some = z3_.bool_val(false);
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    z3::expr same = compare(CellOp::equal, a[k], b[k]).top;
-    all = all && same;
-    if (counted[k]) some = some || same;
-  }
-  return decide(some && !all);
 }
 
 }  // namespace tap

@@ -11,6 +11,7 @@ std::string in_quotes(const std::string& text) { return "`" + text + "`"; }
 }  // namespace
 
 std::string values_text(const std::vector<ir::Scalar>& values) {
+  if (values.empty()) return "no value: the program stops";
   std::string text;
   for (const auto& value : values) text += (text.empty() ? "" : ", ") + to_string(value);
   return values.size() == 1 ? text : "(" + text + ")";
@@ -30,7 +31,10 @@ std::string sides_text(const ir::Program& program, const ir::Monoid& monoid, con
   NumberAlgebra numbers;
   CellEvaluator<NumberAlgebra> evaluate(program, numbers);
   std::vector<ir::Scalar> identity = evaluate.identity(monoid), a = broken.values.at(0).second;
-  bool first = values_text(evaluate.combine(monoid, identity, a)) == left;
+  bool first = false;
+  try {
+    first = values_text(evaluate.combine(monoid, identity, a)) == left;
+  } catch (const NoValue&) { first = broken.left.empty(); }
   return in_quotes(first ? "combine(identity, a)" : "combine(a, identity)") + " gives " + left + " instead of a";
 }
 

@@ -192,6 +192,30 @@ class GenericBinder {
   Env env_;
 };
 
+// With --require-proof, what may not commute is kept in order; the other laws are needed.
+void tell_assumed(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl, const LawVerdict& verdict) {
+  bool require_proof = session.options.require_proof;
+  std::string assumed;
+  std::vector<std::pair<std::string, std::string>> reasons;  // and the laws of each
+  for (const LawDoubt& doubt : verdict.assumed) {
+    if (require_proof && doubt.law == "commutative") {
+      monoid.laws.commutative = ir::Law::unknown;
+      continue;
+    }
+    assumed += (assumed.empty() ? "" : ", ") + doubt.law;
+    if (doubt.why.empty()) continue;
+    auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == doubt.why; });
+    if (known == reasons.end()) reasons.emplace_back(doubt.why, doubt.law);
+    else known->second += ", " + doubt.law;
+  }
+  if (assumed.empty()) return;
+  Diagnostic d(require_proof ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
+               "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed);
+  for (const auto& [why, laws] : reasons) d.note(laws + ": " + why);
+  session.report(std::move(d));
+  if (require_proof) throw Abandoned{};
+}
+
 void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
   // Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
   const LawVerdict& verdict = session.laws().verdict(session.program, monoid);
@@ -210,20 +234,7 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
     session.report(std::move(d));
   }
   if (!verdict.broken.empty()) throw Abandoned{};
-  std::string assumed;
-  auto ask = [&](ir::Law law, const char* name) {
-    if (law == ir::Law::assumed) assumed += (assumed.empty() ? "" : ", ") + std::string(name);
-  };
-  ask(monoid.laws.associative, "associative");
-  ask(monoid.laws.identity, "identity");
-  ask(monoid.laws.fold, "fold");
-  if (!assumed.empty()) {
-    bool refuse = session.options.require_proof;
-    session.report(
-        Diagnostic(refuse ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
-                   "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed));
-    if (refuse) throw Abandoned{};
-  }
+  tell_assumed(session, monoid, decl, verdict);
   if (auto builtin = differs_from_builtin_only_on_nan(session.program, monoid))
     session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
                               quoted(monoid.name) + " is the built-in " + quoted(*builtin) +

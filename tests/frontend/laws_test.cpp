@@ -19,12 +19,11 @@ constexpr ElementType f32 = ElementType::f32, f64 = ElementType::f64, i64 = Elem
 
 LawVerdict check(const MonoidBuilder& m, const ir::Program& program = {}, LawOptions options = {}) {
   auto begin = std::chrono::steady_clock::now();
-  options.solver_milliseconds *= 20;  // a sanitizer or a busy machine must not turn a proof into an assumption
   LawVerdict verdict = check_laws(program, m.build(), options);
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   const char* test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
   printf("%-40s %8.1f ms", test, ms);
-  for (const std::string& remark : verdict.remarks) printf("  [%s]", remark.c_str());
+  for (const LawDoubt& doubt : verdict.assumed) printf("  [%s assumed: %s]", doubt.law.c_str(), doubt.why.c_str());
   printf("\n");
   return verdict;
 }
@@ -135,20 +134,34 @@ void welford(MonoidBuilder& m, int guard) {
   m.combine({n, guarded(mean, m.a(1), m.b(1)), guarded(m2, m.a(2), m.b(2))});
 }
 
-TEST(Laws, Welford) {
+// For (n, mean, m2) = (0, 5, 3) and for n = 1 and n = -1 the laws fail; the guard says that no element is such a state.
+TEST(Laws, WelfordForCountsAlone) {
   for (int guard : {0, 1}) {
     MonoidBuilder m({f32, f32, f32});
     welford(m, guard);
-    expect_proved(check(m));
+    expect_laws(check(m), Law::assumed, Law::assumed, guard == 0 ? Law::proved : Law::assumed);
   }
 }
 
-TEST(Laws, WelfordWithoutAGuardBreaksOnNothing) {
+TEST(Laws, WelfordForAllNumbers) {  // as in the library
+  MonoidBuilder m({f32, f32, f32});
+  Cell zero = m.f(0), n = m.a(0) + m.b(0), d = m.b(1) - m.a(1);
+  Cell has_a = m.a(0) > zero, has_b = m.b(0) > zero;
+  m.identity({zero, zero, zero});
+  auto guarded = [&](Cell value, std::uint32_t k, Cell sum) {
+    return choose(both(has_a, has_b), value, choose(has_a, m.a(k), choose(has_b, m.b(k), sum)));
+  };
+  m.combine({guarded(n, 0, n), guarded(m.a(1) + d * m.b(0) / n, 1, m.a(1) + m.b(1)),
+             guarded(m.a(2) + m.b(2) + d * d * m.a(0) * m.b(0) / n, 2, m.a(2) + m.b(2))});
+  expect_proved(check(m));
+}
+
+TEST(Laws, WelfordWithoutAGuardBreaksOnNothing) {  // 0 / 0 of nothing, and of counts that cancel
   MonoidBuilder m({f32, f32, f32});
   welford(m, 2);
   LawVerdict v = check(m);
   expect_broken(v, "identity");
-  EXPECT_EQ(v.laws.associative, Law::proved);
+  expect_broken(v, "associative");
 }
 
 TEST(Laws, AMeanWithAWrongWeightIsRefuted) {
@@ -222,6 +235,17 @@ TEST(Laws, LogSumExp) {
   expect_proved(v);
 }
 
+// The domain of the logarithm: of [-3, -3, 5] one side is NaN, the other a number.
+TEST(Laws, LogSumExpLessOneLeavesTheDomainOfTheLogarithm) {
+  MonoidBuilder m({f64});
+  m.identity({m.f(0, f64)});
+  m.combine({function(CellOp::log, exp(m.a(0)) + exp(m.b(0)) - m.f(1, f64))});
+  LawVerdict v = check(m);
+  expect_broken(v, "associative");
+  EXPECT_EQ(v.laws.identity, Law::assumed);
+  EXPECT_EQ(v.assumed.at(0).why, "an exponential may overflow");
+}
+
 TEST(Laws, LogSumExpWithoutAGuardBreaksOnNothing) {
   MonoidBuilder m({f32});
   m.identity({m.f(-inf)});
@@ -247,12 +271,12 @@ TEST(Laws, LengthsAddBySquares) {  // hypot: over all reals 0 is no identity, fo
   EXPECT_EQ(v.laws.associative, Law::proved);
 }
 
-TEST(Laws, TheFirstThatIsThere) {
+TEST(Laws, TheFirstThatIsThere) {  // of (false, 5) before nothing, (false, 0) is left
   MonoidBuilder m({boolean, f32});
   m.identity({m.truth(false), m.f(0)});
   m.combine({either(m.a(0), m.b(0)), choose(m.a(0), m.a(1), m.b(1))});
   LawVerdict v = check(m);
-  expect_laws(v, Law::proved, Law::proved, Law::broken);
+  expect_laws(v, Law::assumed, Law::proved, Law::broken);
 }
 
 TEST(Laws, SegmentedSum) {
@@ -330,12 +354,13 @@ TEST(Laws, AMinimumOverWrappedIntegersIsRefutedAtTheExtremes) {  // fails only w
   EXPECT_FALSE(check(m).broken.empty());
 }
 
-TEST(Laws, WithoutTimeForAProofALawIsAssumed) {  // C03
+TEST(Laws, WithoutStepsForAProofALawIsAssumed) {  // C03
   MonoidBuilder m({f32});
-  m.identity({m.f(0)});
-  m.combine({m.a(0) + m.b(0)});
+  m.identity({m.f(1)});
+  m.combine({m.a(0) * m.b(0)});
   LawVerdict v = check(m, {}, {0, 1000});
-  expect_laws(v, Law::assumed, Law::assumed, Law::assumed);
+  expect_laws(v, Law::proved, Law::assumed, Law::assumed);
+  EXPECT_EQ(v.assumed.at(0).why, "it takes more steps than a proof may");
 }
 
 TEST(Laws, ALawThatCannotBeProvedIsAssumedInTime) {  // C03: addition, written so that no rule for tanh or asinh helps
@@ -347,6 +372,47 @@ TEST(Laws, ALawThatCannotBeProvedIsAssumedInTime) {  // C03: addition, written s
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_EQ(v.laws.associative, Law::assumed);
   EXPECT_TRUE(v.broken.empty());
+}
+
+// ---- By their normal form, without a solver.
+
+TEST(Laws, MaximaOfSumsNeedNoSolver) {
+  MonoidBuilder kadane({f64, f64, f64, f64});
+  Cell low = kadane.f(-inf, f64);
+  kadane.identity({kadane.f(0, f64), low, low, low});
+  Cell crossing = kadane.a(2) + kadane.b(1), prefix = kadane.a(0) + kadane.b(1);
+  kadane.combine({kadane.a(0) + kadane.b(0), choose(kadane.a(1) > prefix, kadane.a(1), prefix),
+                  max(kadane.b(2), kadane.a(2) + kadane.b(0)), max(max(kadane.a(3), kadane.b(3)), crossing)});
+  expect_laws(check(kadane, {}, {0, 2000}), Law::proved, Law::proved, Law::broken);
+}
+
+TEST(Laws, LatticesNeedNoSolver) {  // clamps compose; -inf and inf are their identity, for those with low <= high
+  MonoidBuilder m({i32, i32});
+  m.identity({m.i(least_integer(i32), i32), m.i(greatest_integer(i32), i32)});
+  m.combine({max(m.a(0), m.b(0)), min(m.a(1), m.b(1))});
+  expect_proved(check(m, {}, {0, 2000}));
+}
+
+TEST(Laws, ASumThatWrapsIsNoTermOfAMaximum) {
+  MonoidBuilder m({i64, i64});
+  m.identity({m.i(0), m.i(least_integer(i64))});
+  m.combine({m.a(0) + m.b(0), max(m.a(1), m.a(0) + m.b(1))});
+  expect_broken(check(m), "identity");
+}
+
+// ---- Folds.
+
+TEST(Laws, AFoldThatCountsItsElementsIsNotProvedBySmallBlocks) {
+  ir::Program program;
+  program.monoids = {*ir::builtin_monoid("sum", f32)};
+  MonoidBuilder m({f32});
+  m.identity({m.f(0)});
+  m.combine({m.a(0) + m.b(0)});
+  Cell count = m.reduce(ir::MonoidId(0), m.fold_f(1)), sum = m.reduce(ir::MonoidId(0), m.x(0));
+  m.fold_to({choose(count > m.fold_f(6), m.fold_f(0), sum)});
+  LawVerdict v = check(m, program);
+  EXPECT_EQ(v.laws.fold, Law::assumed);
+  EXPECT_EQ(v.assumed.at(0).why, "it is shown for blocks of up to two elements");
 }
 
 // ---- C04.

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""Laws of monoids against numbers: a law that some numbers break is never proved, and what tapc says is what the table says."""
+import itertools
+
+import numpy as np
+
+from laws_table import FOLDS, INF, ROWS, Stops
+from tapc import *
+
+FLOATS = [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -5.0, 5.0, 0.1, 30.0, -30.0, 800.0, -800.0, 1e5]
+WORDS = {"p": "proved", "a": "assumed", "n": "no"}
+
+
+def values(kind, identity):
+    """Numbers of a type, extreme ones among them, and the infinity that the identity has."""
+    if kind == "bool":
+        return [False, True]
+    if kind[0] in "bf":
+        return FLOATS + ([identity] if identity in (INF, -INF) else [])
+    bits, signed = int(kind[1:]), kind[0] == "i"
+    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    return [v for v in (0, 1, -1, 2, 3, 7, -8, least, most, least + 1, most - 1, 64) if least <= v <= most]
+
+
+def identity_of(text):
+    known = {"inf": INF, "false": False, "i64": None, "i32": None,
+             "i64.max": 2**63 - 1, "i64.min": -2**63, "i32.max": 2**31 - 1, "i32.min": -2**31}
+    return tuple(known[w] if w in known else -INF if w == "-inf" else int(w) for w in text.strip("()").split(", "))
+
+
+def same(left, right, identity, size):
+    """Both the same number, or neither a number: an infinity is one only where the identity has it."""
+    for x, y, e in zip(left, right, identity):
+        numbers = [bool(np.isfinite(float(v))) or v == e for v in (x, y)]
+        if numbers[0] != numbers[1]:
+            return False
+        if all(numbers) and x != y:
+            floats = isinstance(x, float) or isinstance(y, float)
+            if not floats or not abs(x - y) <= 1e-6 * size:
+                return False
+    return True
+
+
+def sides(law, combine, e, s):
+    if law == "identity":
+        return [(lambda: combine(e, s[0]), lambda: s[0]), (lambda: combine(s[0], e), lambda: s[0])]
+    if law == "commutative":
+        return [(lambda: combine(s[0], s[1]), lambda: combine(s[1], s[0]))]
+    return [(lambda: combine(combine(s[0], s[1]), s[2]), lambda: combine(s[0], combine(s[1], s[2])))]
+
+
+def outcome(side):
+    try:
+        return side()
+    except Stops:
+        return None
+
+
+def breaking_states(law, kinds, combine, identity, most=8000):
+    """States for which a law fails, or None."""
+    rng = np.random.default_rng(11)
+    each = [values(kind, e) for kind, e in zip(kinds, identity)]
+    states = list(itertools.product(*each)) if len(each) < 3 else [
+        tuple(choices[rng.integers(len(choices))] for choices in each) for _ in range(400)]
+    count = {"identity": 1, "commutative": 2, "associative": 3}[law]
+    many = len(states) ** count
+    tuples = itertools.product(states, repeat=count) if many <= most else (
+        tuple(states[i] for i in rng.integers(len(states), size=count)) for _ in range(most))
+    for s in tuples:
+        finite = [abs(v) for state in s for v in state if np.isfinite(float(v))]
+        size = max([1.0, *map(float, finite)]) ** 2
+        for left, right in sides(law, combine, identity, s):
+            x, y = outcome(left), outcome(right)
+            if (x is None) != (y is None) or (x is not None and not same(x, y, identity, size)):
+                return s, x, y
+    return None
+
+
+def monoid(name, components, identity, combine, fold=""):
+    return f"monoid {name}({components}) {{ identity {identity} combine (a, b) = {combine} {fold} }}\n"
+
+
+class Laws(TapcTest):
+    def laws_of(self, name, text):
+        """What is said of the laws: of a monoid that breaks one, by the errors and the remark."""
+        self.write("m.tap", text)
+        said = self.tapc("ops", "--file", "m.tap", name)
+        if said.returncode == 0:
+            lines = dict(line.split(None, 1) for line in said.stdout.decode().splitlines() if line.startswith("  "))
+            words = {key: lines[key].split(":")[0].strip() for key in lines if key in
+                     ("neutral", "associative", "commutative", "fold")}
+            return {{"neutral": "identity"}.get(key, key): word for key, word in words.items()}
+        broken = {law for law, words in (("identity", "its identity"), ("associative", "associativity"), ("fold", "fold"))
+                  if f"breaks the law of {words}" in said.told}
+        self.assertTrue(broken, said.told)
+        return {law: "no" for law in broken}
+
+    def test_what_is_said(self):
+        for name, components, identity, combine, _, letters in ROWS:
+            with self.subTest(name=name):
+                laws = self.laws_of(name, monoid(name, components, identity, combine))
+                wanted = dict(zip(("identity", "associative", "commutative"), map(WORDS.get, letters)))
+                if "no" in (wanted["identity"], wanted["associative"]):
+                    wanted = {law: "no" for law in ("identity", "associative") if wanted[law] == "no"}
+                self.assertEqual(laws, wanted)
+
+    def test_no_proved_law_fails_on_numbers(self):
+        with np.errstate(all="ignore"):
+            for name, components, identity, _, combine, letters in ROWS:
+                kinds = [part.split(": ")[1] for part in components.split(", ")]
+                for law, letter in zip(("identity", "associative", "commutative"), letters):
+                    with self.subTest(name=name, law=law):
+                        found = breaking_states(law, kinds, combine, identity_of(identity))
+                        if letter == "p":
+                            self.assertIsNone(found)
+                        elif letter == "n":
+                            self.assertIsNotNone(found)
+
+    def test_folds(self):
+        for name, components, identity, combine, fold, letter in FOLDS:
+            with self.subTest(name=name):
+                laws = self.laws_of(name, monoid(name, components, identity, combine, fold))
+                self.assertEqual(laws["fold"], WORDS[letter])
+
+
+OVERFLOWING = ("program main(x: f64[4]) -> (y: f64[]) { y[] = NAME[k] (x[k]) }\n"
+               "monoid NAME(v: f64) { identity -inf combine (a, b) = log(exp(a.v) + exp(b.v)) }\n")
+
+
+class Kept(TapcTest):
+    """Verdicts on disk: by structure, for whoever may be believed."""
+
+    def entries(self):
+        return sorted((self.folder / ".cache/tapc/laws").glob("*.law"))
+
+    def check_assumed(self, pattern="T0703"):
+        self.expect(1, pattern, "check", "--require-proof", "a.tap")
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.tap", OVERFLOWING.replace("NAME", "lse"))
+        self.check_assumed()
+
+    def test_by_what_a_monoid_computes(self):
+        self.assertEqual(len(self.entries()), 1)
+        self.write("b.tap", OVERFLOWING.replace("NAME", "another").replace("f64)", "f64 )"))
+        self.expect(0, "T0702", "check", "b.tap")
+        self.assertEqual(len(self.entries()), 1)
+        self.write("c.tap", OVERFLOWING.replace("NAME", "lse").replace("f64", "f32"))
+        self.expect(0, "T0702", "check", "c.tap")
+        self.assertEqual(len(self.entries()), 2)
+
+    def test_an_entry_that_was_changed_is_not_believed(self):
+        entry, = self.entries()
+        entry.write_text(entry.read_text().replace("assumed", "proved"))
+        self.check_assumed("is not what was stored")
+        self.check_assumed()
+
+    def test_an_entry_that_others_may_write_is_not_believed(self):
+        entry, = self.entries()
+        entry.chmod(0o666)
+        self.check_assumed("others can write to it")
+
+    def test_a_folder_that_others_may_write_is_not_used(self):
+        folder = self.folder / ".cache/tapc/laws"
+        folder.chmod(0o777)
+        self.check_assumed("others can write to it, and it holds proofs")
+
+    def test_without(self):
+        environment = {"HOME": str(self.folder / "other")}
+        self.expect(0, "T0702", "run", "a.tap", "--no-cache", "-i", "x=[0, 0, 0, 0]", environment=environment)
+        self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
