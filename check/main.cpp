@@ -1,10 +1,11 @@
-// tapc-check SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
+// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //
 // Exit 0: proved, save for what is listed as assumed. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -42,7 +43,16 @@ T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto paths = plain_arguments(argc, argv, 2, "tapc-check SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
+  // Believed as the source is: what the source's rewrite rules are at the sizes at hand.
+  std::optional<ir::Program> rules;
+  constexpr std::string_view option = "--rules=";
+  if (argc > 1 && std::string_view(argv[1]).starts_with(option)) {
+    const std::string path = argv[1] + option.size();
+    rules = parsed(path, ir::parse_program(text_of(path)));
+    std::rotate(argv + 1, argv + 2, argv + argc--);
+  }
+  const auto paths =
+      plain_arguments(argc, argv, 2, "tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
   std::deque<ir::Stage> read;
   std::vector<check::Stage> stages;
@@ -52,7 +62,7 @@ int main(int argc, char** argv) {
     const ir::Stage& stage = read.emplace_back(parsed(paths[k], ir::parse_stage(text)));
     std::visit([&](const auto& what) { stages.push_back({&what, ir::hash_of_text(text)}); }, stage);
   }
-  check::Verdict verdict = check::check(certificate, stages);
+  check::Verdict verdict = check::check(certificate, stages, rules ? &*rules : nullptr);
   std::map<std::string_view, std::size_t> proved;
   for (const auto& [obligation, standing, where, detail] : verdict.findings) {
     const char* said = standing == check::Standing::refused ? "refused" : "assumed";

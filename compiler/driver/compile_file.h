@@ -21,6 +21,7 @@ struct SourceOptions {
   std::vector<std::string> shapes;  // X=f32[4,8], of a command that needs no data
   bool require_proof = false;
   bool strict_fp = false;
+  bool no_distribute = false;
   bool no_implicit_reshard = false;
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
