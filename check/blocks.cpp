@@ -52,7 +52,9 @@ void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
   auto need = [&](ir::Law law, const char* what) {
     expect(Obligation::laws, law == ir::Law::proved || law == ir::Law::assumed, "the monoid `{}` is not known to {}",
            monoid.name, what);
-    if (law == ir::Law::assumed)
+    if (law == ir::Law::assumed && context_.offered)
+      context_.assumed.emplace_back(Obligation::laws, fmt::format("the laws of `{}` hold", monoid.name));
+    else if (law == ir::Law::assumed)
       context_.assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
   };
   need(monoid.laws.associative, "be associative");

@@ -21,7 +21,7 @@ std::string_view name_of(Obligation obligation) { return obligations[static_cast
 std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].second; }
 
 // source → after of step 0 = before of step 1 → …
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages) {
+Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules) {
   const std::vector<ir::Step>& steps = certificate.steps;
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };
   Verdict verdict;
@@ -36,7 +36,11 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
       fits("after", steps[k].after, stages[k + 1].hash);
     }
   });
+  readable = readable && verdict.attempt({}, "the rules", [&] {
+    if (auto fault = rules ? ir::ill_formed(*rules) : std::nullopt) throw Refusal{Obligation::well_formed, *fault};
+  });
   // Steps after one that cannot be read speak of a program that cannot be read.
+  Believed believed{rules};
   const ir::Program* program = nullptr;  // the last one
   ir::StageKind is = ir::StageKind::program;
   for (std::size_t k = 0; k < stages.size() && readable; ++k)
@@ -49,7 +53,10 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
       if (auto* schedule = std::get_if<2>(&what)) return check_schedule(*program, **schedule, where(k - 1), verdict);
       const ir::Program* made = std::get<0>(what);
       if (auto fault = ir::ill_formed(*made)) throw Refusal{Obligation::well_formed, *fault};
-      if (k > 0) check_step(*program, *made, steps[k - 1], where(k - 1), verdict);
+      if (k > 0) check_step(*program, *made, steps[k - 1], where(k - 1), verdict, believed);
+      for (std::size_t o = 0; k == 0 && o < made->operators.size(); ++o)
+        if (const ir::RegionBody* region = made->operators[o].region())
+          for (const ir::Alternative& offered : region->alternatives) believed.alternatives.insert(offered.rule);
       program = made;
     });
   if (readable) check_held(*program, verdict);

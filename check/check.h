@@ -3,6 +3,7 @@
 // data types and the text form.
 #pragma once
 
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,11 +21,18 @@ struct Stage {
 };
 
 // The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages);
+// `rules` is believed, as the source is: instances of the source's rewrite rules, by which alternatives of choices are equal.
+// Each is an operation of its main graph: a choice between the rule's pattern and its replacement.
+Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules = nullptr);
 
+// What no step has derived: the rules, and the alternatives of choices that the source has itself, by name.
+struct Believed {
+  const ir::Program* rules = nullptr;
+  std::set<std::string> alternatives = {};
+};
 // The claims of one step alone.
 void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
-                Verdict& verdict);
+                Verdict& verdict, const Believed& believed = {});
 // Of the last program, which is what runs: what each device reads is there.
 void check_held(const ir::Program& program, Verdict& verdict);
 }  // namespace tap::check

@@ -140,6 +140,8 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
     wanted.values[k] = own.term(cell);
   }
   match.is(wanted);
+  if (std::ranges::any_of(fold.monoid.components, [](const auto& c) { return is_float(c.type); }))
+    context_.assumed.emplace_back(obligation, "values are finite");
   laws(fold.monoid, *fold.reduced.begin() < j.dim, true);
   return {obligation, {j.of}};
 }

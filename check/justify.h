@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "check/check.h"
 #include "check/match.h"
 
 namespace tap::check {
@@ -14,6 +15,12 @@ struct Context {
   const ir::Program& after;
   std::deque<ir::GraphClaim> claims;  // it grows while they are checked
   std::vector<std::pair<Obligation, std::string>> assumed = {};
+  // Of a step that offers alternatives: what it claims of each, by its graph, and the rules.
+  std::map<ir::GraphId, const ir::AlternativeClaim*> alternatives = {};
+  const Believed* believed = nullptr;
+  // Of an alternative, or of what a rule replaces: the rule, and whether `before` is the rule's pattern.
+  bool offered = false, pattern = false;
+  const ir::RuleUse* rule = nullptr;
 
   // Null if there is none, and cannot be.
   const ir::GraphClaim* claim_of(ir::GraphId now, ir::GraphId was);
@@ -39,7 +46,8 @@ class Justify {
       justify(const ir::PointOf&j), justify(const ir::FoldOf&j), justify(const ir::LocalScanOf&j),
       justify(const ir::TotalsOf&j), justify(const ir::CarryOf&j), justify(const ir::CarriedScanOf&j),
       justify(const ir::StepOf&j), justify(const ir::GroupOf&j), justify(const ir::OfferedFor&j),
-      justify(const ir::TransferOf&j), justify(const ir::ApartOf&j), justify(const ir::PlacedFrom&j);
+      justify(const ir::TransferOf&j), justify(const ir::ApartOf&j), justify(const ir::PlacedFrom&j),
+      justify(const ir::ProductOf&j), justify(const ir::Reordered&j), justify(const ir::WholeCopy&j);
   // justify.cpp
   void same_operation(const Side& after, const Side& before);
   void same_region(const Side& after, const Side& before);
@@ -61,6 +69,8 @@ class Justify {
   void combines_kernel(const Side& before, const Side& partial, const ir::CombinationOf& j) const;
   template <class J>
   std::pair<const J*, Side> part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const;
+  // alternatives.cpp
+  void alternative(const ir::RegionBody& choice, const ir::Alternative& alternative);
   // repetitions.cpp
   void same_repetition(const Side& before, const ir::OperationRef& from);
   // regions.cpp
@@ -73,6 +83,8 @@ class Justify {
   Side side_ = {};                     // of the operation at hand
 };
 
+// Every graph that is claimed, operation by operation (step.cpp).
+void check_graphs(Context& context, const std::string& where, Verdict& verdict);
 // Each new blocking of an operator, from that number on, cuts `cuts` dims by a new block dim into blocks that tile them.
 void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
 inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.devices.empty(); }

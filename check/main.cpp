@@ -1,4 +1,4 @@
-// tapc-check SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
+// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //
@@ -70,7 +70,16 @@ void list_trusted_laws(const ir::Program& source) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto paths = plain_arguments(argc, argv, 2, "tapc-check SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
+  // Believed as the source is: what the source's rewrite rules are at the sizes at hand.
+  std::optional<ir::Program> rules;
+  constexpr std::string_view option = "--rules=";
+  if (argc > 1 && std::string_view(argv[1]).starts_with(option)) {
+    const std::string path = argv[1] + option.size();
+    rules = parsed(path, ir::parse_program(text_of(path)));
+    std::rotate(argv + 1, argv + 2, argv + argc--);
+  }
+  const auto paths =
+      plain_arguments(argc, argv, 2, "tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
   std::deque<ir::Stage> read;
   std::vector<check::Stage> stages;
@@ -80,7 +89,7 @@ int main(int argc, char** argv) {
     const ir::Stage& stage = read.emplace_back(parsed(paths[k], ir::parse_stage(text)));
     std::visit([&](const auto& what) { stages.push_back({&what, ir::hash_of_text(text)}); }, stage);
   }
-  check::Verdict verdict = check::check(certificate, stages);
+  check::Verdict verdict = check::check(certificate, stages, rules ? &*rules : nullptr);
   if (auto* source = std::get_if<ir::Program>(&read.front())) list_trusted_laws(*source);
   std::map<std::string_view, std::size_t> proved;
   for (const auto& [obligation, standing, where, detail] : verdict.findings) {

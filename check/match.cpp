@@ -44,13 +44,20 @@ std::vector<Term> evaluated(Terms& terms, const ir::CellExprs& exprs, Leaf leaf)
   return made;
 }
 
-// All that a monoid is but names: its components, its laws, its identity, its combination and its fold.
-Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id) {
+// Where a read is along one axis: from the row on so many cells, or where its coordinate says.
+void add_axis(Terms::Node& read, const AffineExpr& row, std::int64_t extent, bool by_data) {
+  read.data.insert(read.data.end(), {by_data, extent, row.offset});
+  read.data.insert(read.data.end(), row.coefficients.begin(), row.coefficients.end());
+}
+
+}  // namespace
+
+Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id, bool known) {
   const ir::Monoid& m = program[id];
   Terms::Node node{Terms::Kind::apply, CellOp::reduce, ElementType::boolean, {}, {}};
   for (const auto& c : m.components) node.data.push_back(static_cast<std::int64_t>(c.type));
   for (ir::Law law : {m.laws.associative, m.laws.identity, m.laws.commutative, m.laws.fold})
-    node.data.push_back(static_cast<std::int64_t>(law));
+    node.data.push_back(known ? static_cast<std::int64_t>(law) : 0);
   auto leaf = [&](const CellNode& cell, const std::vector<Term>& args) {
     if (cell.op == CellOp::argument)
       return terms.add({Terms::Kind::argument, cell.op, cell.type, {cell.attribute}, {}});
@@ -62,17 +69,9 @@ Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id) {
   };
   describe(m.exprs, m.identity);
   describe(m.exprs, m.combine);
-  if (m.fold) describe(m.fold->exprs, m.fold->roots);
+  if (m.fold && known) describe(m.fold->exprs, m.fold->roots);
   return terms.add(std::move(node));
 }
-
-// Where a read is along one axis: from the row on so many cells, or where its coordinate says.
-void add_axis(Terms::Node& read, const AffineExpr& row, std::int64_t extent, bool by_data) {
-  read.data.insert(read.data.end(), {by_data, extent, row.offset});
-  read.data.insert(read.data.end(), row.coefficients.begin(), row.coefficients.end());
-}
-
-}  // namespace
 
 std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
                            const std::vector<Term>& later) {

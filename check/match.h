@@ -48,6 +48,8 @@ Term read_of(Terms& terms, Class value, ElementType type, const std::vector<Affi
 std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
                            const std::vector<Term>& later);
 
+// All that a monoid is but names: its components, its identity and its combination; and what is known of it, its laws and fold.
+Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id, bool known = true);
 // What is reduced by a monoid, over whatever points; and the cells of a monoid's fold, of these operands or of none.
 Term reduced_by(Terms& terms, const ir::Program& program, ir::MonoidId monoid, Term operand);
 std::vector<Term> folded(Terms& terms, const ir::Program& program, const ir::Monoid& monoid,

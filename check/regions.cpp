@@ -1,4 +1,4 @@
-// Groups, choices and transfers: operations moved into a region, and regions that must cover what is read of them.
+// Groups and transfers: operations moved into a region, and regions that must cover what is read of them.
 #include <algorithm>
 
 #include "check/justify.h"
@@ -35,12 +35,6 @@ Justify::Result Justify::justify(const ir::GroupOf& j) {
   holds(ir::RegionKind::group, j.from, Obligation::group);
   check_group(context_.after, *side_.op);
   return {Obligation::group, {}};
-}
-
-// A choice is its first graph; whoever takes another one relies on that one's rule.
-Justify::Result Justify::justify(const ir::OfferedFor& j) {
-  holds(ir::RegionKind::choice, j.from, Obligation::choice);
-  return {Obligation::choice, {}};
 }
 
 // A transfer moves cells to the place that they had; for each of its reader's reads of the value there is a region.

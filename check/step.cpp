@@ -40,6 +40,15 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
 
 namespace {
 
+// What a rewrite rests on that was picked, by the name under which it was offered and justified.
+std::string assumed_of(const std::string& rule, const Believed* believed) {
+  if (rule.starts_with("rewrite ")) return fmt::format("the rule `{}`", rule);
+  std::size_t at = rule.find(ir::assuming);
+  bool derived = !believed || believed->alternatives.count(rule) == 0;
+  if (at == rule.npos) return derived ? "" : fmt::format("the alternative `{}`", rule);
+  return fmt::format("{} ({})", rule.substr(at + ir::assuming.size()), rule.substr(0, at));
+}
+
 class GraphCheck {
  public:
   GraphCheck(Context& context, const ir::GraphClaim& claim, std::string where, Verdict& verdict)
@@ -49,6 +58,7 @@ class GraphCheck {
     bool all = claim_.values.size() == after_.values.size() && claim_.operations.size() == after_.operations.size();
     expect(Obligation::well_formed, all, "not every value and every operation is claimed, or more than there are");
     expect(Obligation::unroll, claim_.steps >= 1, "{} steps of a repetition", claim_.steps);
+    if (context_.rule) bind();
     for (const OperationRef& copy : claim_.copies) copies(copy);
     for (const ir::EqualOperations& equal : claim_.equal) equal_operations(equal);
     classes();
@@ -66,7 +76,8 @@ class GraphCheck {
     }
     attempt(Obligation::writes_exact, "", [&] { check_writes(after_, places_, stands_for_); });
     for (const std::string& rule : places_.rules)
-      verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, fmt::format("the rule `{}`", rule)});
+      if (std::string what = assumed_of(rule, context_.believed); !what.empty())
+        verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, std::move(what)});
   }
 
  private:
@@ -78,6 +89,23 @@ class GraphCheck {
     for (auto& [assumed, what] : context_.assumed)
       verdict_.findings.push_back({assumed, Standing::assumed, where_ + where, std::move(what)});
     context_.assumed.clear();
+  }
+
+  // Variables of a rule that stand for one input are one value.
+  void bind() {
+    const ir::Graph& before = context_.before[claim_.before];
+    const std::vector<std::uint32_t>& stands_for = context_.rule->inputs;
+    expect(Obligation::choice, stands_for.size() == before.inputs.size(), "the rule has {} variables",
+           before.inputs.size());
+    std::map<std::uint32_t, ir::ValueId> first;
+    for (std::size_t k = 0; k < stands_for.size(); ++k) {
+      ir::ValueId own = before.inputs[k];
+      expect(Obligation::choice, stands_for[k] < after_.inputs.size(), "a variable stands for no input");
+      bool same = after_[after_.inputs[stands_for[k]]].type == before[own].type;
+      expect(Obligation::choice, same, "variable {} of the rule is of another type", k);
+      ir::ValueId known = first.emplace(stands_for[k], own).first->second;
+      places_.merge(places_.class_of({{}, own, {}}), places_.class_of({{}, known, {}}));
+    }
   }
 
   // A map that copies its operand whole: the result is the operand.
@@ -146,8 +174,20 @@ class GraphCheck {
         expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} is another value", what, k);
       }
     };
-    same(after_.inputs, before.inputs, "input", 0);
-    same(after_.outputs, before.outputs, "output", claim_.steps - 1);
+    if (!context_.rule) {
+      same(after_.inputs, before.inputs, "input", 0);
+      return same(after_.outputs, before.outputs, "output", claim_.steps - 1);
+    }
+    auto pick = [](const std::vector<ir::ValueId>& from, const std::vector<std::uint32_t>& numbers) {
+      std::vector<ir::ValueId> picked;
+      for (std::uint32_t k : numbers) {
+        expect(Obligation::choice, k < from.size(), "the rule has no input or output {}", k);
+        picked.push_back(from[k]);
+      }
+      return picked;
+    };
+    same(pick(after_.inputs, context_.rule->inputs), before.inputs, "input", 0);
+    same(after_.outputs, pick(before.outputs, context_.rule->outputs), "output", 0);
   }
 
   Context& context_;
@@ -163,9 +203,21 @@ class GraphCheck {
 
 }  // namespace
 
+void check_graphs(Context& context, const std::string& where, Verdict& verdict) {
+  for (std::size_t k = 0; k < context.claims.size(); ++k) {
+    std::string graph = fmt::format("{}, graph {}", where, context.claims[k].after.index());
+    verdict.attempt({}, graph, [&] { GraphCheck(context, context.claims[k], graph, verdict).run(); });
+  }
+}
+
 void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
-                Verdict& verdict) {
+                Verdict& verdict, const Believed& believed) {
   Context context{before, after, {step.graphs.begin(), step.graphs.end()}};
+  context.believed = &believed;
+  for (const ir::AlternativeClaim& alternative : step.alternatives) {
+    bool fresh = context.alternatives.emplace(alternative.claim.after, &alternative).second;
+    expect(Obligation::choice, fresh, "graph {} is offered twice", alternative.claim.after.index());
+  }
   for (const ir::GraphClaim& claim : step.graphs) {
     auto same = std::ranges::count(step.graphs, claim.after, &ir::GraphClaim::after);
     bool there = claim.after.index() < after.graphs.size() && claim.before.index() < before.graphs.size();
@@ -173,10 +225,7 @@ void check_step(const ir::Program& before, const ir::Program& after, const ir::S
   }
   const ir::GraphClaim* main = context.claim_of(after.main, before.main);
   expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "nothing is claimed of the main graph");
-  for (std::size_t k = 0; k < context.claims.size(); ++k) {
-    std::string graph = fmt::format("{}, graph {}", where, context.claims[k].after.index());
-    verdict.attempt({}, graph, [&] { GraphCheck(context, context.claims[k], graph, verdict).run(); });
-  }
+  check_graphs(context, where, verdict);
 }
 
 }  // namespace tap::check

@@ -26,6 +26,14 @@ bool is_number(const Affine& a) {
   return std::all_of(a.begin(), a.end() - 1, [](std::int64_t c) { return c == 0; });
 }
 
+// Either order of the operands gives the same bits: any nan is the one nan, and -0 is less than 0.
+bool commutes(CellOp op) {
+  static constexpr CellOp commuting[] = {CellOp::add,     CellOp::mul,    CellOp::min,
+                                         CellOp::max,     CellOp::equal,  CellOp::not_equal,
+                                         CellOp::bitand_, CellOp::bitor_, CellOp::bitxor_};
+  return std::find(std::begin(commuting), std::end(commuting), op) != std::end(commuting);
+}
+
 }  // namespace
 
 Term Terms::add(Node node) {
@@ -97,6 +105,7 @@ Term Terms::apply(CellOp op, ElementType type, std::vector<Term> args) {
   if (op == CellOp::cast && nodes_[args[0]].type == type && is_rounded(args[0])) return args[0];
   if (type == ElementType::i64)
     if (auto linear = as_linear(op, args)) return *linear;
+  if (commutes(op)) std::sort(args.begin(), args.end());
   return add({Kind::apply, op, type, {}, std::move(args)});
 }
 
@@ -130,6 +139,7 @@ void Terms::close() {
           continue;
         }
       for (Term& arg : node.args) arg = find(arg);
+      if (node.kind == Kind::apply && commutes(node.op)) std::sort(node.args.begin(), node.args.end());
       Term other = classes.try_emplace(std::move(node), t).first->second;
       if (find(other) == find(t)) continue;
       parent_[find(t)] = find(other);

@@ -1,8 +1,8 @@
 // Cells as terms of a hash-consed arena, so that equal terms have one number, with a congruence closure over it: terms may
 // be declared equal, and then are whatever is made of them alike.
 //
-// Three things are normal from the start, since they hold by the meaning of cells: affine functions of the index (i64 cells
-// wrap, so they are linear forms modulo 2^64), casts of what is of that type already, and reads, which are known by the value
+// Four things are normal from the start, since they hold by the meaning of cells: affine functions of the index (i64 cells
+// wrap, so they are linear forms modulo 2^64), casts of what is of that type already, operands that commute, and reads, which are known by the value
 // that they read, their place, their coordinates and their fill, not by their number.
 #pragma once
 

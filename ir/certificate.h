@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -128,8 +129,8 @@ struct GroupOf {
   bool operator==(const GroupOf&) const = default;
 };
 
-// A choice whose first graph holds these operations; what its other graphs compute is equal by the rule that each names,
-// which was tried or proved. To pick one, claim its operations as copied, by paths through the choice.
+// A choice whose first graph holds these operations. Each of its other graphs has a claim of its own (AlternativeClaim). To
+// pick one, claim its operations as copied, by paths through the choice.
 struct OfferedFor {
   std::vector<OperationRef> from;
   bool operator==(const OfferedFor&) const = default;
@@ -179,9 +180,31 @@ struct PlacedFrom {
   bool operator==(const PlacedFrom&) const = default;
 };
 
-using Justification =
-    std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf, TotalsOf, CarryOf,
-                 CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf, FoldOf, ApartOf, PlacedFrom>;
+// A step of a product ⊕ of a ⊗ b ⊗ c … that is computed a few factors at a time (`of`: the product as it was written): dim d
+// is dims[d] there. A step that writes a new value reduces over what no other factor and no result needs:
+//   t[i, k] = sum[j] a[i, j] * b[j, k]       new, dims (0, 3, 2)
+//   y[i, l] = sum[k] t[i, k] * c[k, l]       what `of` writes, dims (0, 1, 3)
+struct ProductOf {
+  OperationRef of;
+  std::vector<std::uint32_t> dims;
+  bool operator==(const ProductOf&) const = default;
+};
+
+// `from`, an operation of a rule's pattern, with its dims in another order: dim d of it is dims[d] here.
+struct Reordered {
+  OperationRef from;
+  std::vector<std::uint32_t> dims;
+  bool operator==(const Reordered&) const = default;
+};
+
+// A map that copies its operand whole: what it writes is the same value.
+struct WholeCopy {
+  bool operator==(const WholeCopy&) const = default;
+};
+
+using Justification = std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf,
+                                   TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf,
+                                   FoldOf, ApartOf, PlacedFrom, ProductOf, Reordered, WholeCopy>;
 
 // Two operations of `before` that compute the same from the same: their results are one.
 struct EqualOperations {
@@ -203,6 +226,25 @@ struct GraphClaim {
   bool operator==(const GraphClaim&) const = default;
 };
 
+// Of a choice's alternative by a rule: the instance of the rule, which is operation `instance` of the rules' main graph: a
+// choice between the pattern and the replacement. `pattern` is the choice's first graph, of the pattern.
+struct RuleUse {
+  std::uint32_t instance = 0;
+  std::vector<std::uint32_t> inputs;   // by variable of the rule: the input of the choice's graphs that it stands for
+  std::vector<std::uint32_t> outputs;  // by output of the choice's graphs: that of the rule's sides
+  GraphClaim pattern;
+  bool operator==(const RuleUse&) const = default;
+};
+// An alternative that a step offers: `claim.after` is its graph. By a derivation `claim.before` is the choice's first graph,
+// of `after`, too; by a rule it is the rule's replacement, of the rules.
+struct AlternativeClaim {
+  GraphClaim claim;
+  std::optional<RuleUse> rule = {};
+  bool operator==(const AlternativeClaim&) const = default;
+};
+// What stands at the end of an alternative's name and is assumed of it:  …, assuming that values are finite
+inline constexpr std::string_view assuming = ", assuming that ";
+
 // What a step made, and so what it claims: a program, whose graphs it speaks of; the block graphs of a program, whose tasks
 // compute what its graphs say; a schedule of the program that the block graphs are of, whose tasks compute what it says. Of
 // the latter two everything is listed, down to the box of a task, so there is no more to claim.
@@ -213,6 +255,7 @@ struct Step {
   std::string before, after;  // hashes of the stages' text
   std::vector<GraphClaim> graphs;
   StageKind made = StageKind::program;
+  std::vector<AlternativeClaim> alternatives = {};  // of choices that are new
   bool operator==(const Step&) const = default;
 };
 

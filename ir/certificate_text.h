@@ -1,6 +1,6 @@
 // The text form of a certificate.  parse_certificate(print(c)) == c
 //
-//   tap-certificate 1
+//   tap-certificate 2
 //   step compose_maps
 //     before 4f2a…
 //     after 91c0…
@@ -11,6 +11,11 @@
 //       value 3 is new
 //       operation 0 composed 1 (read 0 by 0, read 2 by 4 (read 0 by 3))
 //       alike 2, 5
+//     alternative 6 of 5              graphs of a choice that is new, both of what the step made
+//       operation 0 product 0 (0, 3, 2)
+//     alternative 7 of 3              graph 3 is one of the rules
+//     rule 2 (0, 1) (0)               by their operation 2: which inputs and outputs its own are
+//     pattern 5 of 2
 //   step expand
 //     before 91c0…
 //     after 77ab…
@@ -27,7 +32,7 @@
 
 namespace tap::ir {
 
-inline constexpr int certificate_version = 1;
+inline constexpr int certificate_version = 2;
 
 std::string print(const Certificate& certificate);
 std::variant<Certificate, TextError> parse_certificate(std::string_view text);

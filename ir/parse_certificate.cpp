@@ -38,17 +38,20 @@ class CertificateParser {
   void take(Line& line) {
     std::string_view keyword = line.word();
     if (keyword == "end") ended_ = true;
-    else if (keyword == "step") certificate_.steps.push_back({line.name(), {}, {}, {}});
+    else if (keyword == "step") certificate_.steps.push_back({line.name(), {}, {}, {}}), claim_ = nullptr;
     else if (certificate_.steps.empty()) line.fail(fmt::format("`{}` stands before the first step", keyword));
     else if (keyword == "before") step().before = line.quoted_text();
     else if (keyword == "after") step().after = line.quoted_text();
     else if (keyword == "made") step().made = line.word_of(words::stages, "kind of stage");
-    else if (keyword == "graph") graph(line);
-    else if (step().graphs.empty()) line.fail(fmt::format("`{}` stands before the first graph", keyword));
+    else if (keyword == "graph") step().graphs.push_back(graph(line)), claim_ = &step().graphs.back();
+    else if (keyword == "alternative") step().alternatives.push_back({graph(line)}), claim_ = &alternative(line).claim;
+    else if (keyword == "rule") rule(line);
+    else if (keyword == "pattern") pattern(line);
+    else if (!claim_) line.fail(fmt::format("`{}` stands before the first graph", keyword));
     else in_graph(keyword, line);
   }
 
-  void graph(Line& line) {
+  GraphClaim graph(Line& line) {
     GraphClaim claim;
     claim.after = GraphId(line.any_number());
     line.expect_word("of");
@@ -58,11 +61,28 @@ class CertificateParser {
       line.expect_word("from");
       claim.first = line.integer();
     }
-    step().graphs.push_back(std::move(claim));
+    return claim;
+  }
+
+  AlternativeClaim& alternative(Line& line) {
+    if (step().alternatives.empty()) line.fail("no alternative stands before");
+    return step().alternatives.back();
+  }
+  void rule(Line& line) {
+    RuleUse use{line.any_number(), {}, {}, {}};
+    use.inputs = numbers(line);
+    use.outputs = numbers(line);
+    alternative(line).rule = std::move(use);
+  }
+  void pattern(Line& line) {
+    std::optional<RuleUse>& use = alternative(line).rule;
+    if (!use) line.fail("no rule stands before its pattern");
+    use->pattern = graph(line);
+    claim_ = &use->pattern;
   }
 
   void in_graph(std::string_view keyword, Line& line) {
-    GraphClaim& claim = step().graphs.back();
+    GraphClaim& claim = *claim_;
     if (keyword == "value") {
       expect_number(line, claim.values.size());
       line.expect_word("is");
@@ -128,6 +148,9 @@ class CertificateParser {
   static std::vector<OperationRef> operations(Line& line) {
     return line.list("(", ")", [&] { return operation(line); });
   }
+  static std::vector<std::uint32_t> numbers(Line& line) {
+    return line.list("(", ")", [&] { return line.any_number(); });
+  }
   static std::vector<ComposedRead> composed_reads(Line& line, int depth = 0) {
     if (depth > 256) line.fail("compositions are nested deeper than 256");
     return line.list("(", ")", [&] {
@@ -156,10 +179,13 @@ class CertificateParser {
   static Justification justification(Line& line) {
     std::string_view kind = line.word();
     if (kind == "transfer") return TransferOf{};
+    if (kind == "copy") return WholeCopy{};
     if (kind == "group") return GroupOf{operations(line)};
     if (kind == "offered") return OfferedFor{operations(line)};
     OperationRef from = operation(line);
     if (kind == "copied") return Copied{from};
+    if (kind == "product") return ProductOf{from, numbers(line)};
+    if (kind == "reordered") return Reordered{from, numbers(line)};
     if (kind == "simplified") return Simplified{from, {}, {}};
     if (kind == "composed") return Composed{from, composed_reads(line)};
     if (kind == "blocked") return BlockedFrom{from};
@@ -196,6 +222,7 @@ class CertificateParser {
   Line last_{"", 0};
   bool started_ = false, ended_ = false;
   Certificate certificate_;
+  GraphClaim* claim_ = nullptr;  // whose lines follow
 };
 
 }  // namespace

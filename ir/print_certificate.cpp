@@ -36,6 +36,8 @@ std::string written(const std::vector<ComposedRead>& reads) {
   return "(" + joined(parts) + ")";
 }
 
+std::string written(const std::vector<std::uint32_t>& numbers) { return fmt::format("({})", fmt::join(numbers, ", ")); }
+
 std::string words_for(const Copied& j) { return "copied " + written(j.from); }
 std::string words_for(const Simplified& j) {
   std::string text = "simplified " + written(j.from);
@@ -72,10 +74,14 @@ std::string words_for(const ApartOf& j) { return "apart " + written(j.of); }
 std::string words_for(const PlacedFrom& j) { return fmt::format("placed {} from {}", written(j.of), j.apart.index()); }
 std::string words_for(const FoldOf& j) { return fmt::format("fold {} dim {} by {}", written(j.of), j.dim, j.size); }
 
-void print(std::string& text, const GraphClaim& claim) {
+std::string words_for(const ProductOf& j) { return fmt::format("product {} {}", written(j.of), written(j.dims)); }
+std::string words_for(const Reordered& j) { return fmt::format("reordered {} {}", written(j.from), written(j.dims)); }
+std::string words_for(const WholeCopy&) { return "copy"; }
+
+void print(std::string& text, const GraphClaim& claim, std::string_view kind) {
   std::string steps = claim.steps == 1 && claim.first == 0 ? ""
                                                            : fmt::format(" steps {} from {}", claim.steps, claim.first);
-  text += fmt::format("  graph {} of {}{}\n", claim.after.index(), claim.before.index(), steps);
+  text += fmt::format("  {} {} of {}{}\n", kind, claim.after.index(), claim.before.index(), steps);
   for (std::size_t v = 0; v < claim.values.size(); ++v)
     text += fmt::format("    value {} is {}\n", v, claim.values[v] ? written(*claim.values[v]) : "new");
   for (std::size_t o = 0; o < claim.operations.size(); ++o) {
@@ -95,7 +101,14 @@ std::string print(const Certificate& certificate) {
     text += fmt::format("step {}\n  before {}\n  after {}\n", written_name(step.pass), quoted(step.before),
                         quoted(step.after));
     if (step.made != StageKind::program) text += fmt::format("  made {}\n", words::text_of(words::stages, step.made));
-    for (const GraphClaim& claim : step.graphs) print(text, claim);
+    for (const GraphClaim& claim : step.graphs) print(text, claim, "graph");
+    for (const AlternativeClaim& alternative : step.alternatives) {
+      print(text, alternative.claim, "alternative");
+      if (!alternative.rule) continue;
+      const auto& [instance, inputs, outputs, pattern] = *alternative.rule;
+      text += fmt::format("  rule {} {} {}\n", instance, written(inputs), written(outputs));
+      print(text, pattern, "pattern");
+    }
   }
   return text + "end\n";
 }

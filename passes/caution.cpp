@@ -34,4 +34,11 @@ std::string why_not_in_parts(const Program& program, const Operator& reduction, 
   return "";
 }
 
+std::string assumptions(const std::string& monoid, std::initializer_list<Law> laws, bool finite) {
+  std::string text;
+  if (std::find(laws.begin(), laws.end(), Law::assumed) != laws.end()) text = "the laws of `" + monoid + "` hold";
+  if (finite) text += text.empty() ? "values are finite" : " and values are finite";
+  return text.empty() ? "" : std::string(assuming) + text;
+}
+
 }  // namespace tap::passes

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "passes/caution.h"
 #include "passes/cell_facts.h"
 #include "passes/contraction_graph.h"
 #include "passes/semiring.h"
@@ -97,6 +98,9 @@ std::optional<Question> question_of(const Operator& op, bool strict_fp, Distribu
   return q;
 }
 
+// Whether products in another order are the same bits: floats round and overflow elsewhere, the least and greatest do not.
+bool exact(CellOp times, ElementType type) { return !is_float(type) || times == CellOp::min || times == CellOp::max; }
+
 std::string flops_text(double flops) {
   return flops < 1e15 ? fmt::format("{:.0f}", flops) : fmt::format("{:.3g}", flops);
 }
@@ -129,8 +133,13 @@ Reassociation Reassociator::run(const Program& program, const Operator& op, bool
   }
   ContractionGraph graph = graph_of(program, op, {q->problem, q->factors, q->times}, tree);
   result.program = graph.program;
+  result.dims = std::move(graph.dims);
   result.rule = fmt::format("{}{}: {} operations instead of {}, by {}", order_rule_start, graph.order,
                             flops_text(tree.flops), flops_text(result.flops_before), q->law);
+  const bool finite = !exact(q->times, op.exprs[q->factors.front()].type);
+  const Monoid* by = op.reduce() ? &program[op.reduce()->monoid] : nullptr;
+  result.rule += by ? assumptions(by->name, {by->laws.associative, by->laws.identity, by->laws.commutative}, finite)
+                    : assumptions("", {}, finite);
   return result;
 }
 

@@ -17,9 +17,10 @@
 namespace tap::passes {
 
 struct Reassociation {
-  std::shared_ptr<const ir::Program> program;  // null if none is offered; main's inputs are the operator's operands
-  std::string rule;                            // what stands in the alternative, with the operations that it saves
-  std::string remark;                          // why none is offered
+  std::shared_ptr<const ir::Program> program;    // null if none is offered; main's inputs are the operator's operands
+  std::string rule;                              // what stands in the alternative, with the operations that it saves
+  std::string remark;                            // why none is offered
+  std::vector<std::vector<std::uint32_t>> dims;  // by operation of the program: which dims of the operator its own are
   double flops_before = 0, flops_after = 0;
 };
 

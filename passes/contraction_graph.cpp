@@ -35,7 +35,8 @@ class TreeBuilder {
     graph_.outputs = {values_.back()};
     program_.graphs.push_back(std::move(graph_));
     program_.main = GraphId(0);
-    return {std::make_shared<Program>(std::move(program_)), text(static_cast<std::uint32_t>(tree_.nodes.size() - 1))};
+    return {std::make_shared<Program>(std::move(program_)), text(static_cast<std::uint32_t>(tree_.nodes.size() - 1)),
+            std::move(dims_)};
   }
 
  private:
@@ -66,10 +67,12 @@ class TreeBuilder {
     op.name = last ? op_.name : "product";
     place_.assign(op_.dims.size(), 0);
     copied_.clear();
+    dims_.emplace_back();
     for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
       if (!(steps_[n].over >> d & 1)) continue;
       place_[d] = static_cast<std::uint32_t>(op.dims.size());
       op.dims.push_back(op_.dims[d]);
+      dims_.back().push_back(d);
       op.dims.back().role = steps_[n].result >> d & 1 ? DimRole::parallel : DimRole::reduction;
     }
     Operation operation;
@@ -162,9 +165,10 @@ class TreeBuilder {
   Program program_;
   Graph graph_;
   int made_ = 0;
-  std::vector<ValueId> values_;       // by node; invalid for a leaf that is read where it is needed
-  std::vector<std::uint32_t> place_;  // by dim of the operator: that of the step
-  std::map<CellId, CellId> copied_;   // to the step
+  std::vector<std::vector<std::uint32_t>> dims_;  // by operation
+  std::vector<ValueId> values_;                   // by node; invalid for a leaf that is read where it is needed
+  std::vector<std::uint32_t> place_;              // by dim of the operator: that of the step
+  std::map<CellId, CellId> copied_;               // to the step
 };
 
 }  // namespace

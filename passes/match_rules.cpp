@@ -138,7 +138,7 @@ class GraphMatcher {
       if (entry->second < 0) continue;
       if (fresh) codes_.insert(canonical_form(program_, program_[id_of]).code);
       CanonicalForm form = labelled(program_[id_of], graph_.operations[o].operands);
-      by_code_.emplace(std::move(form.code), Known{OperationId(o), std::move(form.results)});
+      by_code_.emplace(std::move(form.code), Known{OperationId(o), std::move(form.dims), std::move(form.results)});
     }
   }
 
@@ -153,7 +153,7 @@ class GraphMatcher {
   using Region = std::set<OperationId>;
   struct Known {
     OperationId operation;
-    std::vector<std::uint32_t> results;
+    std::vector<std::uint32_t> dims, results;
   };
 
   int sketch_number(const Operator& op) const {
@@ -270,9 +270,13 @@ class GraphMatcher {
         place = value;
       }
       found.insert(known->second.operation);
+      match.in_order &= form.results == known->second.results;
+      match.here.push_back({known->second.operation, std::vector<std::uint32_t>(form.dims.size()), same.results});
+      for (std::size_t k = 0; k < form.dims.size(); ++k) match.here.back().dims[form.dims[k]] = known->second.dims[k];
     }
     for (ValueId v : pattern.outputs) match.results.push_back(number[v.index()]);
     match.operations.assign(found.begin(), found.end());
+    match.values = std::move(number);
     return true;
   }
 

@@ -21,6 +21,15 @@ struct Match {
   std::vector<ir::ValueId> variables;           // what they stand for
   std::vector<ir::ValueId> results;             // of the pattern
   std::shared_ptr<const RulePiece> piece = {};  // calls are inlined
+  // By value and by operation of the pattern: what it is here; and by dim of that operation, which dim it is here.
+  struct Here {
+    ir::OperationId operation;
+    std::vector<std::uint32_t> dims;
+    std::vector<ir::ValueId> results;  // of the operation, in its order
+  };
+  std::vector<ir::ValueId> values = {};
+  std::vector<Here> here = {};
+  bool in_order = true;  // results of an operation, in the order in which the pattern has them
 };
 struct Matches {
   std::vector<Match> found;                                            // by their last operation

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "passes/caution.h"
 #include "passes/cell_facts.h"
 #include "passes/fold_facts.h"
 #include "passes/operator_edit.h"
@@ -272,6 +273,9 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
     return result;
   }
   const std::uint32_t dim = dim_to_fold(op);
+  const Monoid& by = program[op.reduce()->monoid];
+  const bool floats = std::any_of(by.components.begin(), by.components.end(), [](auto& c) { return is_float(c.type); });
+  const std::string rests_on = assumptions(by.name, {by.laws.associative, by.laws.identity, by.laws.fold}, floats);
   for (std::int64_t size : block_sizes(op.dims[dim].range.hi)) {
     const FoldedSpace space = folded_space(op, dim, size);
     FoldBuilder builder(program, op, space);
@@ -285,6 +289,7 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
     made.rule = space.count == 1 ? fmt::format("{} over {} at once", name, own)
                                  : fmt::format("{} in blocks of {} of {}", name, size, own);
     if (contracts) made.rule += rule_end;
+    made.rule += rests_on;
     result.offers.push_back(std::move(made));
   }
   return result;
@@ -292,7 +297,8 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
 
 bool is_fold(std::string_view rule) { return rule.starts_with(fold_rule_start); }
 bool is_contracting_fold(std::string_view rule) {
-  return is_fold(rule) && rule.ends_with(rule_end) && rule.find("` in blocks of ") == rule.npos;
+  return is_fold(rule) && rule.substr(0, rule.find(assuming)).ends_with(rule_end) &&
+         rule.find("` in blocks of ") == rule.npos;
 }
 
 }  // namespace tap::passes

@@ -8,7 +8,7 @@
 #include "passes/fuse.h"
 #include "passes/match_rules.h"
 #include "passes/monoid_fold.h"
-#include "passes/offers.h"
+#include "passes/offered_claims.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -54,12 +54,13 @@ std::vector<std::optional<Sharding>> uses_of(const Graph& graph, const Operation
 // One round: offers in some graphs of a program.
 class Round {
  public:
-  Round(const Program& before, const PassContext& context, RuleMatcher* matcher, GraphNumbers& numbers,
+  Round(const Program& before, const PassContext& context, RuleMatcher* matcher, GraphNumbers& numbers, RuleBook& book,
         std::vector<Remark>& remarks)
       : before_(before),
         context_(context),
         matcher_(matcher),
         numbers_(numbers),
+        book_(book),
         remarks_(remarks),
         after_(before),
         adder_(after_),
@@ -88,6 +89,13 @@ class Round {
     std::vector<GraphId> place = drop_unreached(after_);
     for (GraphClaim& claim : step.graphs) claim.after = place[claim.after.index()];
     std::erase_if(step.graphs, [](const GraphClaim& claim) { return !claim.after.valid(); });
+    for (AlternativeClaim& alternative : claims_) {
+      ir::GraphId& first = alternative.rule ? alternative.rule->pattern.after : alternative.claim.before;
+      alternative.claim.after = place[alternative.claim.after.index()];
+      first = place[first.index()];
+      // Of a place that was given up, or whose offers are those of another, nothing is there.
+      if (alternative.claim.after.valid()) step.alternatives.push_back(std::move(alternative));
+    }
     for (Target& target : next_) target.graph = place[target.graph.index()];
     return {{std::move(after_), std::move(step)}, std::move(next_)};
   }
@@ -109,8 +117,19 @@ class Round {
         remark(graph, operations, fmt::format("`{}` is not offered: {}", rule, match.piece->guard));
         continue;
       }
+      if (!match.in_order) {
+        remark(graph, operations, fmt::format("`{}` is not offered: its pattern has results in another order", rule));
+        continue;
+      }
       std::shared_ptr<const Program> own(match.piece, &match.piece->program);
-      offers.push_back({operations, match.variables, match.results, own, match.piece->replacement, rule});
+      offers.push_back({operations,
+                        match.variables,
+                        match.results,
+                        own,
+                        match.piece->replacement,
+                        rule,
+                        {},
+                        std::make_shared<Match>(match)});
     }
     for (auto [rule, at] : matches.given_up)
       remark(graph, {at},
@@ -136,6 +155,7 @@ class Round {
       if (!order.program) continue;
       offers.push_back(
           {{OperationId(o)}, operation.operands, operation.results, order.program, order.program->main, order.rule});
+      for (const auto& dims : order.dims) offers.back().why.push_back(ProductOf{{{}, OperationId(0)}, dims});
     }
   }
 
@@ -147,9 +167,12 @@ class Round {
       if (!reduce || !before_[reduce->monoid].fold) continue;
       FoldOffers folds = fold_offers(before_, in_own_words(before_, operation), context_.strict_fp);
       if (!folds.remark.empty()) remark(graph, {OperationId(o)}, folds.remark);
-      for (FoldedReduction& fold : folds.offers)
+      for (FoldedReduction& fold : folds.offers) {
         offers.push_back(
             {{OperationId(o)}, operation.operands, operation.results, fold.program, fold.program->main, fold.rule});
+        offers.back().why.assign((*fold.program)[fold.program->main].operations.size(),
+                                 FoldOf{{{}, OperationId(0)}, fold.dim, fold.size});
+      }
     }
   }
 
@@ -157,8 +180,8 @@ class Round {
   std::vector<Place> places_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);
-    add_orders(target, offers);
-    add_folds(target, offers);
+    if (!context_.no_distribute) add_orders(target, offers);
+    if (!context_.no_distribute) add_folds(target, offers);
     if (offers.empty()) return {};
     std::map<Operations, std::vector<Offer>> by_place;
     for (Offer& offer : offers) {
@@ -276,15 +299,17 @@ class Round {
     std::vector<Numbers> around = target.around;
     around.push_back(numbers_.of(forms_, adder_[region.graph]));
     for (const Offer& offer : offers) {
-      GraphId id =
+      GraphAdder::Added added =
           adder_.add_offer(offer, boundary, fmt::format("{}#{}", graph_name(region), region.alternatives.size() + 1));
-      Numbers computes = numbers_.of(forms_, adder_[id]);
+      Numbers computes = numbers_.of(forms_, adder_[added.graph]);
       if (std::find(around.begin(), around.end(), computes) != around.end()) {
         remark(graph, operations, fmt::format("`{}` offers what is written already", offer.rule));
         continue;
       }
       around.push_back(std::move(computes));
-      region.alternatives.push_back({id, offer.rule});
+      region.alternatives.push_back({added.graph, offer.rule});
+      claims_.push_back(
+          claim_of({offer, boundary, region.graph, adder_[region.graph]}, added, adder_[added.graph], book_));
     }
     if (region.alternatives.empty()) return std::nullopt;
     Place place{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
@@ -310,6 +335,8 @@ class Round {
   const PassContext& context_;
   RuleMatcher* matcher_;
   GraphNumbers& numbers_;
+  RuleBook& book_;
+  std::vector<AlternativeClaim> claims_;
   std::vector<Remark>& remarks_;
   std::optional<Surroundings> around_;  // of the graph that is looked at
   bool nested_ = false;                 // whether that is a choice's
@@ -328,11 +355,12 @@ PassResult offer_choices(const Program& program, const PassContext& context) {
   std::optional<RuleMatcher> matcher;
   if (context.rules) matcher.emplace(*context.rules);
   GraphNumbers numbers;
+  RuleBook book;
   std::vector<Target> targets;
   for (std::size_t g = 0; g < program.graphs.size(); ++g) targets.push_back({GraphId(g)});
   for (int depth = 0; depth < most_nested_choices && !targets.empty(); ++depth) {
     if (depth > 0 && result.program.graphs.size() > most_graphs) break;
-    Round round(result.program, context, matcher ? &*matcher : nullptr, numbers, result.remarks);
+    Round round(result.program, context, matcher ? &*matcher : nullptr, numbers, book, result.remarks);
     if (!round.run(targets)) break;
     auto [made, next] = round.take();
     targets = std::move(next);
@@ -340,6 +368,7 @@ PassResult offer_choices(const Program& program, const PassContext& context) {
     result.program = std::move(made.program);
     result.step = std::move(made.step);
   }
+  result.rules = book.take();
   if (result.step.graphs.empty())
     for (std::size_t g = 0; g < program.graphs.size(); ++g)
       result.step.graphs.push_back(untouched(program, GraphId(g)));

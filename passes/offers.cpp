@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph_rebuild.h"
 #include "ir/text_names.h"
 #include "passes/operator_edit.h"
 #include "passes/rebuild.h"
@@ -127,16 +128,18 @@ GraphId GraphAdder::add_part(const Graph& graph, const Operations& operations, c
   return add(std::move(part));
 }
 
-GraphId GraphAdder::add_offer(const Offer& offer, const Boundary& boundary, const std::string& name) {
+GraphAdder::Added GraphAdder::add_offer(const Offer& offer, const Boundary& boundary, const std::string& name) {
   const Graph& from = (*offer.program)[offer.graph];
   Graph graph;
   graph.name = name;
   std::vector<ValueId> place(from.values.size());
+  Added all;  // with what is dead
   std::set<std::string> names;
-  auto add_value = [&](const std::string& wanted, TensorType type) {
+  auto add_value = [&](const std::string& wanted, TensorType type, ValueId is) {
     std::string unique = wanted;
     for (int n = 2; !names.insert(unique).second; ++n) unique = fmt::format("{}#{}", wanted, n);
     graph.values.push_back({std::move(unique), std::move(type)});
+    all.values.emplace_back(is);
     return ValueId(graph.values.size() - 1);
   };
   for (ValueId input : boundary.inputs) {
@@ -144,18 +147,20 @@ GraphId GraphAdder::add_offer(const Offer& offer, const Boundary& boundary, cons
     for (std::size_t k = 0; k < offer.inputs.size(); ++k) {
       if (offer.inputs[k] != input) continue;
       const Value& value = from[from.inputs[k]];
-      if (!own.valid()) own = add_value(value.name, value.type);
+      if (!own.valid()) own = add_value(value.name, value.type, from.inputs[k]);
       place[from.inputs[k].index()] = own;
     }
     graph.inputs.push_back(own);
   }
   for (std::size_t v = 0; v < from.values.size(); ++v)
-    if (!place[v].valid()) place[v] = add_value(from.values[v].name, from.values[v].type);
-  for (Operation operation : from.operations) {
+    if (!place[v].valid()) place[v] = add_value(from.values[v].name, from.values[v].type, ValueId(v));
+  for (std::size_t o = 0; o < from.operations.size(); ++o) {
+    Operation operation = from.operations[o];
     operation.op = import(*offer.program, operation.op);
     for (ValueId& v : operation.operands) v = place[v.index()];
     for (ValueId& v : operation.results) v = place[v.index()];
     graph.operations.push_back(std::move(operation));
+    all.operations.emplace_back(OperationId(o));
   }
   for (ValueId result : boundary.results) {
     auto k =
@@ -163,13 +168,20 @@ GraphId GraphAdder::add_offer(const Offer& offer, const Boundary& boundary, cons
     ValueId output = place[from.outputs[k].index()];
     // An output is a value of its own: of f(x) => x it is a copy.
     if (contains(graph.inputs, output) || contains(graph.outputs, output)) {
-      ValueId own = add_value(graph[output].name, graph[output].type);
+      ValueId own = add_value(graph[output].name, graph[output].type, from.outputs[k]);
       graph.operations.push_back({add(copy_operator(graph[output].type)), {output}, {own}, {}});
+      all.operations.emplace_back();
       output = own;
     }
     graph.outputs.push_back(output);
   }
-  return add(without_dead_code(graph));
+  Selection alive = alive_part(graph);
+  Added made{add(rebuild(graph, alive)), {}, {}};
+  for (std::size_t v = 0; v < all.values.size(); ++v)
+    if (alive.values[v]) made.values.push_back(all.values[v]);
+  for (std::size_t o = 0; o < all.operations.size(); ++o)
+    if (alive.operations[o]) made.operations.push_back(all.operations[o]);
+  return made;
 }
 
 // A fold is written in terms of other monoids.

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "ir/certificate.h"
 #include "ir/graph_algorithms.h"
 #include "passes/canonical.h"
 
 namespace tap::passes {
+
+struct Match;  // passes/match_rules.h
 
 using Operations = std::set<ir::OperationId>;
 
@@ -22,6 +25,10 @@ struct Offer {
   std::shared_ptr<const ir::Program> program;
   ir::GraphId graph;
   std::string rule;
+  // Why it computes the same: of a product or a fold for each of its operations (of operation 0 of what it replaces), of a rule
+  // by the match.
+  std::vector<ir::Justification> why = {};
+  std::shared_ptr<const Match> match = {};
 };
 
 // A set of operations seen from outside.
@@ -62,8 +69,14 @@ class GraphAdder {
   // These operations alone. `names`: by value of the graph.
   ir::GraphId add_part(const ir::Graph& graph, const Operations& operations, const Boundary& boundary,
                        const std::vector<std::string>& names);
-  // What is offered, with the boundary's inputs and results.
-  ir::GraphId add_offer(const Offer& offer, const Boundary& boundary, const std::string& name);
+  // What is offered, with the boundary's inputs and results; and what of it is what of the offer.
+  struct Added {
+    ir::GraphId graph;
+    std::vector<std::optional<ir::ValueId>> values;          // by its value: that of the offer
+    std::vector<std::optional<ir::OperationId>> operations;  // none: it copies its operand
+  };
+  Added add_offer(const Offer& offer, const Boundary& boundary, const std::string& name);
+  ir::GraphId import(const ir::Program& from, ir::GraphId graph);
 
   const ir::Graph& operator[](ir::GraphId id) const { return added_[id.index() - program_.graphs.size()]; }
   std::vector<ir::Graph> take() { return std::move(added_); }
@@ -72,7 +85,6 @@ class GraphAdder {
   ir::GraphId add(ir::Graph graph);
   ir::OperatorId import(const ir::Program& from, ir::OperatorId op);
   ir::MonoidId import(const ir::Program& from, ir::MonoidId monoid);
-  ir::GraphId import(const ir::Program& from, ir::GraphId graph);
 
   ir::Program& program_;
   ir::Interner interner_;

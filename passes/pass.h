@@ -21,6 +21,7 @@ struct PassContext {
   bool strict_fp = false;          // floats as written: no reassociation
   const RuleSet* rules = nullptr;  // the program's rewrites, and those of the libraries that it uses
   bool require_proof = false;      // nothing is done by itself that rests on a law which is only assumed
+  bool no_distribute = false;      // products and folds are computed as they are written
 };
 
 // Why a pass declined, or dropped something that was spoken of, in one sentence, for people (`--remarks`).
@@ -54,6 +55,8 @@ struct PassResult {
   std::vector<Remark> remarks = {};
   std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
   std::vector<Stage> earlier = {};         // before the last one: of one that applies decisions one after another
+  // The instances of rewrite rules by which the claims speak of alternatives: choices between a pattern and its replacement.
+  std::optional<ir::Program> rules = {};
 };
 
 enum class When : std::uint8_t {

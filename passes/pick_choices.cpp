@@ -166,37 +166,10 @@ class GraphPicker {
       TAP_CHECK(!own.valid(), "an output of an alternative is another output or an input of it");
       own = operation.results[k];
     }
-    if (picked > 0 && is_fold(choice.alternatives[picked - 1].rule))
-      return write_fold(inner, choice, picked, from, name + ".", place, use);
     for (std::size_t v = 0; v < inner.values.size(); ++v)
       if (!place[v].valid()) place[v] = add_value(inner.values[v], picked == 0 ? "" : name + ".", {{path, ValueId(v)}});
     for (std::size_t o = 0; o < inner.operations.size(); ++o)
       add(placed(inner.operations[o], place, use), {path, OperationId(o)});
-  }
-
-  // Of a fold no rule is to be believed: each operation says what it computes of the reduction that was written.
-  void write_fold(const Graph& inner, const RegionBody& choice, std::uint32_t picked, const OperationRef& from,
-                  const std::string& prefix, std::vector<ValueId>& place,
-                  const std::vector<std::optional<Sharding>>& use) {
-    Path path = from.path;
-    path.push_back({from.operation, 0});
-    const Operation& written = program_[choice.graph].operations.at(0);
-    FoldOf why{{path, OperationId(0)}};
-    for (const FoldedReduction& fold : fold_offers(program_, in_own_words(program_, written)).offers)
-      if (fold.rule == choice.alternatives[picked - 1].rule) why.dim = fold.dim, why.size = fold.size;
-    const std::vector<ValueId>& last = inner.operations.back().results;
-    for (std::size_t v = 0; v < inner.values.size(); ++v) {
-      if (place[v].valid()) continue;
-      auto result = std::find(last.begin(), last.end(), ValueId(v));
-      bool known = result != last.end();  // a component that nobody asks for
-      std::optional<ValueRef> was;
-      if (known) was = ValueRef{path, written.results[static_cast<std::size_t>(result - last.begin())]};
-      place[v] = add_value(inner.values[v], prefix, std::move(was));
-    }
-    for (const Operation& operation : inner.operations) {
-      after_.operations.push_back(placed(operation, place, use));
-      claim_.operations.push_back(why);
-    }
   }
 
   static Operation placed(Operation operation, const std::vector<ValueId>& place,

@@ -114,6 +114,7 @@ class Manager {
     double seconds = seconds_since(start);
     remarks = std::move(made.remarks);
     for (PlanProblem& problem : made.problems) result_.problems.push_back(std::move(problem));
+    if (made.rules) result_.rules = std::move(made.rules);
     bool changed = false;
     for (Stage& earlier : made.earlier) changed |= take(pass, std::move(earlier), 0);
     return take(pass, {std::move(made.program), std::move(made.step)}, seconds) || changed;

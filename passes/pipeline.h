@@ -37,6 +37,7 @@ struct Passed {
   ir::Certificate certificate;  // a step for each run that changed something
   std::vector<Remark> remarks;
   std::vector<PlanProblem> problems = {};  // decisions of the plan that no pass could apply
+  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate speaks of
 };
 
 // Pre: the program is verified. Throws InternalError that names the pass whose result the verifier refuses.

@@ -9,6 +9,7 @@
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/sharding_moves.h"
+#include "ir/certificate_text.h"
 #include "ir/program_hash.h"
 #include "ir/stage_text.h"
 #include "passes/apply_splits.h"
@@ -43,6 +44,7 @@ class Way {
       if (run.before != run.after) certified_.stages.push_back(run.after);
     };
     passes::Passed passed = passes::run(list, now(), context, collect);
+    if (passed.rules) certified_.rules = std::move(passed.rules);
     for (ir::Step& step : passed.certificate.steps) certified_.certificate.steps.push_back(std::move(step));
     require_applicable(passed.problems);
   }
@@ -201,8 +203,15 @@ void check_steps(Certified& certified) {
   for (const ir::Program& stage : certified.stages) stages.push_back({&stage, ir::hash_of(stage)});
   if (certified.blocks) stages.push_back({&certified.blocks->graphs, ir::hash_of_text(ir::print(*certified.blocks))});
   if (certified.schedule) stages.push_back({&*certified.schedule, ir::hash_of_text(ir::print(*certified.schedule))});
-  certified.verdict = check::check(certified.certificate, stages);
+  certified.verdict = check::check(certified.certificate, stages, certified.rules ? &*certified.rules : nullptr);
   certified.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<OutputFile> certificate_files(const std::string& file, const ir::Certificate& certificate,
+                                          const std::optional<ir::Program>& rules) {
+  std::vector<OutputFile> files{{file, {ir::print(certificate)}}};
+  if (rules) files.push_back({file + ".rules.ir", {ir::print(*rules)}});
+  return files;
 }
 
 std::string summary(const Certified& certified) {

@@ -8,6 +8,7 @@
 
 #include "check/check.h"
 #include "compiler/driver/session.h"
+#include "compiler/driver/write_outputs.h"
 #include "ir/block_graph.h"
 #include "ir/plan.h"
 #include "ir/schedule.h"
@@ -20,8 +21,9 @@ struct Certified {
   std::vector<ir::Program> stages;  // the source, and what each step made of the one before
   ir::Certificate certificate;
   check::Verdict verdict;
-  double seconds = 0;                 // of the checker
-  std::vector<Diagnostic> told = {};  // of the shardings: what no split follows, and what nobody asked to move
+  double seconds = 0;                     // of the checker
+  std::vector<Diagnostic> told = {};      // of the shardings: what no split follows, and what nobody asked to move
+  std::optional<ir::Program> rules = {};  // the instances of rewrite rules that the certificate speaks of
   std::optional<ir::BlockProgram> blocks = {};  // what the last stage was expanded to, where it was
   std::optional<ir::Schedule> schedule = {};    // and what that was scheduled to
 };
@@ -55,6 +57,10 @@ void schedule(Certified& certified, bool strict_fp);
 // For who runs it: throws Failure, exit 5, where the tasks do not compute what the program says.
 ir::BlockProgram expand_and_check(const ir::Program& program, bool verify);
 void require_right(const ir::Program& program, const ir::Schedule& schedule);
+
+// The certificate's file, and beside it, as FILE.rules.ir, the rules that it speaks of.
+std::vector<OutputFile> certificate_files(const std::string& file, const ir::Certificate& certificate,
+                                          const std::optional<ir::Program>& rules);
 
 // The verdict on the stages and the certificate that there are.
 void check_steps(Certified& certified);

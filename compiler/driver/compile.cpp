@@ -268,8 +268,7 @@ Action declare_compile(CLI::App& app) {
   add_shape_option(app, command->source);
   add_pass_options(app, command->passes);
   return [command](Session& session) {
-    command->passes.require_proof = command->source.require_proof;
-    command->passes.strict_fp = command->source.strict_fp;
+    take(command->passes, command->source);
     return compile(session, *command);
   };
 }

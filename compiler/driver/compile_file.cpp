@@ -61,6 +61,8 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
   app.add_flag("--require-proof", options.require_proof, "Refuse monoids whose laws were sampled and not proved");
   app.add_flag("--strict-fp", options.strict_fp,
                "Combine floats in the order that is written: nothing is split or rewritten that would round otherwise");
+  app.add_flag("--no-distribute", options.no_distribute,
+               "Compute products of three or more factors, and monoids with a fold, as they are written");
 }
 
 void add_reshard_option(CLI::App& app, SourceOptions& options) {

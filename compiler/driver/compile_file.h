@@ -21,6 +21,7 @@ struct SourceOptions {
   std::vector<std::string> shapes;  // X=f32[4,8], of a command that needs no data
   bool require_proof = false;
   bool strict_fp = false;
+  bool no_distribute = false;
   bool no_implicit_reshard = false;
   bool no_cache =
       false;  // nothing is read from the user's folders nor kept there: a command that has --no-cache sets it

@@ -48,11 +48,12 @@ constexpr Format formats[] = {
     {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
 // What stands where the plan can choose: the passes that come before have run.
-passes::PassResult offer(Rewrites& rewrites, ir::Program program, bool strict_fp) {
+passes::PassResult offer(Rewrites& rewrites, ir::Program program, const SourceOptions& source) {
   Phase phase("matching rewrites");
   program = passes::run(passes::passes_before("offer_choices"), std::move(program)).program;
   passes::PassContext context;
-  context.strict_fp = strict_fp;
+  context.strict_fp = source.strict_fp;
+  context.no_distribute = source.no_distribute;
   context.rules = rewrites.all();
   return passes::offer_choices(program, context);
 }
@@ -61,8 +62,7 @@ passes::PassResult offer(Rewrites& rewrites, ir::Program program, bool strict_fp
 Compiled compiled_for(Session& session, const InspectOptions& options, std::string& text) {
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
-  passes.strict_fp = options.source.strict_fp;
-  passes.require_proof = options.source.require_proof;
+  take(passes, options.source);
   const passes::Caution caution{passes.strict_fp, passes.require_proof};
   const FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
@@ -70,7 +70,7 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   require_inputs(compiled, options.source);
   Rewrites rewrites(session, file, how);
   if (options.choices) {
-    passes::PassResult offered = offer(rewrites, std::move(compiled.program), options.source.strict_fp);
+    passes::PassResult offered = offer(rewrites, std::move(compiled.program), options.source);
     if (options.format == "text") text = describe_choices(offered.program, offered.remarks);
     compiled.program = std::move(offered.program);
     return compiled;

@@ -118,8 +118,7 @@ Action declare_opt(CLI::App& app) {
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) {
-    options->passes.require_proof = options->source.require_proof;
-    options->passes.strict_fp = options->source.strict_fp;
+    take(options->passes, options->source);
     return opt(session, *options);
   };
 }

@@ -90,6 +90,12 @@ std::function<void(std::string_view, const ir::Program&)> Dumps::of_steps() {
   return [this](std::string_view pass, const ir::Program& made) { after(pass, true, [&] { return ir::print(made); }); };
 }
 
+void take(PassOptions& options, const SourceOptions& source) {
+  options.require_proof = source.require_proof;
+  options.strict_fp = source.strict_fp;
+  options.no_distribute = source.no_distribute;
+}
+
 void add_pass_options(CLI::App& app, PassOptions& options) {
   app.add_option_function<std::vector<std::string>>(
          "--passes",
@@ -119,16 +125,19 @@ passes::Passed run_passes(Session& session, ir::Program program, const PassOptio
   Times times;
   Certified certified;
   if (options.verify) certified.stages.push_back(program);
-  const passes::PassContext context{options.plan, options.strict_fp, options.rules, options.require_proof};
+  const passes::PassContext context{options.plan, options.strict_fp, options.rules, options.require_proof,
+                                    options.no_distribute};
   passes::Passed passed = passes::run(chosen, std::move(program), context, [&](const passes::PassRun& run) {
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);
     if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
   });
   if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), {});
-  if (!options.certificate.empty()) write_outputs(session, {{options.certificate, {ir::print(passed.certificate)}}});
+  if (!options.certificate.empty())
+    write_outputs(session, certificate_files(options.certificate, passed.certificate, passed.rules));
   if (options.verify) {
     certified.certificate = passed.certificate;
+    certified.rules = passed.rules;
     check_steps(certified);
   }
   if (options.remarks) tell_remarks(session, passed.remarks);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/compile_file.h"
 #include "compiler/driver/session.h"
 #include "passes/pipeline.h"
 
@@ -28,9 +29,11 @@ struct PassOptions {
   bool verify = true;
   bool require_proof = false;  // what the checker only assumes is refused
   bool strict_fp = false;      // floats are combined as they are written
+  bool no_distribute = false;  // products and folds are computed as they are written
   bool time = false;
   bool remarks = false;
 };
+void take(PassOptions& options, const SourceOptions& source);  // what is asked of every pass
 void add_pass_options(CLI::App& app, PassOptions& options);
 
 // The dumps: NN-PASS.txt, counting every run of a pass and every step of a plan.

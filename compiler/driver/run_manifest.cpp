@@ -41,6 +41,7 @@ void refuse_compiling(const RunnableOptions& options, const EngineOptions& engin
                                                 {!options.source.program.empty(), "--program"},
                                                 {options.source.require_proof, "--require-proof"},
                                                 {options.source.strict_fp, "--strict-fp"},
+                                                {options.source.no_distribute, "--no-distribute"},
                                                 {!options.plan.empty(), "--plan"},
                                                 {options.fuse, "--fuse"},
                                                 {passes.chosen, "--passes"},

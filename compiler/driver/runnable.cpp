@@ -95,8 +95,7 @@ ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir
   PassOptions passes = options.passes;
   passes.plan = plan;
   passes.rules = rewrites.chosen_from(plan);
-  passes.require_proof = options.source.require_proof;
-  passes.strict_fp = options.source.strict_fp;
+  take(passes, options.source);
   program = run_passes(session, std::move(program), passes, dumps).program;
   // With a list of passes of one's own, calls may still be there, which cannot be cut.
   if (options.passes.chosen && options.plan.empty() && !options.fuse) return program;

@@ -38,7 +38,8 @@ struct VerifyOptions {
 // With the stages beside it, tapc-check can look at it again.
 void write(const Session& session, const VerifyOptions& options, const Certified& certified) {
   std::vector<OutputFile> files;
-  if (!options.certificate.empty()) files.push_back({options.certificate, {print(certified.certificate)}});
+  if (!options.certificate.empty())
+    files = certificate_files(options.certificate, certified.certificate, certified.rules);
   const std::size_t first = files.size();
   auto stage = [&](const std::string& text) {
     files.push_back({fmt::format("{}.{:02}.ir", options.stages, files.size() - first), {text}});
@@ -58,10 +59,13 @@ int verify(Session& session, const VerifyOptions& options) {
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
   Rewrites rewrites(session, file, how);
-  Certified certified =
-      certify(std::move(compiled.program), plan,
-              {{}, options.source.strict_fp, rewrites.chosen_from(plan), options.source.require_proof}, false,
-              options.source.no_implicit_reshard);
+  Certified certified = certify(std::move(compiled.program), plan,
+                                {{},
+                                 options.source.strict_fp,
+                                 rewrites.chosen_from(plan),
+                                 options.source.require_proof,
+                                 options.source.no_distribute},
+                                false, options.source.no_implicit_reshard);
   if (!certified.verdict.refused() && options.stage != "sharded") expand(certified);
   if (!certified.verdict.refused() && options.stage == "schedule") schedule(certified, options.source.strict_fp);
   write(session, options, certified);

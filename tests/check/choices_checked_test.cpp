@@ -22,7 +22,8 @@ TEST(Choices, AProductOfThreeIsReassociatedByItself) {
       "by a * (b + c) = a * b + a * c";
   EXPECT_EQ(found["Y"]->alternatives[0].rule, rule);
   Way by_itself = picked(o.program, "");
-  EXPECT_EQ(assumed(by_itself), std::vector<std::string>{"the rule `" + rule + "`"});
+  EXPECT_EQ(assumed(by_itself),
+            std::vector<std::string>{"the alternative `" + rule + "`"});  // of a source with choices
   EXPECT_EQ(by_itself.last()[by_itself.last().main].operations.size(), 2u);
   EXPECT_EQ(evaluate(by_itself.last()), evaluate(o.source));
 }

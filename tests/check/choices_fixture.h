@@ -25,6 +25,7 @@ struct Way {
   Certificate certificate;
   std::vector<passes::Remark> remarks;
   std::vector<passes::PlanProblem> problems;
+  std::optional<Program> rules = {};
 
   const Program& last() const { return stages.back(); }
 };
@@ -37,12 +38,13 @@ inline Way way(Program program, std::span<const passes::Pass> list, const passes
   w.certificate = std::move(passed.certificate);
   w.remarks = std::move(passed.remarks);
   w.problems = std::move(passed.problems);
+  w.rules = std::move(passed.rules);
   return w;
 }
 inline Verdict verdict_of(const Way& w) {
   std::vector<Stage> stages;
   for (const Program& p : w.stages) stages.push_back({&p, hash_of(p)});
-  return check(w.certificate, stages);
+  return check(w.certificate, stages, w.rules ? &*w.rules : nullptr);
 }
 inline std::vector<std::string> assumed(const Way& w) {
   std::vector<std::string> all;

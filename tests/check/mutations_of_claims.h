@@ -86,7 +86,7 @@ inline std::vector<Kind> claim_changes() {
          auto* j = m.justified<FoldOf>();
          if (!j) return false;
          for (Justification& other : m.of.step.graphs[0].operations)
-           if (auto* fold = std::get_if<FoldOf>(&other)) fold->of.path.clear();
+           if (auto* fold = std::get_if<FoldOf>(&other)) fold->of.operation = OperationId(1);
          return true;
        }},
       {"the law of the fold is not known",

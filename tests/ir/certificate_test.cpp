@@ -40,7 +40,7 @@ Simplified random_simplified() {
 
 Justification random_justification() {
   OperationRef of = random_operation();
-  switch (pick(0, 18)) {
+  switch (pick(0, 21)) {
     case 0: return Copied{of};
     case 1: return random_simplified();
     case 2: return Composed{of, several<ComposedRead>([] { return random_read(2); })};
@@ -58,22 +58,36 @@ Justification random_justification() {
     case 14: return PointOf{of};
     case 15: return ApartOf{of};
     case 16: return PlacedFrom{of, any_operation()};
+    case 17: return ProductOf{of, several<std::uint32_t>(any_number)};
+    case 18: return Reordered{of, several<std::uint32_t>(any_number)};
+    case 19: return WholeCopy{};
     default: return FoldOf{of, any_number(), random_integer()};
   }
+}
+
+GraphClaim random_claim() {
+  GraphClaim claim{GraphId(any_number()), GraphId(any_number()), {}, {}, {}};
+  claim.values = several<std::optional<ValueRef>>([] { return samples::maybe(random_value); });
+  claim.operations = several<Justification>(random_justification, 6);
+  claim.equal = several<EqualOperations>([] { return EqualOperations{random_operation(), random_operation()}; });
+  claim.copies = random_operations();
+  if (chance()) claim.steps = random_integer(), claim.first = random_integer();
+  return claim;
+}
+
+RuleUse random_rule() {
+  return {any_number(), several<std::uint32_t>(any_number), several<std::uint32_t>(any_number), random_claim()};
 }
 
 Certificate random_certificate() {
   return {several<Step>([] {
     Step step{random_name(), random_name(), random_name(), {}};
-    step.graphs = several<GraphClaim>([] {
-      GraphClaim claim{GraphId(any_number()), GraphId(any_number()), {}, {}, {}};
-      claim.values = several<std::optional<ValueRef>>([] { return samples::maybe(random_value); });
-      claim.operations = several<Justification>(random_justification, 6);
-      claim.equal = several<EqualOperations>([] { return EqualOperations{random_operation(), random_operation()}; });
-      claim.copies = random_operations();
-      if (chance()) claim.steps = random_integer(), claim.first = random_integer();
-      return claim;
-    });
+    step.graphs = several<GraphClaim>(random_claim);
+    step.alternatives = several<AlternativeClaim>(
+        [] {
+          return AlternativeClaim{random_claim(), samples::maybe(random_rule)};
+        },
+        3);
     step.made = static_cast<StageKind>(pick(0, 3));
     return step;
   })};
@@ -108,15 +122,15 @@ RC_GTEST_PROP(CertificateText, SurvivesAnyChange, ()) {
 }
 
 TEST(CertificateText, WhatIsWrongIsSaid) {
-  EXPECT_EQ(message_of("tap-certificate 2\nend\n"),
-            "line 1: the certificate is of version 2, and this program reads version 1");
-  EXPECT_EQ(message_of("tap-certificate 1\nstep fuse\n"),
+  EXPECT_EQ(message_of("tap-certificate 3\nend\n"),
+            "line 1: the certificate is of version 3, and this program reads version 2");
+  EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n"),
             "line 2: the certificate is cut short: its last line is not `end`");
-  EXPECT_EQ(message_of("tap-certificate 1\nstep fuse\n  graph 0 of 0\n    value 1 is 0\nend\n"),
+  EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n  graph 0 of 0\n    value 1 is 0\nend\n"),
             "line 4: number 1 stands where 0 should");
-  EXPECT_EQ(message_of("tap-certificate 1\nstep fuse\n  graph 0 of 0\n    operation 0 believed 1\nend\n"),
+  EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n  graph 0 of 0\n    operation 0 believed 1\nend\n"),
             "line 4: `believed` is no justification");
-  EXPECT_EQ(message_of("tap-certificate 1\nend\nend\n"), "line 3: something stands behind `end`");
+  EXPECT_EQ(message_of("tap-certificate 2\nend\nend\n"), "line 3: something stands behind `end`");
 }
 
 TEST(ProgramHash, IsThatOfTheText) {

@@ -23,6 +23,10 @@ class ChoicesTest(TapcTest):
         if lines is not None:
             self.write("p.plan", "plan 1\n" + lines)
 
+    def check(self, *arguments):
+        return subprocess.run([TAPC.parent / "tapc-check", *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=20)
+
     def printed(self, *arguments, code=0):
         result = self.tapc(*arguments)
         self.assertEqual(result.returncode, code, result.told)
@@ -81,8 +85,38 @@ class ChoicesTest(TapcTest):
 
     def test_where_proof_is_required_products_stay_as_they_are_written(self):
         self.given(CHAIN)
-        self.assertIn("assumed choice", self.printed("verify", "p.tap"))
-        self.assertNotIn("assumed", self.printed("verify", "p.tap", "--require-proof"))
+        self.assertRegex(self.printed("verify", "p.tap"), r"assumed choice: .*: values are finite \(product in the order")
+        for option in ["--require-proof", "--no-distribute", "--strict-fp"]:
+            self.assertNotIn("assumed", self.printed("verify", "p.tap", option))
+            self.assertNotIn("Y.t0", self.printed("opt", "p.tap", option))
+        # Integers wrap: nothing is assumed, and the order is another.
+        self.given(CHAIN.replace("f32", "i32"))
+        self.assertIn("Y.t0", self.printed("opt", "p.tap"))
+        self.assertNotIn("assumed", self.printed("verify", "p.tap"))
+
+    def test_what_is_kept_has_the_infinities_of_what_is_written(self):
+        """A row of zeros times inf is nan as it is written, and 0 or inf in another order."""
+        self.given(CHAIN)
+        inputs = ["-i", "A=zeros", "-i", "B=ones", "-i", "C=const:inf"]
+        wanted = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes=none")
+        self.assertEqual(wanted.returncode, 0, wanted.told)
+        self.assertIn(b"nan", wanted.stdout)
+        for option in ["--require-proof", "--no-distribute", "--strict-fp"]:
+            for engine in ["interp", "native"]:
+                with self.subTest(option=option, engine=engine):
+                    kept = self.tapc("run", "p.tap", *inputs, "--engine", engine, option)
+                    self.assertEqual(kept.stdout, wanted.stdout, kept.told)
+        self.write("p.plan", "plan 1\nchoose Y 1\n")
+        self.assertEqual(self.tapc("run", "p.tap", *inputs, "--plan", "p.plan", "--no-distribute").returncode, 1)
+
+    def test_the_rules_are_written_beside_the_certificate(self):
+        self.given(PROGRAM, "choose C 1\n")
+        self.printed("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p")
+        source, *stages = sorted(path.name for path in self.folder.glob("p.[0-9]*.ir"))
+        checked = self.check("--rules=p.cert.rules.ir", source, "p.cert", *stages)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        self.assertIn("the rule `" + RULE + "`", checked.stdout)
+        self.assertEqual(self.check(source, "p.cert", *stages).returncode, 5)
 
     def test_as_a_pass(self):
         self.given(PROGRAM)

@@ -101,10 +101,10 @@ class VerifyTest(TapcTest):
         for length in range(0, len(text) - 1, max(1, len(text) // 40)):
             self.write("cut.cert", text[:length])
             self.assertEqual(self.check(source, "cut.cert", stages).returncode, 3, text[:length][-60:])
-        self.write("new.cert", text.replace("tap-certificate 1", "tap-certificate 2"))
+        self.write("new.cert", text.replace("tap-certificate 2", "tap-certificate 3"))
         result = self.check(source, "new.cert", stages)
         self.assertEqual(result.returncode, 3)
-        self.assertIn("is of version 2, and this program reads version 1", result.stderr)
+        self.assertIn("is of version 3, and this program reads version 2", result.stderr)
         self.assertEqual(self.check(source, "missing.cert", stages).returncode, 4)
         self.assertEqual(self.check(source, source, stages).returncode, 3)
 

@@ -1,0 +1,126 @@
+// Choices that a step offers. The first graph of a choice is what was there; each of the others has a claim of its own, which
+// is discharged like that of a step: by a derivation from the first graph (of products and of folds), or because the first
+// graph is the pattern of a rule, and the other one its replacement. What is then assumed stands in the alternative's name,
+// so that whoever picks it says so:
+//
+//   product in the order ((A B) C): …, by a * (b + c) = a * b + a * c, assuming that values are finite
+#include <algorithm>
+
+#include "check/justify.h"
+
+namespace tap::check {
+
+namespace {
+
+void is_choice(bool holds, const char* why) { expect(Obligation::choice, holds, "{}", why); }
+
+// What has to be assumed for it.
+std::set<std::string> discharged(Context inner) {
+  const ir::GraphClaim& claim = inner.claims.front();
+  bool there = claim.after.index() < inner.after.graphs.size() && claim.before.index() < inner.before.graphs.size();
+  is_choice(there && claim.steps == 1 && claim.first == 0,
+            "its claim is of several steps, or of a graph that is not there");
+  inner.offered = true;
+  Verdict verdict;
+  check_graphs(inner, "", verdict);
+  std::set<std::string> assumed;
+  for (Finding& finding : verdict.findings) {
+    if (finding.standing == Standing::refused)
+      throw Refusal{finding.obligation, fmt::format("of an alternative{}: {}", finding.where, finding.detail)};
+    if (finding.standing == Standing::assumed) assumed.insert(std::move(finding.detail));
+  }
+  return assumed;
+}
+
+}  // namespace
+
+Justify::Result Justify::justify(const ir::OfferedFor& j) {
+  holds(ir::RegionKind::choice, j.from, Obligation::choice);
+  const ir::RegionBody& choice = *side_.op->region();
+  for (const ir::Alternative& offered : choice.alternatives) alternative(choice, offered);
+  return {Obligation::choice, {}};
+}
+
+void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& offered) {
+  auto found = context_.alternatives.find(offered.graph);
+  expect(Obligation::choice, found != context_.alternatives.end(), "nothing is claimed of graph {}, which is `{}`",
+         offered.graph.index(), offered.rule);
+  const auto& [claim, rule] = *found->second;
+  const bool rewrite = offered.rule.starts_with("rewrite ");
+  expect(Obligation::choice, rewrite == rule.has_value(), "`{}` is no rule, or is said to be none", offered.rule);
+  if (!rule) {
+    is_choice(claim.before == choice.graph, "it is derived from another graph than the choice's first one");
+    std::string named;
+    for (const std::string& what : discharged({context_.after, context_.after, {claim}}))
+      named += (named.empty() ? std::string(ir::assuming) : " and ") + what;
+    expect(Obligation::choice, offered.rule.ends_with(named), "`{}` does not say what it rests on: `{}`", offered.rule,
+           named);
+    return;
+  }
+  is_choice(context_.believed && context_.believed->rules, "it is by a rule, and no rules are known");
+  const ir::Program& rules = *context_.believed->rules;
+  const ir::Graph& instances = rules[rules.main];
+  is_choice(rule->instance < instances.operations.size(), "there is no such rule");
+  const ir::RegionBody* sides = rules[instances.operations[rule->instance].op].region();
+  bool its_rule = sides && sides->alternatives.size() == 1 && sides->alternatives[0].rule == offered.rule;
+  is_choice(its_rule, "its rule is another");
+  bool of_sides = rule->pattern.before == sides->graph && claim.before == sides->alternatives[0].graph;
+  is_choice(of_sides && rule->pattern.after == choice.graph, "it is not claimed of the two sides of its rule");
+  Context pattern{rules, context_.after, {rule->pattern}}, replacement{rules, context_.after, {claim}};
+  pattern.rule = replacement.rule = &*rule;
+  pattern.pattern = true;
+  discharged(std::move(pattern));
+  discharged(std::move(replacement));
+}
+
+// What stands in a program is a pattern in whatever order of its dims, and whatever is known of its monoids.
+Justify::Result Justify::justify(const ir::Reordered& j) {
+  constexpr auto obligation = Obligation::choice;
+  is_choice(context_.pattern, "only what matches a pattern may have its dims in another order");
+  Side before = places_.side(j.from);
+  const ir::Operator &a = *side_.op, &b = *before.op;
+  const std::size_t n = a.dims.size();
+  std::set<std::uint32_t> used(j.dims.begin(), j.dims.end());
+  is_choice(j.dims.size() == n && b.dims.size() == n && used.size() == n && (n == 0 || *used.rbegin() < n),
+            "it has other dims than the pattern");
+  Dims dims;
+  std::vector<std::uint32_t> reduced;
+  for (std::uint32_t d = 0; d < n; ++d) {
+    dims.push_back(unit(n, j.dims[d]));
+    if (b.dims[d].role == ir::DimRole::reduction) reduced.push_back(j.dims[d]);
+  }
+  Match match(side_, before, dims, obligation);
+  Form wanted = match.form();
+  for (std::uint32_t d = 0; d < n; ++d) wanted.dims[j.dims[d]] = b.dims[d];
+  if (a.reduce() && b.reduce()) {
+    Term own = monoid_term(match.terms(), *side_.program, a.reduce()->monoid, false);
+    is_choice(own == monoid_term(match.terms(), *before.program, b.reduce()->monoid, false), "the monoid is another");
+    wanted.monoid = monoid_term(match.terms(), *side_.program, a.reduce()->monoid);
+    if (!std::ranges::is_sorted(reduced)) laws((*side_.program)[a.reduce()->monoid], true);
+  }
+  match.is(wanted);
+  return {obligation, {j.from}};
+}
+
+// y[i…] = x[i…] at every cell: y is the same value as x.
+Justify::Result Justify::justify(const ir::WholeCopy&) {
+  const ir::Operator& op = *side_.op;
+  bool plain = op.map() && op.writes.size() == 1 && op.results.size() == 1 && op.blockings.empty();
+  is_choice(plain && op.constraints.empty(), "a copy is a map of one result");
+  const ir::Projection& to = op.writes[0].projection;
+  const Shape& shape = op.results[0].shape;
+  is_choice(op.dims.size() == shape.size(), "a copy has a dim for each axis");
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    is_choice(to.start.rows[axis] == unit(shape.size(), axis) && to.shape[axis] == 1 &&
+                  op.dims[axis].range == ir::Range{0, shape[axis]},
+              "a copy does not write all of its result");
+  const ir::CellNode& cell = op.exprs[op.map()->values[0]];
+  is_choice(cell.op == ir::CellOp::read, "a copy writes what it reads");
+  const ir::Access& read = op.reads[cell.attribute];
+  for (const auto& coordinate : read.coordinates) is_choice(!coordinate, "a copy reads where its data say");
+  is_choice(read.projection == to && op.operands[read.tensor] == op.results[0], "a copy reads where it writes");
+  is_choice(side_.operands[read.tensor] == side_.results[0], "a copy is said to be another value");
+  return {Obligation::choice, {}};
+}
+
+}  // namespace tap::check
