@@ -34,8 +34,10 @@ class LawFolder : public LawStore {
   backend::KernelCache cache_;
 };
 
+LawFolder* used_folder = nullptr;  // it is made when it is first asked
 LawFolder& law_folder() {
   static LawFolder folder;
+  used_folder = &folder;
   return folder;
 }
 
@@ -46,7 +48,8 @@ LawMemory& law_memory() {
   return memory;
 }
 void tell_law_warnings(const Session& session) {
-  for (const Diagnostic& warning : law_folder().take_warnings()) session.tell(warning);
+  if (!used_folder) return;
+  for (const Diagnostic& warning : used_folder->take_warnings()) session.tell(warning);
 }
 #else
 LawMemory& law_memory() { return transient_law_memory(); }
