@@ -172,5 +172,35 @@ class Kept(TapcTest):
         self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
 
 
+class Claims(TapcTest):
+    """What the text of a stage says of laws is not believed."""
+    PLUS = ("monoid plus(v: f64, n: f64) { identity (0, 0) combine (a, b) = (a.v + b.v, a.n + b.n) }\n"
+            "program main(x: f64[8]) -> (y: f64[], z: f64[]) { (y[], z[]) = plus[k] (x[k], x[k]) }\n")
+
+    def stage(self, text):
+        self.write("a.tap", text)
+        return self.tapc("opt", "a.tap").stdout.decode()
+
+    def test_laws_that_numbers_break_are_refused(self):
+        stage = self.stage(self.PLUS)
+        self.assertIn("= add f64", stage)
+        self.write("a.ir", stage.replace("= add f64", "= sub f64"))
+        self.expect(1, r"(?s)claims laws of the monoid `plus`.*gives", "verify", "a.ir")
+
+    def test_laws_that_are_not_proved_are_assumed(self):
+        stage = self.stage(OVERFLOWING.replace("NAME", "lse"))
+        self.write("a.ir", stage.replace("assumed", "proved"))
+        self.assertIn("laws associative assumed identity assumed commutative assumed",
+                      self.tapc("opt", "a.ir").stdout.decode())
+
+    def test_the_checker_says_which_it_trusts(self):
+        self.write("a.tap", self.PLUS)
+        self.tapc("verify", "a.tap", "--certificate", "a.cert", "--stages", "a")
+        first, *later = sorted(path.name for path in self.folder.glob("a.*.ir"))
+        checked = subprocess.run([TAPC.with_name("tapc-check"), first, "a.cert", *later], cwd=self.folder,
+                                 stdout=subprocess.PIPE, check=True)
+        self.assertIn(b"trusted laws: the monoid `plus`: associative, identity, commutative", checked.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()
