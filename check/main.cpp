@@ -40,17 +40,23 @@ T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
   return std::get<T>(std::move(result));
 }
 
-// One operation that everybody knows to be associative and commutative, as in the built-in monoids.
+// One operation with its neutral number, of which everybody knows that it is associative and commutative.
 bool is_one_operation(const ir::Monoid& monoid) {
-  if (monoid.arity() != 1) return false;
-  const ir::CellNode& root = monoid.exprs[monoid.combine[0]];
-  constexpr ir::CellOp known[] = {ir::CellOp::add, ir::CellOp::mul,         ir::CellOp::max,
-                                  ir::CellOp::min, ir::CellOp::logical_and, ir::CellOp::logical_or};
+  if (monoid.arity() != 1 || monoid.fold) return false;
+  const ir::CellNode &root = monoid.exprs[monoid.combine[0]], &neutral = monoid.exprs[monoid.identity[0]];
+  const ElementType type = root.type;
+  const std::pair<ir::CellOp, ir::Scalar> known[] = {{ir::CellOp::add, ir::Scalar::zero(type)},
+                                                     {ir::CellOp::mul, ir::Scalar::one(type)},
+                                                     {ir::CellOp::max, ir::Scalar::least(type)},
+                                                     {ir::CellOp::min, ir::Scalar::greatest(type)},
+                                                     {ir::CellOp::logical_and, ir::Scalar::boolean(true)},
+                                                     {ir::CellOp::logical_or, ir::Scalar::boolean(false)}};
   auto is_argument = [&](std::size_t k) {
     return monoid.exprs[root.args[k]] ==
-           ir::CellNode{ir::CellOp::argument, root.type, static_cast<std::uint32_t>(k), {}, {}};
+           ir::CellNode{ir::CellOp::argument, type, static_cast<std::uint32_t>(k), {}, {}};
   };
-  return std::find(std::begin(known), std::end(known), root.op) != std::end(known) && is_argument(0) && is_argument(1);
+  return std::find(std::begin(known), std::end(known), std::pair(root.op, neutral.value)) != std::end(known) &&
+         is_argument(0) && is_argument(1);
 }
 
 // Laws are proved by who wrote the source, not here.
@@ -90,7 +96,7 @@ int main(int argc, char** argv) {
     std::visit([&](const auto& what) { stages.push_back({&what, ir::hash_of_text(text)}); }, stage);
   }
   check::Verdict verdict = check::check(certificate, stages, rules ? &*rules : nullptr);
-  if (auto* source = std::get_if<ir::Program>(&read.front())) list_trusted_laws(*source);
+  if (auto* source = std::get_if<ir::Program>(&read.front()); source && !verdict.refused()) list_trusted_laws(*source);
   std::map<std::string_view, std::size_t> proved;
   for (const auto& [obligation, standing, where, detail] : verdict.findings) {
     const char* said = standing == check::Standing::refused ? "refused" : "assumed";
