@@ -27,6 +27,13 @@ std::vector<T> in_rows_along(const Row& levels, std::vector<std::vector<T>> list
   return std::move(lists[0]);
 }
 
+// What the box writes: over nothing that is reduced, the monoid's identity all the same.
+Box writing(const Operator& op, Box box) {
+  for (std::size_t d = 0; d < box.rank(); ++d)
+    if (op.dims[d].role == DimRole::reduction) box.dims[d] = {box.dims[d].lo, box.dims[d].lo + 1};
+  return box;
+}
+
 // The region of one access, for all calls.
 struct Region {
   BufferId id;
@@ -83,7 +90,8 @@ class OutsideCalls {
       call.row[l].steps.push_back(own[l] ? stride : 0);
       if (own[l]) stride = checked::mul(stride, call.row[l].count);
     }
-    made.id = tasks_.new_buffer("", element, access.projection.bounds(calls_.box), rows);
+    const Box points = is_read ? calls_.box : writing(op_, calls_.box);
+    made.id = tasks_.new_buffer("", element, access.projection.bounds(points), rows);
     call.regions.emplace_back(made.id);
     return made;
   }
@@ -137,7 +145,7 @@ class OutsideCalls {
       const Access& write = op_.writes[k];
       auto add = [&](const Application& one, BufferMember from, std::vector<CopyBox>& list) {
         const BufferMember to{buffers_.results[write.tensor], one.results[write.tensor].number};
-        for (const Box& written : written_boxes(op_, write.projection, one.box)) {
+        for (const Box& written : written_boxes(op_, write.projection, writing(op_, one.box))) {
           Box inside = intersect(written, held(to));
           if (!inside.empty()) list.push_back({from, to, std::move(inside), {}});
         }

@@ -84,8 +84,8 @@ struct BlockedFrom {
   bool operator==(const BlockedFrom&) const = default;
 };
 
-// Partials of the reduction `of`, one for each block of `dim` (numbered by `block_dim`, the first axis of every result);
-// and the operation that combines the partials that `partial` (an operation of `after`) wrote.
+// Partials of the reduction `of`, one for each block of `dim` (numbered by `block_dim`, the first axis of every result, of an
+// outside kernel's the last); and the operation that combines what `partial` (an operation of `after`) wrote.
 struct PartialOf {
   OperationRef of;
   std::uint32_t dim = 0;

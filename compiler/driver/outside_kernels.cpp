@@ -148,8 +148,11 @@ void OutsideKernels::call_on(const ir::Box& box, const ir::Operator& op, const s
     copy_shared(bounds, region, whole, true);
     regions.add(std::move(region));
   }
+  ir::Box points = box;  // over nothing that is reduced, the kernel still writes the identity
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == ir::DimRole::reduction) points.dims[d] = {0, 1};
   for (const ir::Access& write : op.writes)
-    regions.add(Tensor(op.results[write.tensor].element, write.projection.bounds(box).shape()));
+    regions.add(Tensor(op.results[write.tensor].element, write.projection.bounds(points).shape()));
 
   std::vector<OutsideRegion> arguments;
   for (std::size_t i = 0; i < regions.tensors.size(); ++i)
@@ -161,8 +164,8 @@ void OutsideKernels::call_on(const ir::Box& box, const ir::Operator& op, const s
   }
   kernel(ranges.data(), extents.data(), arguments.data());
   for (std::size_t i = 0; i < op.writes.size(); ++i)
-    copy_shared(op.writes[i].projection.bounds(box), regions.tensors[op.reads.size() + i], results[op.writes[i].tensor],
-                false);
+    copy_shared(op.writes[i].projection.bounds(points), regions.tensors[op.reads.size() + i],
+                results[op.writes[i].tensor], false);
 }
 
 }  // namespace tap::driver

@@ -163,7 +163,7 @@ class OutsideReductions(TapcTest):
         for f, g in zip(a, b):
             p, q = p * f, q * f + g
         for lines in ([], ["split P dim r into 4"], ["split P dim r into [0, 1, 1, 9, 11] over threads"],
-                      ["split P dim r into 6 tree 2 over threads"]):
+                      ["split P dim r into 6 over threads tree 2"]):
             self.plan(*lines)
             found = self.results(["P", "Q"], {"A": a, "B": b}, "--plan", "p.plan")
             self.assertEqual([int(one) for one in found], [p, q])
