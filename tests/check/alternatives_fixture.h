@@ -52,9 +52,14 @@ inline const std::vector<Offering>& offerings() {
       {"a rule", products + R"(
         rewrite matmul(x, w) => sum_in(products(x, w))
         program p(A: i64[3, 4], B: i64[4, 5]) -> (C: i64[3, 5]) { C[i, j] = sum[k] B[k, j] * A[i, k] })"},
-      {"a rule of one value twice", products + R"(
-        rewrite matmul(x, w) => sum_in(products(x, w))
-        program p(A: i64[4, 4]) -> (C: i64[4, 4]) { C[i, j] = sum[k] A[k, j] * A[i, k] })"},
+      {"a rule of one value twice", R"(
+        op both(x: T[n], z: T[n]) -> (s: T[n]) where T: number { m[i] = x[i] + 7  s[i] = m[i] * z[i] }
+        op other(x: T[n], z: T[n]) -> (s: T[n]) where T: number { m[i] = x[i] * z[i]  s[i] = m[i] + 7 * z[i] }
+        rewrite both(x, z) => other(x, z)
+        program p(X: i64[4]) -> (A: i64[4]) {
+            m[i] = X[i] + 7
+            A[i] = m[i] * X[i]
+        })"},
       {"a rule that copies", R"(
         op flip(x: T[n]) -> (y: T[n]) where T: number { y[i] = x[n - 1 - i] }
         rewrite flip(flip(x)) => x

@@ -142,7 +142,7 @@ TEST(Alternatives, EverySemiringThatIsOfferedIsKnown) {
         const std::string t = type;
         const std::string text = "monoid own(v: " + t + ") { identity " + identity + "  combine (a, b) = " + sum +
                                  " }\nprogram p(A: " + t + "[2, 5], B: " + t + "[5, 3], C: " + t +
-                                 "[3, 4]) -> (Y: " + t + "[2, 4]) { Y[i, l] = own[j, k] " + product + " }";
+                                 "[3, 4]) -> (Y: " + t + "[2, 4]) { Y[i, l] = own[j, k] (" + product + ") }";
         auto compiled = tap::test::compile_text(text);
         if (!compiled.compiled) continue;
         Way w = way(compiled.compiled->program, pass("offer_choices"), {});

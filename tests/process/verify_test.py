@@ -66,7 +66,8 @@ class VerifyTest(TapcTest):
                                             stderr=subprocess.DEVNULL).returncode, 4)
 
     def test_help_and_version_of_the_checker(self):
-        for option, pattern in (("--help", r"^usage: tapc-check SOURCE"), ("-h", r"^usage: "), ("--version", r"^tapc-check \d+\.\d+")):
+        usage = r"^usage: tapc-check \[--rules=RULES.ir\] SOURCE"
+        for option, pattern in (("--help", usage), ("-h", r"^usage: "), ("--version", r"^tapc-check \d+\.\d+")):
             result = subprocess.run([CHECKER, option], capture_output=True, text=True)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertRegex(result.stdout, pattern)
