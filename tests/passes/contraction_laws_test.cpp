@@ -1,4 +1,5 @@
 // What may be contracted in another order: which laws that takes, and what stays as it is written.
+#include "ir/certificate.h"
 #include "tests/passes/einsum.h"
 
 namespace tap::passes {
@@ -36,7 +37,8 @@ TEST(Contraction, TheLawDecidesAndIsNamed) {
     Reassociation r = reassociated(program, op);
     ASSERT_EQ(r.program != nullptr, c.law != nullptr) << r.rule << r.remark;
     if (!c.law) continue;
-    EXPECT_EQ(r.rule, "product in the order ((x0 x1) x2): 56 operations instead of 144, by " + std::string(c.law));
+    const std::string rule = r.rule.substr(0, r.rule.find(assuming));
+    EXPECT_EQ(rule, "product in the order ((x0 x1) x2): 56 operations instead of 144, by " + std::string(c.law));
     EXPECT_TRUE(is_contraction_order(r.rule));
     expect_same_values(program, op, r);
   }
