@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -11,6 +10,7 @@
 #include "backend/reference.h"
 #include "ir/block_graph.h"
 #include "ir/interpret.h"
+#include "runtime/guarded_results.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -178,9 +178,9 @@ std::vector<bool> fixed_dims(const Operator& op) {
 }  // namespace
 
 SelfCheckOptions self_check_options(bool on) {
-  SelfCheckOptions options{.on = on};
-  const char* wanted = std::getenv("TAPC_SELF_CHECK");
-  if (wanted && std::strcmp(wanted, "thorough") == 0) options = {true, {20000, 200000}};
+  SelfCheckOptions options;
+  options.on = on;
+  if (tests_are_thorough()) options = {true, {20000, 200000}};
   return options;
 }
 
