@@ -13,15 +13,15 @@
 namespace tap::backend {
 namespace {
 
-constexpr std::size_t line = 64, scratch_guard = 256;
+constexpr std::size_t cache_line = 64, scratch_guard = 256;
 constexpr std::byte noise{0xff};  // of floats a NaN
 
 // A copy at an address that is a multiple of a line.
 class Aligned {
  public:
-  explicit Aligned(std::size_t size) : memory_(size + line) {
+  explicit Aligned(std::size_t size) : memory_(size + cache_line) {
     auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    data_ = memory_.data() + (line - address % line) % line;
+    data_ = memory_.data() + (cache_line - address % cache_line) % cache_line;
   }
   Aligned(Aligned&&) = default;  // the bytes stay where they are
   Aligned(const Aligned&) = delete;
@@ -49,17 +49,15 @@ std::optional<std::string> wrong_cell(const CheckedTensor& tensor, const WantedC
   bool same = false;
   if (is_float(tensor.element)) {
     number = got.load_f64(0);
-    same = std::isinf(wanted.bound) ||
-           ir::oracle::distance(tensor.element, ir::oracle::number(number),
-                                ir::oracle::number(wanted.number)) <= wanted.bound;
+    same = std::isinf(wanted.bound) || ir::oracle::distance(tensor.element, ir::oracle::number(number),
+                                                            ir::oracle::number(wanted.number)) <= wanted.bound;
   } else {
     integer = got.load_i64(0);
     same = integer == wanted.integer && (!is_bool(tensor.element) || static_cast<unsigned>(bytes[wanted.offset]) <= 1);
   }
   if (same) return {};
   return fmt::format("{}[{}] is {}, not {}", tensor.name, fmt::join(wanted.at, ", "),
-                     text_of(tensor.element, number, integer),
-                     text_of(tensor.element, wanted.number, wanted.integer));
+                     text_of(tensor.element, number, integer), text_of(tensor.element, wanted.number, wanted.integer));
 }
 
 std::optional<std::string> difference_of(const CheckedTensor& tensor, const std::vector<std::byte>& after, bool fails,

@@ -35,7 +35,7 @@ struct CheckedTensor {
 };
 
 struct CheckCase {
-  std::vector<std::int64_t> box;  // lo, hi by dim
+  std::vector<std::int64_t> box;                             // lo, hi by dim
   std::vector<std::pair<std::int64_t, std::int64_t>> calls;  // first and end of the tiles of each
   std::vector<CheckedTensor> tensors;                        // operands, then results
   std::size_t scratch = 0;

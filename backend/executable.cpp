@@ -44,7 +44,7 @@ struct Executable::Impl {
   KernelTrial trial() const {
     KernelTrial result;
     const Program& program = compiled.blocks.program;
-    for (const KernelSource& source : compiled.kernels.sources) 
+    for (const KernelSource& source : compiled.kernels.sources)
       result.against.push_back(tried_against(program, source, checks));
     result.run = [this, &program](std::size_t k, KernelFunction function) {
       check_kernel(program, compiled.kernels.sources[k], k, compiled.kernels.kernels[k], function, checks);

@@ -268,8 +268,8 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   goes_on_ = goes_on;
   declare_loads();
   if (op_.reduce()) {
-    if (auto scan = native_scan(op_)) return assume_whole_scan(), scan_body(*scan);
-    if (auto scatter = native_scatter(program_, op_)) return assume_whole_scan(), scatter_body(*scatter);
+    if (auto scan = native_scan(op_)) return scan_body(*scan);
+    if (auto scatter = native_scatter(program_, op_)) return scatter_body(*scatter);
   }
   std::vector<CellId> roots;
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
@@ -296,13 +296,6 @@ void assume(std::vector<BoxStep>* steps, const std::vector<std::uint32_t>& dims,
 
 void Lowering::assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const {
   if (dim < extents_.follows.size()) backend::assume(steps_, extents_.follows[dim], rest_of, step);
-}
-
-// Its accumulators run along.
-void Lowering::assume_whole_scan() const {
-  const std::vector<std::size_t> free = free_dims(program_, op_);
-  for (std::size_t d = 0; d < op_.dims.size(); ++d)
-    if (std::find(free.begin(), free.end(), d) == free.end()) assume(d, 0, 1);
 }
 
 // Parts of the box that calls share out are of whole tiles.

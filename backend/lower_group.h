@@ -30,9 +30,9 @@ namespace tap::backend {
 // What a box has of a dim: from lo to hi, in variables of the kernel.
 struct DimSpan {
   ir::AffineExpr lo, hi;
-  std::int64_t most = 0;  // points
-  bool exact = false;     // always so many
-  std::size_t level = 0;  // of the loop over steps that it depends on, 0: on none
+  std::int64_t most = 0;                    // points
+  bool exact = false;                       // always so many
+  std::size_t level = 0;                    // of the loop over steps that it depends on, 0: on none
   std::vector<std::uint32_t> follows = {};  // dims of the kernel's box on whose sizes this size depends
 };
 

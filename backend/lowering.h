@@ -127,7 +127,6 @@ class Lowering {
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
   void cut_by(const RegisterTile& tile);
   void assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const;
-  void assume_whole_scan() const;
 
   // Packed operands.
   struct Block {  // one of a dim's blocks

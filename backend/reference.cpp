@@ -19,7 +19,7 @@ Box without_reductions(const Operator& op, Box box) {
   return box;
 }
 
-bool is_group(const Operator& op) { return op.region() && op.region()->kind == RegionKind::group; }
+bool runs_as_group(const Operator& op) { return op.region() && op.region()->kind == RegionKind::group; }
 
 // By how many iterates are around, the value of each one's counter, the innermost last.
 std::vector<std::int64_t> counters_of(const Operator& op) {
@@ -51,7 +51,7 @@ class PartEvaluator {
 
   void run(const Operator& op, const Box& box, const std::vector<const TensorPart*>& operands,
            const std::vector<TensorPart*>& results) const {
-    is_group(op) ? group(op, box, operands, results) : cells(op, box, operands, results);
+    runs_as_group(op) ? group(op, box, operands, results) : cells(op, box, operands, results);
   }
 
  private:
@@ -141,7 +141,7 @@ TensorPart blank_part(ElementType element, Box box) {
 
 TouchedParts touched_parts(const Program& program, const Operator& op, const Box& box) {
   TouchedParts result;
-  if (is_group(op)) {
+  if (runs_as_group(op)) {
     const GroupView view = view_of(program, op);
     const Demand asked = demand(view, narrowed(op, box));
     for (ValueId v : view.graph.inputs) result.operands.push_back(asked.values[v.index()]);
@@ -155,7 +155,7 @@ TouchedParts touched_parts(const Program& program, const Operator& op, const Box
 }
 
 double points_of(const Program& program, const Operator& op, const Box& box) {
-  if (is_group(op)) {
+  if (runs_as_group(op)) {
     const GroupView view = view_of(program, op);
     const Demand asked = demand(view, narrowed(op, box));
     double points = 0;

@@ -19,9 +19,9 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t guard_cells = 512;     // before the first cell and after the last one
-constexpr std::int64_t gap_cells = 3;        // after each row
-constexpr std::byte operand_noise{0xff};     // of floats a NaN
+constexpr std::size_t guard_cells = 512;  // before the first cell and after the last one
+constexpr std::int64_t gap_cells = 3;     // after each row
+constexpr std::byte operand_noise{0xff};  // of floats a NaN
 constexpr std::byte result_noise{0x5b};
 
 std::int64_t at_least(std::int64_t numerator, std::int64_t divisor) {  // ⌈n / d⌉, d > 0
@@ -41,8 +41,7 @@ Box readers_of(const Operator& map, const Box& part) {
       const Range rest = others.bounds(map.box());
       Range here{part.dims[axis].lo - (rest.hi - 1), part.dims[axis].hi - rest.lo};
       if (c < 0) here = {-(here.hi - 1), -here.lo + 1};
-      found.dims[d] =
-          intersect(found.dims[d], Range{at_least(here.lo, std::abs(c)), at_least(here.hi, std::abs(c))});
+      found.dims[d] = intersect(found.dims[d], Range{at_least(here.lo, std::abs(c)), at_least(here.hi, std::abs(c))});
     }
   }
   return found;
@@ -118,8 +117,8 @@ class CaseMaker {
     std::int64_t cells = 1, first = guard_cells;
     for (std::size_t axis = part.box.rank(); axis-- > 0;) {
       tensor.strides[axis] = cells;
-      cells = cells * std::max<std::int64_t>(part.box.dims[axis].size(), 1) +
-              (axis + 1 == part.box.rank() ? gap_cells : 0);
+      cells =
+          cells * std::max<std::int64_t>(part.box.dims[axis].size(), 1) + (axis + 1 == part.box.rank() ? gap_cells : 0);
       first -= part.box.dims[axis].lo * tensor.strides[axis];
     }
     tensor.origin = first * size;
@@ -207,8 +206,8 @@ std::vector<CheckCase> cases_for(const Program& program, const KernelSource& sou
 std::string describe(const KernelSource& source, const CheckCase& trial) {
   std::string text;
   for (std::size_t d = 0; d < source.op.dims.size(); ++d)
-    text += fmt::format("{}{} {}..{}", d == 0 ? "" : ", ", source.op.dims[d].name, trial.box[2 * d],
-                        trial.box[2 * d + 1]);
+    text +=
+        fmt::format("{}{} {}..{}", d == 0 ? "" : ", ", source.op.dims[d].name, trial.box[2 * d], trial.box[2 * d + 1]);
   return text.empty() ? "its one point" : "the box " + text;
 }
 

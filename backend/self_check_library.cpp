@@ -34,7 +34,7 @@ class LoadedObject {
     SymbolMap runtime;
     for (const char* word : {"prepare", "run", "prepare_dlpack", "run_dlpack", "message", "release"})
       runtime[jit_->mangleAndIntern(std::string("tap_library_") + word)] = {ExecutorAddr::fromPtr(&never_called),
-                                                                           llvm::JITSymbolFlags::Exported};
+                                                                            llvm::JITSymbolFlags::Exported};
     TAP_CHECK(!library.define(absoluteSymbols(std::move(runtime))), "the runtime's functions are defined twice");
     TAP_CHECK(!jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "library")), "an object is refused");
   }

@@ -48,8 +48,8 @@ std::string text_of_operator(const Program& program, const Operator& op) {
 }  // namespace
 
 std::string tried_against(const Program& program, const KernelSource& source, const SelfCheckOptions& options) {
-  std::string text = fmt::format("tried 1 {} {} {}", options.budget.points, options.budget.most,
-                                 text_of_operator(program, source.op));
+  std::string text =
+      fmt::format("tried 1 {} {} {}", options.budget.points, options.budget.most, text_of_operator(program, source.op));
   for (const PreparedOperand& p : source.prepared)
     text += fmt::format(" {}: {}", p.operand, text_of_operator(program, p.map));
   return text;

@@ -60,7 +60,8 @@ inline constexpr KernelProgram kernel_programs[] = {
      "program p(x: f32[8, 30, 29], k: f32[16, 8, 3, 3]) -> (y: f32[16, 30, 29]) { y[o, i, j] = sum[c, u, v] x[c, i + u "
      "- 1, j + v - 1 else 0] * k[o, c, u, v] }"},
     {"convolution with stride",
-     "program p(x: f32[4, 31, 41], k: f32[8, 4, 3, 3]) -> (y: f32[8, 15, 20]) { y[o, i, j] = sum[c, u, v] x[c, 2*i + u, "
+     "program p(x: f32[4, 31, 41], k: f32[8, 4, 3, 3]) -> (y: f32[8, 15, 20]) { y[o, i, j] = sum[c, u, v] x[c, 2*i + "
+     "u, "
      "2*j + v] * k[o, c, u, v] }"},
     {"pooling",
      "program p(x: f32[5, 33, 35]) -> (y: f32[5, 33, 35]) { y[c, i, j] = max[u in 0..3, v in 0..3] x[c, i + u - 1, j + "
@@ -69,7 +70,8 @@ inline constexpr KernelProgram kernel_programs[] = {
      "program p(x: f32[61, 67]) -> (y: f32[61, 67]) { y[i, j] = 0.25 * (x[i - 1, j else 0] + x[i + 1, j else 0] + x[i, "
      "j - 1 else 0] + x[i, j + 1 else 0]) }"},
     {"two stencils",
-     "program p(x: f64[61, 67]) -> (y: f64[61, 67]) { t[i, j] = x[i - 1, j else 0] + x[i + 1, j else 1] + x[i, j]; y[i, "
+     "program p(x: f64[61, 67]) -> (y: f64[61, 67]) { t[i, j] = x[i - 1, j else 0] + x[i + 1, j else 1] + x[i, j]; "
+     "y[i, "
      "j] = t[i, j - 1 else 0] * 0.5 + t[i, j + 1 else 0] - t[i, j] }",
      true},
     {"softmax",
@@ -85,20 +87,20 @@ inline constexpr KernelProgram kernel_programs[] = {
      "i, j]; o[h, i, c] = sum[j] e[h, i, j] * V[h, j, c]; Y[h, i, c] = o[h, i, c] / s[h, i] }",
      true},
     {"two layers",
-     "program p(X: f32[40, 60], const W: f32[60, 90], const V: f32[90, 50]) -> (Y: f32[40, 50]) { t[i, j] = sum[k] X[i, "
+     "program p(X: f32[40, 60], const W: f32[60, 90], const V: f32[90, 50]) -> (Y: f32[40, 50]) { t[i, j] = sum[k] "
+     "X[i, "
      "k] * W[k, j]; u[i, j] = max(t[i, j], 0.0); Y[i, j] = sum[k] u[i, k] * V[k, j] }",
      true},
     {"running sums", "program p(x: f64[201]) -> (y: f64[201]) { y[i] = sum[k in 0..i + 1] x[k] }"},
     {"running sums from the end", "program p(x: i64[201]) -> (y: i64[201]) { y[i] = sum[k in i..201] x[k] }"},
     {"triangle", "program p(A: f32[40, 40], x: f32[40]) -> (y: f32[40]) { y[i] = sum[k in 0..i + 1] A[i, k] * x[k] }"},
-    {"lookup",
-     "program p(T: f32[100, 19], ids: i64[33]) -> (Y: f32[33, 19]) { Y[i, j] = T[ids[i], j else 0.5] }"},
+    {"lookup", "program p(T: f32[100, 19], ids: i64[33]) -> (Y: f32[33, 19]) { Y[i, j] = T[ids[i], j else 0.5] }"},
     {"histogram",
      "program p(ids: i64[300], w: f32[300]) -> (h: f32[40]) { h[b] = sum[i] (if ids[i] == b then w[i] else 0.0) }"},
-    {"greatest and where",
-     "use std\nprogram p(X: f32[23, 57]) -> (Y: i64[23]) { Y = argmax(X) }"},
+    {"greatest and where", "use std\nprogram p(X: f32[23, 57]) -> (Y: i64[23]) { Y = argmax(X) }"},
     {"integer arithmetic",
-     "program p(a: i32[70], b: i32[70]) -> (q: i32[70], r: i32[70], s: i64[70], t: bool[70]) { q[i] = a[i] / b[i]; r[i] "
+     "program p(a: i32[70], b: i32[70]) -> (q: i32[70], r: i32[70], s: i64[70], t: bool[70]) { q[i] = a[i] / b[i]; "
+     "r[i] "
      "= a[i] % b[i]; s[i] = i64(a[i]) * i64(b[i]) - i; t[i] = a[i] < b[i] and a[i] != 3 }"},
     {"reversed and strided",
      "program p(x: f32[141]) -> (y: f32[70], z: f32[141]) { y[i] = x[2*i + 1] - x[140 - i]; z[i] = x[140 - i] }"},

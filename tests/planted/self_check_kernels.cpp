@@ -6,23 +6,14 @@
 #include <cstdlib>
 
 #include "backend/executable.h"
-#include "compiler/driver/certify.h"
-#include "passes/expand.h"
-#include "tests/frontend/compile_source.h"
-#include "tests/passes/lowered.h"
-#include "tests/planted/kernel_programs.h"
+#include "tests/planted/kernel_blocks.h"
 
 namespace {
 
 // What is refused, or an empty text.
 std::string tried(const tap::test::KernelProgram& of) {
-  auto outcome = tap::test::compile_text(of.text);
-  if (!outcome.compiled) return "does not compile: " + outcome.messages;
-  tap::passes::PassContext context;
-  tap::driver::Certified made = tap::driver::certify(outcome.compiled->program, {}, context, of.fused);
-  tap::ir::BlockProgram blocks = tap::passes::expand(made.stages.empty() ? outcome.compiled->program : made.stages.back());
   try {
-    tap::backend::Executable executable(std::move(blocks), {});
+    tap::backend::Executable executable(tap::test::blocks_of(of), {});
   } catch (const std::exception& wrong) { return wrong.what(); }
   return "";
 }
