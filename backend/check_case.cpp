@@ -66,8 +66,11 @@ std::optional<std::string> difference_of(const CheckedTensor& tensor, const std:
   const std::size_t size = size_of(tensor.element);
   for (const WantedCell& wanted : tensor.wanted)
     std::fill_n(may_change.begin() + static_cast<std::ptrdiff_t>(wanted.offset), size, true);
+  auto is_left = [&](const WantedCell& wanted) {
+    return wanted.optional && std::memcmp(after.data() + wanted.offset, tensor.bytes.data() + wanted.offset, size) == 0;
+  };
   for (const WantedCell& wanted : tensor.wanted)
-    if (!fails)
+    if (!fails && !is_left(wanted))
       if (auto wrong = wrong_cell(tensor, wanted, after.data())) return wrong;
   for (std::size_t k = 0; k < after.size(); ++k) {
     if (may_change[k] || after[k] == tensor.bytes[k]) continue;

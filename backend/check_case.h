@@ -23,6 +23,7 @@ struct WantedCell {
   std::int64_t integer = 0;
   double bound = 0;
   std::vector<std::int64_t> at = {};  // its coordinates in the whole tensor
+  bool optional = false;              // may also be left as it was
 };
 
 struct CheckedTensor {

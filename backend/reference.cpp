@@ -127,6 +127,24 @@ class PartEvaluator {
   const std::optional<OperationNames> no_names_;
 };
 
+// Of an output what its operations write at the points that go with those of the box.
+Box own_part(const Program& program, const GroupView& view, const Box& box, ValueId output) {
+  Box all;
+  for (std::size_t o = 0; o < view.graph.operations.size(); ++o) {
+    const Operation& operation = view.graph.operations[o];
+    const Operator& op = program[operation.op];
+    Box points = op.box();
+    for (const GroupAnchor& a : view.anchors)
+      if (a.operation == o) points.dims[a.inner_dim] = intersect(points.dims[a.inner_dim], box.dims[a.dim]);
+    for (std::uint32_t r = 0; r < operation.results.size(); ++r) {
+      if (operation.results[r] != output) continue;
+      const Box part = written_region(op, r, points);
+      all = all.rank() == 0 ? part : hull(all, part);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 TensorPart blank_part(ElementType element, Box box) {
@@ -145,12 +163,16 @@ TouchedParts touched_parts(const Program& program, const Operator& op, const Box
     const GroupView view = view_of(program, op);
     const Demand asked = demand(view, narrowed(op, box));
     for (ValueId v : view.graph.inputs) result.operands.push_back(asked.values[v.index()]);
-    for (ValueId v : view.graph.outputs) result.results.push_back(asked.values[v.index()]);
+    for (ValueId v : view.graph.outputs) {
+      result.results.push_back(asked.values[v.index()]);
+      result.own.push_back(own_part(program, view, narrowed(op, box), v));
+    }
     return result;
   }
   const Box here = narrowed(op, box);
   for (std::uint32_t k = 0; k < op.operands.size(); ++k) result.operands.push_back(read_region(op, k, here));
   for (std::uint32_t k = 0; k < op.results.size(); ++k) result.results.push_back(written_region(op, k, here));
+  result.own = result.results;
   return result;
 }
 

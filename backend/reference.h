@@ -21,9 +21,11 @@ struct TensorPart {
 };
 TensorPart blank_part(ElementType element, ir::Box box);  // nothing is written
 
-// The parts that the operator reads, and writes, on the box. Pre: it is a map, a reduction or a group.
+// The parts that the operator reads, and writes, on the box. Of `results` a group may compute more than belongs to the box, for
+// use inside; what belongs to it, and so is written whatever the tiles, is in the boxes `own`. Pre: it is a map, a reduction or
+// a group.
 struct TouchedParts {
-  std::vector<ir::Box> operands, results;
+  std::vector<ir::Box> operands, results, own;
 };
 TouchedParts touched_parts(const ir::Program& program, const ir::Operator& op, const ir::Box& box);
 
