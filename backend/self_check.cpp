@@ -65,8 +65,8 @@ class CaseMaker {
     else trial.calls = {{0, tiles}};
     trial.scratch = scratch_bytes(kernel_);
 
-    const TouchedParts touched = touched_parts(program_, op_, box);
-    const std::vector<std::int64_t> coordinates = coordinate_operands(program_, op_);
+    const TouchedParts touched = parts_for(box);
+    const std::vector<CoordinateRange> coordinates = coordinate_ranges(program_, op_);
     std::deque<TensorPart> parts, results;
     std::vector<const TensorPart*> operands;
     std::vector<TensorPart*> into;
@@ -98,12 +98,35 @@ class CaseMaker {
     return trial;
   }
 
+  // How many cells the parts of tensors have that the box touches.
+  double cells_of(const Box& box) const {
+    const TouchedParts touched = parts_for(box);
+    double cells = 0;
+    for (const auto* list : {&touched.operands, &touched.results})
+      for (const Box& part : *list) {
+        double product = 1;
+        for (const Range& range : part.dims) product *= static_cast<double>(range.size());
+        cells += product;
+      }
+    return cells;
+  }
+
  private:
+  // Of axes whose coordinates are data as much as the numbers reach.
+  TouchedParts parts_for(const Box& box) const {
+    TouchedParts touched = touched_parts(program_, op_, box);
+    for (std::uint32_t k = 0; k < touched.operands.size(); ++k)
+      for (std::size_t axis = 0; axis < touched.operands[k].rank(); ++axis) {
+        Range& range = touched.operands[k].dims[axis];
+        range = intersect(range, Range{0, std::max(reached_part(op_, k, axis), range.lo)});
+      }
+    return touched;
+  }
   // What the map makes of the operand, as far as it reads in the part.
   TensorPart prepared(const Operator& map, const Box& part, std::size_t operand, CheckNumbers numbers) const {
     const Box box = readers_of(map, part);
     const TensorPart from =
-        numbered_part(map.operands[0].element, touched_parts(program_, map, box).operands[0], operand, numbers, 0);
+        numbered_part(map.operands[0].element, touched_parts(program_, map, box).operands[0], operand, numbers, {});
     TensorPart made = blank_part(map.results[0].element, touched_parts(program_, map, box).results[0]);
     evaluate_reference(program_, map, box, {&from}, {&made});
     return made;
@@ -196,7 +219,7 @@ std::vector<CheckCase> cases_for(const Program& program, const KernelSource& sou
         whole.dims[d] = {source.op.dims[d].range.lo, source.op.dims[d].range.lo + 1};
     if (whole.empty()) continue;
     auto sizes = choose_sizes(whole, source.steps, fixed_dims(source.op), options.budget, points);
-    if (!sizes) continue;
+    if (!sizes || maker.cells_of(box_at(whole, *sizes, false)) > options.budget.most) continue;
     trials.push_back(maker.make(box_at(whole, *sizes, true), CheckNumbers::mixed, true));
     if (trials.back().fails || *sizes != whole.shape())
       trials.push_back(maker.make(box_at(whole, *sizes, false), CheckNumbers::positive, false));
