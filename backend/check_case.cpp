@@ -42,22 +42,25 @@ std::string text_of(ElementType type, double number, std::int64_t integer) {
   return is_float(type) ? fmt::format("{}", number) : fmt::format("{}", integer);
 }
 
+// Of integers, too, a bound is above 0 where they come from floats.
+bool is_as_wanted(ElementType type, double number, std::int64_t integer, const WantedCell& wanted) {
+  using ir::oracle::distance;
+  if (std::isinf(wanted.bound)) return true;
+  if (is_float(type))
+    return number == wanted.number ||
+           distance(type, ir::oracle::number(number), ir::oracle::number(wanted.number)) <= wanted.bound;
+  return distance(type, ir::oracle::integer(integer), ir::oracle::integer(wanted.integer)) <= wanted.bound;
+}
+
 std::optional<std::string> wrong_cell(const CheckedTensor& tensor, const WantedCell& wanted, const std::byte* bytes) {
   const Tensor got = one_cell(tensor.element, bytes + wanted.offset);
-  double number = 0;
-  std::int64_t integer = 0;
-  bool same = false;
-  if (is_float(tensor.element)) {
-    number = got.load_f64(0);
-    same = std::isinf(wanted.bound) || ir::oracle::distance(tensor.element, ir::oracle::number(number),
-                                                            ir::oracle::number(wanted.number)) <= wanted.bound;
-  } else {
-    integer = got.load_i64(0);
-    same = integer == wanted.integer && (!is_bool(tensor.element) || static_cast<unsigned>(bytes[wanted.offset]) <= 1);
-  }
-  if (same) return {};
+  const double number = is_float(tensor.element) ? got.load_f64(0) : 0;
+  const std::int64_t integer = is_float(tensor.element) ? 0 : got.load_i64(0);
+  const bool is_value = !is_bool(tensor.element) || static_cast<unsigned>(bytes[wanted.offset]) <= 1;
+  if (is_value && is_as_wanted(tensor.element, number, integer, wanted)) return {};
   return fmt::format("{}[{}] is {}, not {}", tensor.name, fmt::join(wanted.at, ", "),
-                     text_of(tensor.element, number, integer), text_of(tensor.element, wanted.number, wanted.integer));
+                     text_of(tensor.element, number, integer),
+                     text_of(tensor.element, wanted.number, wanted.integer));
 }
 
 std::optional<std::string> difference_of(const CheckedTensor& tensor, const std::vector<std::byte>& after, bool fails,

@@ -31,8 +31,8 @@ void store_number(Tensor& cells, std::int64_t at, std::uint64_t hash, CheckNumbe
     if (is_float(type)) cells.store_f64(at, static_cast<double>(number));
     else cells.store_i64(at, number);
   } else if (is_float(type)) {
-    constexpr double step = 1.0 / 64;
-    const double number = step * static_cast<double>(1 + pick(255));
+    constexpr double step = 1.0 / 1024;
+    const double number = step * static_cast<double>(1 + pick(4095));
     cells.store_f64(at, negative ? -number : number);
   } else if (is_bool(type)) {
     cells.store_i64(at, pick(2));

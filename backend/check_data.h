@@ -1,5 +1,5 @@
 // Numbers for trials of kernels (self_check.h): of every cell its own, by its coordinates, so that any part of a tensor can be
-// made by itself. Floats have fractions, so that narrowing rounds them, and so few bits that sums of some products are exact.
+// made by itself. Floats have 12 bits, so that narrowing rounds them.
 #pragma once
 
 #include "backend/reference.h"

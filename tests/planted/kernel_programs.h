@@ -47,6 +47,9 @@ inline constexpr KernelProgram kernel_programs[] = {
      "program p(x: f32[83], d: f64[83], n: i64[83]) -> (h: f16[83], b: bf16[83], c: f32[83], k: i8[83], u: u8[83], z: "
      "bool[83], w: i32[83], q: bf16[83]) { h[i] = f16(x[i] * 1.01); b[i] = bf16(x[i] * 1.01); c[i] = f32(d[i] * 0.3); "
      "k[i] = i8(n[i] * 7); u[i] = u8(x[i] * 90.0); z[i] = x[i] > 1.0; w[i] = i32(n[i] * 3); q[i] = bf16(d[i] * 0.3) }"},
+    {"narrowing copies",
+     "program p(x: f32[83], d: f64[83], n: i32[83]) -> (h: f16[83], b: bf16[83], q: bf16[83], u: u8[83], k: i8[83]) { "
+     "h[i] = f16(x[i]); b[i] = bf16(x[i]); q[i] = bf16(d[i]); u[i] = u8(n[i]); k[i] = i8(x[i] * 64.0) }"},
     {"turned copy", "program p(X: f32[90, 70]) -> (Y: f32[70, 90]) { Y[j, i] = X[i, j] }"},
     {"turned narrow copy", "program p(X: f32[90, 70]) -> (Y: bf16[70, 90]) { Y[j, i] = bf16(X[i, j] * 1.1) }"},
     {"sums of rows",
