@@ -100,7 +100,7 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"lookup", "program p(T: f32[100, 19], ids: i64[33]) -> (Y: f32[33, 19]) { Y[i, j] = T[ids[i], j else 0.5] }"},
     {"histogram",
      "program p(ids: i64[300], w: f32[300]) -> (h: f32[40]) { h[b] = sum[i] (if ids[i] == b then w[i] else 0.0) }"},
-    {"greatest and where", "use std\nprogram p(X: f32[23, 57]) -> (Y: i64[23]) { Y = argmax(X) }"},
+    {"greatest and where", "use std\nprogram p(X: f32[23, 57]) -> (Y: i64[23]) { Y = argmax_axis<-1>(X) }"},
     {"integer arithmetic",
      "program p(a: i32[70], b: i32[70]) -> (q: i32[70], r: i32[70], s: i64[70], t: bool[70]) { q[i] = a[i] / b[i]; "
      "r[i] "
@@ -108,7 +108,7 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"reversed and strided",
      "program p(x: f32[141]) -> (y: f32[70], z: f32[141]) { y[i] = x[2*i + 1] - x[140 - i]; z[i] = x[140 - i] }"},
     {"several writers",
-     "program p(A: f32[40, 33]) -> (Y: f32[80, 33]) { Y[2*i, j] = A[i, j]; Y[2*i + 1, j] = -A[39 - i, j] }"},
+     "program p(A: f32[40, 33]) -> (Y: f32[80, 33]) { Y[2*i, j] = A[i, j] for i in 0..40; Y[2*i + 1, j] = -A[39 - i, j] for i in 0..40 }"},
     {"functions",
      "program p(x: f32[75]) -> (y: f32[75], z: f32[75]) { y[i] = tanh(x[i]) + sin(x[i]); z[i] = log(abs(x[i]) + 1.0) + "
      "sqrt(abs(x[i])) }"},
