@@ -1,6 +1,7 @@
 #include "backend/check_boxes.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tap::backend {
 namespace {
@@ -17,7 +18,8 @@ std::int64_t allowed(std::int64_t whole, std::int64_t rest_of, std::int64_t leas
 std::vector<std::int64_t> ladder(std::int64_t whole, const BoxStep& step) {
   constexpr std::int64_t few = 3;
   std::vector<std::int64_t> sizes{whole};
-  const std::int64_t rest = whole % step.step;
+  std::int64_t rest = whole % step.step;
+  if (rest == 0 && step.rest_of == 1) rest = 1;
   for (std::int64_t least : {2 * step.step + rest, step.step + rest, few}) {
     const std::int64_t size = allowed(whole, step.rest_of, least);
     sizes.push_back(std::min(size, sizes.back()));
@@ -28,12 +30,12 @@ std::vector<std::int64_t> ladder(std::int64_t whole, const BoxStep& step) {
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, const std::vector<BoxStep>& steps,
-                                                      const std::vector<bool>& fixed, const CheckBudget& budget,
+                                                      const std::vector<Shrinks>& how, const CheckBudget& budget,
                                                       const std::function<double(const ir::Box&)>& points) {
   std::vector<std::vector<std::int64_t>> ladders;
   for (std::size_t d = 0; d < whole.rank(); ++d) {
     const std::int64_t size = whole.dims[d].size();
-    ladders.push_back(fixed[d] ? std::vector<std::int64_t>(1, size) : ladder(size, steps[d]));
+    ladders.push_back(how[d] == Shrinks::never ? std::vector<std::int64_t>(1, size) : ladder(size, steps[d]));
   }
   std::vector<std::size_t> rungs(whole.rank(), 0);
   std::vector<std::int64_t> sizes = whole.shape();
@@ -44,7 +46,8 @@ std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, cons
     for (std::size_t d = 0; d < rungs.size(); ++d) {
       while (rungs[d] + 1 < ladders[d].size() && ladders[d][rungs[d] + 1] == sizes[d]) ++rungs[d];
       if (rungs[d] + 1 == ladders[d].size()) continue;
-      if (!next || rungs[d] < rungs[*next] || (rungs[d] == rungs[*next] && sizes[d] > sizes[*next])) next = d;
+      if (!next || std::tuple(how[d], rungs[d], -sizes[d]) < std::tuple(how[*next], rungs[*next], -sizes[*next]))
+        next = d;
     }
     if (!next) return now <= budget.most ? std::optional(sizes) : std::nullopt;
     sizes[*next] = ladders[*next][++rungs[*next]];

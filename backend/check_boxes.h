@@ -18,9 +18,10 @@ struct CheckBudget {
   double points = 0;
   double most = 0;
 };
-// Pre: by dim, in `steps`. Dims that are `fixed` stay as they are.
+// How each dim may become smaller: all at once, or last, or not at all.
+enum class Shrinks : std::uint8_t { with_others, last, never };
 std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, const std::vector<BoxStep>& steps,
-                                                      const std::vector<bool>& fixed, const CheckBudget& budget,
+                                                      const std::vector<Shrinks>& how, const CheckBudget& budget,
                                                       const std::function<double(const ir::Box&)>& points);
 
 // The box of these sizes at the beginning, or the end, of the whole one.

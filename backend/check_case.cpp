@@ -59,8 +59,7 @@ std::optional<std::string> wrong_cell(const CheckedTensor& tensor, const WantedC
   const bool is_value = !is_bool(tensor.element) || static_cast<unsigned>(bytes[wanted.offset]) <= 1;
   if (is_value && is_as_wanted(tensor.element, number, integer, wanted)) return {};
   return fmt::format("{}[{}] is {}, not {}", tensor.name, fmt::join(wanted.at, ", "),
-                     text_of(tensor.element, number, integer),
-                     text_of(tensor.element, wanted.number, wanted.integer));
+                     text_of(tensor.element, number, integer), text_of(tensor.element, wanted.number, wanted.integer));
 }
 
 std::optional<std::string> difference_of(const CheckedTensor& tensor, const std::vector<std::byte>& after, bool fails,

@@ -22,7 +22,9 @@ constexpr std::int64_t most_coordinates = 37;
 void store_number(Tensor& cells, std::int64_t at, std::uint64_t hash, CheckNumbers which,
                   const CoordinateRange& range) {
   const ElementType type = cells.type();
-  auto pick = [&](std::int64_t count) { return static_cast<std::int64_t>((hash >> 8) % static_cast<std::uint64_t>(count)); };
+  auto pick = [&](std::int64_t count) {
+    return static_cast<std::int64_t>((hash >> 8) % static_cast<std::uint64_t>(count));
+  };
   const bool has_sign = is_float(type) || info(type).is_signed;
   const bool negative = which == CheckNumbers::mixed && (hash & 1) != 0 && has_sign;
   if (range.below > 0) {

@@ -187,15 +187,19 @@ class CaseMaker {
   const Operator& op_;
 };
 
-// Dims that a smaller box would not have as its loops want them: what blocks number, what they cut, and counters.
-std::vector<bool> fixed_dims(const Operator& op) {
-  std::vector<bool> fixed(op.dims.size(), false);
-  for (std::size_t d = 0; d < op.dims.size(); ++d) fixed[d] = op.dims[d].role == DimRole::counter;
-  for (const Blocking& b : op.blockings) {
-    fixed[b.block_dim] = true;
-    fixed[b.dim] = fixed[b.dim] || op.region();
+// Dims that a smaller box would not have as its loops want them stay: what blocks number, what they cut, and counters. With
+// `deep`, those of a reduction become smaller last, so that a few results are combined in all of its blocks.
+std::vector<Shrinks> how_dims_shrink(const Operator& op, bool deep) {
+  std::vector<Shrinks> how(op.dims.size(), Shrinks::with_others);
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (op.dims[d].role == DimRole::counter) how[d] = Shrinks::never;
+    if (op.dims[d].role == DimRole::reduction && deep) how[d] = Shrinks::last;
   }
-  return fixed;
+  for (const Blocking& b : op.blockings) {
+    how[b.block_dim] = Shrinks::never;
+    if (op.region()) how[b.dim] = Shrinks::never;
+  }
+  return how;
 }
 
 }  // namespace
@@ -218,11 +222,14 @@ std::vector<CheckCase> cases_for(const Program& program, const KernelSource& sou
       if (source.op.dims[d].role == DimRole::counter)
         whole.dims[d] = {source.op.dims[d].range.lo, source.op.dims[d].range.lo + 1};
     if (whole.empty()) continue;
-    auto sizes = choose_sizes(whole, source.steps, fixed_dims(source.op), options.budget, points);
-    if (!sizes || maker.cells_of(box_at(whole, *sizes, false)) > options.budget.most) continue;
-    trials.push_back(maker.make(box_at(whole, *sizes, true), CheckNumbers::mixed, true));
-    if (trials.back().fails || *sizes != whole.shape())
-      trials.push_back(maker.make(box_at(whole, *sizes, false), CheckNumbers::positive, false));
+    for (bool deep : {false, true}) {
+      const CheckBudget budget{deep ? options.budget.most : options.budget.points, options.budget.most};
+      auto sizes = choose_sizes(whole, source.steps, how_dims_shrink(source.op, deep), budget, points);
+      if (!sizes || maker.cells_of(box_at(whole, *sizes, false)) > options.budget.most) continue;
+      if (deep) trials.push_back(maker.make(box_at(whole, *sizes, false), CheckNumbers::positive, false));
+      else trials.push_back(maker.make(box_at(whole, *sizes, true), CheckNumbers::mixed, true));
+      if (!trials.back().fails && *sizes == whole.shape()) break;  // nothing is left to be tried
+    }
   }
   return trials;
 }

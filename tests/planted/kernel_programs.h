@@ -23,7 +23,10 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"turned product",
      "program p(A: f32[100, 90], B: f32[90, 70]) -> (Y: f32[70, 100]) { Y[j, i] = sum[k] A[i, k] * B[k, j] }"},
     {"product with prepared weights",
-     "program p(A: f32[64, 300], const W: f32[300, 200]) -> (Y: f32[64, 200]) { Y[i, j] = sum[k] A[i, k] * W[k, j] }"},
+     "program p(A: f32[64, 300], const W: f32[200, 300]) -> (Y: f32[64, 200]) { Y[i, j] = sum[k] A[i, k] * W[j, k] }"},
+    {"large product with prepared weights",
+     "program p(A: f32[301, 700], const W: f32[700, 600]) -> (Y: f32[301, 600]) { Y[i, j] = sum[k] A[i, k] * W[k, j] "
+     "}"},
     {"many products",
      "program p(A: f32[3, 70, 40], B: f32[3, 40, 50]) -> (Y: f32[3, 70, 50]) { Y[h, i, j] = sum[k] A[h, i, k] * B[h, "
      "k, j] }"},
@@ -108,7 +111,8 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"reversed and strided",
      "program p(x: f32[141]) -> (y: f32[70], z: f32[141]) { y[i] = x[2*i + 1] - x[140 - i]; z[i] = x[140 - i] }"},
     {"several writers",
-     "program p(A: f32[40, 33]) -> (Y: f32[80, 33]) { Y[2*i, j] = A[i, j] for i in 0..40; Y[2*i + 1, j] = -A[39 - i, j] for i in 0..40 }"},
+     "program p(A: f32[40, 33]) -> (Y: f32[80, 33]) { Y[2*i, j] = A[i, j] for i in 0..40; Y[2*i + 1, j] = -A[39 - i, "
+     "j] for i in 0..40 }"},
     {"functions",
      "program p(x: f32[75]) -> (y: f32[75], z: f32[75]) { y[i] = tanh(x[i]) + sin(x[i]); z[i] = log(abs(x[i]) + 1.0) + "
      "sqrt(abs(x[i])) }"},
