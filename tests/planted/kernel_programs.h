@@ -34,6 +34,11 @@ inline constexpr KernelProgram kernel_programs[] = {
      "program p(A: f32[45, 30], B: f32[30, 77], c: f32[77]) -> (Y: f32[45, 77]) { t[i, j] = sum[k] A[i, k] * B[k, j]; "
      "u[i, j] = t[i, j] + c[j]; Y[i, j] = max(u[i, j], 0.0) }",
      true},
+    {"large product, bias and a rectifier",
+     "program p(A: f32[301, 700], B: f32[700, 600], c: f32[600]) -> (Y: f32[301, 600]) { t[i, j] = sum[k] A[i, k] * "
+     "B[k, "
+     "j]; u[i, j] = t[i, j] + c[j]; Y[i, j] = max(u[i, j], 0.0) }",
+     true},
     {"narrowed product and its sums",
      "program p(X: bf16[3, 2], W: bf16[2, 17]) -> (Y: bf16[3, 17], s: f32[3]) { Y[i, j] = sum[k] X[i, k] * W[k, j]; "
      "s[i] = sum[j] f32(Y[i, j]) }",
