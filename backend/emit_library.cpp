@@ -87,7 +87,11 @@ class LibraryEmitter {
         b_.getContext(), llvm::ArrayRef<std::uint64_t>(reinterpret_cast<const std::uint64_t*>(library_.tables.data()),
                                                        library_.tables.size()));
     auto* list = llvm::ConstantArray::get(llvm::ArrayType::get(b_.getPtrTy(), kernels_.size()), kernels_);
-    auto* pair = llvm::ConstantStruct::getAnon({constant(words, "t_words"), constant(list, "t_kernels")});
+    llvm::GlobalVariable* kernels = constant(list, "t_kernels");
+    kernels->setName(kernel_list(library_.prefix));  // for who tries them (self_check.h)
+    kernels->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    kernels->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    auto* pair = llvm::ConstantStruct::getAnon({constant(words, "t_words"), kernels});
     program_ = constant(pair, library_.standalone ? "tap_standalone_program" : "t_program");
     if (!library_.standalone) return;
     program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // of the program's beginning
@@ -133,6 +137,8 @@ class LibraryEmitter {
 };
 
 }  // namespace
+
+std::string kernel_list(std::string_view prefix) { return fmt::format("{}_kernels", prefix); }
 
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
   InLlvm here;

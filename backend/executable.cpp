@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "backend/compiled_program.h"
+#include "backend/self_check.h"
 #include "ir/interpret.h"
 #include "runtime/executor.h"
+#include "runtime/guarded_results.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -12,6 +14,7 @@ namespace tap::backend {
 using namespace ir;
 
 struct Executable::Impl {
+  SelfCheckOptions checks;
   Jit jit;
   CompiledProgram compiled;
   Schedule schedule;
@@ -21,8 +24,10 @@ struct Executable::Impl {
   bool prepared = false;
 
   Impl(BlockProgram program, const ExecuteOptions& options)
-      : jit({.cache = options.cache}), compiled(lower(std::move(program), options.exact_arithmetic, options.machine)) {
-    compiled.functions = jit.compile(compiled.kernels.kernels);
+      : checks(self_check_options(options.self_check)),
+        jit({.cache = options.cache, .keep_at_once = !checks.on}),
+        compiled(lower(std::move(program), options.exact_arithmetic, options.machine)) {
+    compiled.functions = jit.compile(compiled.kernels.kernels, checks.on ? trial() : KernelTrial{});
     ScheduleOptions how;
     how.parts = options.parts;
     schedule = backend::schedule(compiled.blocks, compiled.kernels, how);
@@ -35,6 +40,17 @@ struct Executable::Impl {
       throw std::bad_alloc();
   }
   ~Impl() { executor.stop(); }
+
+  KernelTrial trial() const {
+    KernelTrial result;
+    const Program& program = compiled.blocks.program;
+    for (const KernelSource& source : compiled.kernels.sources)
+      result.against.push_back(tried_against(program, source, checks));
+    result.run = [this, &program](std::size_t k, KernelFunction function) {
+      check_kernel(program, compiled.kernels.sources[k], k, compiled.kernels.kernels[k], function, checks);
+    };
+    return result;
+  }
 
   void check(const std::vector<Tensor>& inputs) const {
     TAP_CHECK(inputs.size() == schedule.inputs.size(), "a graph is given another number of inputs than it has");
@@ -89,12 +105,15 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
       outputs[k] = Tensor(type.element, type.shape);
   }
   std::vector<executor::TensorView> in = views_of(inputs), out;
-  for (Tensor& output : outputs) out.push_back({output.mutable_data(), nullptr});
+  GuardedResults guarded;
+  const bool guard = tests_are_thorough();
+  for (Tensor& output : outputs) out.push_back({guard ? guarded.add(output) : output.mutable_data(), nullptr});
   executor::Message message, result;
   executor::Status status = executor::Status::done;
   if (!impl_->prepared) status = impl_->executor.prepare(in.data(), message);
   if (status == executor::Status::done) status = impl_->executor.run(in.data(), out.data(), message, &result);
   require_done(status, message, result);
+  guarded.take();
 }
 
 std::size_t Executable::inner_bytes() const {

@@ -20,6 +20,7 @@ struct ExecuteOptions {
   bool exact_arithmetic = false;            // floats are combined as they are written, and every operation rounds
   Machine machine = {};                     // as it is assumed to be; changes no result
   std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be none
+  bool self_check = true;                   // every kernel is tried before it is used (self_check.h)
   // Told of the schedule before anything of it runs; what it throws comes through.
   std::function<void(const ir::Program& program, const ir::Schedule& schedule)> scheduled = {};
   // Outside kernels by symbol; null for one that is not there.

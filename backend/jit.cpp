@@ -28,6 +28,14 @@ struct Jit::Impl {
   std::set<std::string> symbols;  // of the objects that are loaded
   std::size_t cached = 0;
   explicit Impl(ObjectOptions options) : compiler(std::move(options)) {}
+
+  KernelFunction load(const Object& object, bool fresh) {
+    InLlvm here;
+    if (fresh)
+      check(orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),
+            "an object is refused");
+    return checked(orc->lookup(object.symbol), "a kernel is not found").toPtr<KernelFunction>();
+  }
 };
 
 Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
@@ -44,16 +52,15 @@ Jit::~Jit() {
 }
 Jit::Jit(Jit&&) noexcept = default;
 
-std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels) {
+std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels, const KernelTrial& trial) {
   std::vector<KernelFunction> functions;
-  std::vector<Object> objects = impl_->compiler.compile(kernels);
-  InLlvm here;
-  for (const Object& object : objects) {
+  for (const Object& object : impl_->compiler.compile(kernels, trial.against)) {
     impl_->cached += object.cached;
-    if (impl_->symbols.insert(object.symbol).second)
-      check(impl_->orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),
-            "an object is refused");
-    functions.push_back(checked(impl_->orc->lookup(object.symbol), "a kernel is not found").toPtr<KernelFunction>());
+    const bool fresh = impl_->symbols.insert(object.symbol).second;
+    functions.push_back(impl_->load(object, fresh));
+    if (!fresh || object.cached || !trial.run) continue;
+    trial.run(functions.size() - 1, functions.back());
+    impl_->compiler.keep(object);
   }
   return functions;
 }

@@ -3,7 +3,9 @@
 //   Jit jit;   KernelFunction f = jit.compile({lower(program, op)})[0];
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/abi.h"
@@ -11,14 +13,21 @@
 
 namespace tap::backend {
 
+// How kernels are tried before they are used: `run` throws if one is wrong; `against`: by kernel (ObjectCompiler::compile).
+// Those that the cache has were tried before.
+struct KernelTrial {
+  std::vector<std::string> against = {};
+  std::function<void(std::size_t kernel, KernelFunction function)> run = {};
+};
+
 class Jit {
  public:
   explicit Jit(ObjectOptions options = {});
   ~Jit();
   Jit(Jit&&) noexcept;
 
-  // One function per kernel, in order.
-  std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels);
+  // One function per kernel, in order. Of an ObjectCompiler that does not keep at once, what was tried is kept.
+  std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels, const KernelTrial& trial = {});
   std::size_t cached() const;  // how many of them the cache had
 
  private:

@@ -44,6 +44,10 @@ struct CodeOptions {
   bool llvm = false, assembly = false;
 };
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options = {});
+// The symbol of the list of kernels in the object, which nobody sees who loads the library.
+std::string kernel_list(std::string_view prefix);
+// Whether this processor can run code for the target.
+bool runs_here(const Target& target);
 
 // Linked with the runtime. Throws Failure, exit 4, with what the linker said. Pre: the target is linkable. `name`: of its file,
 // by which those who link with it look for it, wherever the file is then.

@@ -200,6 +200,13 @@ struct PreparedOperand {
   bool operator==(const PreparedOperand&) const = default;
 };
 
+// What a kernel's loops assume of the size of a box along a dim, for those who call it on smaller ones (self_check.h).
+struct BoxStep {
+  std::int64_t rest_of = 1;  // the size leaves the same rest by this as the whole; 0: it is that of the whole
+  std::int64_t step = 1;     // so many points are done at a time
+  bool operator==(const BoxStep&) const = default;
+};
+
 struct LowerOptions {
   bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
   bool any_box = false;           // is called for any part of its box
@@ -207,6 +214,7 @@ struct LowerOptions {
   // By operand, whether it is the same in every run; and which of these the kernel wants prepared. Null: none.
   std::vector<bool> constant = {};
   std::vector<PreparedOperand>* prepared = nullptr;
+  std::vector<BoxStep>* steps = nullptr;  // by dim; null: nobody asks
 };
 // Pre: the operator is a map, a reduction or a group. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});

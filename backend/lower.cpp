@@ -3,6 +3,7 @@
 // point outside of the domain is ever visited. Scans and scatters (lower_patterns.cpp) get their own, linear shapes.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "backend/cell_places.h"
 #include "backend/lower_group.h"
@@ -283,6 +284,20 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   return op_.map() ? map_body() : reduction_body();
 }
 
+void assume(std::vector<BoxStep>* steps, const std::vector<std::uint32_t>& dims, std::int64_t rest_of,
+            std::int64_t step) {
+  if (!steps) return;
+  for (std::uint32_t d : dims) {
+    BoxStep& known = (*steps)[d];
+    known.rest_of = std::lcm(known.rest_of, rest_of);  // of 0 and anything it is 0
+    known.step = std::max(known.step, step);
+  }
+}
+
+void Lowering::assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const {
+  if (dim < extents_.follows.size()) backend::assume(steps_, extents_.follows[dim], rest_of, step);
+}
+
 // Parts of the box that calls share out are of whole tiles.
 void Lowering::cut_by(const RegisterTile& tile) {
   if (!kernel_.cut) return;
@@ -348,15 +363,18 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   Kernel kernel;
   kernel.exact_arithmetic = options.exact_arithmetic;
   Frame frame = declare(kernel, op);
+  if (options.steps) options.steps->assign(op.dims.size(), {});
   if (op.region()) {
     lower_group(program, op, kernel, frame, options);
     return kernel;
   }
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) extents.follows.push_back({d});
   declare_cut(kernel, op, extents, free_dims(program, op));
   Lowering lowering(program, op, kernel, std::move(frame), options.machine);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
+  lowering.note_steps(options.steps);
   kernel.body = lowering.run(extents, options.exact_arithmetic);
   if (options.prepared) *options.prepared = lowering.take_prepared();
   return kernel;

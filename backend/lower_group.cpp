@@ -154,8 +154,13 @@ void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& 
   if (streamed_[number]) return add_stream(number, level, frame, box);
   frame.results = tensors_of(operation.results);
   std::vector<Statement> body;
-  if (op.region()) body = GroupLowering(program_, op, kernel_, box, frame.operands, frame.results, machine_).run();
-  else body = lowered_with_endings(number, frame, box);
+  if (op.region()) {
+    GroupLowering inner(program_, op, kernel_, box, frame.operands, frame.results, machine_);
+    inner.note_steps(steps_);
+    body = inner.run();
+  } else {
+    body = lowered_with_endings(number, frame, box);
+  }
   append(levels_[level].before, in_section(section, std::move(body)));
 }
 
@@ -164,6 +169,7 @@ Extents GroupLowering::extents_of_box(const std::vector<DimSpan>& box) const {
   for (const DimSpan& span : box) {
     extents.sizes.push_back(span.most);
     extents.exact.push_back(span.exact);
+    extents.follows.push_back(span.follows);
   }
   extents.bounded = true;
   return extents;
@@ -171,7 +177,9 @@ Extents GroupLowering::extents_of_box(const std::vector<DimSpan>& box) const {
 
 std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
                                               bool goes_on) {
-  return Lowering(program_, op, kernel_, frame, machine_).run(extents_of_box(box), kernel_.exact_arithmetic, goes_on);
+  Lowering lowering(program_, op, kernel_, frame, machine_);
+  lowering.note_steps(steps_);
+  return lowering.run(extents_of_box(box), kernel_.exact_arithmetic, goes_on);
 }
 
 // A map of those that a streamed reduction is made of.
@@ -300,11 +308,16 @@ void lower_group(const Program& program, const Operator& group, Kernel& kernel, 
   Extents extents = extents_of_group(group);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
   std::vector<DimSpan> box;
-  for (std::size_t d = 0; d < group.dims.size(); ++d)
+  for (std::uint32_t d = 0; d < group.dims.size(); ++d)
     box.push_back({AffineExpr::variable(kernel.variables.size(), frame.lo[d]),
-                   AffineExpr::variable(kernel.variables.size(), frame.hi[d]), extents.sizes[d], extents.exact[d], 0});
+                   AffineExpr::variable(kernel.variables.size(), frame.hi[d]),
+                   extents.sizes[d],
+                   extents.exact[d],
+                   0,
+                   {d}});
   GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results, options.machine);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
+  lowering.note_steps(options.steps);
   lowering.is_outermost();
   kernel.body = lowering.run();
   if (options.prepared) *options.prepared = lowering.take_prepared();

@@ -30,9 +30,10 @@ namespace tap::backend {
 // What a box has of a dim: from lo to hi, in variables of the kernel.
 struct DimSpan {
   ir::AffineExpr lo, hi;
-  std::int64_t most = 0;  // points
-  bool exact = false;     // always so many
-  std::size_t level = 0;  // of the loop over steps that it depends on, 0: on none
+  std::int64_t most = 0;                    // points
+  bool exact = false;                       // always so many
+  std::size_t level = 0;                    // of the loop over steps that it depends on, 0: on none
+  std::vector<std::uint32_t> follows = {};  // dims of the kernel's box on whose sizes this size depends
 };
 
 class GroupLowering {
@@ -43,6 +44,8 @@ class GroupLowering {
   // Of these operands some may be wanted prepared: which, is known after `run`.
   void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
+  // What is assumed of the size of the kernel's box is noted there.
+  void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
   // Is not inside of another group. If it is one reduction with what ends it, calls cut it as they cut that.
   void is_outermost();
   bool is_one_nest() const { return as_one_nest_; }
@@ -115,6 +118,7 @@ class GroupLowering {
   bool as_one_nest_ = false;
   std::vector<bool> constant_;  // by operand of the group
   std::vector<PreparedOperand> prepared_;
+  std::vector<BoxStep>* steps_ = nullptr;
 };
 
 // The group on the kernel's box; the kernel has its arguments and section 0 already.

@@ -104,6 +104,7 @@ std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, c
   const Operator& op = program_[operation.op];
   TAP_CHECK(op.map() || op.reduce(), "`" + op.name + "` cannot be inside of a group");
   Lowering lowering(program_, op, kernel_, frame, machine_);
+  lowering.note_steps(steps_);
   lowering.end_with(endings_of(number, frame));
   lowering.may_prepare(constant_operands(number));
   auto body = lowering.run(extents_of_box(box), kernel_.exact_arithmetic);

@@ -23,6 +23,7 @@ For GroupLowering::part_loop(const std::string& name, const DimSpan& span, std::
 DimSpan GroupLowering::part_of(const DimSpan& span, AffineExpr first, std::int64_t points, const std::string& name,
                                std::vector<Statement>& into) {
   DimSpan part{first, plus(first, number(points)), points, span.exact && span.most % points == 0, span.level};
+  assume(steps_, span.follows, part.exact ? points : 1, points);
   if (!part.exact) part.hi = variable(define(into, "end." + name, {bound(part.hi), bound(span.hi)}, false));
   return part;
 }
@@ -69,6 +70,8 @@ void GroupLowering::cut(const Blocking& blocking) {
   DimSpan& span = spans_[blocking.dim];
   const DimSpan& block = spans_[blocking.block_dim];
   const std::size_t level = std::max(span.level, block.level);
+  assume(steps_, span.follows, 0, 1);
+  assume(steps_, block.follows, 0, 1);
   const std::string& name = group_.dims[blocking.dim].name;
   std::vector<Statement>& into = levels_[level].before;
   if (!blocking.blocks.boundaries.empty()) {
@@ -126,6 +129,7 @@ DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::str
     span.most = checked::add(span.most, checked::mul(std::abs(c), std::max<std::int64_t>(spans_[g].most, 1) - 1));
     span.exact = span.exact && spans_[g].exact;
     span.level = std::max(span.level, spans_[g].level);
+    span.follows.insert(span.follows.end(), spans_[g].follows.begin(), spans_[g].follows.end());
   }
   span.most = std::min(span.most, whole.size());
   if (whole.contains(window.bounds(group_.box()))) return span;

@@ -279,6 +279,9 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     return row_parts(tile, row_panels, rows, extents, one);
   };
   std::int64_t size = extents.sizes[tile.dim];
+  assume(tile.dim, extents.exact[tile.dim] && size % step == 0 ? step : 1, step);
+  assume(*tile.rows, extents.exact[*tile.rows] ? tile.row_count : 1, tile.row_count);
+  if (chunk) assume(*packing.chunked, 1, packing.chunk);
   std::vector<Statement> inner = panel_parts(column_panels, row_tiles, !extents.exact[tile.dim] || size % step != 0);
   rows.loop.body = std::move(rows.before);
   append(rows.loop.body, std::move(row_panels.before));

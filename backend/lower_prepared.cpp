@@ -12,8 +12,6 @@ namespace tap::backend {
 
 using namespace ir;
 
-namespace {}  // namespace
-
 // Every call must find its panels where they were made, so nothing that the operand follows may be cut, save by calls, which
 // cut at whole panels (cut_by).
 bool Lowering::can_prepare(const Access& access) const {
@@ -103,6 +101,7 @@ Statement Lowering::prepare(std::uint32_t read, const PackedDim& along, const st
   kernel_.tensors[tensor].type = map.results[0];
   kernel_.loads[loads_[read]] = std::move(load);
   prepared_.push_back({access.tensor, std::move(map)});
+  assume(along.dim, along.step, along.step);  // panels begin where they were made
   AffineExpr before = plus(variable(along.block->from), number(-op_.dims[along.dim].range.lo));
   return {Define{first, {bound(std::move(before), along.step)}, true}};
 }

@@ -21,6 +21,7 @@ class Kernels {
   Kernels(CompiledProgram& compiled, bool exact_arithmetic, const Machine& machine)
       : program_(compiled.blocks.program),
         all_(compiled.kernels.kernels),
+        sources_(compiled.kernels.sources),
         exact_(exact_arithmetic),
         machine_(machine) {}
 
@@ -32,10 +33,12 @@ class Kernels {
   Found of(const Operator& op, bool any_box, std::vector<bool> constant) {
     if (op.map() || std::count(constant.begin(), constant.end(), true) == 0) constant.clear();
     std::vector<PreparedOperand> prepared;
-    const LowerOptions options{exact_, any_box, machine_, constant, &prepared};
+    std::vector<BoxStep> steps;
+    const LowerOptions options{exact_, any_box, machine_, constant, &prepared, &steps};
     if (is_group(op)) {
       Kernel kernel = lowered(program_, op, options);
       Found found{of_loops(std::move(kernel)), {}};
+      if (found.kernel == sources_.size()) sources_.push_back({op, {}, prepared, steps});
       prepare(found, prepared);
       return found;
     }
@@ -52,6 +55,7 @@ class Kernels {
     }
     Found& fresh = operators_.emplace(hash, Seen{&op, any_box, std::move(constant), {all_.size(), {}}})->second.found;
     all_.push_back(std::move(kernel));
+    sources_.push_back({op, {}, prepared, steps});
     prepare(fresh, prepared);
     return fresh;
   }
@@ -67,6 +71,7 @@ class Kernels {
     for (PreparedOperand& operand : prepared) {
       const Operator& map = maps_.emplace_back(std::move(operand.map));
       found.prepared.push_back({operand.operand, of(map, false, {}).kernel, map.results[0]});
+      sources_[found.prepared.back().kernel].boxes = {map.box()};
     }
   }
   std::size_t of_loops(Kernel kernel) {
@@ -77,6 +82,7 @@ class Kernels {
 
   const Program& program_;
   std::vector<Kernel>& all_;
+  std::vector<KernelSource>& sources_;
   bool exact_;
   const Machine machine_;
   std::unordered_multimap<std::size_t, Seen> operators_;
@@ -145,6 +151,23 @@ class ConstantOperands {
   bool changed_ = true;
 };
 
+// Of the boxes on which each kernel is applied, some of different sizes.
+void note_boxes(CompiledProgram& compiled) {
+  constexpr std::size_t enough = 2;
+  const Program& program = compiled.blocks.program;
+  for (const BlockGraph& graph : compiled.blocks.graphs)
+    for (const Task& task : graph.tasks) {
+      auto* application = std::get_if<Application>(&task);
+      if (!application) continue;
+      auto kernel = compiled.kernels.of[program[graph.graph].operations[application->operation.index()].op.index()];
+      if (!kernel || application->box.empty()) continue;
+      std::vector<Box>& boxes = compiled.kernels.sources[*kernel].boxes;
+      auto as_large = [&](const Box& box) { return box.shape() == application->box.shape(); };
+      if (boxes.size() < enough && std::none_of(boxes.begin(), boxes.end(), as_large))
+        boxes.push_back(application->box);
+    }
+}
+
 // What is inside of groups is part of their kernels.
 std::vector<bool> graphs_in_groups(const Program& program) {
   std::vector<bool> found(program.graphs.size(), false);
@@ -175,6 +198,7 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
       compiled.kernels.prepared[operation.op.index()] = std::move(found.prepared);
     }
   }
+  note_boxes(compiled);
   return compiled;
 }
 

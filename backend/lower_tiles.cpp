@@ -48,6 +48,8 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
     part.loop.step = part_count * each;
     result.push_back(std::move(part));
   };
+  // Rows that are left over are written out, and lanes go without a mask where none is.
+  assume(dim, !exact ? 1 : each == 1 || size % step == 0 ? step : size % each == 0 ? each : 1, step);
   if (exact && size % step == 0) {
     add(end, count, true);
     return result;
@@ -167,6 +169,7 @@ For Lowering::unrolled(std::size_t dim, std::vector<Statement> body) const {
   all.kind = LoopKind::unrolled;
   all.variable = frame_.at[dim];
   all.count = static_cast<std::uint32_t>(extents_.sizes[dim]);
+  assume(dim, 0, all.count);
   all.lower = {bound(variable(frame_.lo[dim]))};
   all.body = std::move(body);
   return all;
@@ -189,6 +192,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   std::uint32_t lo = new_variable("lo." + op_.dims[tile.dim].name), n = new_variable("n." + op_.dims[tile.dim].name);
   std::uint32_t hi = new_variable("hi." + op_.dims[tile.dim].name), q = new_variable("q." + op_.dims[tile.dim].name);
   const std::int64_t step = tile.lanes * tile.vectors;
+  assume(tile.dim, 1, step);
   std::vector<Statement> inner;
   inner.push_back({Define{lo, whole.lower, true}});
   inner.push_back({Define{hi, whole.upper, false}});

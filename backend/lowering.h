@@ -40,6 +40,9 @@ class Lowering {
   // results, which have the monoid's types and one cell per point.
   std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool goes_on = false);
 
+  // What is assumed of the size of the kernel's box is noted there.
+  void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
+
   // Maps that are applied to each completed point of a reduction, which is no scan or scatter.
   void end_with(std::vector<Ending> endings);
   // Whether a map's cells can be computed wherever its operands are.
@@ -123,6 +126,7 @@ class Lowering {
   For unrolled(std::size_t dim, std::vector<Statement> body) const;
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
   void cut_by(const RegisterTile& tile);
+  void assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const;
 
   // Packed operands.
   struct Block {  // one of a dim's blocks
@@ -211,7 +215,12 @@ class Lowering {
   std::vector<std::optional<ir::CellId>> given_;  // by operand: what is in registers
   std::vector<bool> constant_;                    // by operand; empty: none
   std::vector<PreparedOperand> prepared_;
+  std::vector<BoxStep>* steps_ = nullptr;
 };
+
+// Adds an assumption to those on the dims.
+void assume(std::vector<BoxStep>* steps, const std::vector<std::uint32_t>& dims, std::int64_t rest_of,
+            std::int64_t step);
 
 // One assignment to all of these slots.
 Assign assign(std::vector<std::uint32_t> slots, std::vector<ir::CellId> values);

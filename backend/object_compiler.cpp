@@ -78,22 +78,28 @@ struct ObjectCompiler::Impl {
     JITTargetMachineBuilder builder = target;
     return obtained(builder.createTargetMachine(), "LLVM makes no code for this machine");
   }
-  Object compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread) const;
-  void compile_some(const std::vector<Kernel>& kernels, std::atomic<std::size_t>& next,
-                    std::vector<Object>& objects) const;
+  struct Work {
+    const std::vector<Kernel>& kernels;
+    const std::vector<std::string>& tried_against;
+    std::vector<Object>& objects;
+    std::atomic<std::size_t> next = 0;
+  };
+  Object compile(const Kernel& kernel, const std::string& tried_against, llvm::TargetMachine& machine_of_thread) const;
+  void compile_some(Work& work) const;
   std::size_t threads_for(std::size_t kernels) const;
 };
 
 // The module's and the function's names are the same for all kernels until the hash is known.
-Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread) const {
+Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& tried_against,
+                                     llvm::TargetMachine& machine_of_thread) const {
   llvm::LLVMContext context;
   context.setDiscardValueNames(true);  // what people called things makes no difference
   llvm::Module module("kernel", context);
   module.setDataLayout(machine_of_thread.createDataLayout());
   module.setTargetTriple(machine_of_thread.getTargetTriple());
   emit(kernel, "kernel", module);
-  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build});
-  Object object{"k_" + to_hex(key).substr(0, 32), "", false};
+  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build, tried_against});
+  Object object{"k_" + to_hex(key).substr(0, 32), "", false, key};
   if (auto found = options.cache ? options.cache->find(key) : std::nullopt) {
     object.bytes = std::move(*found);
     object.cached = true;
@@ -103,15 +109,16 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& 
   optimize(module, machine_of_thread);
   instrument(module, machine_of_thread);
   object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
-  if (options.cache) options.cache->store(key, object.bytes);
+  if (options.cache && options.keep_at_once) options.cache->store(key, object.bytes);
   return object;
 }
 
-void ObjectCompiler::Impl::compile_some(const std::vector<Kernel>& kernels, std::atomic<std::size_t>& next,
-                                        std::vector<Object>& objects) const {
+void ObjectCompiler::Impl::compile_some(Work& work) const {
   InLlvm here;
   auto machine_of_thread = new_machine();
-  for (std::size_t k = next++; k < kernels.size(); k = next++) objects[k] = compile(kernels[k], *machine_of_thread);
+  for (std::size_t k = work.next++; k < work.kernels.size(); k = work.next++)
+    work.objects[k] =
+        compile(work.kernels[k], work.tried_against.empty() ? "" : work.tried_against[k], *machine_of_thread);
 }
 
 std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
@@ -125,16 +132,21 @@ ObjectCompiler::ObjectCompiler(ObjectOptions options) : impl_(std::make_unique<I
 ObjectCompiler::~ObjectCompiler() = default;
 ObjectCompiler::ObjectCompiler(ObjectCompiler&&) noexcept = default;
 
-std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels) const {
+void ObjectCompiler::keep(const Object& object) const {
+  if (impl_->options.cache) impl_->options.cache->store(object.key, object.bytes);
+}
+
+std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
+                                            const std::vector<std::string>& tried_against) const {
   std::vector<Object> objects(kernels.size());
-  std::atomic<std::size_t> next = 0;
+  Impl::Work all{kernels, tried_against, objects};
   std::mutex failing;
   std::exception_ptr failure;
   auto work = [&] {
     try {
-      impl_->compile_some(kernels, next, objects);
+      impl_->compile_some(all);
     } catch (...) {
-      next = kernels.size();
+      all.next = kernels.size();
       std::lock_guard guard(failing);
       failure = std::current_exception();
     }

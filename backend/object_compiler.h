@@ -18,12 +18,14 @@ namespace tap::backend {
 struct ObjectOptions {
   std::size_t threads = 0;             // 0: a few, as many as there are processors
   std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
+  bool keep_at_once = true;            // in the cache; else what is kept is what `keep` is given
 };
 
 struct Object {
   std::string symbol;  // k_1f3a09c2…
   std::string bytes;
   bool cached = false;  // found in the cache
+  Digest key = {};      // by which it is kept there
 };
 
 class ObjectCompiler {
@@ -33,7 +35,10 @@ class ObjectCompiler {
   ObjectCompiler(ObjectCompiler&&) noexcept;
 
   // One per kernel, in order; equal kernels give equal objects. For this machine's processor.
-  std::vector<Object> compile(const std::vector<Kernel>& kernels) const;
+  // `tried_against`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
+  std::vector<Object> compile(const std::vector<Kernel>& kernels,
+                              const std::vector<std::string>& tried_against = {}) const;
+  void keep(const Object& object) const;
 
  private:
   struct Impl;

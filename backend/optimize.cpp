@@ -5,6 +5,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "backend/exact_masks.h"
 #include "backend/run_passes.h"
 #include "support/check.h"
 
@@ -17,6 +18,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   run_passes(module, machine, [](llvm::PassBuilder& builder, ModulePasses& passes) {
     passes.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
   });
+  make_masks_exact(module);
 }
 
 }  // namespace tap::backend

@@ -17,6 +17,8 @@ struct Extents {
   std::vector<std::int64_t> sizes;
   std::vector<bool> exact;  // every box is that large
   bool bounded = false;     // none is larger
+  // The dims of the kernel's box on whose sizes these sizes depend; empty where on none.
+  std::vector<std::vector<std::uint32_t>> follows = {};
   std::int64_t most(const ir::Operator& op, std::size_t dim) const {
     return exact[dim] || bounded ? sizes[dim] : op.dims[dim].range.size();
   }

@@ -2,7 +2,7 @@
 // runs (runtime/schedule_tables.h).
 #pragma once
 
-#include "backend/loops.h"
+#include "backend/kernel_source.h"
 #include "ir/block_graph.h"
 #include "ir/schedule.h"
 
@@ -17,6 +17,7 @@ struct KernelTable {
   std::vector<Kernel> kernels;
   std::vector<std::optional<std::size_t>> of;      // by OperatorId
   std::vector<std::vector<Preparation>> prepared;  // by OperatorId
+  std::vector<KernelSource> sources;               // by kernel
 };
 
 struct ScheduleOptions {

@@ -2,6 +2,7 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/Support/SHA256.h>
 #include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <array>
@@ -77,6 +78,12 @@ std::vector<std::string> missing_features(const std::vector<std::string>& wanted
   for (const std::string& feature : wanted)
     if (auto it = here.find(feature); it == here.end() || !it->second) result.push_back(feature);
   return result;
+}
+
+bool runs_here(const Target& target) {
+  const llvm::Triple wanted(target.triple), here(llvm::sys::getProcessTriple());
+  return wanted.getArch() == here.getArch() && wanted.getOS() == here.getOS() &&
+         missing_features(features_of(target)).empty();
 }
 
 std::string sha256(std::string_view bytes) {

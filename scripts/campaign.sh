@@ -114,6 +114,7 @@ run_random() {
   build/bin/random_plans --plans 0 --shardings "$((random_cases / 100 + 1))" --seed 100000 examples || failed=1
   echo "-- planted bugs"
   /usr/bin/python3 tests/planted/bugs.py build || failed=1
+  /usr/bin/python3 tests/planted/bugs.py build --self-check || failed=1
   return $failed
 }
 

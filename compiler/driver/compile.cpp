@@ -12,11 +12,13 @@
 #include "backend/library.h"
 #include "backend/loops_text.h"
 #include "backend/schedule.h"
+#include "backend/self_check_library.h"
 #include "compiler/driver/certify.h"
 #include "compiler/driver/choices.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/emit_mlir.h"
+#include "compiler/driver/engine.h"
 #include "compiler/driver/library_files.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/passes.h"
@@ -50,6 +52,7 @@ struct CompileCommand {
   std::string file, output, name, plan, machine, target = "native";
   std::vector<std::string> emit;
   bool fuse = false;
+  bool self_check = true;
   SourceOptions source;
   PassOptions passes;
 
@@ -152,6 +155,10 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
   backend::LibraryCode code = backend::emit(
       {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, facts.features), command.wants("exe")},
       facts.target, {command.wants("llvm"), command.wants("asm")});
+  if (backend::runs_here(facts.target)) {
+    Phase phase("trying the kernels");
+    backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
+  }
   std::vector<OutputFile> files;
   std::string library;
   if (facts.target.linkable) {
@@ -262,6 +269,7 @@ Action declare_compile(CLI::App& app) {
       ->check(CLI::IsMember(backend::target_names()));
   add_machine_option(app, command->machine);
   app.add_option("--plan", command->plan, "A plan: what is fused and cut, and where the blocks go");
+  add_self_check_option(app, command->self_check);
   app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no memory");
   add_source_options(app, command->source);
   add_reshard_option(app, command->source);

@@ -40,6 +40,11 @@ void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
       ->excludes(without);
 }
 
+void add_self_check_option(CLI::App& app, bool& self_check) {
+  app.add_flag("--self-check,!--no-self-check", self_check,
+               "Try every compiled kernel on small boxes before it is used or kept (default)");
+}
+
 std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options) {
   if (options.without) return nullptr;
   Phase phase("opening the kernel cache");
@@ -64,6 +69,7 @@ void add_native_options(CLI::App& app, EngineOptions& options) {
 #ifdef TAP_HAVE_BACKEND
   add_machine_option(app, options.machine_file);
   add_cache_options(app, options.cache);
+  add_self_check_option(app, options.self_check);
 #endif
 }
 
@@ -92,6 +98,7 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .exact_arithmetic = options.strict_fp,
            .machine = options.machine,
            .cache = std::move(cache),
+           .self_check = options.self_check,
            .scheduled = options.verify ? require_right : nullptr,
            .kernel = function}};
 }

@@ -29,6 +29,7 @@ struct KernelCacheOptions {
   std::uint64_t mib = 256;
 };
 void add_cache_options(CLI::App& app, KernelCacheOptions& options);
+void add_self_check_option(CLI::App& app, bool& self_check);
 std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options);  // null: none
 void tell_warnings(const Session& session, backend::KernelCache* cache);
 
@@ -37,6 +38,7 @@ struct EngineOptions {
   std::size_t threads = 1;
   bool strict_fp = false;  // floats are combined as they are written
   bool verify = true;      // tasks that do not compute what the program says are refused
+  bool self_check = true;  // kernels are tried before they are used
   KernelCacheOptions cache;
   std::string machine_file;          // empty: this machine as it is
   backend::Machine machine;          // what read_machine finds

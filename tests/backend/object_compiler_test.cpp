@@ -7,6 +7,7 @@
 
 #include "backend/build_id.h"
 #include "backend/jit.h"
+#include "support/check.h"
 #include "tests/backend/compare.h"
 #include "tests/runtime/temp_folder.h"
 
@@ -143,6 +144,27 @@ TEST(KernelCache, AFolderThatOthersCanWriteToIsNotUsed) {
   KernelCache cache({.folder = folder.path()});
   EXPECT_EQ(cache.find(key('a')), std::nullopt);
   EXPECT_EQ(cache.take_warnings().size(), 1u);
+}
+
+// What is tried is kept after that, and is not taken by who tries against something else, or not at all.
+TEST(Jit, KernelsThatATrialRefusesAreNotKept) {
+  TempFolder folder;
+  auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
+  const std::vector<Kernel> kernels = some_kernels();
+  const std::vector<std::string> against(kernels.size(), "something");
+  Jit refusing({.cache = cache, .keep_at_once = false});
+  auto refuse = [](std::size_t k, KernelFunction) {
+    if (k == 2) throw InternalError("kernel 2 is wrong");
+  };
+  EXPECT_THROW(refusing.compile(kernels, {against, refuse}), InternalError);
+  std::vector<std::size_t> tried;
+  Jit again({.cache = cache, .keep_at_once = false});
+  again.compile(kernels, {against, [&](std::size_t k, KernelFunction) { tried.push_back(k); }});
+  EXPECT_EQ(again.cached(), 2u);
+  EXPECT_EQ(tried, (std::vector<std::size_t>{2, 3, 4, 5}));
+  Jit untried({.cache = cache});
+  untried.compile(kernels);
+  EXPECT_EQ(untried.cached(), 0u);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 """Bugs planted in the passes, one at a time: 300 random programs must catch each of them.
 
     bugs.py BUILD_FOLDER             compiles each changed file, links random_programs with it and runs that; for `make campaign`
+    bugs.py BUILD_FOLDER --self-check    bugs in lowering and emission, which the self-check of kernels alone must catch: links
+                                     self_check_kernels, which runs nothing but that
     bugs.py --check                  only looks whether every bug still fits its file
 
 Each is a small change of one source file, as somebody could really make it. The changed file is compiled beside the build,
@@ -87,6 +89,57 @@ BUGS = [
      "CounterReplacement counter(program_, {std::nullopt, 1, region_.trips.lo});"),
 ]
 
+# In what makes kernels: each is caught by trying the kernels, before anything of a program runs (backend/self_check.h).
+KERNEL_BUGS = [
+    ("a tail has one lane too many", "backend/lane_masks.cpp", "clamped(b, b.CreateNSWSub(end, first), lanes)",
+     "clamped(b, b.CreateNSWAdd(b.CreateNSWSub(end, first), b.getInt64(1)), lanes)"),
+    ("a tail has one lane too few", "backend/lane_masks.cpp", "clamped(b, b.CreateNSWSub(end, first), lanes)",
+     "clamped(b, b.CreateNSWSub(b.CreateNSWSub(end, first), b.getInt64(1)), lanes)"),
+    ("the last cell of each panel is not packed", "backend/lower_packed.cpp",
+     "plus(variable(along.panels->first), number(along.step))), bound(variable(along.block->end))",
+     "plus(variable(along.panels->first), number(along.step - 1))), bound(variable(along.block->end))"),
+    ("the panels of prepared weights lie too close", "backend/lower_prepared.cpp", "d == along.dim ? c * along.step : c;",
+     "d == along.dim ? c * (along.step - 1) : c;"),
+    ("the second block of a reduction begins anew", "backend/lower_packed.cpp",
+     "{{assign(state.slots, result_cells(monoid, true))}})};", "{{assign(state.slots, identity(monoid))}})};"),
+    ("accumulators begin with what is in the result", "backend/lower_tiles.cpp",
+     "across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});",
+     "across(tile, rows, &lanes, {{assign(state.slots, can_keep() ? result_cells(monoid, true) : beginning(monoid))}});"),
+    ("two lanes change places in stores across", "backend/emit_transposed.cpp",
+     "low[k] = static_cast<int>(second ? count + k - size : k);",
+     "low[k] = static_cast<int>(second ? count + k - size : k ^ 2);"),
+    ("a read beyond the first axis takes no fill", "backend/emit_straight.cpp",
+     "if (!load.at[axis].checked) continue;", "if (!load.at[axis].checked || axis == 0) continue;"),
+    ("the last step of a reduction is left out", "backend/lower.cpp", "result.upper.push_back({variable(frame_.hi[dim]), 1});",
+     "result.upper.push_back({plus(variable(frame_.hi[dim]), number(op_.dims[dim].role == DimRole::reduction ? -1 : 0)), 1});"),
+    ("what ends a reduction ends each of its blocks", "backend/lower_epilogue.cpp",
+     "store_across(tile, &rows, lanes, kept(state.values))}", "store_across(tile, &rows, lanes, completed(state.values))}"),
+    ("bf16 is cut off, not rounded", "backend/emit_convert.cpp", "b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded)",
+     "b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, high)"),
+    ("tails are stored without their mask", "backend/emit_straight.cpp",
+     "stored = b.CreateMaskedStore(raw, place.address, align, mask);", "stored = b.CreateAlignedStore(raw, place.address, align);"),
+    ("a prefetch is a store", "backend/emit_statements.cpp",
+     "b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},\n"
+     "                     {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});",
+     "b_.CreateStore(b_.getInt8(static_cast<std::uint8_t>(to_read + second + data)), address);"),
+    ("a conversion does not saturate", "backend/emit_convert.cpp",
+     "  result = b.CreateSelect(above, number(type, greatest_integer(to)), result);\n", ""),
+    ("the rows that are left over are one too few", "backend/lower_tiles.cpp",
+     "add(end, static_cast<std::uint32_t>(size % step), true);",
+     "add(plus(end, number(-1)), std::max(1u, static_cast<std::uint32_t>(size % step) - 1), true);"),
+    ("the first half of the lanes counts twice", "backend/emit_statements.cpp",
+     "slots[fold.second[k]] = part(now[k], lanes, lanes);", "slots[fold.second[k]] = part(now[k], 0, lanes);"),
+    ("a window is copied from one cell further", "backend/lower_windows.cpp",
+     "outside.at[axis].affine = plus(first, variable(nest.back().variable));",
+     "outside.at[axis].affine = plus(plus(first, number(1)), variable(nest.back().variable));"),
+    ("an exact store has a lane too many", "backend/exact_masks.cpp", "std::bit_floor(end - lane)", "std::bit_ceil(end - lane)"),
+    ("a scan does not begin with what lies before", "backend/lower_patterns.cpp",
+     "{{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}",
+     "{{assign(state.slots, identity(monoid))}, {std::move(run)}}"),
+    ("all operations of a tile begin a point late", "backend/lower_group_steps.cpp",
+     "DimSpan part{first, plus(first, number(points)), points,", "DimSpan part{plus(first, number(1)), plus(first, number(points)), points,"),
+]
+
 INCLUDED_BY = {"passes/cell_rules.def": "passes/cell_rule_table.cpp"}
 
 
@@ -106,11 +159,11 @@ def commands(build, *targets):
 
 
 class Planter:
-    def __init__(self, build, folder):
-        self.build, self.folder = os.path.abspath(build), folder
+    def __init__(self, build, folder, program="random_programs"):
+        self.build, self.folder, self.program = os.path.abspath(build), folder, program
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
             self.compile = {os.path.relpath(e["file"], os.path.abspath(ROOT)): e["command"] for e in json.load(f)}
-        self.link = commands(build, "bin/random_programs")[-1]
+        self.link = commands(build, f"bin/{program}")[-1]
 
     def run(self, command):
         done = subprocess.run(command, shell=True, cwd=self.build, capture_output=True, text=True)
@@ -137,7 +190,7 @@ class Planter:
         command = re.sub(r" -c \S+$", f" -c {shlex.quote(changed)}", command)
         command = command.replace(" -I", f" -I{shlex.quote(os.path.join(folder, 'include'))} -I", 1)
         self.run(command)
-        program = os.path.join(folder, "random_programs")
+        program = os.path.join(folder, self.program)
         link = re.sub(r" -o \S+", f" {shlex.quote(made)} -o {shlex.quote(program)}", self.link, count=1)
         self.run(link)
         return program
@@ -151,21 +204,33 @@ def verdict(program):
     return found.group(0)
 
 
+def verdict_of_self_check(program):
+    """What the self-check says of the first kernel that it refuses. That a kernel takes the process down with it counts, too."""
+    done = subprocess.run([program], capture_output=True, text=True, timeout=1200)
+    found = re.search(r"^.*the self-check refuses.*", done.stdout, re.M)
+    if found:
+        return found.group(0)
+    return f"dies of signal {-done.returncode} in a trial" if done.returncode < 0 else None
+
+
 def main():
     if sys.argv[1:] == ["--check"]:
-        for _, file, old, new in BUGS:
+        for _, file, old, new in BUGS + KERNEL_BUGS:
             changed_text(file, old, new)
             if file in INCLUDED_BY:
                 changed_text(INCLUDED_BY[file], f'#include "{file}"', "")
-        print(f"{len(BUGS)} bugs fit")
+        print(f"{len(BUGS) + len(KERNEL_BUGS)} bugs fit")
         return 0
     missed = 0
-    for what, file, old, new in BUGS:
+    by_self_check = "--self-check" in sys.argv[2:]
+    bugs, program, judge = ((KERNEL_BUGS, "self_check_kernels", verdict_of_self_check) if by_self_check else
+                            (BUGS, "random_programs", verdict))
+    for what, file, old, new in bugs:
         with tempfile.TemporaryDirectory() as folder:
-            caught = verdict(Planter(sys.argv[1], folder).plant(file, old, new))
+            caught = judge(Planter(sys.argv[1], folder, program).plant(file, old, new))
         missed += caught is None
         print(f"{what}: {caught[:160] if caught else 'NOT CAUGHT'}", flush=True)
-    print(f"{len(BUGS) - missed} of {len(BUGS)} bugs caught")
+    print(f"{len(bugs) - missed} of {len(bugs)} bugs caught")
     return 1 if missed else 0
 
 

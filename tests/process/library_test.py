@@ -6,6 +6,7 @@ import importlib.util
 
 import numpy as np
 
+from guarded import guard_results
 from tapc import *
 
 P = """program p(A: f32[3, 4], const K: i16[4], s: f64[]) -> (Y: f32[3, 4], t: f64[], e: i32[0, 4]) {
@@ -30,7 +31,10 @@ MAIN = r"""
 #include <stdio.h>
 #include <string.h>
 #include "p.h"
-static float A[3][4], Y[40];
+static float A[3][4];
+/* A result between bytes that nobody may change. */
+static struct { unsigned char before[64]; float Y[40]; unsigned char after[64]; } memory;
+#define Y memory.Y
 static double s = 0.5, t;
 static int16_t K[4] = {1, -2, 3, -4};
 static p_context *c;
@@ -58,6 +62,7 @@ int main(void) {
   tapestry_tensor constants[1] = {{K, 0}}, in[2] = {{A, 0}, {&s, 0}};
   tapestry_dltensor a, d, y, r, e, good;
   const tapestry_dltensor *given[2], *results[3];
+  memset(&memory, 0xa7, sizeof memory);
   for (i = 0; i < 3; ++i) for (j = 0; j < 4; ++j) A[i][j] = (float)(10 * i + j);
   say("no context", p_run(c, in, 0));
   if (p_prepare(&c, constants, 0)) return 1;
@@ -94,6 +99,7 @@ int main(void) {
   say("missing", p_run_dlpack(c, given, results));
   say("no list", p_run_dlpack(c, 0, results));
   p_release(c);
+  for (i = 0; i < 64; ++i) if (memory.before[i] != 0xa7 || memory.after[i] != 0xa7) return 2;
   return 0;
 }
 """
@@ -131,7 +137,7 @@ class Library(TapcTest):
         spec = importlib.util.spec_from_file_location(name, self.folder / (name + "_program.py"))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return module
+        return guard_results(self, module)
 
     def ran(self, *words):
         result = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=100)

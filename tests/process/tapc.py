@@ -40,7 +40,8 @@ class TapcTest(unittest.TestCase):
             if before:
                 before()
 
-        env = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.folder), "TMPDIR": str(self.folder)}
+        env = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.folder), "TMPDIR": str(self.folder),
+               "TAPC_SELF_CHECK": "thorough"}
         env.update({name: os.environ[name] for name in os.environ if name.startswith("TAP_MUTANT")})  # tests/mutation
         env.update(environment or {})
         options.setdefault("stdin", subprocess.DEVNULL)

@@ -1,0 +1,45 @@
+#include "runtime/guarded_results.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+constexpr std::size_t line = 64, guard_bytes = 256;
+constexpr std::byte guard{0xa7};
+
+}  // namespace
+
+bool tests_are_thorough() {
+  const char* wanted = std::getenv("TAPC_SELF_CHECK");
+  return wanted && std::strcmp(wanted, "thorough") == 0;
+}
+
+void* GuardedResults::add(Tensor& result) {
+  Memory memory{&result, std::vector<std::byte>(result.byte_size() + 2 * guard_bytes + line, guard), 0};
+  auto address = reinterpret_cast<std::uintptr_t>(memory.bytes.data()) + guard_bytes;
+  memory.begin = guard_bytes + (line - address % line) % line;
+  void* data = memory.bytes.data() + memory.begin;  // stays where it is when the vector moves
+  results_.push_back(std::move(memory));
+  return data;
+}
+
+void GuardedResults::take() {
+  for (std::size_t k = 0; k < results_.size(); ++k) {
+    const Memory& memory = results_[k];
+    const std::size_t size = memory.result->byte_size(), end = memory.begin + size;
+    for (std::size_t at = 0; at < memory.bytes.size(); ++at)
+      TAP_CHECK((at >= memory.begin && at < end) || memory.bytes[at] == guard,
+                "native code writes outside of result " + std::to_string(k) + ": " +
+                    (at < memory.begin ? std::to_string(memory.begin - at) + " bytes before it"
+                                       : std::to_string(at - end) + " bytes behind it"));
+    if (size > 0) std::memcpy(memory.result->mutable_data(), memory.bytes.data() + memory.begin, size);
+  }
+}
+
+}  // namespace tap

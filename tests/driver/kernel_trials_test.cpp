@@ -1,0 +1,238 @@
+// The self-check of kernels (backend/self_check.h) for every target: here where this processor runs the code, under qemu where
+// it does not. And what it says of a kernel that is wrong.
+#ifdef TAP_HAVE_BACKEND
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "backend/self_check_library.h"
+#include "support/check.h"
+#include "tests/planted/kernel_blocks.h"
+#include "tests/runtime/temp_folder.h"
+
+namespace tap::driver {
+namespace {
+
+using namespace backend;
+
+const SelfCheckOptions thorough{true, {20000, 200000}};
+
+Library library_of(const CompiledProgram& compiled) { return {"t", &compiled.kernels.kernels, {0}, false}; }
+
+CompiledProgram lowered_for(const Target& target, const tap::test::KernelProgram& program) {
+  return backend::lower(tap::test::blocks_of(program), false, machine_of(target));
+}
+
+TEST(KernelTrials, TargetsThatRunHere) {
+  for (const char* name : {"native", "x86-64-v3", "x86-64-v4"}) {
+    const Target target = *target_named(name);
+    if (!runs_here(target)) continue;
+    for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
+      SCOPED_TRACE(std::string(name) + ": " + program.name);
+      const CompiledProgram compiled = lowered_for(target, program);
+      const LibraryCode code = emit(library_of(compiled), target);
+      EXPECT_NO_THROW(check_library(compiled, code.object, "t", thorough));
+    }
+  }
+}
+
+// No masked store is left under a constant mask, for any target: LLVM stores too many bytes there (exact_masks.h).
+TEST(KernelTrials, NoStoreIsUnderAConstantMask) {
+  for (const std::string& name : target_names())
+    for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
+      const Target target = *target_named(name);
+      const CompiledProgram compiled = lowered_for(target, program);
+      std::istringstream text(emit(library_of(compiled), target, {.llvm = true}).llvm);
+      for (std::string line; std::getline(text, line);) {
+        const bool stores = line.find("call void @llvm.masked.store") != std::string::npos ||
+                            line.find("call void @llvm.masked.scatter") != std::string::npos;
+        if (!stores) continue;
+        const std::string mask = line.substr(line.rfind(" x i1>"));
+        EXPECT_EQ(mask.find("i1 true"), std::string::npos) << name << ", " << program.name << ": " << line;
+        EXPECT_EQ(mask.find("splat"), std::string::npos) << name << ", " << program.name << ": " << line;
+      }
+    }
+}
+
+// Every case with its kernel, in words of eight bytes and bytes, for the program below.
+class CaseFile {
+ public:
+  void add(std::size_t kernel, const CheckCase& trial) {
+    words({kernel, trial.box.size(), trial.calls.size(), trial.tensors.size(), trial.scratch});
+    for (std::int64_t x : trial.box) words({static_cast<std::uint64_t>(x)});
+    for (auto [first, end] : trial.calls) words({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end)});
+    for (const CheckedTensor& tensor : trial.tensors) {
+      words({tensor.bytes.size(), static_cast<std::uint64_t>(tensor.origin), tensor.strides.size()});
+      for (std::int64_t x : tensor.strides) words({static_cast<std::uint64_t>(x)});
+      bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+    }
+  }
+  std::string bytes;
+
+ private:
+  void words(std::initializer_list<std::uint64_t> list) {
+    for (std::uint64_t word : list) bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+};
+
+// Calls each case's kernel and writes whether it failed and what is in memory after.
+constexpr const char* runner = R"(
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef int32_t (*kernel)(const int64_t *, void *const *, const int64_t *, void *, int64_t, int64_t, void *);
+extern const kernel t_kernels[];
+void tap_library_prepare(void) {}
+void tap_library_run(void) {}
+void tap_library_prepare_dlpack(void) {}
+void tap_library_run_dlpack(void) {}
+void tap_library_message(void) {}
+void tap_library_release(void) {}
+static int64_t word(FILE *f) { int64_t w; if (fread(&w, 8, 1, f) != 1) exit(0); return w; }
+int main(int argc, char **argv) {
+  FILE *in = fopen(argv[1], "rb"), *out = fopen(argv[2], "wb");
+  if (argc != 3 || !in || !out) return 1;
+  for (;;) {
+    int64_t which = word(in), box_size = word(in), calls = word(in), tensors = word(in), scratch_size = word(in), k;
+    int64_t box[200], tiles[20], strides[1000], count = 0, sizes[100];
+    void *buffers[100];
+    char *memory[100], failed = 0, error[2048], *scratch = aligned_alloc(64, (scratch_size + 127) / 64 * 64);
+    for (k = 0; k < box_size; ++k) box[k] = word(in);
+    for (k = 0; k < 2 * calls; ++k) tiles[k] = word(in);
+    for (k = 0; k < tensors; ++k) {
+      int64_t size = word(in), origin = word(in), rank = word(in);
+      while (rank-- > 0) strides[count++] = word(in);
+      memory[k] = aligned_alloc(64, (size + 127) / 64 * 64);
+      if (fread(memory[k], 1, size, in) != (size_t)size) return 2;
+      buffers[k] = (void *)((uintptr_t)memory[k] + (uintptr_t)origin);
+      sizes[k] = size;
+    }
+    memset(scratch, 0xff, scratch_size);
+    for (k = 0; k < calls && !failed; ++k)
+      failed = t_kernels[which](box, buffers, strides, scratch, tiles[2 * k], tiles[2 * k + 1], error) != 0;
+    fwrite(&failed, 1, 1, out);
+    for (k = 0; k < tensors; ++k) { fwrite(memory[k], 1, sizes[k], out); free(memory[k]); }
+    free(scratch);
+    fflush(out);
+  }
+}
+)";
+
+std::string contents(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream all;
+  all << stream.rdbuf();
+  return all.str();
+}
+
+bool is_there(const char* program) {
+  return std::system((std::string("command -v ") + program + " > /dev/null").c_str()) == 0;
+}
+
+// What is in memory after the cases, as the runner wrote it.
+void expect_as_wanted(const CompiledProgram& compiled, const std::vector<std::pair<std::size_t, CheckCase>>& trials,
+                      const std::string& after) {
+  std::size_t at = 0;
+  for (const auto& [kernel, trial] : trials) {
+    ASSERT_LT(at, after.size()) << "kernel " << kernel << " did not come back";
+    const bool failed = after[at++] != 0;
+    std::vector<std::vector<std::byte>> memory;
+    for (const CheckedTensor& tensor : trial.tensors) {
+      ASSERT_LE(at + tensor.bytes.size(), after.size());
+      memory.emplace_back(tensor.bytes.size());
+      std::memcpy(memory.back().data(), after.data() + at, tensor.bytes.size());
+      at += tensor.bytes.size();
+    }
+    const auto wrong = difference(trial, memory, failed);
+    EXPECT_FALSE(wrong) << "kernel " << kernel << ": " << *wrong << " on "
+                        << describe(compiled.kernels.sources[kernel], trial);
+  }
+}
+
+TEST(KernelTrials, Aarch64UnderQemu) {
+  if (!is_there("qemu-aarch64") || !is_there("aarch64-linux-gnu-gcc"))
+    GTEST_SKIP() << "needs qemu-aarch64 and aarch64-linux-gnu-gcc";
+  const Target target = *target_named("aarch64");
+  TempFolder folder;
+  auto run = [&](const std::string& command) {
+    return std::system(("cd " + folder.file("") + " && " + command).c_str());
+  };
+  std::ofstream(folder.file("runner.c")) << runner;
+  ASSERT_EQ(run("aarch64-linux-gnu-gcc -O1 -c runner.c -o runner.o"), 0);
+  for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
+    SCOPED_TRACE(program.name);
+    const CompiledProgram compiled = lowered_for(target, program);
+    CaseFile file;
+    std::vector<std::pair<std::size_t, CheckCase>> trials;
+    for (std::size_t k = 0; k < compiled.kernels.kernels.size(); ++k)
+      for (CheckCase& trial :
+           cases_for(compiled.blocks.program, compiled.kernels.sources[k], compiled.kernels.kernels[k], {})) {
+        file.add(k, trial);
+        trials.emplace_back(k, std::move(trial));
+      }
+    std::ofstream(folder.file("kernels.o"), std::ios::binary) << emit(library_of(compiled), target).object;
+    std::ofstream(folder.file("cases"), std::ios::binary) << file.bytes;
+    ASSERT_EQ(
+        run("aarch64-linux-gnu-gcc -static runner.o kernels.o -lm -o runner && qemu-aarch64 ./runner cases after"), 0);
+    expect_as_wanted(compiled, trials, contents(folder.file("after")));
+  }
+}
+
+std::int32_t computes_nothing(const std::int64_t*, void* const*, const std::int64_t*, void*, std::int64_t, std::int64_t,
+                              KernelError*) {
+  return 0;
+}
+std::int32_t fails(const std::int64_t*, void* const*, const std::int64_t*, void*, std::int64_t, std::int64_t,
+                   KernelError*) {
+  return static_cast<std::int32_t>(KernelFailure::division_by_zero);
+}
+// y[i] = 2 * x[i], and one cell more.
+std::int32_t writes_one_too_many(const std::int64_t* box, void* const* buffers, const std::int64_t*, void*,
+                                 std::int64_t, std::int64_t, KernelError*) {
+  for (std::int64_t i = box[0]; i <= box[1]; ++i)
+    static_cast<float*>(buffers[1])[i] = 2 * static_cast<const float*>(buffers[0])[i];
+  return 0;
+}
+std::int32_t writes_before(const std::int64_t* box, void* const* buffers, const std::int64_t*, void*, std::int64_t,
+                           std::int64_t, KernelError*) {
+  for (std::int64_t i = box[0]; i < box[1]; ++i)
+    static_cast<float*>(buffers[1])[i] = 2 * static_cast<const float*>(buffers[0])[i];
+  static_cast<float*>(buffers[1])[box[0] - 1] = 0;
+  return 0;
+}
+std::int32_t changes_an_operand(const std::int64_t* box, void* const* buffers, const std::int64_t*, void*, std::int64_t,
+                                std::int64_t, KernelError*) {
+  for (std::int64_t i = box[0]; i < box[1]; ++i)
+    static_cast<float*>(buffers[1])[i] = 2 * std::exchange(static_cast<float*>(buffers[0])[i], 1.0f);
+  return 0;
+}
+
+TEST(KernelTrials, WhatIsWrongIsTold) {
+  const tap::test::KernelProgram program{"y", "program p(x: f32[20]) -> (y: f32[20]) { y[i] = 2 * x[i] }"};
+  const CompiledProgram compiled = lowered_for(*target_named("native"), program);
+  ASSERT_EQ(compiled.kernels.kernels.size(), 1u);
+  auto told = [&](KernelFunction function) -> std::string {
+    try {
+      check_kernel(compiled.blocks.program, compiled.kernels.sources[0], 0, compiled.kernels.kernels[0], function, {});
+      return "";
+    } catch (const InternalError& error) { return error.what(); }
+  };
+  auto expect = [&](KernelFunction function, const std::string& part) {
+    EXPECT_NE(told(function).find(part), std::string::npos) << told(function);
+  };
+  expect(computes_nothing, "result 0[0] is ");
+  expect(computes_nothing, "the self-check refuses kernel 0 of `");
+  expect(computes_nothing, "on the box i 0..20");
+  expect(fails, "it fails where the operator has a value");
+  expect(writes_one_too_many, "result 0: byte 80 from its cell 0");
+  expect(writes_before, "result 0: byte -4 from its cell 0");
+  expect(changes_an_operand, "operand 0: byte 0 from its cell 0");
+}
+
+}  // namespace
+}  // namespace tap::driver
+#endif
