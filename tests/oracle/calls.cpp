@@ -28,7 +28,8 @@ class Matcher {
     if (!pack) throw Fault("a computed pack in an input");
     if (const Entry* known = names_.find(pack->name, Entry::sizes)) {
       if (axis + known->numbers.size() > shape.size()) return false;
-      if (!std::equal(known->numbers.begin(), known->numbers.end(), shape.begin() + static_cast<std::ptrdiff_t>(axis))) return false;
+      if (!std::equal(known->numbers.begin(), known->numbers.end(), shape.begin() + static_cast<std::ptrdiff_t>(axis)))
+        return false;
       return items(argument, item + 1, axis + known->numbers.size());
     }
     for (std::size_t count = 0; axis + count <= shape.size(); ++count) {

@@ -100,7 +100,8 @@ Typed CellCompiler::compile(ast::ExprId id, const Names& names, std::optional<El
   if (auto* n = std::get_if<ast::Binary>(&node)) return binary(*n, names, wanted);
   if (auto* n = std::get_if<ast::Unary>(&node)) {
     Typed operand = compile(n->operand, names, wanted);
-    if (n->op == ast::UnaryOp::logical_not) return {operand.type, [e = operand.eval](Frame& f) { return integer(!e(f).i); }};
+    if (n->op == ast::UnaryOp::logical_not)
+      return {operand.type, [e = operand.eval](Frame& f) { return integer(!e(f).i); }};
     return {operand.type, [e = operand.eval, t = operand.type](Frame& f) { return negative(t, e(f)); }};
   }
   if (auto* n = std::get_if<ast::If>(&node)) {
@@ -131,8 +132,7 @@ Typed CellCompiler::name(const std::string& name, const Names& names, std::optio
   const Entry* entry = names.find(name);
   if (!entry) throw Fault("unknown name " + name);
   switch (entry->kind) {
-    case Entry::variable:
-      return {entry->element, [slot = entry->slot](Frame& f) { return f.slots[slot]; }};
+    case Entry::variable: return {entry->element, [slot = entry->slot](Frame& f) { return f.slots[slot]; }};
     case Entry::constant: return {entry->element, always(entry->number)};
     case Entry::value: return {entry->element, entry->eval};
     case Entry::deferred: return compile(entry->expr, *entry->where, wanted);
@@ -158,7 +158,8 @@ Typed CellCompiler::member(const ast::Member& m, const Names& names, std::option
 Typed CellCompiler::binary(const ast::Binary& b, const Names& names, std::optional<ElementType> wanted) const {
   using enum ast::BinaryOp;
   if (b.op == logical_and || b.op == logical_or) {
-    Eval left = compile(b.left, names, ElementType::boolean).eval, right = compile(b.right, names, ElementType::boolean).eval;
+    Eval left = compile(b.left, names, ElementType::boolean).eval,
+         right = compile(b.right, names, ElementType::boolean).eval;
     const bool both = b.op == logical_and;
     return {ElementType::boolean, [=](Frame& f) { return (left(f).i != 0) == both ? right(f) : integer(!both); }};
   }
@@ -209,8 +210,8 @@ Typed CellCompiler::read(const ast::Index& index, const Names& names) const {
   bool by_data = false;
   for (ast::ExprId id : index.indices) reads_below(id, [&](const ast::Index&) { by_data = true; });
   Eval fill = index.fill ? compile(*index.fill, names, entry->cells->type).eval : Eval{};
-  return {entry->cells->type, [cells = entry->cells, at = coordinates(index.indices, *entry->cells, names), fill, by_data,
-                               name = index.base.text](Frame& f) {
+  return {entry->cells->type, [cells = entry->cells, at = coordinates(index.indices, *entry->cells, names), fill,
+                               by_data, name = index.base.text](Frame& f) {
             std::int64_t place = 0;
             for (std::size_t a = 0; a < at.size(); ++a) {
               const std::int64_t i = at[a](f).i;
@@ -236,7 +237,8 @@ Typed CellCompiler::conversion(const ast::Call& call, ElementType to, bool compu
 
 Typed CellCompiler::call(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const {
   const std::string& first = call.callee[0].text;
-  if (call.callee.size() == 2 && call.callee[1].text == "compute") return conversion(call, *type_named(first, names), true, names);
+  if (call.callee.size() == 2 && call.callee[1].text == "compute")
+    return conversion(call, *type_named(first, names), true, names);
   if (call.callee.size() == 1) {
     if (auto type = type_named(first, names)) return conversion(call, *type, false, names);
     if (first == "rank" || first == "size") {
@@ -244,7 +246,8 @@ Typed CellCompiler::call(const ast::Call& call, const Names& names, std::optiona
       const auto* packed = pack(call.args.at(0).value);
       const Entry* sizes = names.find(of ? of->name : packed ? packed->name : "", Entry::sizes);
       if (!sizes) throw Fault("rank or size of no pack");
-      std::int64_t n = first == "rank" ? static_cast<std::int64_t>(sizes->numbers.size()) : element_count(sizes->numbers);
+      std::int64_t n = first == "rank" ? static_cast<std::int64_t>(sizes->numbers.size())
+                                       : element_count(sizes->numbers);
       return {ElementType::i64, always(integer(n))};
     }
     if (function_named(first)) return function(call, names, wanted);
@@ -261,8 +264,8 @@ Typed CellCompiler::function(const ast::Call& call, const Names& names, std::opt
   Typed a = compile(ids.at(0), names, type);
   Typed b = info.arguments == 2 ? compile(ids.at(1), names, type) : a;
   if (a.type != b.type) throw Fault("two types in one call");
-  return {info.gives_bool ? ElementType::boolean : a.type, [of = info.call, t = a.type, a = a.eval, b = b.eval,
-                                                            two = info.arguments == 2](Frame& f) {
+  return {info.gives_bool ? ElementType::boolean : a.type,
+          [of = info.call, t = a.type, a = a.eval, b = b.eval, two = info.arguments == 2](Frame& f) {
             const Value first = a(f);
             return of(t, first, two ? b(f) : first);
           }};
@@ -294,7 +297,8 @@ std::optional<ElementType> CellCompiler::natural_of_call(const ast::Call& call, 
 }
 
 // As if its equations stood here: nothing is rounded where it begins and ends.
-Typed CellCompiler::operator_on_cells(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const {
+Typed CellCompiler::operator_on_cells(const ast::Call& call, const Names& names,
+                                      std::optional<ElementType> wanted) const {
   auto [op, at] = library_.find<ast::OpDecl>(call.callee.back().text);
   if (!op) throw Fault("no operator " + call.callee.back().text);
   std::vector<Argument> arguments;

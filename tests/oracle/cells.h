@@ -15,7 +15,8 @@ struct Variable {
 
 class CellCompiler {
  public:
-  CellCompiler(const Library& library, std::size_t& slots) : library_(library), module_(library.module), slots_(slots) {}
+  CellCompiler(const Library& library, std::size_t& slots)
+      : library_(library), module_(library.module), slots_(slots) {}
 
   // What has no type of its own, as a literal, is of the `wanted` one.
   Typed compile(ast::ExprId id, const Names& names, std::optional<ElementType> wanted) const;
@@ -23,15 +24,18 @@ class CellCompiler {
   // All components of a monoid's state.
   using StateEval = std::function<void(Frame&, std::vector<Value>& out)>;
   StateEval compile_state(ast::ExprId id, const Names& names, const std::vector<ElementType>& types) const;
-  StateEval compile_reduction(const ast::Reduce& reduce, const Names& names, const std::vector<ElementType>& wanted) const;
+  StateEval compile_reduction(const ast::Reduce& reduce, const Names& names,
+                              const std::vector<ElementType>& wanted) const;
   bool by_monoid(const ast::Reduce& reduce) const;
   std::vector<ElementType> state_types(const ast::Reduce& reduce, const Names& names,
                                        const std::vector<ElementType>& wanted) const;
 
-  std::int64_t number(ast::ExprId id, const Names& names) const;  // a size, or a bound that depends on nothing that runs
+  std::int64_t number(ast::ExprId id,
+                      const Names& names) const;  // a size, or a bound that depends on nothing that runs
 
   // ranges.cpp. Binds the names, in order, in `names`; ranges that are not written come from `reads`.
-  std::vector<Variable> bind(const std::vector<ast::RangeVar>& vars, const std::vector<ast::ExprId>& reads, Names& names) const;
+  std::vector<Variable> bind(const std::vector<ast::RangeVar>& vars, const std::vector<ast::ExprId>& reads,
+                             Names& names) const;
   // The extents of the axes where the variable, or the pack, stands alone in a read below one of `reads`.
   std::optional<std::vector<std::int64_t>> extents(const std::string& name, const std::vector<ast::ExprId>& reads,
                                                    const Names& names) const;
@@ -39,7 +43,8 @@ class CellCompiler {
   struct Axes {
     std::size_t first, count;
   };
-  std::optional<std::vector<Axes>> aligned(const std::vector<ast::ExprId>& items, const Cells& tensor, const Names& names) const;
+  std::optional<std::vector<Axes>> aligned(const std::vector<ast::ExprId>& items, const Cells& tensor,
+                                           const Names& names) const;
   std::size_t new_slot() const { return slots_++; }
   const Library& library() const { return library_; }
   const ast::Module& module() const { return module_; }

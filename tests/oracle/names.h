@@ -45,11 +45,11 @@ struct Typed {
 struct Names;
 struct Entry {
   enum Kind { variable, constant, tensor, type, sizes, variables, state, value, deferred } kind;
-  ElementType element = ElementType::i64;   // of a variable, a constant, a value; what a generic is
-  std::size_t slot = 0;                     // of a variable; the first of a state
-  Value number = {};                        // of a constant
-  std::vector<std::int64_t> numbers = {};   // the sizes of a pack of dims; the extents of a pack of variables
-  std::vector<std::size_t> slots = {};      // of a pack of variables
+  ElementType element = ElementType::i64;  // of a variable, a constant, a value; what a generic is
+  std::size_t slot = 0;                    // of a variable; the first of a state
+  Value number = {};                       // of a constant
+  std::vector<std::int64_t> numbers = {};  // the sizes of a pack of dims; the extents of a pack of variables
+  std::vector<std::size_t> slots = {};     // of a pack of variables
   std::shared_ptr<Cells> cells = {};
   const ast::MonoidDecl* monoid = nullptr;  // of a state
   std::vector<ElementType> parts = {};      // of a state: what its components are

@@ -11,8 +11,8 @@ namespace {
 using enum ElementType;
 
 struct FloatFormat {
-  int digits;           // with the hidden one
-  int least_exponent;   // of the last digit of the smallest numbers
+  int digits;             // with the hidden one
+  int least_exponent;     // of the last digit of the smallest numbers
   int greatest_exponent;  // the first power of two that is too large
 };
 FloatFormat format_of(ElementType type) {
@@ -35,17 +35,23 @@ int width_of(ElementType type) {
 }
 
 // What an operation gives: f16 and bf16 compute in f32.
-Value rounded(ElementType type, double f) { return floating(type == f64 ? f : static_cast<double>(static_cast<float>(f))); }
+Value rounded(ElementType type, double f) {
+  return floating(type == f64 ? f : static_cast<double>(static_cast<float>(f)));
+}
 
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
+// With the sign of b, a zero too.
 double floor_remainder(double a, double b) {
-  double r = std::fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+  const double r = std::fmod(a, b);
+  if (r == 0) return std::copysign(r, b);
+  return (r < 0) != (b < 0) ? r + b : r;
 }
 
 std::uint64_t bits(std::int64_t i) { return static_cast<std::uint64_t>(i); }
-Value wrapped(ElementType type, std::uint64_t number) { return integer(low_bits(static_cast<std::int64_t>(number), type)); }
+Value wrapped(ElementType type, std::uint64_t number) {
+  return integer(low_bits(static_cast<std::int64_t>(number), type));
+}
 
 Value divided(Op op, ElementType type, std::int64_t a, std::int64_t b) {
   if (b == 0) throw Stop("division by zero");
@@ -89,7 +95,7 @@ Value of_float(ElementType type, Value a, Value) {
 }
 double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : std::isnan(x) ? x : 0; }
 
 std::int64_t shift_count(Value b) {
   if (b.i < 0) throw Stop("a negative shift");
@@ -98,39 +104,58 @@ std::int64_t shift_count(Value b) {
 
 const std::map<std::string, FunctionInfo>& functions() {
   static const std::map<std::string, FunctionInfo> table = {
-      {"exp", {of_float<std::exp>, 1, false}},       {"log", {of_float<std::log>, 1, false}},
-      {"log1p", {of_float<std::log1p>, 1, false}},   {"expm1", {of_float<std::expm1>, 1, false}},
-      {"sqrt", {of_float<std::sqrt>, 1, false}},     {"rsqrt", {of_float<reciprocal_root>, 1, false}},
-      {"sin", {of_float<std::sin>, 1, false}},       {"cos", {of_float<std::cos>, 1, false}},
-      {"tan", {of_float<std::tan>, 1, false}},       {"asin", {of_float<std::asin>, 1, false}},
-      {"acos", {of_float<std::acos>, 1, false}},     {"atan", {of_float<std::atan>, 1, false}},
-      {"sinh", {of_float<std::sinh>, 1, false}},     {"cosh", {of_float<std::cosh>, 1, false}},
-      {"tanh", {of_float<std::tanh>, 1, false}},     {"asinh", {of_float<std::asinh>, 1, false}},
-      {"acosh", {of_float<std::acosh>, 1, false}},   {"atanh", {of_float<std::atanh>, 1, false}},
-      {"erf", {of_float<std::erf>, 1, false}},       {"sigmoid", {of_float<sigmoid>, 1, false}},
-      {"floor", {of_float<std::floor>, 1, false}},   {"ceil", {of_float<std::ceil>, 1, false}},
+      {"exp", {of_float<std::exp>, 1, false}},
+      {"log", {of_float<std::log>, 1, false}},
+      {"log1p", {of_float<std::log1p>, 1, false}},
+      {"expm1", {of_float<std::expm1>, 1, false}},
+      {"sqrt", {of_float<std::sqrt>, 1, false}},
+      {"rsqrt", {of_float<reciprocal_root>, 1, false}},
+      {"sin", {of_float<std::sin>, 1, false}},
+      {"cos", {of_float<std::cos>, 1, false}},
+      {"tan", {of_float<std::tan>, 1, false}},
+      {"asin", {of_float<std::asin>, 1, false}},
+      {"acos", {of_float<std::acos>, 1, false}},
+      {"atan", {of_float<std::atan>, 1, false}},
+      {"sinh", {of_float<std::sinh>, 1, false}},
+      {"cosh", {of_float<std::cosh>, 1, false}},
+      {"tanh", {of_float<std::tanh>, 1, false}},
+      {"asinh", {of_float<std::asinh>, 1, false}},
+      {"acosh", {of_float<std::acosh>, 1, false}},
+      {"atanh", {of_float<std::atanh>, 1, false}},
+      {"erf", {of_float<std::erf>, 1, false}},
+      {"sigmoid", {of_float<sigmoid>, 1, false}},
+      {"floor", {of_float<std::floor>, 1, false}},
+      {"ceil", {of_float<std::ceil>, 1, false}},
       {"round", {of_float<std::nearbyint>, 1, false}},
       {"pow", {[](ElementType t, Value a, Value b) { return rounded(t, std::pow(a.f, b.f)); }, 2, false}},
       {"isnan", {[](ElementType, Value a, Value) { return integer(std::isnan(a.f)); }, 1, true}},
       {"isinf", {[](ElementType, Value a, Value) { return integer(std::isinf(a.f)); }, 1, true}},
-      {"abs", {[](ElementType t, Value a, Value) {
-         return is_float(t) ? floating(std::fabs(a.f)) : a.i < 0 ? negative(t, a) : a;
-       }, 1, false}},
-      {"sign", {[](ElementType t, Value a, Value) {
-         return is_float(t) ? floating(sign_of(a.f)) : integer((a.i > 0) - (a.i < 0));
-       }, 1, false}},
+      {"abs",
+       {[](ElementType t, Value a, Value) {
+          return is_float(t) ? floating(std::fabs(a.f)) : a.i < 0 ? negative(t, a) : a;
+        },
+        1, false}},
+      {"sign",
+       {[](ElementType t, Value a, Value) {
+          return is_float(t) ? floating(sign_of(a.f)) : integer((a.i > 0) - (a.i < 0));
+        },
+        1, false}},
       {"max", {maximum, 2, false}},
       {"min", {minimum, 2, false}},
       {"bitand", {[](ElementType t, Value a, Value b) { return wrapped(t, bits(a.i) & bits(b.i)); }, 2, false}},
       {"bitor", {[](ElementType t, Value a, Value b) { return wrapped(t, bits(a.i) | bits(b.i)); }, 2, false}},
       {"bitxor", {[](ElementType t, Value a, Value b) { return wrapped(t, bits(a.i) ^ bits(b.i)); }, 2, false}},
       {"bitnot", {[](ElementType t, Value a, Value) { return wrapped(t, ~bits(a.i)); }, 1, false}},
-      {"shl", {[](ElementType t, Value a, Value b) {
-         return shift_count(b) >= width_of(t) ? integer(0) : wrapped(t, bits(a.i) << b.i);
-       }, 2, false}},
-      {"shr", {[](ElementType t, Value a, Value b) {
-         return shift_count(b) >= width_of(t) ? integer(a.i < 0 ? -1 : 0) : integer(a.i >> b.i);
-       }, 2, false}},
+      {"shl",
+       {[](ElementType t, Value a, Value b) {
+          return shift_count(b) >= width_of(t) ? integer(0) : wrapped(t, bits(a.i) << b.i);
+        },
+        2, false}},
+      {"shr",
+       {[](ElementType t, Value a, Value b) {
+          return shift_count(b) >= width_of(t) ? integer(a.i < 0 ? -1 : 0) : integer(a.i >> b.i);
+        },
+        2, false}},
   };
   return table;
 }
@@ -154,6 +179,7 @@ std::uint16_t to_f16(double f) {
   const std::uint16_t sign = std::signbit(f) ? 0x8000 : 0;
   if (std::isnan(f)) return sign | 0x7e00;
   if (std::isinf(f)) return sign | 0x7c00;
+  if (f == 0) return sign;
   int exponent = 0;
   const double part = std::frexp(std::fabs(f), &exponent);  // in [1/2, 1)
   if (exponent < -13) return sign | static_cast<std::uint16_t>(std::ldexp(std::fabs(f), 24));
@@ -171,7 +197,8 @@ double nearest(long double number, ElementType type) {
   std::frexp(number, &exponent);  // number = part · 2^exponent, part in [1/2, 1)
   const int last = std::max(exponent - format.digits, format.least_exponent);
   const long double kept = std::ldexp(std::nearbyint(std::ldexp(number, -last)), last);
-  if (std::fabs(kept) >= std::ldexp(1.0L, format.greatest_exponent)) return std::copysign(INFINITY, static_cast<double>(number));
+  if (std::fabs(kept) >= std::ldexp(1.0L, format.greatest_exponent))
+    return std::copysign(INFINITY, static_cast<double>(number));
   return static_cast<double>(kept);
 }
 
@@ -200,7 +227,8 @@ Value load(const std::byte* at, ElementType type) {
     case i32: return integer(copied<std::int32_t>(at));
     case i16: return integer(copied<std::int16_t>(at));
     case i8: return integer(copied<std::int8_t>(at));
-    case u8: case boolean: return integer(copied<std::uint8_t>(at));
+    case u8:
+    case boolean: return integer(copied<std::uint8_t>(at));
   }
   throw std::logic_error("no type");
 }
@@ -216,7 +244,8 @@ void store(std::byte* at, ElementType type, Value value) {
     case i32: return put(static_cast<std::int32_t>(value.i));
     case i16: return put(static_cast<std::int16_t>(value.i));
     case i8: return put(static_cast<std::int8_t>(value.i));
-    case u8: case boolean: return put(static_cast<std::uint8_t>(value.i));
+    case u8:
+    case boolean: return put(static_cast<std::uint8_t>(value.i));
   }
 }
 

@@ -44,18 +44,23 @@ using Numbers = std::vector<double>;
 const Tensor ones = tensor(ElementType::f32, {3}, {1, 1, 1});
 
 TEST(Oracle, FillsStayFillsInARepetition) {
-  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[3]) { y = iterate 2 (v = x) { w[i] = v[i-1 else 0] + v[i] + v[i+1 else 0]; w } }", {ones}),
+  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[3]) { y = iterate 2 (v = x) { w[i] = v[i-1 else 0] + v[i] + v[i+1 "
+                  "else 0]; w } }",
+                  {ones}),
             (Numbers{5, 7, 5}));
 }
 
 TEST(Oracle, ABiasIsAddedOnce) {
   EXPECT_EQ(cells("use std\nprogram p(x: f32[1, 2], w: f32[2, 1], b: f32[1]) -> (y: f32[1, 1]) { y = linear(x, w, b) }",
-                  {tensor(ElementType::f32, {1, 2}, {1, 2}), tensor(ElementType::f32, {2, 1}, {3, 4}), tensor(ElementType::f32, {1}, {10})}),
+                  {tensor(ElementType::f32, {1, 2}, {1, 2}), tensor(ElementType::f32, {2, 1}, {3, 4}),
+                   tensor(ElementType::f32, {1}, {10})}),
             (Numbers{21}));
 }
 
 TEST(Oracle, SeveralWritersInATriangle) {
-  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[2, 3]) { y[i, j] = x[j] for i in 0..2, j in 0..i + 1; y[i, j] = -x[j] for j in i + 1..3 }", {ones}),
+  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[2, 3]) { y[i, j] = x[j] for i in 0..2, j in 0..i + 1; y[i, j] = "
+                  "-x[j] for j in i + 1..3 }",
+                  {ones}),
             (Numbers{1, -1, -1, 1, 1, -1}));
 }
 
@@ -66,8 +71,10 @@ TEST(Oracle, WhatIsWrittenTwiceOrNeverIsAFault) {
 }
 
 TEST(Oracle, TheOtherBranchIsNotEvaluated) {
-  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[3]) { y[i] = if i > 0 then x[i - 1] else 7 }", {ones}), (Numbers{7, 1, 1}));
-  EXPECT_THROW(cells("program p(x: i32[1]) -> (y: i32[1]) { y[i] = 1 / x[i] }", {tensor(ElementType::i32, {1}, {0})}), Stop);
+  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[3]) { y[i] = if i > 0 then x[i - 1] else 7 }", {ones}),
+            (Numbers{7, 1, 1}));
+  EXPECT_THROW(cells("program p(x: i32[1]) -> (y: i32[1]) { y[i] = 1 / x[i] }", {tensor(ElementType::i32, {1}, {0})}),
+               Stop);
 }
 
 TEST(Oracle, HalfPrecisionRoundsAtTheCell) {
@@ -82,7 +89,8 @@ TEST(Oracle, Integers) {
   EXPECT_EQ(cells("program p(x: i8[2]) -> (y: i8[2]) { y[i] = x[i] % 4 }", {x}), (Numbers{1, 3}));
   EXPECT_EQ(cells("program p(x: i8[2]) -> (y: i8[2]) { y[i] = x[i] + 1 }", {x}), (Numbers{-6, -128}));
   EXPECT_EQ(cells("program p(x: i8[2]) -> (y: u8[2]) { y[i] = u8(x[i]) }", {x}), (Numbers{249, 127}));
-  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: i8[3]) { y[i] = i8(x[i]) }", {tensor(ElementType::f32, {3}, {300, -1e30, NAN})}),
+  EXPECT_EQ(cells("program p(x: f32[3]) -> (y: i8[3]) { y[i] = i8(x[i]) }",
+                  {tensor(ElementType::f32, {3}, {300, -1e30, NAN})}),
             (Numbers{127, -128, 0}));
 }
 
@@ -90,19 +98,24 @@ TEST(Oracle, GreatestAndLeast) {
   const Tensor x = tensor(ElementType::f32, {2}, {-0.0, 0.0});
   EXPECT_FALSE(std::signbit(cells("program p(x: f32[2]) -> (y: f32[]) { y[] = max(x[0], x[1]) }", {x})[0]));
   EXPECT_TRUE(std::signbit(cells("program p(x: f32[2]) -> (y: f32[]) { y[] = min[i] x[i] }", {x})[0]));
-  EXPECT_TRUE(std::isnan(cells("program p(x: f32[2]) -> (y: f32[]) { y[] = max[i] x[i] }", {tensor(ElementType::f32, {2}, {NAN, 9})})[0]));
-  EXPECT_EQ(cells("program p(x: f32[0]) -> (y: f32[]) { y[] = max[i] x[i] }", {tensor(ElementType::f32, {0}, {})})[0], -INFINITY);
+  EXPECT_TRUE(std::isnan(
+      cells("program p(x: f32[2]) -> (y: f32[]) { y[] = max[i] x[i] }", {tensor(ElementType::f32, {2}, {NAN, 9})})[0]));
+  EXPECT_EQ(cells("program p(x: f32[0]) -> (y: f32[]) { y[] = max[i] x[i] }", {tensor(ElementType::f32, {0}, {})})[0],
+            -INFINITY);
 }
 
 TEST(Oracle, PacksAndBroadcasts) {
   const Tensor x = tensor(ElementType::i32, {2, 2}, {1, 2, 3, 4}), row = tensor(ElementType::i32, {2}, {10, 20});
-  EXPECT_EQ(cells("use std\nprogram p(x: i32[2, 2], z: i32[2]) -> (y: i32[2, 2]) { y = add(x, z) }", {x, row}), (Numbers{11, 22, 13, 24}));
+  EXPECT_EQ(cells("use std\nprogram p(x: i32[2, 2], z: i32[2]) -> (y: i32[2, 2]) { y = add(x, z) }", {x, row}),
+            (Numbers{11, 22, 13, 24}));
   EXPECT_EQ(cells("use std\nprogram p(x: i32[2, 2]) -> (y: i32[2]) { y = sum_axis<-1>(x) }", {x}), (Numbers{3, 7}));
-  EXPECT_EQ(cells("use std\nprogram p(x: i32[2, 2]) -> (y: i32[4, 1]) { y = reshape<4, 1>(transpose(x)) }", {x}), (Numbers{1, 3, 2, 4}));
+  EXPECT_EQ(cells("use std\nprogram p(x: i32[2, 2]) -> (y: i32[4, 1]) { y = reshape<4, 1>(transpose(x)) }", {x}),
+            (Numbers{1, 3, 2, 4}));
 }
 
 TEST(Oracle, AMonoidThatDoesNotCommute) {
-  EXPECT_EQ(cells("use std\nprogram p(a: i64[3]) -> (s: i64[], y: i64[]) { (s[], y[]) = affine[k] (a[k], 1) }", {tensor(ElementType::i64, {3}, {2, 3, 4})}),
+  EXPECT_EQ(cells("use std\nprogram p(a: i64[3]) -> (s: i64[], y: i64[]) { (s[], y[]) = affine[k] (a[k], 1) }",
+                  {tensor(ElementType::i64, {3}, {2, 3, 4})}),
             (Numbers{24}));
 }
 
@@ -129,7 +142,8 @@ TEST(Oracle, TheExamples) {
       for (ir::ValueId v : program[program.main].inputs) {
         const ir::TensorType& type = program[program.main][v].type;
         Tensor t(type.element, type.shape);
-        for (std::int64_t k = 0; k < t.size(); ++k) t.store_f64(k, static_cast<double>((5 * k + 1) % 9) / (is_float(type.element) ? 8 : 9));
+        for (std::int64_t k = 0; k < t.size(); ++k)
+          t.store_f64(k, static_cast<double>((5 * k + 1) % 9) / (is_float(type.element) ? 8 : 9));
         inputs.push_back(std::move(t));
       }
       const auto wanted = ir::interpret(program, program.main, inputs).outputs;
@@ -139,7 +153,8 @@ TEST(Oracle, TheExamples) {
         ASSERT_EQ(found[k].shape(), wanted[k].shape());
         for (std::int64_t c = 0; c < found[k].size(); ++c) {
           const double a = found[k].load_f64(c), b = wanted[k].load_f64(c);
-          EXPECT_TRUE(std::fabs(a - b) <= 1e-5 * std::max(1.0, std::fabs(b)) || (std::isnan(a) && std::isnan(b))) << a << " and " << b;
+          EXPECT_TRUE(std::fabs(a - b) <= 1e-5 * std::max(1.0, std::fabs(b)) || (std::isnan(a) && std::isnan(b)))
+              << a << " and " << b;
         }
       }
       ++programs;

@@ -33,7 +33,8 @@ std::optional<std::vector<CellCompiler::Axes>> CellCompiler::aligned(const std::
   std::vector<Axes> axes;
   std::size_t first = 0;
   bool as_declared = items.size() == tensor.items.size();
-  for (std::size_t k = 0; as_declared && k < items.size(); ++k) as_declared = tensor.items[k].pack == (pack(items[k]) != nullptr);
+  for (std::size_t k = 0; as_declared && k < items.size(); ++k)
+    as_declared = tensor.items[k].pack == (pack(items[k]) != nullptr);
   if (as_declared) {
     for (const Cells::Item& item : tensor.items) axes.push_back({first, item.rank}), first += item.rank;
     return axes;
@@ -61,7 +62,8 @@ std::optional<std::vector<CellCompiler::Axes>> CellCompiler::aligned(const std::
   return axes;
 }
 
-std::optional<std::vector<std::int64_t>> CellCompiler::extents(const std::string& name, const std::vector<ast::ExprId>& reads,
+std::optional<std::vector<std::int64_t>> CellCompiler::extents(const std::string& name,
+                                                               const std::vector<ast::ExprId>& reads,
                                                                const Names& names) const {
   std::optional<std::vector<std::int64_t>> found;
   auto look = [&](const ast::Index& index) {
@@ -97,7 +99,8 @@ std::vector<Variable> CellCompiler::bind(const std::vector<ast::RangeVar>& vars,
   std::vector<Variable> result;
   for (const ast::RangeVar& v : vars) {
     if (v.lo) {
-      Variable one{new_slot(), compile(*v.lo, names, ElementType::i64).eval, compile(*v.hi, names, ElementType::i64).eval};
+      Variable one{new_slot(), compile(*v.lo, names, ElementType::i64).eval,
+                   compile(*v.hi, names, ElementType::i64).eval};
       names.own[v.name.text] = {.kind = Entry::variable, .slot = one.slot};
       result.push_back(std::move(one));
       continue;

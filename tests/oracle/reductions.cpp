@@ -83,7 +83,8 @@ CellCompiler::StateEval CellCompiler::compile_reduction(const ast::Reduce& reduc
   Names inner{&names}, alone;
   auto variables = bind(reduce.vars, reduce.operands, inner);
   std::vector<Eval> operands;
-  for (std::size_t c = 0; c < types.size(); ++c) operands.push_back(compile(reduce.operands.at(c), inner, types[c]).eval);
+  for (std::size_t c = 0; c < types.size(); ++c)
+    operands.push_back(compile(reduce.operands.at(c), inner, types[c]).eval);
   std::size_t states[2];
   for (std::size_t& s : states) {
     s = slots_;

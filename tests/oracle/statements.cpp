@@ -61,7 +61,8 @@ class Body {
       Entry& entry = names_.own[binding.left[k].text];
       auto value = std::make_shared<Cells>(*values.at(k));
       if (entry.cells) {  // a result, as declared
-        if (value->type != entry.cells->type || value->shape != entry.cells->shape) throw Fault("a result of another type");
+        if (value->type != entry.cells->type || value->shape != entry.cells->shape)
+          throw Fault("a result of another type");
         value->items = entry.cells->items, value->declared = true;
       }
       entry = {.kind = Entry::tensor, .cells = value};
@@ -146,7 +147,8 @@ Tensors Body::iterate(const ast::Iterate& iterate) const {
     Tensors next;
     for (std::size_t k = 0; k < states.size(); ++k) {
       next.push_back(body.whole(iterate.results.at(k)).at(0));
-      if (next[k]->type != states[k]->type || next[k]->shape != states[k]->shape) throw Fault("a state changes its type");
+      if (next[k]->type != states[k]->type || next[k]->shape != states[k]->shape)
+        throw Fault("a state changes its type");
     }
     states = std::move(next);
   }
@@ -323,7 +325,8 @@ class EquationRun {
         const Entry& entry = inner_.own.at(linear->pack);
         result.push_back({[slots = entry.slots, extents = entry.numbers](Frame& f) {
                             std::int64_t place = 0;
-                            for (std::size_t a = 0; a < slots.size(); ++a) place = place * extents[a] + f.slots[slots[a]].i;
+                            for (std::size_t a = 0; a < slots.size(); ++a)
+                              place = place * extents[a] + f.slots[slots[a]].i;
                             return integer(place);
                           },
                           with_all(names)});
@@ -362,8 +365,7 @@ class EquationRun {
     if (cells.shape.empty()) cells.shape.resize(at.size());
     if (cells.shape.size() != at.size()) throw Fault("a tensor of two ranks");
     for (std::size_t a = 0; a < at.size(); ++a)
-      for_each_point(at[a].variables, frame,
-                     [&] { cells.shape[a] = std::max(cells.shape[a], at[a].at(frame).i + 1); });
+      for_each_point(at[a].variables, frame, [&] { cells.shape[a] = std::max(cells.shape[a], at[a].at(frame).i + 1); });
   }
 
   std::size_t slots_ = 0;

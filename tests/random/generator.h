@@ -51,7 +51,7 @@ class Generator {
   void rounded_result(const std::string& name, const std::string& type, const Shape& shape);
   const char* number_type();
   bool special() const { return special_; }  // inputs hold NaN, infinities and -0
-  void declare(const std::string& text);  // an operator or a monoid, once
+  void declare(const std::string& text);     // an operator or a monoid, once
   void uses(const std::string& feature) { features_.insert(feature); }
   // A cell expression of one tensor's type around a term of it.
   std::string around(const Known& x, const std::string& term, const Names& index);
@@ -78,7 +78,7 @@ std::string at(const Known& x, const Names& index);  // x[i0, i1]
 std::string literal(const Known& x, std::int64_t n);
 // A cell as another type; where that is a float, a small number.
 std::string as_type(const Known& x, const std::string& type, const Names& index);
-double grown(const Known& x);  // what around() makes of its bound
+double grown(const Known& x);                                  // what around() makes of its bound
 std::string shift(const std::string& index, std::int64_t by);  // i0 + 2
 
 // A kind of statement; it may find nothing that fits, and then says nothing.

@@ -126,7 +126,8 @@ void windowed(Generator& g) {
   auto x = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.shape[0] <= 6 && k.shape[1] >= 3; });
   if (!x) return;
   const std::string image = g.fresh(), name = g.fresh();
-  const std::int64_t channels = x->shape[0], width = x->shape[1], pad = g.choose(2), stride = 1 + g.choose(2), window = 1 + g.choose(3);
+  const std::int64_t channels = x->shape[0], width = x->shape[1], pad = g.choose(2), stride = 1 + g.choose(2),
+                     window = 1 + g.choose(3);
   g.line(fmt::format("{} = expand<0>({})", image, x->name));
   const std::int64_t out = (width + 2 * pad - window) / stride + 1;
   if (g.choose(2)) {
@@ -146,14 +147,16 @@ void packs(Generator& g) {
   const std::string name = g.fresh();
   if (x.shape.empty()) return;
   if (g.choose(2)) {
-    g.declare("op rows_less(x: T[p.., n], z: T[n]) -> (y: T[p.., n]) where T: number {\n    m[i..] = max[k] x[i.., k]\n    "
-              "y[i.., j] = x[i.., j] - m[i..] + z[j]\n}\n");
+    g.declare(
+        "op rows_less(x: T[p.., n], z: T[n]) -> (y: T[p.., n]) where T: number {\n    m[i..] = max[k] x[i.., k]\n    "
+        "y[i.., j] = x[i.., j] - m[i..] + z[j]\n}\n");
     const Known z = g.input(x.type, {x.shape.back()});
     g.line(fmt::format("{} = rows_less({}, {})", name, x.name, z.name));
     return g.define(name, x.type, x.shape);
   }
-  g.declare("op turned<count: int>(x: T[p.., q..]) -> (y: T[q.., p..]) where T: any, rank(p) == count {\n    y[j.., i..] = "
-            "x[i.., j..]\n}\n");
+  g.declare(
+      "op turned<count: int>(x: T[p.., q..]) -> (y: T[q.., p..]) where T: any, rank(p) == count {\n    y[j.., i..] = "
+      "x[i.., j..]\n}\n");
   const std::int64_t count = g.choose(static_cast<std::int64_t>(x.shape.size()) + 1);
   g.line(fmt::format("{} = turned<{}>({})", name, count, x.name));
   std::rotate(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(count), x.shape.end());
@@ -165,7 +168,8 @@ void function(Generator& g) {
   Known x = g.some();
   if (!x.is_float()) return;
   Names i = indices(x.shape.size());
-  const char* forms[] = {"exp({0})", "tanh({0})", "sqrt(abs({0}))", "1 / (1 + exp(-{0}))", "sigmoid({0})", "log(abs({0}) + 1)", "sin({0})", "erf({0})"};
+  const char* forms[] = {"exp({0})",     "tanh({0})",         "sqrt(abs({0}))", "1 / (1 + exp(-{0}))",
+                         "sigmoid({0})", "log(abs({0}) + 1)", "sin({0})",       "erf({0})"};
   const std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {}", name, joined(i), fmt::format(fmt::runtime(forms[g.choose(8)]), at(x, i))));
   g.rounded_result(name, x.type, x.shape);
@@ -175,13 +179,20 @@ void function(Generator& g) {
 
 std::span<const StatementKind> kinds_of_operators() {
   static constexpr StatementKind table[] = {
-      {"standard operator", standard_operator}, {"standard operator", standard_operator},
-      {"standard operator", standard_operator}, {"standard operator", standard_operator},
-      {"standard operator", standard_operator}, {"standard operator", standard_operator},
-      {"standard product", standard_product},   {"standard product", standard_product},
-      {"convolution, pooling", windowed},       {"convolution, pooling", windowed},
-      {"packs", packs},                         {"packs", packs},
-      {"rounded function", function},           {"rounded function", function},
+      {"standard operator", standard_operator},
+      {"standard operator", standard_operator},
+      {"standard operator", standard_operator},
+      {"standard operator", standard_operator},
+      {"standard operator", standard_operator},
+      {"standard operator", standard_operator},
+      {"standard product", standard_product},
+      {"standard product", standard_product},
+      {"convolution, pooling", windowed},
+      {"convolution, pooling", windowed},
+      {"packs", packs},
+      {"packs", packs},
+      {"rounded function", function},
+      {"rounded function", function},
   };
   return table;
 }

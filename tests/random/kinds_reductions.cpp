@@ -100,7 +100,8 @@ void scatter(Generator& g) {
   if (!x) return;
   std::string name = g.fresh();
   std::int64_t cells = 1 + g.choose(4);
-  g.line(fmt::format("{}[v] = sum[t] (if {} == v then {}[t] else 0) for v in 0..{}", name, as_type(*x, "i64", {"t"}), x->name, cells));
+  g.line(fmt::format("{}[v] = sum[t] (if {} == v then {}[t] else 0) for v in 0..{}", name, as_type(*x, "i64", {"t"}),
+                     x->name, cells));
   g.define(name, x->type, {cells});
 }
 
@@ -140,7 +141,7 @@ void user_monoid_scan(Generator& g) {
   if (!x) return;
   g.declare(recurrence_monoid);
   std::string a = g.fresh(), b = g.fresh(), n = std::to_string(x->shape[0]);
-  const std::string ranges[] = {"k in 0..i + 1", "k in 0..i", "k in i..{}" , "k in i + 1..{}"};
+  const std::string ranges[] = {"k in 0..i + 1", "k in 0..i", "k in i..{}", "k in i + 1..{}"};
   g.line(fmt::format("({}[i], {}[i]) = recurrence[{}] ({}[k], {}[k] - 1) for i in 0..{}", a, b,
                      fmt::format(fmt::runtime(ranges[g.choose(4)]), n), x->name, x->name, n));
   g.define(a, x->type, x->shape);
@@ -176,8 +177,8 @@ void product(Generator& g) {
   if (i.empty() || (x.is_float() && x.shape[0] > 20)) return;  // of a float: 2 to the 20th at most
   kept.erase(kept.begin());
   std::string name = g.fresh();
-  g.line(fmt::format(fmt::runtime(x.is_float() ? "{}[{}] = prod[{}] max(min({}, 2), -2)" : "{}[{}] = prod[{}] {}"), name,
-                     joined(kept), i[0], at(x, i)));
+  g.line(fmt::format(fmt::runtime(x.is_float() ? "{}[{}] = prod[{}] max(min({}, 2), -2)" : "{}[{}] = prod[{}] {}"),
+                     name, joined(kept), i[0], at(x, i)));
   x.shape.erase(x.shape.begin());
   g.define(name, x.type, x.shape);
 }
@@ -199,7 +200,8 @@ void monoid_with_fold(Generator& g) {
   if (i.empty()) return;
   kept.pop_back();
   g.declare(
-      "monoid range(lo: T, hi: T) where T: number {\n    identity (T.max, T.min)\n    combine (a, b) = (min(a.lo, b.lo), "
+      "monoid range(lo: T, hi: T) where T: number {\n    identity (T.max, T.min)\n    combine (a, b) = (min(a.lo, "
+      "b.lo), "
       "max(a.hi, b.hi))\n    fold[j] (u, v) = (min[j] u[j], max[j] v[j])\n}\n");
   std::string low = g.fresh(), high = g.fresh();
   g.line(fmt::format("({}[{}], {}[{}]) = range[{}] ({}, {})", low, joined(kept), high, joined(kept), i.back(), at(x, i),
@@ -217,7 +219,8 @@ void contracting_fold(Generator& g) {
   auto v =
       g.some_where([&](const Known& k) { return k.shape.size() == 2 && k.shape[0] == t->shape[1] && k.shape[1] <= 9; });
   g.declare(
-      "monoid tally(m: T, s: i64, o: i64) where T: number {\n    identity (T.min, 0, 0)\n    combine (a, b) = let m = max(a.m, "
+      "monoid tally(m: T, s: i64, o: i64) where T: number {\n    identity (T.min, 0, 0)\n    combine (a, b) = let m = "
+      "max(a.m, "
       "b.m), "
       "p = if a.m == m then 1 else 0, q = if b.m == m then 1 else 0\n                     in (m, a.s * p + b.s * q, "
       "a.o * p "

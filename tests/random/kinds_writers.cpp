@@ -31,8 +31,10 @@ void triangular_product(Generator& g) {
   });
   if (!x) return;
   const std::string name = g.fresh();
-  g.line(fmt::format("{0}[i, j] = sum[k] {1}[i, k] * {1}[j, k] for i in 0..{2}, j in 0..i + 1", name, x->name, x->shape[0]));
-  g.line(fmt::format("{0}[i, j] = {3} for i in 0..{2}, j in i + 1..{2}", name, x->name, x->shape[0], literal(*x, g.choose(3))));
+  g.line(fmt::format("{0}[i, j] = sum[k] {1}[i, k] * {1}[j, k] for i in 0..{2}, j in 0..i + 1", name, x->name,
+                     x->shape[0]));
+  g.line(fmt::format("{0}[i, j] = {3} for i in 0..{2}, j in i + 1..{2}", name, x->name, x->shape[0],
+                     literal(*x, g.choose(3))));
   g.define(name, x->type, {x->shape[0], x->shape[0]});
 }
 
@@ -64,8 +66,8 @@ void one_point_reduction(Generator& g) {
   from[0] = shift(i[0], g.choose(3) - 1) + (moves ? " + u" : "");
   const std::string name = g.fresh(), fill = literal(x, g.choose(4));
   x.shape[0] += g.choose(3);
-  g.line(fmt::format("{}[{}] = {}[u in 0..1] {}[{} else {}] for {} in 0..{}", name, joined(i), g.choose(2) ? "sum" : "max",
-                     x.name, joined(from), fill, i[0], x.shape[0]));
+  g.line(fmt::format("{}[{}] = {}[u in 0..1] {}[{} else {}] for {} in 0..{}", name, joined(i),
+                     g.choose(2) ? "sum" : "max", x.name, joined(from), fill, i[0], x.shape[0]));
   g.define(name, x.type, x.shape, x.bound + 4);
 }
 
@@ -77,8 +79,8 @@ void comparison(Generator& g) {
   left[0] = i[0] + " - 1", right[0] = i[0] + " + 1";
   const char* directions[] = {"<", ">", "<=", ">=", "==", "!="};
   const std::string flags = g.fresh(), name = g.fresh(), index = joined(i);
-  g.line(fmt::format("{}[{}] = {}[{} else {}] {} {}[{} else {}]", flags, index, x.name, joined(left), literal(x, 7),
-                     directions[g.choose(6)], x.name, joined(right), literal(x, 4)));
+  g.line(fmt::format("{}[{}] = {}[{} else {}] {} {}[{} else {}] for {} in 0..{}", flags, index, x.name, joined(left),
+                     literal(x, 7), directions[g.choose(6)], x.name, joined(right), literal(x, 4), i[0], x.shape[0]));
   if (g.choose(2)) {
     g.result(flags, "bool", x.shape);
     return;
@@ -116,8 +118,9 @@ void no_number(Generator& g) {
   if (!x.is_float()) return;
   Names i = indices(x.shape.size());
   const std::string name = g.fresh(), cell = at(x, i);
-  const char* forms[] = {"if isnan({0}) then 3 else {0}", "if isinf({0}) then -2 else {0}", "max(floor(1 / {0}), -4)",
-                         "if {0} != {0} then 1 else 0", "min({0}, {1}.max) - 1", "if isnan({0}) or isinf({0}) then 0 else {0}"};
+  const char* forms[] = {"if isnan({0}) then 3 else {0}", "if isinf({0}) then -2 else {0}",
+                         "max(floor(1 / {0}), -4)",       "if {0} != {0} then {1}(1) else 0",
+                         "min({0}, {1}.max) - 1",         "if isnan({0}) or isinf({0}) then 0 else {0}"};
   g.line(fmt::format("{}[{}] = {}", name, joined(i), fmt::format(fmt::runtime(forms[g.choose(6)]), cell, x.type)));
   g.define(name, x.type, x.shape);
 }
@@ -127,8 +130,17 @@ void extreme(Generator& g) {
   if (x.is_float()) return;
   Names i = indices(x.shape.size());
   const std::string name = g.fresh(), cell = at(x, i);
-  const char* forms[] = {"{0} + {1}.max", "{0} - {1}.min", "{0} * {1}.max", "max({0}, {1}.min)", "abs({0} + {1}.min)", "{0} / ({1}.max)",
-                         "if {0} == {1}.min then {1}.max else {0}", "bitnot({0})", "shr({0}, 3)", "{1}.min / ({0} * 2 + 1)", "{1}.min % ({0} * 2 + 1)"};
+  const char* forms[] = {"{0} + {1}.max",
+                         "{0} - {1}.min",
+                         "{0} * {1}.max",
+                         "max({0}, {1}.min)",
+                         "abs({0} + {1}.min)",
+                         "{0} / ({1}.max)",
+                         "if {0} == {1}.min then {1}.max else {0}",
+                         "bitnot({0})",
+                         "shr({0}, 3)",
+                         "{1}.min / ({0} * 2 + 1)",
+                         "{1}.min % ({0} * 2 + 1)"};
   g.line(fmt::format("{}[{}] = {}", name, joined(i), fmt::format(fmt::runtime(forms[g.choose(11)]), cell, x.type)));
   g.define(name, x.type, x.shape);
 }
@@ -140,9 +152,10 @@ void iterated_reduction(Generator& g) {
   if (i.empty() || element_count(x.shape) * (x.shape.back() + 1) > most_points) return;
   kept.pop_back(), over.back() = "k";
   const std::string name = g.fresh();
-  g.line(fmt::format("{} = iterate t in {}..{} (s = {}) {{ m[{}] = {}[k] s[{}]; r[{}] = max(min(s[{}] - m[{}] + {}(t), 8), 1); r }}", name,
-                     g.choose(2), g.choose(4), x.name, joined(kept), g.choose(2) ? "sum" : "min", joined(over), joined(i), joined(i),
-                     joined(kept), x.type));
+  g.line(fmt::format(
+      "{} = iterate t in {}..{} (s = {}) {{ m[{}] = {}[k] s[{}]; r[{}] = max(min(s[{}] - m[{}] + {}(t), 8), 1); r }}",
+      name, g.choose(2), g.choose(4), x.name, joined(kept), g.choose(2) ? "sum" : "min", joined(over), joined(i),
+      joined(i), joined(kept), x.type));
   g.define(name, x.type, x.shape, std::max(x.bound, 8.0));
 }
 

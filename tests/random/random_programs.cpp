@@ -35,7 +35,8 @@ void report(std::uint64_t seed, const Trial& first, bool reduce) {
     const Trial smallest = attempt(reduced(bytes_of(seed)));
     std::printf("seed %llu: %s\nreduced: %s\n\n%s\n%s\n", number(seed), first.failure.c_str(), smallest.failure.c_str(),
                 smallest.source.text.c_str(),
-                (print(smallest.plan) + (smallest.fuse_more ? "and --fuse\n" : "") + (smallest.strict ? "and --strict-fp\n" : ""))
+                (print(smallest.plan) + (smallest.fuse_more ? "and --fuse\n" : "") +
+                 (smallest.strict ? "and --strict-fp\n" : ""))
                     .c_str());
   }
   std::fflush(stdout);
@@ -53,7 +54,8 @@ int coverage(std::map<std::string, std::uint64_t> seen, std::uint64_t count) {
     std::printf("  %-26s %5.1f %%%s\n", feature.c_str(), share, rare ? "  too rare" : "");
     missing += rare;
   }
-  std::printf("  %-26s %5.1f %%\n", "a plan refused", 100.0 * static_cast<double>(seen["a plan refused"]) / static_cast<double>(count));
+  std::printf("  %-26s %5.1f %%\n", "a plan refused",
+              100.0 * static_cast<double>(seen["a plan refused"]) / static_cast<double>(count));
   return missing;
 }
 
@@ -68,7 +70,8 @@ void dump(const std::filesystem::path& folder, const Trial& trial) {
     tensors << role << " " << name_of(t.type()) << " " << t.byte_size() << "\n";
     data.write(reinterpret_cast<const char*>(t.data()), static_cast<std::streamsize>(t.byte_size()));
   };
-  for (std::size_t k = 0; k < trial.inputs.size(); ++k) add(trial.source.constant[k] ? "const" : "input", trial.inputs[k]);
+  for (std::size_t k = 0; k < trial.inputs.size(); ++k)
+    add(trial.source.constant[k] ? "const" : "input", trial.inputs[k]);
   for (std::size_t k = 0; k < trial.wanted.size(); ++k)
     add(k + trial.source.rounded >= trial.wanted.size() ? "rounded" : "output", trial.wanted[k]);
 }

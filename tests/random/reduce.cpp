@@ -1,4 +1,6 @@
 // Programs out of seeds, and smaller ones that fail alike.
+#include <algorithm>
+#include <chrono>
 #include <random>
 
 #include "tests/random/trial.h"
@@ -6,12 +8,16 @@
 namespace tap::random {
 
 std::vector<std::uint8_t> reduced(std::vector<std::uint8_t> bytes) {
-  const std::string kind = attempt(bytes).failure.substr(0, 12);  // not to slip into another failure
+  const Trial first = attempt(bytes);
+  const std::string kind = first.failure.substr(0, 12);  // not to slip into another failure
+  bytes.resize(std::min(bytes.size(), first.used));
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::minutes(1);  // what is not small by then stays as it is
   auto fails = [&](const std::vector<std::uint8_t>& b) { return attempt(b).failure.substr(0, 12) == kind; };
   for (bool better = true; better;) {
     better = false;
     auto take = [&](std::vector<std::uint8_t> candidate) {
-      if (candidate == bytes || !fails(candidate)) return;
+      if (candidate == bytes || std::chrono::steady_clock::now() > end || !fails(candidate)) return;
       bytes = std::move(candidate);
       better = true;
     };

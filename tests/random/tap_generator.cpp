@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 
 #include "tests/random/generator.h"
+#include "tests/random/held_back.h"
 
 namespace tap::random {
 
@@ -14,8 +16,10 @@ namespace {
 const std::vector<StatementKind>& all_kinds() {
   static const std::vector<StatementKind> kinds = [] {
     std::vector<StatementKind> all;
-    for (auto table : {kinds_of_maps(), kinds_of_reductions(), kinds_of_calls(), kinds_of_writers(), kinds_of_operators()})
-      all.insert(all.end(), table.begin(), table.end());
+    for (auto table :
+         {kinds_of_maps(), kinds_of_reductions(), kinds_of_calls(), kinds_of_writers(), kinds_of_operators()})
+      std::copy_if(table.begin(), table.end(), std::back_inserter(all),
+                   [](const StatementKind& kind) { return !is_held_back(kind.feature, HeldBack::altogether); });
     return all;
   }();
   return kinds;

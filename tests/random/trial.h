@@ -13,8 +13,9 @@ struct Trial {
   std::string failure;  // empty: all is well
   std::vector<Tensor> inputs, wanted;
   bool fuse_more = false, strict = false, sharded = false;
-  bool refused = false;              // the plan asks for what cannot be
-  std::set<std::string> features;    // what of plans and of native code was tried
+  std::size_t used = 0;            // of the choices
+  bool refused = false;            // the plan asks for what cannot be
+  std::set<std::string> features;  // what of plans and of native code was tried
 };
 
 // What else than all_features() a run of many programs is to show, and in how many of a hundred at least.
