@@ -75,6 +75,8 @@ void for_each_point(const std::vector<Variable>& variables, Frame& frame, const 
 
 std::optional<ElementType> type_named(const std::string& name, const Names& names);
 void complete(Cells& cells);  // after the last that writes it
+void run_equation(const Library& library, const ast::Equation& equation, Names& names);
+Value rounded_at_cell(ElementType type, Value v);
 
 // calls.cpp: the sizes, types and parameters of one application of an operator.
 struct Argument {
