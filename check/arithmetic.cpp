@@ -17,6 +17,13 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 double library(double (*f)(double), double a, double) { return f(a); }
 double library(double (*f)(double, double), double a, double b) { return f(a, b); }
 
+// Of floor division: zero or of b's sign.
+double remainder_of(double a, double b) {
+  const double r = std::fmod(a, b);
+  if (r == 0) return std::copysign(0.0, b);
+  return (r < 0) != (b < 0) ? r + b : r;
+}
+
 std::optional<double> of_floats(CellOp op, double a, double b) {
   bool unordered = std::isnan(a) || std::isnan(b), b_first = b < a || (a == b && std::signbit(b));
   switch (op) {

@@ -7,6 +7,8 @@
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
 #   RANDOM_CASES=5000   of each property test
+#   RANDOM_PROGRAMS=50000, TARGET_PROGRAMS=2000   random programs on this machine, and on each other processor
+#   RANDOM_SEED=100000  the first of them
 #   MUTANTS=150         drawn over all folders of our sources, MUTANT_SEED=1
 #   JOBS=…              compilers and tests at once
 set -uo pipefail
@@ -16,10 +18,12 @@ parts=("$@")
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
+  random_programs=${RANDOM_PROGRAMS:-1200} target_programs=${TARGET_PROGRAMS:-40}
   mutants=${MUTANTS:-20}
   export RUNS=${RUNS:-3} OPERATIONS=${OPERATIONS:-5000} TORTURE=${TORTURE:-100}
 else
   fuzz_seconds=${FUZZ_SECONDS:-600} random_cases=${RANDOM_CASES:-5000} sanitized_programs=300
+  random_programs=${RANDOM_PROGRAMS:-50000} target_programs=${TARGET_PROGRAMS:-2000}
   mutants=${MUTANTS:-150}
 fi
 
@@ -83,7 +87,7 @@ run_fuzz() {
 many_random_programs() {
   local each=$((($1 + jobs - 1) / jobs)) part failed=0 pids=()
   for ((part = 0; part < jobs; ++part)); do
-    build/bin/random_programs --count "$each" --seed $((100000 + part * each)) >"out/campaign/random-$part.log" 2>&1 &
+    build/bin/random_programs --count "$each" --seed $((${RANDOM_SEED:-100000} + part * each)) --keep-going yes >"out/campaign/random-$part.log" 2>&1 &
     pids+=($!)
   done
   for part in "${!pids[@]}"; do
@@ -107,7 +111,7 @@ run_random() {
   echo "-- every family of kernels at all sizes"
   TAP_ALL_SIZES=1 build/bin/test_driver --gtest_brief=1 --gtest_filter='*EdgeSizes*' || failed=1
   echo "-- random programs under random plans"
-  many_random_programs "$((4 * random_cases))" || failed=1
+  many_random_programs "$random_programs" || failed=1
   echo "-- every standard operator and example under random plans"
   build/bin/random_plans --plans 20 --seed 100000 examples || failed=1
   echo "-- every standard operator and example under random shardings"
@@ -115,6 +119,17 @@ run_random() {
   echo "-- planted bugs"
   /usr/bin/python3 tests/planted/bugs.py build || failed=1
   /usr/bin/python3 tests/planted/bugs.py build --self-check || failed=1
+  return $failed
+}
+
+# Random programs as code for other processors: one without AVX-512, and aarch64 under qemu.
+run_targets() {
+  build_here tapc random_programs || return
+  local target failed=0
+  for target in x86-64-v3 aarch64; do
+    /usr/bin/python3 tests/random/other_targets.py build/bin/tapc build/bin/random_programs . --target "$target" \
+      --seed "${RANDOM_SEED:-100000}" --count "$target_programs" || failed=1
+  done
   return $failed
 }
 

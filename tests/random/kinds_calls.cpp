@@ -14,7 +14,7 @@ void iteration(Generator& g) {
                                  : fmt::format("s[{}] + {}(t)", joined(i), x.type);
   g.line(
       fmt::format("{} = iterate t in 0..{} (s = {}) {{ r[{}] = {}; r }}", name, g.choose(6), x.name, joined(i), step));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, 64 * (x.bound + 1));
 }
 
 void call(Generator& g) {
@@ -22,7 +22,7 @@ void call(Generator& g) {
   g.declare("op twice(x: T[d..]) -> (y: T[d..]) where T: number {\n    y[i..] = x[i..] + x[i..]\n}\n");
   std::string name = g.fresh();
   g.line(fmt::format("{} = twice({})", name, x.name));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, 2 * x.bound);
 }
 
 void call_in_cells(Generator& g) {
@@ -31,13 +31,12 @@ void call_in_cells(Generator& g) {
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = square({}) + {}", name, joined(i), at(x, i), literal(x, 2)));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, x.bound + 1);
 }
 
 void several_states(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size());
-  if (x.type == "f64") return;
   std::string a = g.fresh(), b = g.fresh(), index = joined(i);
   g.line(fmt::format("({}, {}) = iterate {} (a = {}, b = {}) {{ c[{}] = a[{}] + b[{}]; (b, c) }}", a, b, g.choose(4),
                      x.name, x.name, index, index, index));
@@ -48,7 +47,6 @@ void several_states(Generator& g) {
 void nested_iteration(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size());
-  if (x.type == "f64") return;
   std::string name = g.fresh(), index = joined(i);
   g.line(
       fmt::format("{} = iterate t in 0..{} (s = {}) {{ u = iterate r in 0..{} (v = s) {{ w[{}] = v[{}] + {}(r); w }}; "
@@ -74,21 +72,8 @@ void call_with_several_results(Generator& g) {
       "high[i..] = max(x[i..], 1)\n}\n");
   std::string low = g.fresh(), high = g.fresh();
   g.line(fmt::format("({}, {}) = parts({})", low, high, x.name));
-  g.define(low, x.type, x.shape);
-  g.define(high, x.type, x.shape);
-}
-
-void standard_operator(Generator& g) {
-  Known x = g.some();
-  if (x.shape.empty()) return;
-  std::string name = g.fresh();
-  switch (g.choose(4)) {
-    case 0: g.line(fmt::format("{} = relu({})", name, x.name)); break;
-    case 1: g.line(fmt::format("{} = cumsum<0>({})", name, x.name)); break;
-    case 2: g.line(fmt::format("{} = reverse<-1>({})", name, x.name)); break;
-    default: g.line(fmt::format("{} = concat<0>({}, {})", name, x.name, x.name)); x.shape[0] *= 2;
-  }
-  g.define(name, x.type, x.shape);
+  g.define(low, x.type, x.shape, x.bound);
+  g.define(high, x.type, x.shape, x.bound);
 }
 
 void broadcast(Generator& g) {
@@ -106,7 +91,7 @@ void broadcast(Generator& g) {
     g.line(fmt::format("{}[i] = {}[{}] for i in 0..1", one, x.name, joined(Names(x.shape.size(), "0"))));
     g.line(fmt::format("{} = sub({}, {})", name, x.name, one));
   }
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, y ? x.bound + y->bound : 2 * x.bound);
 }
 
 void linear_index(Generator& g) {
@@ -116,7 +101,7 @@ void linear_index(Generator& g) {
   g.line(fmt::format("{} = flat({})", name, x.name));
   std::int64_t size = 1;
   for (std::int64_t extent : x.shape) size *= extent;
-  g.define(name, x.type, {size});
+  g.define(name, x.type, {size}, x.bound);
 }
 
 void split_in_the_program(Generator& g) {
@@ -129,7 +114,7 @@ void split_in_the_program(Generator& g) {
   std::size_t axis = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
   std::int64_t blocks = std::clamp<std::int64_t>(1 + g.choose(4), 1, std::max<std::int64_t>(x.shape[axis], 1));
   g.line(fmt::format("split {} on axis {} into {}{}", name, axis, blocks, over[g.choose(3)]));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, grown(x));
 }
 
 }  // namespace
@@ -146,8 +131,6 @@ std::span<const StatementKind> kinds_of_calls() {
       {"call in cells", call_in_cells},
       {"parameter", call_with_parameter},
       {"several results", call_with_several_results},
-      {"standard operator", standard_operator},
-      {"standard operator", standard_operator},
       {"broadcast", broadcast},
       {"broadcast", broadcast},
       {"linear index", linear_index},

@@ -1,4 +1,6 @@
 // Statements whose cells are maps of others: shifts, strides, windows, several writers, other types.
+#include <algorithm>
+
 #include "tests/random/generator.h"
 
 namespace tap::random {
@@ -9,17 +11,17 @@ void map(Generator& g) {
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {}", name, joined(i), g.around(x, at(x, i), i)));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, grown(x));
 }
 
 void two_operands(Generator& g) {
   Known x = g.some();
-  auto y = g.some_where([&](const Known& k) { return k.shape == x.shape && k.type == x.type && k.name != x.name; });
+  auto y = g.some_where([&](const Known& k) { return k.shape == x.shape && k.name != x.name; });
   if (!y) return;
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
-  g.line(fmt::format("{}[{}] = {} {} {}", name, joined(i), at(x, i), g.choose(2) ? "+" : "-", at(*y, i)));
-  g.define(name, x.type, x.shape);
+  g.line(fmt::format("{}[{}] = {} {} {}", name, joined(i), at(x, i), g.choose(2) ? "+" : "-", as_type(*y, x.type, i)));
+  g.define(name, x.type, x.shape, x.bound + std::max(y->bound, 16.0));
 }
 
 void transposed(Generator& g) {
@@ -31,7 +33,7 @@ void transposed(Generator& g) {
   std::swap(shape[0], shape.back());
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {}", name, joined(turned), g.around(x, at(x, i), i)));
-  g.define(name, x.type, shape);
+  g.define(name, x.type, shape, grown(x));
 }
 
 void reversed(Generator& g) {
@@ -42,7 +44,7 @@ void reversed(Generator& g) {
   from[a] = fmt::format("{} - {}", x.shape[a] - 1, i[a]);
   std::string name = g.fresh(), ranges;
   g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(i), at(x, from), i[a], x.shape[a]));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, x.bound);
 }
 
 void shifted_with_fill(Generator& g) {
@@ -54,7 +56,7 @@ void shifted_with_fill(Generator& g) {
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {}[{} else {}] for {} in 0..{}", name, joined(i), x.name, joined(from),
                      literal(x, g.choose(3)), i[a], x.shape[a]));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, std::max(x.bound, 2.0));
 }
 
 void stencil(Generator& g) {
@@ -65,7 +67,7 @@ void stencil(Generator& g) {
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {}[{} else 0] + {} + {}[{} else 0]", name, joined(i), x.name, joined(left), at(x, i),
                      x.name, joined(right)));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, 3 * x.bound);
 }
 
 void strided(Generator& g) {
@@ -77,7 +79,7 @@ void strided(Generator& g) {
   shape[0] /= 2;
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(i), at(x, from), i[0], shape[0]));
-  g.define(name, x.type, shape);
+  g.define(name, x.type, shape, x.bound);
 }
 
 void triangle(Generator& g) {
@@ -85,7 +87,7 @@ void triangle(Generator& g) {
   if (!x) return;
   std::string name = g.fresh();
   g.line(fmt::format("{}[i, j] = if j <= i then {}[i, j] else 0", name, x->name));
-  g.define(name, x->type, x->shape);
+  g.define(name, x->type, x->shape, x->bound);
 }
 
 void several_writers(Generator& g) {
@@ -103,7 +105,7 @@ void several_writers(Generator& g) {
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(first), at(x, i), i[0], x.shape[0]));
   g.line(fmt::format("{}[{}] = {} for {} in 0..{}", name, joined(second), g.around(x, at(x, i), i), i[0], x.shape[0]));
-  g.define(name, x.type, shape);
+  g.define(name, x.type, shape, grown(x));
 }
 
 void flattened(Generator& g) {
@@ -111,27 +113,27 @@ void flattened(Generator& g) {
   if (!x) return;
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}*i + j] = {}[i, j]", name, x->shape[1], x->name));
-  g.define(name, x->type, {x->shape[0] * x->shape[1]});
+  g.define(name, x->type, {x->shape[0] * x->shape[1]}, x->bound);
 }
 
+// Every type to every other: what is wide wraps, saturates and rounds in what is narrow.
 void converted(Generator& g) {
   Known x = g.some();
-  if (x.type == "f64") return;
   Names i = indices(x.shape.size());
-  std::string name = g.fresh(), to = x.type == "i64" ? "i32" : "i64";
-  g.line(fmt::format("{}[{}] = {}({})", name, joined(i), to, at(x, i)));
-  g.define(name, to, x.shape);
+  std::string name = g.fresh(), to = g.number_type();
+  g.line(fmt::format("{}[{}] = {}", name, joined(i), as_type(x, to, i)));
+  g.define(name, to, x.shape, std::max(x.bound, 16.0));
 }
 
-// Cells of other types in between, which round, wrap and saturate.
+// Cells of other types in between.
 void narrowed(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size());
   const char* whole[] = {"i8", "i16", "u8"};
-  const char* floating[] = {"f32", "f16", "i32"};
-  std::string name = g.fresh(), to = (x.type == "f64" ? floating : whole)[g.choose(3)];
+  const char* floating[] = {"f32", "f16", "bf16", "i32", "i8", "u8"};
+  std::string name = g.fresh(), to = x.is_float() ? floating[g.choose(6)] : whole[g.choose(3)];
   g.line(fmt::format("{}[{}] = {}({}({}))", name, joined(i), x.type, to, at(x, i)));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, to == "u8" ? 256 : x.bound);
 }
 
 // Kept in a narrow type, which rounds, before it is used again: a tenth is no float.
@@ -139,14 +141,17 @@ void kept_narrow(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size());
   std::string narrow = g.fresh(), name = g.fresh(), index = joined(i);
-  if (x.type == "f64") {
-    g.line(fmt::format("{}[{}] = {}({}) / 10", narrow, index, g.choose(2) ? "f32" : "f16", at(x, i)));
+  if (x.is_float()) {
+    const char* types[] = {"f32", "f16", "bf16"};
+    g.line(fmt::format("{}[{}] = {}({}) / 10", narrow, index, types[g.choose(3)], at(x, i)));
     g.line(fmt::format("{}[{}] = floor(f64({}[{}]) * 100000000)", name, index, narrow, index));
+    g.define(name, "f64", x.shape);
   } else {
-    g.line(fmt::format("{}[{}] = {}({})", narrow, index, g.choose(2) ? "i8" : "i16", at(x, i)));
+    const char* types[] = {"i8", "i16", "u8"};
+    g.line(fmt::format("{}[{}] = {}({})", narrow, index, types[g.choose(3)], at(x, i)));
     g.line(fmt::format("{}[{}] = {}({}[{}]) * 2", name, index, x.type, narrow, index));
+    g.define(name, x.type, x.shape);
   }
-  g.define(name, x.type, x.shape);
 }
 
 // The left side turns round, or starts elsewhere.
@@ -162,7 +167,7 @@ void written_elsewhere(Generator& g) {
     to[0] = from[0] = i[0] + " - 2";
     g.line(fmt::format("{}[{}] = {} for {} in 2..{}", name, joined(to), at(x, from), i[0], x.shape[0] + 2));
   }
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, grown(x));
 }
 
 void truth(Generator& g) {
@@ -173,12 +178,12 @@ void truth(Generator& g) {
                      g.choose(2) ? "and" : "or", at(x, i), literal(x, g.choose(3))));
   g.line(fmt::format("{}[{}] = if {}[{}] then {} else {}", name, joined(i), flags, joined(i), at(x, i),
                      literal(x, g.choose(5))));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, std::max(x.bound, 4.0));
 }
 
 void bits_and_division(Generator& g) {
   Known x = g.some();
-  if (x.type == "f64") return;
+  if (x.is_float()) return;
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
   const char* forms[] = {"bitand({}, 5)", "({}) / 3", "bitxor({}, 6)", "shl({}, 2)", "({}) % 4"};
@@ -190,12 +195,12 @@ void whole_tensor_function(Generator& g) {
   Known x = g.some();
   std::string name = g.fresh();
   g.line(fmt::format("{} = {}({})", name, g.choose(2) ? "abs" : "sign", x.name));
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, x.bound);
 }
 
 // A coordinate out of the data, kept inside by arithmetic.
 void gather(Generator& g) {
-  auto ids = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.type == "i64"; });
+  auto ids = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
   Known x = g.some();
   if (!ids || x.shape.empty() || x.shape[0] == 0) return;
   Names i = indices(x.shape.size()), from = i;
@@ -204,11 +209,11 @@ void gather(Generator& g) {
     from[0] = fmt::format("{}[{}]", ids->name, i[0]);
     g.line(fmt::format("{}[{}] = {}[{} else 1]", name, joined(i), x.name, joined(from)));
   } else {
-    from[0] = fmt::format("{}[{}] % {}", ids->name, i[0], x.shape[0]);
+    from[0] = fmt::format("i64({}[{}]) % {}", ids->name, i[0], x.shape[0]);
     g.line(fmt::format("{}[{}] = {}", name, joined(i), at(x, from)));
   }
   x.shape[0] = ids->shape[0];
-  g.define(name, x.type, x.shape);
+  g.define(name, x.type, x.shape, x.bound);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Statements that reduce: over some dims, in prefixes, by monoids of their own.
+#include <limits>
+
 #include "tests/random/generator.h"
 
 namespace tap::random {
@@ -42,11 +44,13 @@ void hoisted_reduction(Generator& g) {
 }
 
 void contraction(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.type != "f64"; });
+  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2; });
   if (!x) return;
   auto y = g.some_where(
       [&](const Known& k) { return k.shape.size() == 2 && k.type == x->type && k.shape[0] == x->shape[1]; });
   std::string name = g.fresh();
+  const std::int64_t points = x->shape[0] * x->shape[1] * (y ? y->shape[1] : x->shape[0]);
+  if (points > most_points) return;
   if (y) {
     g.line(fmt::format("{}[i, j] = sum[k] {}[i, k] * {}[k, j]", name, x->name, y->name));
     g.define(name, x->type, {x->shape[0], y->shape[1]});
@@ -61,9 +65,10 @@ void contraction(Generator& g) {
 void product_of_three(Generator& g) {
   auto x = g.some_where([](const Known& k) {
     const std::size_t rank = k.shape.size();
-    return (rank == 1 || rank == 2) && element_count(k.shape) <= (rank == 1 ? 40 : 256) && k.type != "f64";
+    return (rank == 1 || rank == 2) && element_count(k.shape) <= (rank == 1 ? 20 : 100) && k.exact_products(3);
   });
   if (!x) return;
+  if (x->is_float() && g.special()) return;  // another order of the factors assumes that all are finite
   const bool vector = x->shape.size() == 1;
   Names a = vector ? Names{"i"} : Names{"i", "j"}, b = vector ? Names{"j"} : Names{"l", "j"},
         c = vector ? Names{"k"} : Names{"l", "k"};
@@ -91,58 +96,63 @@ void scan(Generator& g) {
 }
 
 void scatter(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.type == "i64"; });
+  auto x = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
   if (!x) return;
   std::string name = g.fresh();
   std::int64_t cells = 1 + g.choose(4);
-  g.line(fmt::format("{}[v] = sum[t] (if {}[t] == v then {}[t] else 0) for v in 0..{}", name, x->name, x->name, cells));
-  g.define(name, "i64", {cells});
+  g.line(fmt::format("{}[v] = sum[t] (if {} == v then {}[t] else 0) for v in 0..{}", name, as_type(*x, "i64", {"t"}),
+                     x->name, cells));
+  g.define(name, x->type, {cells});
 }
+
+// The greatest and where it stands; or affine maps one after another, which do not commute.
+const char* const top_monoid =
+    "monoid top(v: T, at: i64) where T: number {\n    identity (T.min, i64.max)\n    combine (a, b) = if b.v > a.v or "
+    "(b.v == a.v and b.at < a.at) then b else a\n}\n";
+const char* const recurrence_monoid =
+    "monoid recurrence(a: T, b: T) where T: int {\n    identity (1, 0)\n    combine (f, g) = (f.a * g.a, f.b * g.a + "
+    "g.b)\n}\n";
 
 void user_monoid(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size()), kept(i.begin(), i.end());
-  if (i.empty() || x.type != "i64") return;
+  if (i.empty()) return;
   const std::size_t left = i.size() > 1 && g.choose(2) ? i.size() - 2 : i.size() - 1;
   const Names over(i.begin() + static_cast<std::ptrdiff_t>(left), i.end());
   kept.resize(left);
   const Shape shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(left));
   std::string value = g.fresh(), place = g.fresh();
-  if (g.choose(2)) {
-    g.declare(
-        "monoid top(v: i64, at: i64) {\n    identity (i64.min, i64.max)\n    combine (a, b) = if b.v > a.v or "
-        "(b.v == a.v and b.at < a.at) then b else a\n}\n");
+  if (g.choose(2) || x.is_float()) {
+    g.declare(top_monoid);
     g.line(fmt::format("({}[{}], {}[{}]) = top[{}] ({}, {})", value, joined(kept), place, joined(kept), joined(over),
                        at(x, i), i.back()));
+    g.define(place, "i64", shape);
   } else {
-    g.declare(
-        "monoid recurrence(a: i64, b: i64) {\n    identity (1, 0)\n    combine (f, g) = (f.a * g.a, f.b * g.a + "
-        "g.b)\n}\n");
+    g.declare(recurrence_monoid);
     g.line(fmt::format("({}[{}], {}[{}]) = recurrence[{}] ({}, {} + 1)", value, joined(kept), place, joined(kept),
                        joined(over), at(x, i), at(x, i)));
+    g.define(place, x.type, shape);
   }
-  g.define(place, "i64", shape);
-  g.define(value, "i64", shape);
+  g.define(value, x.type, shape, std::numeric_limits<double>::infinity());
 }
 
 void user_monoid_scan(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.type == "i64"; });
+  auto x = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
   if (!x) return;
-  g.declare(
-      "monoid recurrence(a: i64, b: i64) {\n    identity (1, 0)\n    combine (f, g) = (f.a * g.a, f.b * g.a + "
-      "g.b)\n}\n");
-  std::string a = g.fresh(), b = g.fresh();
-  g.line(fmt::format("({}[i], {}[i]) = recurrence[k in 0..i + 1] ({}[k], {}[k] - 1) for i in 0..{}", a, b, x->name,
-                     x->name, x->shape[0]));
-  g.define(a, "i64", x->shape);
-  g.define(b, "i64", x->shape);
+  g.declare(recurrence_monoid);
+  std::string a = g.fresh(), b = g.fresh(), n = std::to_string(x->shape[0]);
+  const std::string ranges[] = {"k in 0..i + 1", "k in 0..i", "k in i..{}", "k in i + 1..{}"};
+  g.line(fmt::format("({}[i], {}[i]) = recurrence[{}] ({}[k], {}[k] - 1) for i in 0..{}", a, b,
+                     fmt::format(fmt::runtime(ranges[g.choose(4)]), n), x->name, x->name, n));
+  g.define(a, x->type, x->shape);
+  g.define(b, x->type, x->shape);
 }
 
 // Of one cell, used by every cell.
 void to_a_cell(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size());
-  if (i.empty() || x.type == "f64") return;
+  if (i.empty() || x.is_float()) return;
   std::string cell = g.fresh(), name = g.fresh();
   g.line(fmt::format("{}[] = {}[{}] {}", cell, g.choose(2) ? "sum" : "min", joined(i), at(x, i)));
   g.line(fmt::format("{}[{}] = {} + ({}[] % 5)", name, joined(i), at(x, i), cell));
@@ -164,10 +174,11 @@ void any_or_all(Generator& g) {
 void product(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size()), kept = i;
-  if (i.empty() || x.type == "f64") return;
+  if (i.empty() || (x.is_float() && x.shape[0] > 20)) return;  // of a float: 2 to the 20th at most
   kept.erase(kept.begin());
   std::string name = g.fresh();
-  g.line(fmt::format("{}[{}] = prod[{}] {}", name, joined(kept), i[0], at(x, i)));
+  g.line(fmt::format(fmt::runtime(x.is_float() ? "{}[{}] = prod[{}] max(min({}, 2), -2)" : "{}[{}] = prod[{}] {}"),
+                     name, joined(kept), i[0], at(x, i)));
   x.shape.erase(x.shape.begin());
   g.define(name, x.type, x.shape);
 }
@@ -186,28 +197,30 @@ void over_two_dims(Generator& g) {
 void monoid_with_fold(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size()), kept = i;
-  if (i.empty() || x.type != "i64") return;
+  if (i.empty()) return;
   kept.pop_back();
   g.declare(
-      "monoid range(lo: i64, hi: i64) {\n    identity (i64.max, i64.min)\n    combine (a, b) = (min(a.lo, b.lo), "
+      "monoid range(lo: T, hi: T) where T: number {\n    identity (T.max, T.min)\n    combine (a, b) = (min(a.lo, "
+      "b.lo), "
       "max(a.hi, b.hi))\n    fold[j] (u, v) = (min[j] u[j], max[j] v[j])\n}\n");
   std::string low = g.fresh(), high = g.fresh();
   g.line(fmt::format("({}[{}], {}[{}]) = range[{}] ({}, {})", low, joined(kept), high, joined(kept), i.back(), at(x, i),
                      at(x, i)));
   x.shape.pop_back();
-  g.define(low, "i64", x.shape);
-  g.define(high, "i64", x.shape);
+  g.define(low, x.type, x.shape, std::numeric_limits<double>::infinity());
+  g.define(high, x.type, x.shape, std::numeric_limits<double>::infinity());
 }
 
 // What a block shares among the cells of a row is computed once for them: the fold leaves a contraction. How often the
 // greatest stands in a row, and the sum of what stands beside it: whole numbers.
 void contracting_fold(Generator& g) {
-  auto t = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.type == "i64"; });
-  if (!t) return;
+  auto t = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  if (!t || t->shape[0] * t->shape[1] * t->shape[0] > most_points) return;
   auto v =
-      g.some_where([&](const Known& k) { return k.shape.size() == 2 && k.type == "i64" && k.shape[0] == t->shape[1]; });
+      g.some_where([&](const Known& k) { return k.shape.size() == 2 && k.shape[0] == t->shape[1] && k.shape[1] <= 9; });
   g.declare(
-      "monoid tally(m: i64, s: i64, o: i64) {\n    identity (i64.min, 0, 0)\n    combine (a, b) = let m = max(a.m, "
+      "monoid tally(m: T, s: i64, o: i64) where T: number {\n    identity (T.min, 0, 0)\n    combine (a, b) = let m = "
+      "max(a.m, "
       "b.m), "
       "p = if a.m == m then 1 else 0, q = if b.m == m then 1 else 0\n                     in (m, a.s * p + b.s * q, "
       "a.o * p "
@@ -215,11 +228,11 @@ void contracting_fold(Generator& g) {
       "    "
       "in (m, sum[j] e[j] * w[j], sum[j] e[j] * v[j])\n}\n");
   // Where no tensor has a row for each of its columns: its own, with rows and columns exchanged.
-  const std::string beside = v ? v->name + "[j, c]" : fmt::format("{}[c, j] + 1", t->name);
+  const std::string beside = v ? as_type(*v, "i64", {"j", "c"}) : as_type(*t, "i64", {"c", "j"}) + " + 1";
   const Shape shape{t->shape[0], v ? v->shape[1] : t->shape[0]};
   std::string greatest = g.fresh(), count = g.fresh(), sum = g.fresh();
   g.line(fmt::format("({}[i], {}[i], {}[i, c]) = tally[j] ({}[i, j], 1, {})", greatest, count, sum, t->name, beside));
-  g.define(greatest, "i64", {t->shape[0]});
+  g.define(greatest, t->type, {t->shape[0]}, std::numeric_limits<double>::infinity());
   g.define(count, "i64", {t->shape[0]});
   g.define(sum, "i64", shape);
 }

@@ -27,13 +27,20 @@ class Choices {
 struct TapProgram {
   std::string text;
   std::set<std::string> features;  // what of the language it uses
+  std::vector<bool> constant;      // which inputs are given once
+  bool special = false;            // floats may be NaN, infinite and -0
+  std::size_t rounded = 0;         // so many of the last results are of functions whose last digits nobody promises
 };
 TapProgram generate(Choices& choose);
 
 // The features that generate() knows, so that a missing one is noticed.
 const std::vector<std::string>& all_features();
 
-// Small whole numbers.
-Tensor input_values(ElementType type, const Shape& shape, Choices& choose);
+enum class Values {
+  small,    // small whole numbers
+  special,  // and NaN, infinities, -0; integers of any size, least and greatest among them
+  any,      // floats that are no whole numbers, too: sums of them round
+};
+Tensor input_values(ElementType type, const Shape& shape, Values values, Choices& choose);
 
 }  // namespace tap::random
