@@ -48,12 +48,12 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   return {obligation, {j.from}};
 }
 
-void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
+void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assumptions& assumed) {
   auto need = [&](ir::Law law, const char* what) {
     expect(Obligation::laws, law == ir::Law::proved || law == ir::Law::assumed, "the monoid `{}` is not known to {}",
            monoid.name, what);
     if (law == ir::Law::assumed)
-      context_.assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
+      assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
   };
   need(monoid.laws.associative, "be associative");
   need(monoid.laws.identity, "have its identity");

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/verify.h"
 #include "ir/well_formed.h"
 #include "replay/replay.h"
 
@@ -21,7 +22,7 @@ std::string_view name_of(Obligation obligation) { return obligations[static_cast
 std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].second; }
 
 // source → after of step 0 = before of step 1 → …
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages) {
+Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, bool is_legal) {
   const std::vector<ir::Step>& steps = certificate.steps;
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };
   Verdict verdict;
@@ -50,7 +51,10 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
       const ir::Program* made = std::get<0>(what);
       if (auto fault = ir::ill_formed(*made)) throw Refusal{Obligation::well_formed, *fault};
       if (k > 0) check_step(*program, *made, steps[k - 1], where(k - 1), verdict);
+      else check_source(*made, is_legal, verdict);
       program = made;
+      const std::vector<std::string> violations = ir::verify(*made);
+      if (!violations.empty()) throw Refusal{Obligation::well_formed, violations[0]};
     });
   if (readable) check_held(*program, verdict);
   return verdict;

@@ -19,9 +19,12 @@ struct Stage {
   std::string hash;
 };
 
-// The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages);
+// The stages are the source and what each step made of it, in order. Never throws for what is wrong with them. `is_legal`: that
+// the reads of the source lie inside, and that it writes every cell once, has been proved by whoever made it.
+Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, bool is_legal = false);
 
+// Of a program that no step made, and that is well formed.
+void check_source(const ir::Program& program, bool is_legal, Verdict& verdict);
 // The claims of one step alone.
 void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
                 Verdict& verdict);
