@@ -17,6 +17,7 @@ struct KernelTable {
   std::vector<Kernel> kernels;
   std::vector<std::optional<std::size_t>> of;      // by OperatorId
   std::vector<std::vector<Preparation>> prepared;  // by OperatorId
+  std::vector<ir::ScheduledKernel> what;           // by kernel: what it computes
 };
 
 struct ScheduleOptions {

@@ -182,7 +182,8 @@ class ScheduleReader : StageReader {
     types(s_.outputs, main_.outputs);
     need(s_.kernel_of.size() == p_.operators.size() && s_.prepared.size() == p_.operators.size());
     need(!s_.sequences.empty() && (!s_.preparation || *s_.preparation < s_.sequences.size()));
-    for (const auto& kernel : s_.kernel_of) need(!kernel || *kernel < s_.kernels);
+    need(s_.arena_bytes >= 0 && s_.prepared_bytes >= 0 && s_.scratch_bytes >= 0, "it has less than no memory");
+    kernels();
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       at(fmt::format("b{}", b));
       place(s_.buffers[b]);
@@ -196,7 +197,7 @@ class ScheduleReader : StageReader {
         const Batch& batch = s_.sequences[sequence_][b];
         for (std::size_t t = 0; t < batch.size(); ++t) {
           at(fmt::format("sequence {}, batch {}, task {}", sequence_, b, t));
-          need(batch[t].tiles > 0, "it has no parts");
+          need(batch[t].tiles > 0 && batch[t].tiles <= most_parts(batch[t]), "it has other parts than it can have");
           need(batch.size() == 1 || !std::holds_alternative<Iteration>(batch[t].what), "a repetition shares its batch");
           if (sequence_ == s_.preparation) prepare(batch[t]);
           else std::visit([this](const auto& what) { read(what); }, batch[t].what);
@@ -205,6 +206,44 @@ class ScheduleReader : StageReader {
   }
 
  private:
+  void kernels() {
+    for (const auto& kernel : s_.kernel_of) need(!kernel || *kernel < s_.kernels.size());
+    for (std::size_t o = 0; o < s_.prepared.size(); ++o)
+      for (const Preparation& how : s_.prepared[o]) {
+        at(fmt::format("operand {} of operator {}, prepared", how.operand, o));
+        need(how.operand < p_.operators[o].operands.size() && how.kernel < s_.kernels.size() && how.step >= 1);
+        need(preparation_of(OperatorId(o), how.operand) == &how, "it is prepared twice");
+      }
+    for (const ScheduledKernel& kernel : s_.kernels) {
+      at(fmt::format("kernel {}", &kernel - s_.kernels.data()));
+      there(kernel.computes, p_.operators);
+      const Operator& op = p_.operators[kernel.computes.index()];
+      const Preparation* how = kernel.packs ? preparation_of(kernel.computes, *kernel.packs) : nullptr;
+      need(!kernel.packs || how, "it prepares what nobody wants");
+      need(how || op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group),
+           "no kernel does that");
+      const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
+      need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it is cut by nothing");
+      need(kernel.scratch >= 0 && kernel.scratch <= s_.scratch_bytes, "it has less memory of its own than it wants");
+    }
+  }
+  // Into so many parts threads may take it.
+  static std::int64_t most_parts(const ScheduledTask& task) {
+    if (auto* call = std::get_if<KernelCall>(&task.what)) return call->tiles;
+    if (auto* copy = std::get_if<CopyBox>(&task.what)) return std::max<std::int64_t>(copy->box.size(), 1);
+    return 1;
+  }
+  void tiles(const KernelCall& call) const {
+    const ScheduledKernel& kernel = s_.kernels[call.kernel];
+    need(!kernel.cut || *kernel.cut < call.box.rank());
+    std::int64_t wanted = 1;
+    if (kernel.cut) {
+      const Range along = call.box.dims[*kernel.cut];
+      const std::int64_t size = checked::sub(along.hi, along.lo);
+      wanted = size / kernel.grain + (size % kernel.grain != 0);
+    }
+    need(call.tiles == wanted && wanted > 0, "it has other tiles than its kernel has on that box");
+  }
   // An operation where it runs: in those repetitions, the outermost first.
   struct Place {
     const Operator* op = nullptr;
@@ -275,9 +314,9 @@ class ScheduleReader : StageReader {
     const Operator& op = this->op(call.operations);
     need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel does that");
     need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it is another operation's kernel");
-    need(call.tiles > 0, "its kernel has no tiles");
     std::size_t operands = op.operands.size();
     need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
+    tiles(call);
     row(call);
     for (std::size_t k = 0; k < call.buffers.size(); ++k) {
       const BufferId id = call.buffers[k].id;
@@ -303,8 +342,9 @@ class ScheduleReader : StageReader {
   // A kernel makes something of a whole constant.
   void prepare(const ScheduledTask& task) const {
     auto* call = std::get_if<KernelCall>(&task.what);
-    need(call && call->kernel < s_.kernels && call->buffers.size() == 2 && call->tiles > 0 && call->counters.empty() &&
-         call->row.empty());
+    need(call && call->kernel < s_.kernels.size() && call->buffers.size() == 2 && call->counters.empty() &&
+         call->row.empty() && call->operations < s_.operations.size());
+    tiles(*call);
     there(call->buffers[0], s_.buffers, *call, 0);
     there(call->buffers[1], s_.buffers, *call, 1);
     const Buffer &from = s_.buffers[call->buffers[0].id.index()], &to = s_.buffers[call->buffers[1].id.index()];

@@ -163,7 +163,8 @@ class Machine {
     const ir::Operator& op = *run.side.op;
     Box first = call.box;
     for (const ir::Counter& counter : call.counters) first.dims[counter.dim] = op.dims[counter.dim].range;
-    check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), tasks_.does);
+    const bool parts = !tasks_.scheduled || s_.kernels[call.kernel].any_box;
+    check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), parts, tasks_.does);
     ir::Row across, within;  // to other memories, or to other boxes alone
     for (const ir::Level& level : call.row) (is_across(level, first.rank()) ? across : within).push_back(level);
     expect(tasks_.does, across.empty() || !is_whole(op), "`{}` runs in a row", op.name);
@@ -234,7 +235,7 @@ class Machine {
   Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
-    check_blocks(op, call.box, call.row, false, tasks_.does);
+    check_blocks(op, call.box, call.row, false, true, tasks_.does);
     const Box points = points_of(op, call.box, {})[0];
     if (is_idle(op, points)) return {};
     auto region = [&](std::size_t k, const ir::Access& access) {
@@ -323,6 +324,7 @@ void check_schedule(const ir::Program& program, const ir::Schedule& schedule, co
                     Verdict& verdict) {
   auto fault = ir::ill_formed(program, schedule);
   if (!verdict.attempt({}, where, [&] { expect(Obligation::well_formed, !fault, "{}", fault.value_or("")); })) return;
+  if (!verdict.attempt({}, where, [&] { check_kernels(program, schedule); })) return;
   Tasks tasks{program.main, schedule, {}, Obligation::schedule, Obligation::schedule, Obligation::memory, true};
   tasks.outputs.resize(schedule.outputs.size());
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
