@@ -110,7 +110,8 @@ bool is_written_once(const Shape& shape, const std::vector<OneWrite>& writes) {
   const Box whole = Box::of_shape(shape);
   std::vector<Written> all;
   std::int64_t work = 1;
-  for (std::int64_t extent : shape) work = extent > most_writes / work ? most_writes + 1 : work * std::max<std::int64_t>(extent, 1);
+  for (std::int64_t extent : shape)
+    work = extent > most_writes / work ? most_writes + 1 : work * std::max<std::int64_t>(extent, 1);
   for (const OneWrite& write : writes) all.push_back(written(write));
   if (are_boxes_side_by_side(whole, all)) return true;
   if (work > most_writes || std::ranges::any_of(all, &Written::repeated)) return false;

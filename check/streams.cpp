@@ -36,8 +36,8 @@ class Streams {
     unless(shared.range.lo < shared.range.hi, "a reduction over nothing is walked, and never gives its identity");
   }
   bool is_streamed(std::size_t operation) const {
-    return std::ranges::any_of(
-        anchors_, [&](const ir::GroupAnchor& a) { return a.operation == operation && is_reduced(a.dim); });
+    return std::ranges::any_of(anchors_,
+                               [&](const ir::GroupAnchor& a) { return a.operation == operation && is_reduced(a.dim); });
   }
 
   void stream(std::size_t operation) {

@@ -144,8 +144,7 @@ class SchedulePrinter {
     }
     out_.add("]\n");
     for (std::size_t k = 0; k < s_.prepared.size(); ++k)
-      for (const Preparation& p : s_.prepared[k])
-        prepares(k, p);
+      for (const Preparation& p : s_.prepared[k]) prepares(k, p);
     for (std::size_t k = 0; k < s_.kernels.size(); ++k) kernel(k, s_.kernels[k]);
     if (s_.preparation) out_.add("preparation {}\n", *s_.preparation);
     for (const ProgramTensor& t : s_.inputs) tensor("input", t);

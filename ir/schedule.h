@@ -158,10 +158,10 @@ struct Preparation {
 struct ScheduledKernel {
   OperatorId computes;
   std::optional<std::uint32_t> packs = {};
-  bool any_box = false;                  // else of blocks alone, whole ones
+  bool any_box = false;                   // else of blocks alone, whole ones
   std::optional<std::uint32_t> cut = {};  // calls may cut the box along this dim, …
-  std::int64_t grain = 1;                // … at multiples of this
-  std::int64_t scratch = 0;              // bytes of memory of its own
+  std::int64_t grain = 1;                 // … at multiples of this
+  std::int64_t scratch = 0;               // bytes of memory of its own
   bool operator==(const ScheduledKernel&) const = default;
 };
 

@@ -89,7 +89,8 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   }
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!speaks_of(row, d) || std::ranges::count(how.dims, d) == 1, "a layout leaves out what the operand follows");
+      unless(!speaks_of(row, d) || std::ranges::count(how.dims, d) == 1,
+             "a layout leaves out what the operand follows");
   map.dims.push_back({"", {0, how.step}});
   const ir::TensorType& type = op->operands[operand];
   ir::Access from, to;

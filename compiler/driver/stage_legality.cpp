@@ -148,10 +148,10 @@ class StageLegality {
   void report(const Value&, std::size_t, const std::vector<Writer>&, const ReadOutside&) const {}
   void report(const Value& value, std::size_t line, const std::vector<Writer>& writers, const WrittenTwice& v) const {
     const Operator &first = *writers[v.first].op, &second = *writers[v.second].op;
-    refuse(Code::written_twice, line,
-           fmt::format("cell [{}] of `{}` is written by `{}` at {} and by `{}` at {}", fmt::join(v.cell, ", "),
-                       value.name, first.name, point_of(first, v.first_point), second.name,
-                       point_of(second, v.second_point)));
+    refuse(
+        Code::written_twice, line,
+        fmt::format("cell [{}] of `{}` is written by `{}` at {} and by `{}` at {}", fmt::join(v.cell, ", "), value.name,
+                    first.name, point_of(first, v.first_point), second.name, point_of(second, v.second_point)));
   }
   void report(const Value& value, std::size_t line, const std::vector<Writer>& writers, const WriteOutside& v) const {
     const Operator& op = *writers[v.writer].op;

@@ -21,7 +21,9 @@ inline bool two_kernels(const Schedule& s, Random& r, std::size_t& a, std::size_
   b += b >= a;
   return true;
 }
-inline void rename(std::size_t& kernel, std::size_t a, std::size_t b) { kernel = kernel == a ? b : kernel == b ? a : kernel; }
+inline void rename(std::size_t& kernel, std::size_t a, std::size_t b) {
+  kernel = kernel == a ? b : kernel == b ? a : kernel;
+}
 inline void rename_in_calls(Schedule& s, std::size_t a, std::size_t b) {
   each_call(s, [&](ir::KernelCall& call, auto&) { rename(call.kernel, a, b); });
 }

@@ -145,12 +145,12 @@ class ScheduleSimulator {
     const ir::Preparation& how = *wanted(kernel, *kernel.packs);
     const std::size_t size = size_of(how.type.element);
     const ir::BufferId from = call.buffers[0].id, to = call.buffers[1].id;
-    each_packed(kernel, how, [&](const ir::Point& place, const ir::Point& at, const ir::Operator& op,
-                                 const ir::Access& read) {
-      if (s_.buffers[from.index()].box.contains(at)) std::memcpy(cell(to, place), cell(from, at), size);
-      else if (read.fill) store(to, place, op.exprs[*read.fill].value);
-      else std::memset(cell(to, place), 0, size);
-    });
+    each_packed(kernel, how,
+                [&](const ir::Point& place, const ir::Point& at, const ir::Operator& op, const ir::Access& read) {
+                  if (s_.buffers[from.index()].box.contains(at)) std::memcpy(cell(to, place), cell(from, at), size);
+                  else if (read.fill) store(to, place, op.exprs[*read.fill].value);
+                  else std::memset(cell(to, place), 0, size);
+                });
   }
   Datum unpacked(ir::BufferId id, const ir::ScheduledKernel& kernel, const ir::Preparation& how) {
     const ir::TensorType& type = program_[kernel.computes].operands[how.operand];
