@@ -127,6 +127,10 @@ class Reads {
     for (std::size_t axis = 0; axis < shape.size() && !read.fill && !box.empty(); ++axis) {
       if (!read.coordinates.empty() && read.coordinates[axis]) continue;
       const AffineExpr& row = read.projection.start.rows[axis];
+      if (is_of_a_block(row)) {
+        shown_ = false;
+        continue;
+      }
       const std::int64_t room = checked::sub(shape[axis], read.projection.shape[axis]);
       if (least(row, box) >= 0 && greatest(row, box) <= room) continue;
       Space space{box, op_.constraints};
@@ -139,6 +143,11 @@ class Reads {
       if (!has_no_point(below)) leaves(number, axis, space, first);
       if (!has_no_point(above)) leaves(number, axis, space, last);
     }
+  }
+  // A point and the number of its block say less together than they would alone.
+  bool is_of_a_block(const AffineExpr& row) const {
+    return std::ranges::any_of(
+        op_.blockings, [&](const ir::Blocking& b) { return speaks_of(row, b.dim) && speaks_of(row, b.block_dim); });
   }
   // Where it leaves its tensor, if that is at one of the points.
   void leaves(std::uint32_t read, std::size_t axis, const Space& space, const AffineExpr& outside) {

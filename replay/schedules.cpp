@@ -1,5 +1,6 @@
 // Schedules: run in order, with repetitions by induction, the tasks leave every output in its place; and no task works on
 // memory that another still needs, or that another task of its batch works on.
+#include "check/legal.h"
 #include "ir/well_formed.h"
 #include "replay/memories.h"
 #include "replay/replay.h"
@@ -37,6 +38,10 @@ class Machine {
   Class class_of(ir::ValueId v, const ir::Path& path) { return places_.class_of(path, v, steps_); }
 
   void begin() {
+    std::set<ir::OperatorId> applied;
+    for (const ir::Graph& graph : program_.graphs)
+      for (const ir::Operation& operation : graph.operations) applied.insert(operation.op);
+    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is asked for outside is a fill's
     memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
@@ -194,7 +199,8 @@ class Machine {
     expect(tasks_.keeps, alike, "members of b{} are not written alike", to.id.index());
     const Box all_cells = memories_->cells_of(to, across, box);
     const bool dense = count >= all_cells.size();  // no cell is written twice, so as many points as cells leave no gap
-    const Box cells = intersect(all_cells, whole_of(op.results[by.tensor].shape, to));
+    const Box whole = whole_of(op.results[by.tensor].shape, to), cells = intersect(all_cells, whole);
+    expect(tasks_.does, count == 0 || whole.contains(all_cells), "`{}` writes outside of its result", op.name);
     return {to, cells, {}, {}, {*wrote, cells, count, dense}, &run};
   }
 
