@@ -7,12 +7,11 @@ what the verifier refuses of a stage, tapc-check refuses in a chain of hashes th
     hostile_stages_test.py TAPC --texts 4000 --seed 7    a campaign: prints each fault and how many texts there were
 """
 import argparse
-import ctypes
-import ctypes.util
 import random
 import re
 import time
 
+from stage_chain import hash_of
 from tapc import *
 
 CHECKER = TAPC.parent / "tapc-check"
@@ -21,7 +20,7 @@ CODES = {0, 1, 2, 3, 4, 5, 6}
 
 PROGRAMS = {
     "map": ("program p(x: i64[8]) -> (y: i64[8]) { y[i] = x[i] + 1 }\n", ""),
-    "bounded": ("program p(x: i32[7]) -> (y: i32[7], z: i32[7]) {\n  t[i] = x[i - 1 else 3] * 2\n"
+    "bounded": ("program p(x: i32[7]) -> (y: i32[7], z: i32[7]) {\n  t[i] = x[i - 1 else 3] * 2 for i in 0..7\n"
                 "  y[i] = if i > 0 then t[i - 1] else 0\n  z[6 - i] = t[i] for i in 0..7\n}\n", ""),
     "writers": ("program p(a: i64[4], b: i64[4]) -> (y: i64[8]) { y[2*i] = a[i]; y[2*i + 1] = b[i] }\n", ""),
     "product": ("program p(X: i64[6, 5], const W: i64[5, 7]) -> (Y: i64[6, 7]) {\n  H[i, o] = sum[k] X[i, k] * W[k, o]\n"
@@ -29,13 +28,13 @@ PROGRAMS = {
                 "plan 1\nsplit H dim k into [0, 2, 5] over threads\nsplit Y dim i into 3 over threads\n"),
     "group": ("program p(X: i64[9, 4]) -> (s: i64[9], y: i64[9]) {\n  m[i] = max[j] X[i, j]\n  s[i] = sum[j] X[i, j] * m[i]\n"
               "  y[i] = s[i] - m[i]\n}\n", "plan 1\nfuse m, s, y over i\nsplit y dim i into 3 over threads\n"),
-    "streamed": ("program p(x: i64[12, 3], w: i64[12]) -> (y: i64[3]) {\n  v[k, j] = x[k, j] * w[k]\n  y[j] = sum[k] v[k, j]\n}\n",
+    "streamed": ("program p(x: i64[12, 3], w: i64[12]) -> (y: i64[]) {\n  v[k] = max[j] x[k, j]\n  y[] = sum[k] v[k] * w[k]\n}\n",
                  "plan 1\nfuse v, y over k\nsplit y dim k into 3 over sequential\n"),
     "scan": ("program p(x: i64[20]) -> (y: i64[20]) { y[i] = sum[k in 0..i + 1] x[k] }\n",
              "plan 1\nsplit y dim i into 4 over threads\n"),
     "repeated": ("mesh m = [d: 2]\nprogram p(X: i64[8]) -> (Y: i64[8]) {\n  Y = iterate t in 0..3 (a = X) {\n"
                  "    b[i] = a[i - 1 else 0] + a[i] + t\n    b\n  }\n}\n", "plan 1\nsplit Y/b dim i into 2 over axis m.d\n"),
-    "devices": ("mesh m = [d: 4]\nprogram p(X: i64[10, 3]) -> (S: i64[3], Z: i64[10, 3]) {\n  Y[i, j] = X[i, j] * 2\n"
+    "devices": ("mesh m = [d: 4]\nprogram p(X: i64[10, 3]) -> (S: i64[3], Z: i64[10, 3]) {\n  Y[i, j] = sum[k in 0..3] X[i, j] * X[k, j]\n"
                 "  Z[i, j] = Y[9 - i, j] + Y[i, j]\n  S[j] = sum[k] Z[k, j]\n}\n",
                 "plan 1\nsplit Y dim i into 4 over axis m.d\nsplit Z dim i into 4 over axis m.d\nsplit S dim k into 4 over axis m.d\n"),
     "table": ("program p(t: i64[5, 2], ids: i64[4]) -> (y: i64[4, 2], c: i64[5]) {\n  y[n, d] = t[ids[n] % 5, d]\n"
@@ -47,17 +46,6 @@ PROGRAMS = {
 EXTREMES = [0, 1, -1, 2, 3, 5, 7, 8, 64, 1000, 2**31 - 1, 2**31, 2**32, 10**9, 10**18, 2**62, 2**63 - 1, -2**63, -2**62, 2**64]
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w])")
 WORD = re.compile(r"[A-Za-z_]\w*")
-
-
-class Hash128(ctypes.Structure):
-    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-
-def hash_of(text):
-    library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
-    library.XXH3_128bits.restype, library.XXH3_128bits.argtypes = Hash128, [ctypes.c_char_p, ctypes.c_size_t]
-    made = library.XXH3_128bits(text.encode(), len(text.encode()))
-    return f"{made.high:016x}{made.low:016x}"
 
 
 def edited(text, generator):
