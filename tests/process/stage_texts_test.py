@@ -117,9 +117,9 @@ class StageTextsTest(TapcTest):
     def test_malformed(self):
         """What the verifier refuses, tapc-check refuses."""
         stages, certificate = self.stages(
-            "mesh m = [x: 2, y: 2] devices [0, 2, 3, 1]\n"
+            "mesh m = [x: 2, y: 4] devices [0, 2, 3, 1, 4, 6, 7, 5]\n"
             "program p(X: i64[8, 4] @ m[{x}, {y:(1)2}]) -> (Z: i64[8, 4]) {\n"
-            "  Y[i, j] = sum[k in 0..3] X[i, j] * X[k, j] + i\n  Z[i, j] = Y[7 - i, j] + Y[i, j]\n}\n",
+            "  Y[i, j] = sum[k in 0..3] (if i > k then X[i, j] * X[k, j] else 0)\n  Z[i, j] = Y[7 - i, j] + Y[i, j]\n}\n",
             "split Y dim i into 2 over axis m.x\nsplit Z dim i into 2 over axis m.x\n")
         self.assertEqual(self.check(stages, certificate).returncode, 0)
 
@@ -130,11 +130,12 @@ class StageTextsTest(TapcTest):
             return edit
         replaced = lambda was, now: lambda text: text.replace(was, now)
         for what, edit in (("index types", replaced("index i64", "index i32")),
-                           ("devices twice", replaced("devices [0, 2, 3, 1]", "devices [0, 0, 3, 1]")),
-                           ("negative devices", replaced("devices [0, 2, 3, 1]", "devices [0, 2, 3, -1]")),
+                           ("devices twice", replaced("devices [0, 2,", "devices [0, 0,")),
+                           ("negative devices", replaced("devices [0, 2,", "devices [0, -2,")),
                            ("a transfer that reduces", of_transfers(" parallel", " reduce")),
                            ("a transfer that keeps", of_transfers(" parallel", " counter")),
-                           ("sub-axes of nothing", replaced("{x}", "{x:(0)2}"))):
+                           ("sub-axes of nothing", replaced("y:(1)2", "y:(0)2")),
+                           ("a sharding of more dims", replaced("[{x}, {y:(1)2}]", "[{x}, {y:(1)2}, {}]"))):
             with self.subTest(what=what):
                 result = self.edited(stages, certificate, edit)
                 self.assertIn(result.returncode, (3, 5), result.stdout + result.stderr)
