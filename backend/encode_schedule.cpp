@@ -86,7 +86,7 @@ class Encoder {
     head.version = tables::version;
     head.arena_bytes = schedule_.arena_bytes;
     head.scratch_bytes = (schedule_.scratch_bytes + 63) / 64 * 64;
-    head.kernels = integer(schedule_.kernels);
+    head.kernels = integer(schedule_.kernels.size());
     head.inputs = tensors(schedule_.inputs);
     head.outputs = tensors(schedule_.outputs);
     std::vector<tables::Buffer> buffers;

@@ -197,6 +197,9 @@ struct Kernel {
 struct PreparedOperand {
   std::uint32_t operand = 0;
   ir::Operator map;
+  std::vector<std::uint32_t> dims = {};  // of the operator, by axis of what it makes: the last one has no dim
+  std::uint32_t along = 0;               // whose axis counts panels
+  std::int64_t step = 1;                 // points of a panel
   bool operator==(const PreparedOperand&) const = default;
 };
 

@@ -100,7 +100,8 @@ Statement Lowering::prepare(std::uint32_t read, const PackedDim& along, const st
   map.writes = {std::move(to)};
   kernel_.tensors[tensor].type = map.results[0];
   kernel_.loads[loads_[read]] = std::move(load);
-  prepared_.push_back({access.tensor, std::move(map)});
+  prepared_.push_back(
+      {access.tensor, std::move(map), {dims.begin(), dims.end()}, static_cast<std::uint32_t>(along.dim), along.step});
   assume(along.dim, along.step, along.step);  // panels begin where they were made
   AffineExpr before = plus(variable(along.block->from), number(-op_.dims[along.dim].range.lo));
   return {Define{first, {bound(std::move(before), along.step)}, true}};

@@ -6,6 +6,7 @@
 #include "backend/compiled_program.h"
 #include "backend/loops_text.h"
 #include "backend/lowered.h"
+#include "support/check.h"
 
 namespace tap::backend {
 
@@ -15,7 +16,23 @@ namespace {
 
 bool is_group(const Operator& op) { return op.region() && op.region()->kind == RegionKind::group; }
 
-// Numbers the distinct operators; equal structures share a kernel, and groups those that have the same loops.
+// Whether they hold equal operations in the same order, on the same values inside.
+bool are_equal_groups(const Program& program, const Operator& a, const Operator& b) {
+  Operator same = a;
+  std::get<RegionBody>(same.body).graph = b.region()->graph;
+  const Graph &x = program[a.region()->graph], &y = program[b.region()->graph];
+  auto type = &Value::type;
+  return equal_structure(same, b) && std::ranges::equal(x.values, y.values, {}, type, type) && x.inputs == y.inputs &&
+         x.outputs == y.outputs &&
+         std::ranges::equal(x.operations, y.operations, [&](const Operation& one, const Operation& other) {
+           const Operator &mine = program[one.op], &its = program[other.op];
+           const bool same = is_group(mine) && is_group(its) ? are_equal_groups(program, mine, its)
+                                                             : equal_structure(mine, its);
+           return same && one.operands == other.operands && one.results == other.results;
+         });
+}
+
+// Numbers the distinct operators; equal structures share a kernel, of groups those that have the same loops, too.
 class Kernels {
  public:
   Kernels(CompiledProgram& compiled, bool exact_arithmetic, const Machine& machine)
@@ -37,7 +54,7 @@ class Kernels {
     const LowerOptions options{exact_, any_box, machine_, constant, &prepared, &steps};
     if (is_group(op)) {
       Kernel kernel = lowered(program_, op, options);
-      Found found{of_loops(std::move(kernel)), {}};
+      Found found{of_group(op, std::move(kernel)), {}};
       if (found.kernel == sources_.size()) sources_.push_back({op, {}, prepared, steps});
       prepare(found, prepared);
       return found;
@@ -70,14 +87,18 @@ class Kernels {
   void prepare(Found& found, std::vector<PreparedOperand>& prepared) {
     for (PreparedOperand& operand : prepared) {
       const Operator& map = maps_.emplace_back(std::move(operand.map));
-      found.prepared.push_back({operand.operand, of(map, false, {}).kernel, map.results[0]});
+      found.prepared.push_back({operand.operand, of(map, false, {}).kernel, map.results[0], std::move(operand.dims),
+                                operand.along, operand.step});
       sources_[found.prepared.back().kernel].boxes = {map.box()};
     }
   }
-  std::size_t of_loops(Kernel kernel) {
-    auto [it, fresh] = groups_.try_emplace(canonical(kernel), all_.size());
-    if (fresh) all_.push_back(std::move(kernel));
-    return it->second;
+  std::size_t of_group(const Operator& op, Kernel kernel) {
+    auto& known = groups_[canonical(kernel)];
+    for (auto [other, number] : known)
+      if (are_equal_groups(program_, op, *other)) return number;
+    known.emplace_back(&op, all_.size());
+    all_.push_back(std::move(kernel));
+    return known.back().second;
   }
 
   const Program& program_;
@@ -86,8 +107,8 @@ class Kernels {
   bool exact_;
   const Machine machine_;
   std::unordered_multimap<std::size_t, Seen> operators_;
-  std::deque<Operator> maps_;                            // that prepare operands
-  std::unordered_map<std::string, std::size_t> groups_;  // by text
+  std::deque<Operator> maps_;  // that prepare operands
+  std::unordered_map<std::string, std::vector<std::pair<const Operator*, std::size_t>>> groups_;  // by text
 };
 
 // Operators that are applied to parts of which they say nothing: those that are placed by a dim which numbers no blocks of
@@ -176,6 +197,27 @@ std::vector<bool> graphs_in_groups(const Program& program) {
   return found;
 }
 
+// What each kernel computes, by the first operator that has it.
+void tell_what(KernelTable& table, const std::vector<bool>& any_box) {
+  std::vector<std::optional<ScheduledKernel>> what(table.kernels.size());
+  for (std::size_t o = 0; o < table.of.size(); ++o) {
+    if (!table.of[o]) continue;
+    auto& own = what[*table.of[o]];
+    if (!own) own = ScheduledKernel{OperatorId(o)};
+    own->any_box |= any_box[o];  // groups that differ in this may have the same loops
+    for (const Preparation& p : table.prepared[o])
+      if (auto& its = what[p.kernel]; !its) its = ScheduledKernel{OperatorId(o), p.operand};
+  }
+  for (std::size_t k = 0; k < what.size(); ++k) {
+    TAP_CHECK(what[k], "a kernel computes nothing");
+    const Kernel& kernel = table.kernels[k];
+    if (kernel.cut) what[k]->cut = static_cast<std::uint32_t>(*kernel.cut);
+    if (kernel.cut) what[k]->grain = kernel.grain;
+    what[k]->scratch = static_cast<std::int64_t>(scratch_bytes(kernel));
+    table.what.push_back(*what[k]);
+  }
+}
+
 }  // namespace
 
 CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine& machine) {
@@ -199,6 +241,7 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
     }
   }
   note_boxes(compiled);
+  tell_what(compiled.kernels, any_box);
   return compiled;
 }
 

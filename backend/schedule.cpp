@@ -73,11 +73,10 @@ class Scheduler {
 
 Schedule Scheduler::run() {
   const Graph& main = program_[program_.main];
-  schedule_.kernels = kernels_.kernels.size();
+  schedule_.kernels = kernels_.what;
   schedule_.kernel_of = kernels_.of;
   schedule_.prepared = kernels_.prepared;
-  for (const Kernel& k : kernels_.kernels)
-    schedule_.scratch_bytes = std::max(schedule_.scratch_bytes, static_cast<std::int64_t>(scratch_bytes(k)));
+  for (const ScheduledKernel& k : kernels_.what) schedule_.scratch_bytes = std::max(schedule_.scratch_bytes, k.scratch);
   std::vector<BufferId> inputs;
   for (ValueId v : main.inputs) {
     const Value& value = main[v];

@@ -18,6 +18,7 @@ struct KernelTable {
   std::vector<std::optional<std::size_t>> of;      // by OperatorId
   std::vector<std::vector<Preparation>> prepared;  // by OperatorId
   std::vector<KernelSource> sources;               // by kernel
+  std::vector<ir::ScheduledKernel> what;           // by kernel: what it computes
 };
 
 struct ScheduleOptions {

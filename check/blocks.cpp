@@ -48,19 +48,26 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   return {obligation, {j.from}};
 }
 
-void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
+void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assumptions& assumed) {
   auto need = [&](ir::Law law, const char* what) {
     expect(Obligation::laws, law == ir::Law::proved || law == ir::Law::assumed, "the monoid `{}` is not known to {}",
            monoid.name, what);
-    if (law == ir::Law::assumed && context_.offered)
-      context_.assumed.emplace_back(Obligation::laws, fmt::format("the laws of `{}` hold", monoid.name));
-    else if (law == ir::Law::assumed)
-      context_.assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
+    if (law == ir::Law::assumed)
+      assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
   };
   need(monoid.laws.associative, "be associative");
   need(monoid.laws.identity, "have its identity");
   if (in_any_order) need(monoid.laws.commutative, "be commutative");
   if (folded) need(monoid.laws.fold, "be what its fold says");
+}
+
+// An alternative names the monoids whose laws it rests on, not each law.
+void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
+  Assumptions found;
+  require_laws(monoid, in_any_order, folded, found);
+  if (!found.empty() && context_.offered)
+    context_.assumed.emplace_back(Obligation::laws, fmt::format("the laws of `{}` hold", monoid.name));
+  else context_.assumed.insert(context_.assumed.end(), found.begin(), found.end());
 }
 
 void Justify::parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,

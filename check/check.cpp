@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/verify.h"
 #include "ir/well_formed.h"
 #include "replay/replay.h"
 
@@ -21,7 +22,8 @@ std::string_view name_of(Obligation obligation) { return obligations[static_cast
 std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].second; }
 
 // source → after of step 0 = before of step 1 → …
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules) {
+Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules,
+              bool is_legal) {
   const std::vector<ir::Step>& steps = certificate.steps;
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };
   Verdict verdict;
@@ -55,10 +57,13 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
       const ir::Program* made = std::get<0>(what);
       if (auto fault = ir::ill_formed(*made)) throw Refusal{Obligation::well_formed, *fault};
       if (k > 0) check_step(*program, *made, steps[k - 1], where(k - 1), verdict, believed);
+      else check_source(*made, is_legal, verdict);
       for (std::size_t o = 0; k == 0 && o < made->operators.size(); ++o)
         if (const ir::RegionBody* region = made->operators[o].region())
           for (const ir::Alternative& offered : region->alternatives) believed.alternatives.insert(offered.rule);
       program = made;
+      const std::vector<std::string> violations = ir::verify(*made);
+      if (!violations.empty()) throw Refusal{Obligation::well_formed, violations[0]};
     });
   }
   verdict.at = {};

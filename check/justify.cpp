@@ -50,7 +50,8 @@ void Justify::same_region(const Side& after, const Side& before) {
   same_graph(a->graph, b->graph);
   for (std::size_t k = 0; k < a->alternatives.size(); ++k)
     same_graph(a->alternatives[k].graph, b->alternatives[k].graph);
-  if (a->kind == ir::RegionKind::group && !(a->anchors == b->anchors)) check_group(*after.program, *after.op);
+  if (a->kind == ir::RegionKind::group && !(a->anchors == b->anchors))
+    check_group(*after.program, *after.op, context_.assumed);
 }
 
 Justify::Result Justify::justify(const ir::Copied& j) {

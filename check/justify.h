@@ -8,13 +8,16 @@
 
 namespace tap::check {
 
+// What was assumed, and of which obligation.
+using Assumptions = std::vector<std::pair<Obligation, std::string>>;
+
 // The graphs that are claimed to compute the same, of one step; and what was assumed on the way. Where nothing is claimed of
 // two graphs, the claim is that each operation was copied; it is checked like any other.
 struct Context {
   const ir::Program& before;
   const ir::Program& after;
   std::deque<ir::GraphClaim> claims;  // it grows while they are checked
-  std::vector<std::pair<Obligation, std::string>> assumed = {};
+  Assumptions assumed = {};
   // Of a step that offers alternatives: what it claims of each, by its graph, and the rules.
   std::map<ir::GraphId, const ir::AlternativeClaim*> alternatives = {};
   const Believed* believed = nullptr;
@@ -29,6 +32,9 @@ struct Context {
 // What an operation of `after` writes, by result: cells of a value of before as those operations write it; or, without any,
 // a value that nobody had before.
 using StandsFor = std::vector<ir::OperationRef>;
+
+// A monoid is associative, has its identity, and commutes if it is combined in any order (blocks.cpp).
+void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assumptions& assumed);
 
 class Justify {
  public:
@@ -93,7 +99,11 @@ inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.dev
 void check_placements(const ir::Program& program, const ir::Operation& operation);
 // The number of the block that the device has in a list, -1 for none; of every list it has at most one.
 std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device);
-void check_group(const ir::Program& program, const ir::Operator& op);  // the regions of a group
+// The regions of a group, and the order in which it combines what it streams (streams.cpp).
+void check_group(const ir::Program& program, const ir::Operator& op, Assumptions& assumed);
+void check_streams(const ir::Program& program, const ir::Operator& group, Assumptions& assumed);
+// What a transfer moves is all that its readers read of it (regions.cpp).
+void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer);
 // Every value is written before it is read, and never an input (step.cpp).
 void check_data_flow(const ir::Graph& graph);
 // The writers of a value stand for all the writers of one value of before, each once. A value that nobody had before has

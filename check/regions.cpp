@@ -33,22 +33,28 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
 
 Justify::Result Justify::justify(const ir::GroupOf& j) {
   holds(ir::RegionKind::group, j.from, Obligation::group);
-  check_group(context_.after, *side_.op);
+  check_group(context_.after, *side_.op, context_.assumed);
   return {Obligation::group, {}};
 }
 
-// A transfer moves cells to the place that they had; for each of its reader's reads of the value there is a region.
+// A transfer moves cells to the place that they had.
 Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
-  auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
-  unless(moves, "a transfer changes what it moves, or where it is");
-  unless(places_.same(side_.operands[0], side_.results[0]), "a transfer makes another value");
-  const ir::Graph& graph = context_.after[claim_.after];
-  ir::ValueId moved = side_.operation->results[0];
+  expect(Obligation::transfer, moves, "a transfer changes what it moves, or where it is");
+  expect(Obligation::transfer, places_.same(side_.operands[0], side_.results[0]), "a transfer makes another value");
+  check_moved(context_.after, context_.after[claim_.after], *side_.operation);
+  return {Obligation::transfer, {}};
+}
+
+// For each of its reader's reads of the value there is a region.
+void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer) {
+  const ir::Operator& op = program[transfer.op];
+  auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
+  ir::ValueId moved = transfer.results[0];
   unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "what is moved in part is an output");
   for (const ir::Operation& reader : graph.operations) {
-    const ir::Operator& its = context_.after[reader.op];
+    const ir::Operator& its = program[reader.op];
     for (std::size_t t = 0; t < reader.operands.size(); ++t) {
       if (reader.operands[t] != moved) continue;
       auto range = &ir::IndexDim::range;
@@ -58,7 +64,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
       std::vector<ir::BlockPlacement> devices = reader.placements;
       std::erase_if(devices, std::not_fn(is_on_devices));
-      unless(devices == side_.operation->placements, "the transfer brings it to other devices than its reader's");
+      unless(devices == transfer.placements, "the transfer brings it to other devices than its reader's");
       std::vector<ir::Projection> wanted;
       for (const ir::Access& read : its.reads)
         if (read.tensor == t) wanted.push_back(read.projection);
@@ -71,7 +77,6 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
                "not all of operand {} of its reader is moved", t);
     }
   }
-  return {Obligation::transfer, {}};
 }
 
 namespace {
@@ -93,7 +98,7 @@ class Demand {
   }
 
   void run() {
-    if (box_.empty()) return;
+    if (box_.empty()) return nothing();
     for (std::size_t o = inner_.operations.size(); o-- > 0;) {
       const ir::Operation& operation = inner_.operations[o];
       const ir::Operator& op = program_[operation.op];
@@ -120,6 +125,11 @@ class Demand {
   }
 
  private:
+  // A group without points writes nothing.
+  void nothing() const {
+    for (const ir::TensorType& type : op_.results)
+      expect(Obligation::writes_exact, std::ranges::count(type.shape, 0) > 0, "a group of no points has a result");
+  }
   Span constant(ir::Range r) const { return {number(box_.rank(), r.lo), number(box_.rank(), r.hi), r}; }
   // What is empty asks for nothing.
   void add(std::vector<Region>& list, Region region) const {
@@ -132,12 +142,8 @@ class Demand {
   Region anchored(std::size_t operation, const ir::Operator& op) const {
     Region dims;
     for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
-    for (const ir::GroupAnchor& a : region_.anchors) {
-      if (a.operation != operation) continue;
-      const ir::IndexDim &own = op.dims[a.inner_dim], &shared = op_.dims[a.dim];
-      expect(Obligation::group, own.role == shared.role && own.level == shared.level, "an anchor joins unlike dims");
-      dims[a.inner_dim] = point_[a.dim];
-    }
+    for (const ir::GroupAnchor& a : region_.anchors)
+      if (a.operation == operation) dims[a.inner_dim] = point_[a.dim];
     return dims;
   }
 
@@ -279,6 +285,9 @@ class Demand {
 
 }  // namespace
 
-void check_group(const ir::Program& program, const ir::Operator& op) { Demand(program, op).run(); }
+void check_group(const ir::Program& program, const ir::Operator& op, Assumptions& assumed) {
+  check_streams(program, op, assumed);
+  Demand(program, op).run();
+}
 
 }  // namespace tap::check

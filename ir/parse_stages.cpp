@@ -11,7 +11,7 @@ namespace {
 
 // Gives `take` every line behind the header that is not empty.
 template <class Take>
-void each_line(std::string_view text, std::string_view header, Take take) {
+void each_line(std::string_view text, std::string_view header, std::int64_t version, Take take) {
   bool started = false;
   for (std::size_t number = 1; !text.empty(); ++number) {
     std::size_t end = std::min(text.find('\n'), text.size());
@@ -22,7 +22,7 @@ void each_line(std::string_view text, std::string_view header, Take take) {
       take(line.word(), line);
     } else {
       line.expect(header);
-      if (line.integer() != 1) line.fail("the text form's version is not 1");
+      if (line.integer() != version) line.fail(fmt::format("the text form's version is not {}", version));
       started = true;
     }
     line.expect_end();
@@ -55,7 +55,7 @@ void expect_number(Line& line, std::size_t wanted) {
 class BlockParser {
  public:
   std::vector<BlockGraph> run(std::string_view text) {
-    each_line(text, "tap-blocks", [this](std::string_view keyword, Line& line) { take(keyword, line); });
+    each_line(text, "tap-blocks", 1, [this](std::string_view keyword, Line& line) { take(keyword, line); });
     return std::move(graphs_);
   }
 
@@ -123,7 +123,9 @@ class BlockParser {
 class ScheduleParser {
  public:
   Schedule run(std::string_view text) {
-    each_line(text, "tap-schedule", [this](std::string_view keyword, Line& line) { take(keyword, line); });
+    each_line(text, "tap-schedule", 2, [this](std::string_view keyword, Line& line) { take(keyword, line); });
+    if (s_.kernels.size() != kernels_)
+      throw TextFailure{0, fmt::format("{} kernels, and {} lines that say what they are", kernels_, s_.kernels.size())};
     return std::move(s_);
   }
 
@@ -132,6 +134,7 @@ class ScheduleParser {
     if (keyword == "kernels") head(line);
     else if (keyword == "kernel_of") kernels(line);
     else if (keyword == "prepares") prepares(line);
+    else if (keyword == "kernel" && s_.sequences.empty()) kernel(line);
     else if (keyword == "preparation") s_.preparation = line.any_number();
     else if (keyword == "input") s_.inputs.push_back(tensor(line));
     else if (keyword == "output") s_.outputs.push_back(tensor(line));
@@ -146,7 +149,7 @@ class ScheduleParser {
   }
 
   void head(Line& line) {
-    s_.kernels = line.any_number();
+    kernels_ = line.any_number();
     line.expect(",");
     line.expect_word("arena");
     s_.arena_bytes = line.integer();
@@ -171,7 +174,36 @@ class ScheduleParser {
     std::uint32_t operand = static_cast<std::uint32_t>(number_after(line, "operand"));
     std::size_t kernel = number_after(line, "by");
     line.expect_word("as");
-    s_.prepared[op].push_back({operand, kernel, line.tensor_type()});
+    Preparation p{operand, kernel, line.tensor_type()};
+    line.expect_word("over");
+    p.dims = line.list("(", ")", [&] {
+      const std::uint32_t dim = line.any_number();
+      if (line.eat_word("by")) p.along = dim, p.step = line.integer();
+      return dim;
+    });
+    s_.prepared[op].push_back(std::move(p));
+  }
+  void kernel(Line& line) {
+    expect_number(line, s_.kernels.size());
+    ScheduledKernel k;
+    line.expect_word("of");
+    k.computes = OperatorId(line.any_number());
+    if (line.eat_word("packs")) k.packs = line.any_number();
+    if (line.eat_word("on")) {
+      line.expect_word("any");
+      line.expect_word("box");
+      k.any_box = true;
+    }
+    if (line.eat_word("cut")) {
+      k.cut = line.any_number();
+      line.expect_word("by");
+      k.grain = line.integer();
+    }
+    line.expect(",");
+    line.expect_word("scratch");
+    k.scratch = line.integer();
+    line.expect_word("bytes");
+    s_.kernels.push_back(k);
   }
   static ProgramTensor tensor(Line& line) {
     ProgramTensor t{line.name(), {}, false};
@@ -319,6 +351,7 @@ class ScheduleParser {
   }
 
   Schedule s_;
+  std::size_t kernels_ = 0;
 };
 
 }  // namespace

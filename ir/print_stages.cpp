@@ -134,7 +134,7 @@ class SchedulePrinter {
   explicit SchedulePrinter(const Schedule& schedule) : s_(schedule) {}
 
   std::string run() {
-    out_.add("tap-schedule 1\nkernels {}, arena {} bytes, prepared {} bytes, scratch {} bytes\n", s_.kernels,
+    out_.add("tap-schedule 2\nkernels {}, arena {} bytes, prepared {} bytes, scratch {} bytes\n", s_.kernels.size(),
              s_.arena_bytes, s_.prepared_bytes, s_.scratch_bytes);
     out_.add("kernel_of [");
     for (std::size_t k = 0; k < s_.kernel_of.size(); ++k) {
@@ -144,8 +144,8 @@ class SchedulePrinter {
     }
     out_.add("]\n");
     for (std::size_t k = 0; k < s_.prepared.size(); ++k)
-      for (const Preparation& p : s_.prepared[k])
-        out_.add("prepares {} operand {} by {} as {}\n", k, p.operand, p.kernel, to_string(p.type));
+      for (const Preparation& p : s_.prepared[k]) prepares(k, p);
+    for (std::size_t k = 0; k < s_.kernels.size(); ++k) kernel(k, s_.kernels[k]);
     if (s_.preparation) out_.add("preparation {}\n", *s_.preparation);
     for (const ProgramTensor& t : s_.inputs) tensor("input", t);
     for (const ProgramTensor& t : s_.outputs) tensor("output", t);
@@ -163,6 +163,22 @@ class SchedulePrinter {
   }
 
  private:
+  void prepares(std::size_t op, const Preparation& p) {
+    out_.add("prepares {} operand {} by {} as {} over (", op, p.operand, p.kernel, to_string(p.type));
+    for (std::size_t k = 0; k < p.dims.size(); ++k) {
+      out_.add("{}{}", k == 0 ? "" : ", ", p.dims[k]);
+      if (p.dims[k] == p.along) out_.add(" by {}", p.step);
+    }
+    out_.add(")\n");
+  }
+  // kernel 0 of 3 cut 1 by 32, scratch 512 bytes           kernel 1 of 3 packs 1, scratch 0 bytes
+  void kernel(std::size_t number, const ScheduledKernel& k) {
+    out_.add("kernel {} of {}", number, k.computes.index());
+    if (k.packs) out_.add(" packs {}", *k.packs);
+    if (k.any_box) out_.add(" on any box");
+    if (k.cut) out_.add(" cut {} by {}", *k.cut, k.grain);
+    out_.add(", scratch {} bytes\n", k.scratch);
+  }
   void tensor(std::string_view what, const ProgramTensor& t) {
     out_.add("{} {}: {}{}\n", what, written_name(t.name), to_string(t.type), t.constant ? " const" : "");
   }

@@ -49,7 +49,7 @@ struct Counter {  // a dim of a box that has the step that runs
 };
 struct KernelCall {  // or a row of them
   std::size_t kernel = 0;
-  std::int64_t tiles = 1;      // of a box
+  std::int64_t tiles = 1;      // of a box, as the kernel's grain cuts it
   std::size_t operations = 0;  // of `operations`: what section 0 of the kernel computes
   Box box;
   std::vector<Counter> counters;
@@ -138,12 +138,31 @@ struct ProgramTensor {
   bool operator==(const ProgramTensor&) const = default;
 };
 
-// An operand that a kernel wants as another kernel, a map of it alone, makes it of a constant (backend/lower_prepared.cpp).
+// An operand that a kernel wants in another layout, which another kernel makes of a constant (backend/lower_prepared.cpp): an axis
+// for each dim of the operator that the operand follows, in this order, one of them counting panels of `step` points, and last the
+// place in a panel. Of a group it is an operand of the one operation inside that reads it, and these are the dims of that.
+//
+//   y[i, j] = sum[k] x[i, k] * w[k, j]      w of f32[900, 700] as f32[22, 900, 32] over (1 by 32, 2), the dims being i, j, k
 struct Preparation {
   std::uint32_t operand = 0;
   std::size_t kernel = 0;
   TensorType type;  // of what it makes
+  std::vector<std::uint32_t> dims = {};
+  std::uint32_t along = 0;  // of these
+  std::int64_t step = 1;
   bool operator==(const Preparation&) const = default;
+};
+
+// What a kernel computes: this operator and those that are equal to it, given the operands that are prepared for it so; or, with
+// `packs`, the layout that this operator wants of that operand. And what the kernel says of itself.
+struct ScheduledKernel {
+  OperatorId computes;
+  std::optional<std::uint32_t> packs = {};
+  bool any_box = false;                   // else of blocks alone, whole ones
+  std::optional<std::uint32_t> cut = {};  // calls may cut the box along this dim, …
+  std::int64_t grain = 1;                 // … at multiples of this
+  std::int64_t scratch = 0;               // bytes of memory of its own
+  bool operator==(const ScheduledKernel&) const = default;
 };
 
 struct Schedule {
@@ -153,7 +172,7 @@ struct Schedule {
   std::optional<std::size_t> preparation;  // … what is done once, with the constants
   std::vector<ScheduledOperation> operations;
   std::vector<std::string> outside;  // symbols of outside kernels
-  std::size_t kernels = 0;
+  std::vector<ScheduledKernel> kernels;
   std::vector<std::optional<std::size_t>> kernel_of;  // by operator: the kernel that computes it
   std::vector<std::vector<Preparation>> prepared;     // by operator: what that kernel wants so
   std::int64_t arena_bytes = 0;

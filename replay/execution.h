@@ -56,9 +56,10 @@ struct Run {
   const Writers* writers = nullptr;
 };
 
-// That a box, and each other of its row, is a block of each dim that is cut and has all that is reduced there. Of a dim whose
-// points only order a walk, `walked` says whether the box has one point, or all.
-void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, Obligation obligation);
+// That a box, and each other of its row, is a block of each dim that is cut, or with `parts` a part of one, and has all that is
+// reduced there. Of a dim whose points only order a walk, `walked` says whether the box has one point, or all.
+void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, bool parts,
+                  Obligation obligation);
 inline void expect_few(std::int64_t boxes) {
   expect(Obligation::well_formed, boxes <= 1 << 22, "a row of {} would have to be looked at one by one", boxes);
 }

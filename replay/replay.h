@@ -19,6 +19,9 @@ void check_expansion(const ir::Program& program, const std::vector<ir::BlockGrap
 void check_schedule(const ir::Program& program, const ir::Schedule& schedule, const std::string& where,
                     Verdict& verdict);
 
+// Which kernel computes what: of each operator one that computes it, given its operands as that kernel wants them.
+void check_kernels(const ir::Program& program, const ir::Schedule& schedule);
+
 // Tasks that do what a graph says: those of a schedule, or those of a block graph, written as one.
 struct Tasks {
   ir::GraphId graph;

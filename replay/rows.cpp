@@ -23,7 +23,8 @@ bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::
 
 }  // namespace
 
-void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, Obligation obligation) {
+void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, bool parts,
+                  Obligation obligation) {
   const Moving box = moving(row, first);
   Moving wanted = moving(row, box_of(op));
   for (Along& begin : wanted.begins) std::ranges::fill(begin.steps, 0);
@@ -54,7 +55,9 @@ void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, 
     const ir::Range all{begin.first, begin.first + wanted.sizes[d]};
     const ir::Range here = has.steps == begin.steps ? first.dims[d] : reach(row, has, box.sizes[d]);
     bool together = has.steps == begin.steps || (stays(begin) && op.dims[d].role == ir::DimRole::parallel);
-    bool fits = op.dims[d].role == ir::DimRole::parallel ? all.contains(here) : here == all;
+    auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };
+    const bool part = parts || std::ranges::any_of(op.blockings, numbers);
+    bool fits = part && op.dims[d].role == ir::DimRole::parallel ? all.contains(here) : here == all;
     expect(obligation, together && (fits || (first.dims[d].empty() && all.empty())),
            "dim {} runs over {}..{}, which is not {}..{}", d, here.lo, here.hi, all.lo, all.hi);
   }

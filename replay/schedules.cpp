@@ -2,6 +2,7 @@
 // memory that another still needs, or that another task of its batch works on.
 #include <set>
 
+#include "check/legal.h"
 #include "ir/well_formed.h"
 #include "replay/memories.h"
 #include "replay/replay.h"
@@ -39,6 +40,10 @@ class Machine {
   Class class_of(ir::ValueId v, const ir::Path& path) { return places_.class_of(path, v, steps_); }
 
   void begin() {
+    std::set<ir::OperatorId> applied;
+    for (const ir::Graph& graph : program_.graphs)
+      for (const ir::Operation& operation : graph.operations) applied.insert(operation.op);
+    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is asked for outside is a fill's
     memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
@@ -165,7 +170,8 @@ class Machine {
     const ir::Operator& op = *run.side.op;
     Box first = call.box;
     for (const ir::Counter& counter : call.counters) first.dims[counter.dim] = op.dims[counter.dim].range;
-    check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), tasks_.does);
+    const bool parts = !tasks_.scheduled || s_.kernels[call.kernel].any_box;
+    check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), parts, tasks_.does);
     ir::Row across, within;  // to other memories, or to other boxes alone
     for (const ir::Level& level : call.row) (is_across(level, first.rank()) ? across : within).push_back(level);
     expect(tasks_.does, across.empty() || !is_whole(op), "`{}` runs in a row", op.name);
@@ -195,7 +201,8 @@ class Machine {
     expect(tasks_.keeps, alike, "members of b{} are not written alike", to.id.index());
     const Box all_cells = memories_->cells_of(to, across, box);
     const bool dense = count >= all_cells.size();  // no cell is written twice, so as many points as cells leave no gap
-    const Box cells = intersect(all_cells, whole_of(op.results[by.tensor].shape, to));
+    const Box whole = whole_of(op.results[by.tensor].shape, to), cells = intersect(all_cells, whole);
+    expect(tasks_.does, count == 0 || whole.contains(all_cells), "`{}` writes outside of its result", op.name);
     return {to, cells, {}, {}, {*wrote, cells, count, dense}, &run};
   }
 
@@ -236,7 +243,7 @@ class Machine {
   Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
-    check_blocks(op, call.box, call.row, false, tasks_.does);
+    check_blocks(op, call.box, call.row, false, true, tasks_.does);
     const Box points = points_of(op, call.box, {})[0];
     if (is_idle(op, points)) return {};
     auto region = [&](std::size_t k, const ir::Access& access) {
@@ -358,6 +365,7 @@ void check_schedule(const ir::Program& program, const ir::Schedule& schedule, co
                     Verdict& verdict) {
   auto fault = ir::ill_formed(program, schedule);
   if (!verdict.attempt({}, where, [&] { expect(Obligation::well_formed, !fault, "{}", fault.value_or("")); })) return;
+  if (!verdict.attempt({}, where, [&] { check_kernels(program, schedule); })) return;
   Tasks tasks{program.main, schedule, {}, Obligation::schedule, Obligation::schedule, Obligation::memory, true};
   tasks.outputs.resize(schedule.outputs.size());
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)

@@ -2,7 +2,7 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
 # output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [random] [examples] [maths] [mutation] [bench]     all of them by default
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [random] [examples] [maths] [mutation] [bench]     all of them by default
 #
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
@@ -14,7 +14,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz random examples maths mutation bench)
+((${#parts[@]})) || parts=(tsan asan fuzz hostile random examples maths mutation bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
@@ -79,6 +79,23 @@ run_fuzz() {
     echo "-- fuzz_$name for $fuzz_seconds s"
     "$target" -max_total_time="$fuzz_seconds" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
       -artifact_prefix="out/campaign/$name-" "out/campaign/corpus/$name" "tests/fuzz/corpus/$name" || failed=1
+  done
+  return $failed
+}
+
+# Texts of stages and plans that nobody made, in as many parts as there are jobs.
+run_hostile() {
+  build_here tapc || return
+  local texts=2000 part failed=0 pids=()
+  [[ ${SIZE:-long} == short ]] && texts=50
+  for ((part = 0; part < jobs; ++part)); do
+    /usr/bin/python3 tests/process/hostile_stages_test.py build/bin/tapc --texts "$texts" --seed $((part + 1)) \
+      --keep out/campaign/hostile >"out/campaign/hostile-$part.log" 2>&1 &
+    pids+=($!)
+  done
+  for part in "${!pids[@]}"; do
+    wait "${pids[$part]}" || failed=1
+    cat "out/campaign/hostile-$part.log"
   done
   return $failed
 }

@@ -46,14 +46,15 @@ LIBRARIES = [
 # Of ir/, the independent checker may use data types and the text form, never the code whose results it checks.
 CHECKER_MAY_INCLUDE = {"ir/cell_ops.def", "ir/cell_rule.h", "ir/box_set.h", "ir/operator.h", "ir/graph.h", "ir/certificate.h",
                        "ir/certificate_text.h", "ir/program_hash.h", "ir/text.h", "ir/block_graph.h", "ir/schedule.h",
-                       "ir/stage_text.h", "ir/well_formed.h"}
+                       "ir/stage_text.h", "ir/well_formed.h", "ir/well_formed_reader.h",
+                       "ir/verify.h"}  # the verifier only refuses: what it lets through is looked at all the same
 CHECKER_MAY_NOT_CALL = re.compile(
     r"[.>](image|bounds|block|domain|box|holds|as_variable|shape|bytes)\(|"
     r"\b(compose|narrowed|is_block_dim|tiles|blocks_of|hull|first_point|next_point|reachable_from|"
     r"structural_hash|equal_structure|as_affine|as_constraints|application_dims|application_boxes|box_to_run|read_region|"
     r"written_region|ceil_blocks|builtin_monoid|component_dependence|restrict_to|Interner)\(")
 # Of code, neither blank nor only a comment; the tables of axioms, obligations and arithmetic are data.
-CHECKER = {"check": 3700, "replay": 1600}  # lines
+CHECKER = {"check": 3600, "replay": 1500}  # lines
 
 NO_OPERATOR_NAMES_IN = ("ir", "passes", "check", "replay", "backend")
 NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their spelling with an operator

@@ -8,6 +8,7 @@
 #include "compiler/driver/line_span.h"
 #include "compiler/driver/manifest.h"
 #include "compiler/driver/stage_laws.h"
+#include "compiler/driver/stage_legality.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "support/phase.h"
@@ -73,6 +74,7 @@ ir::Program read_stage(const Session& session, FileId file) {
   for (const std::string& violation : ir::verify(program)) throw malformed(session, file, {1, violation});
   // A file of operators alone has none, which is well formed; but it is not what a stage is of.
   if (!program.main.valid()) throw malformed(session, file, {1, "no `main` says which graph is the program"});
+  require_legal(session, file, program);
   return program;
 }
 

@@ -132,7 +132,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        {"well-formed"},
        [](Schedule& s, Random& r) {
          auto* call = any_task<ir::KernelCall>(s, r);
-         return call && s.kernels > 1 && (call->kernel = (call->kernel + 1) % s.kernels, true);
+         return call && s.kernels.size() > 1 && (call->kernel = (call->kernel + 1) % s.kernels.size(), true);
        }},
       {"operations named otherwise", number,
        [](Schedule& s, Random& r) {

@@ -9,6 +9,7 @@
 #include "ir/plan_text.h"
 #include "runtime/executor.h"
 #include "tests/check/certified.h"
+#include "tests/driver/simulate_schedule.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver::test {
@@ -36,8 +37,15 @@ inline bool add_left_whole(const ir::Operator&, const std::vector<Tensor>& opera
 inline std::vector<Tensor> result_of(const StageCase& of, const ir::BlockProgram& blocks) {
   return interpret(blocks, of.inputs, {.kernel = add_left_whole}).outputs;
 }
-// What native code makes of a schedule.
+// What a schedule's text says, simulated, whatever the order of the tasks of a batch.
 inline std::vector<Tensor> result_of(const StageCase& of, const ir::Schedule& schedule) {
+  std::vector<Tensor> results = ScheduleSimulator(of.blocks.program, schedule, of.inputs, add_left, false).run();
+  passes::test::expect_equal(ScheduleSimulator(of.blocks.program, schedule, of.inputs, add_left, true).run(), results,
+                             of.name + " backwards");
+  return results;
+}
+// What native code makes of it.
+inline std::vector<Tensor> native_result_of(const StageCase& of, const ir::Schedule& schedule) {
   std::vector<std::int64_t> tables = backend::encode(schedule);
   std::vector<OutsideFunction> outside(schedule.outside.size(), add_left);
   std::vector<Tensor> outputs;
@@ -165,6 +173,19 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
       stage_case("partials of a writer that takes turns with a map",
                  "program p(A: f64[3, 4]) -> (Y: f64[6]) {\n  Y[2*i] = A[i, 0]\n  Y[2*i + 1] = sum[k] A[i, k]\n}",
                  "split Y@1 dim k into 2 over devices {0}, {1}\n", jit),
+  };
+}
+
+// Constants in layouts of their own: of one product, of two that share one, and inside of a group.
+inline std::vector<StageCase> prepared_cases(backend::Jit& jit) {
+  const std::string two =
+      "program p(X: f64[24, 96], const W: f64[96, 96], const V: f64[96, 96]) -> (Y: f64[24, 96], Z: f64[24, 96]) {\n";
+  return {
+      stage_case("two products by constants",
+                 two + "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  Z[i, j] = sum[k] X[i, k] * V[j, k]\n}", "", jit),
+      stage_case("two products by one constant",
+                 two + "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  Z[i, j] = sum[k] Y[i, k] * W[k, j] + V[j, i]\n}", "",
+                 jit),
   };
 }
 

@@ -5,13 +5,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/driver/mutations_of_block_graphs.h"
+#include "tests/driver/mutations_of_kernels.h"
 #include "tests/driver/mutations_of_schedules.h"
 #include "tests/driver/stage_cases.h"
 
 namespace tap::driver::test {
 namespace {
 
-constexpr int tries = 24;  // of each kind, on each case
+constexpr int tries = 24;   // of each kind, on each case
+constexpr int pairs = 400;  // of kinds, on each case
 
 std::string obligation_of(const std::string& refusal) { return refusal.substr(0, refusal.find(':')); }
 
@@ -19,6 +21,32 @@ std::string obligation_of(const std::string& refusal) { return refusal.substr(0,
 struct Counts {
   std::size_t kinds = 0, refused = 0, harmless = 0, accepted = 0;
 };
+
+template <class Stage, class Result>
+void expect_right(Result result, const StageCase& c, const Stage& changed, const std::string& what) {
+  try {
+    passes::test::expect_equal(result(c, changed), c.wanted, what);
+  } catch (const std::exception& why) { ADD_FAILURE() << what << " is accepted: " << why.what(); }
+}
+
+// Two changes at once, which may hide each other: whoever is accepted has the same result.
+template <class Stage, class Changed, class Refusal, class Result>
+void change_twice(const std::vector<StageKind<Stage>>& kinds, const std::vector<StageCase>& cases, Changed changed_of,
+                  Refusal refusal, Result result) {
+  Random random(20261123);
+  std::size_t refused = 0, accepted = 0;
+  for (const StageCase& c : cases)
+    for (int t = 0; t < pairs; ++t) {
+      const StageKind<Stage>&one = kinds[any(random, kinds.size())], &other = kinds[any(random, kinds.size())];
+      auto changed = changed_of(c, random);
+      if (!one.change(changed, random) || !other.change(changed, random)) continue;
+      std::string why = refusal(c, changed);
+      ++(why.empty() ? accepted : refused);
+      if (why.empty()) expect_right(result, c, changed, fmt::format("{} and {} of {}", one.name, other.name, c.name));
+    }
+  std::printf("%zu mutants of two changes refused, %zu accepted\n", refused, accepted);
+  EXPECT_GE(refused, 400u);
+}
 
 template <class Stage, class Refusal, class Result>
 Counts change(const std::vector<StageKind<Stage>>& kinds, std::vector<StageCase>& cases, Refusal refusal,
@@ -35,10 +63,11 @@ Counts change(const std::vector<StageKind<Stage>>& kinds, std::vector<StageCase>
           ++counts.harmless;
           counts.accepted += why.empty();
           EXPECT_EQ(why, "") << kind.name << " of " << c.name;
+          expect_right(result, c, *changed, std::string(kind.name) + " of " + c.name);
           continue;
         }
         if (why.empty()) {
-          passes::test::expect_equal(result(c, *changed), c.wanted, std::string(kind.name) + " of " + c.name);
+          expect_right(result, c, *changed, std::string(kind.name) + " of " + c.name);
           continue;
         }
         ++mutants;
@@ -78,7 +107,10 @@ TEST(StageMutation, TasksOfBlockGraphs) {
 TEST(StageMutation, TasksOfSchedules) {
   backend::Jit jit;
   std::vector<StageCase> cases = stage_cases(jit);
-  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
+  for (const StageCase& c : cases) {
+    passes::test::expect_equal(native_result_of(c, c.schedule), c.wanted, c.name);
+    passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
+  }
   auto refusal = [](const StageCase& c, const StageKind<Schedule>& kind, Random& random) {
     std::optional<Schedule> changed = any(random, 2) == 0 ? c.schedule : by_memory(c.schedule);
     if (!kind.change(*changed, random)) return std::pair(std::string(), decltype(changed)());
@@ -89,6 +121,33 @@ TEST(StageMutation, TasksOfSchedules) {
                                    [](const StageCase& c, const Schedule& schedule) { return result_of(c, schedule); });
   EXPECT_GE(counts.kinds, 20u);
   EXPECT_GE(counts.refused, 400u);
+}
+
+TEST(StageMutation, KernelsOfSchedules) {
+  backend::Jit jit;
+  std::vector<StageCase> cases = stage_cases(jit);
+  for (StageCase& c : prepared_cases(jit)) cases.push_back(std::move(c));
+  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
+  auto result = [](const StageCase& c, const Schedule& schedule) { return result_of(c, schedule); };
+  Counts counts = change<Schedule>(
+      kernel_kinds(), cases,
+      [](const StageCase& c, const StageKind<Schedule>& kind, Random& random) {
+        std::optional<Schedule> changed = c.schedule;
+        if (!kind.change(*changed, random)) return std::pair(std::string(), decltype(changed)());
+        return std::pair(check::test::refusal_of(c.blocks.program, *changed), changed);
+      },
+      result);
+  EXPECT_GE(counts.kinds, 15u);
+  EXPECT_GE(counts.refused, 400u);
+  std::vector<StageKind<Schedule>> all = kernel_kinds();
+  for (const StageKind<Schedule>& kind : schedule_kinds()) all.push_back(kind);
+  change_twice<Schedule>(
+      all, cases, [](const StageCase& c, Random&) { return c.schedule; },
+      [](const StageCase& c, Schedule& changed) {
+        std::erase_if(changed.sequences[0], [](const ir::Batch& batch) { return batch.empty(); });
+        return check::test::refusal_of(c.blocks.program, changed);
+      },
+      result);
 }
 
 }  // namespace

@@ -114,12 +114,22 @@ Schedule random_schedule() {
     return o;
   });
   s.outside = several<std::string>(random_name);
-  s.kernels = any_index();
+  s.kernels = several<ScheduledKernel>([] {
+    ScheduledKernel k{any_id<OperatorId>()};
+    if (chance()) k.packs = static_cast<std::uint32_t>(any_index());
+    k.any_box = chance();
+    if (chance()) k.cut = static_cast<std::uint32_t>(any_index()), k.grain = random_integer();
+    k.scratch = random_integer();
+    return k;
+  });
   s.kernel_of = several<std::optional<std::size_t>>([] { return samples::maybe(any_index); });
   s.prepared.resize(s.kernel_of.size());
   for (auto& list : s.prepared)
     list = several<Preparation>([] {
-      return Preparation{static_cast<std::uint32_t>(any_index()), any_index(), samples::random_tensor_type()};
+      Preparation p{static_cast<std::uint32_t>(any_index()), any_index(), samples::random_tensor_type()};
+      p.dims = several<std::uint32_t>([] { return static_cast<std::uint32_t>(any_index()); });
+      if (!p.dims.empty()) p.along = p.dims[0], p.step = random_integer();
+      return p;
     });
   s.preparation = samples::maybe(any_index);
   s.arena_bytes = random_integer();
@@ -167,9 +177,12 @@ TEST(StageText, WhatIsWrongIsSaid) {
   EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\nheld 0 value 0 []\n")),
             "line 2: `held` stands before the first graph");
   EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\ngraph 0\n  run 1\n")), "line 3: `run` is no line of a block graph");
-  EXPECT_EQ(first_error(parse_schedule("tap-schedule 1\nb1 X f32 [] arena 0\n")), "line 2: b1 stands where b0 should");
-  EXPECT_EQ(first_error(parse_schedule("tap-schedule 1\nsequence 0\nbatch\n  walk b0, order 0\n")),
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 2\nb1 X f32 [] arena 0\n")), "line 2: b1 stands where b0 should");
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 2\nsequence 0\nbatch\n  walk b0, order 0\n")),
             "line 4: `walk` is no task");
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 2\nkernels 2, arena 0 bytes, prepared 0 bytes, scratch 0 bytes\n"
+                                       "kernel 0 of 3, scratch 0 bytes\n")),
+            "line 0: 2 kernels, and 1 lines that say what they are");
 }
 
 }  // namespace

@@ -1,0 +1,84 @@
+// Reductions that a group streams: it walks one of their dims block by block, and combines each block with the ones before it.
+//
+//   y[] = sum[k, j] x[k, j]   streamed over j:   for each block of j in turn: y = y + sum[k, j in the block] x[k, j]
+//
+// All of k comes before the next block of j, so the order is another one than that of the reduction unless j is outermost: then
+// the monoid must commute. An operation that the group streams runs once for each step of the walk, so that the group may walk
+// over no other dim, and over all of this one.
+#include "check/justify.h"
+
+namespace tap::check {
+
+namespace {
+
+class Streams {
+ public:
+  Streams(const ir::Program& program, const ir::Operator& group, Assumptions& assumed)
+      : program_(program), group_(group), inner_(program[group.region()->graph]), assumed_(assumed) {}
+
+  void run() {
+    for (const ir::GroupAnchor& a : anchors_) anchor(a);
+    for (std::size_t o = 0; o < inner_.operations.size(); ++o)
+      if (is_streamed(o)) stream(o);
+  }
+
+ private:
+  static void unless(bool holds, const char* why) { expect(Obligation::group, holds, "{}", why); }
+  const ir::Operator& op(std::size_t operation) const { return program_[inner_.operations[operation].op]; }
+  bool is_reduced(std::size_t dim) const { return group_.dims[dim].role == ir::DimRole::reduction; }
+
+  void anchor(const ir::GroupAnchor& a) const {
+    const ir::IndexDim &shared = group_.dims[a.dim], &own = op(a.operation).dims[a.inner_dim];
+    unless(own.role == shared.role && own.level == shared.level, "an anchor joins unlike dims");
+    if (!is_reduced(a.dim)) return;
+    expect(Obligation::group, own.range == shared.range, "a reduction over {}..{} is walked over {}..{}", own.range.lo,
+           own.range.hi, shared.range.lo, shared.range.hi);
+    unless(shared.range.lo < shared.range.hi, "a reduction over nothing is walked, and never gives its identity");
+  }
+  bool is_streamed(std::size_t operation) const {
+    return std::ranges::any_of(anchors_,
+                               [&](const ir::GroupAnchor& a) { return a.operation == operation && is_reduced(a.dim); });
+  }
+
+  void stream(std::size_t operation) {
+    const ir::Operator& streamed = op(operation);
+    unless(streamed.reduce() && streamed.blockings.empty(), "what is streamed is no reduction, or is cut itself");
+    bool in_any_order = false;
+    for (std::uint32_t d = 0; d < group_.dims.size(); ++d) {
+      auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };
+      if (!is_reduced(d) || std::ranges::any_of(group_.blockings, numbers)) continue;
+      auto walks = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
+      const std::ptrdiff_t count = std::ranges::count_if(anchors_, walks);
+      expect(Obligation::group, count == 1, "a reduction takes part in the walk over dim {} {} times", d, count);
+      in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, walks)->inner_dim);
+    }
+    for (const ir::GroupAnchor& a : anchors_) {
+      auto same = [&](const ir::GroupAnchor& b) { return b.operation == operation && b.inner_dim == a.inner_dim; };
+      auto numbers = [&](const ir::Blocking& b) { return b.block_dim == a.dim; };
+      if (a.operation != operation) continue;
+      unless(std::ranges::count_if(anchors_, same) == 1, "two dims of a group are one of a reduction's");
+      unless(!is_reduced(a.dim) || std::ranges::none_of(group_.blockings, numbers), "a walk is over numbers of blocks");
+    }
+    require_laws(program_[streamed.reduce()->monoid], in_any_order, false, assumed_);
+  }
+  // No dim that has several points is reduced outside of it.
+  static bool is_outermost(const ir::Operator& streamed, std::uint32_t dim) {
+    return std::none_of(streamed.dims.begin(), streamed.dims.begin() + dim, [](const ir::IndexDim& d) {
+      return d.role == ir::DimRole::reduction && d.range.hi - d.range.lo > 1;
+    });
+  }
+
+  const ir::Program& program_;
+  const ir::Operator& group_;
+  const ir::Graph& inner_;
+  Assumptions& assumed_;
+  const std::vector<ir::GroupAnchor>& anchors_ = group_.region()->anchors;
+};
+
+}  // namespace
+
+void check_streams(const ir::Program& program, const ir::Operator& group, Assumptions& assumed) {
+  Streams(program, group, assumed).run();
+}
+
+}  // namespace tap::check

@@ -1,0 +1,172 @@
+// The table of kernels. What a kernel does inside is tested, not proved; but which operator it computes is told, and here every
+// operator that has a kernel is compared with the one that the kernel computes; and every layout with what it is made of.
+//
+//   kernel 0 of 3, kernel 1 of 3 packs 1       operators 3 and 7 have kernel 0: 7 must equal 3, want operand 1 in the same layout,
+//   kernel_of [none, …, 0, …, 0]               and have kernel 1 make that of what 7 reads
+#include "check/justify.h"
+#include "replay/replay.h"
+
+namespace tap::check {
+
+namespace {
+
+constexpr auto obligation = Obligation::schedule;
+
+bool is_group(const ir::Operator& op) { return op.region() && op.region()->kind == ir::RegionKind::group; }
+
+// Refuses two operators that differ in more than names. Operands and results correspond by number.
+void same_operator(const ir::Program& program, const ir::Operator& a, const ir::Operator& b) {
+  auto side = [&](const ir::Operator& op) {
+    Side made{&program, nullptr, &op};
+    Class next = 0;
+    for (std::size_t k = 0; k < op.operands.size(); ++k) made.operands.push_back(next++);
+    for (std::size_t k = 0; k < op.results.size(); ++k) made.results.push_back(next++);
+    return made;
+  };
+  expect(obligation, a.operands == b.operands && a.results == b.results, "it is for other types");
+  const Side mine = side(a), other = side(b);
+  Match match(mine, other, in_order(b, a.dims.size(), obligation), obligation);
+  match.is(match.form());
+  if (!is_group(a)) return match.expect(!a.region(), "it is no operator with a kernel");
+  const ir::Graph &x = program[a.region()->graph], &y = program[b.region()->graph];
+  bool same = is_group(b) && a.region()->anchors == b.region()->anchors && x.inputs == y.inputs &&
+              x.outputs == y.outputs && x.operations.size() == y.operations.size();
+  match.expect(same, "the groups are different ones");
+  for (std::size_t o = 0; o < x.operations.size(); ++o) {
+    const ir::Operation &one = x.operations[o], &its = y.operations[o];
+    match.expect(one.operands == its.operands && one.results == its.results, "operation {} is on other values", o);
+    same_operator(program, program[one.op], program[its.op]);
+  }
+}
+
+// The operator that reads an operand: itself, or of a group the one inside, of whose operands it is this one.
+struct Reader {
+  const ir::Operator* op;
+  std::uint32_t operand;
+};
+Reader reader_of(const ir::Program& program, const ir::Operator& op, std::uint32_t operand) {
+  if (!op.region()) return {&op, operand};
+  const ir::Graph& inner = program[op.region()->graph];
+  std::optional<Reader> found;
+  for (std::size_t o = 0; o < inner.operations.size(); ++o)
+    for (std::uint32_t k = 0; k < inner.operations[o].operands.size(); ++k) {
+      if (inner.operations[o].operands[k] != inner.inputs[operand]) continue;
+      expect(obligation, !found, "an operand is prepared that two operations read");
+      found = Reader{&program[inner.operations[o].op], k};
+      for (const ir::GroupAnchor& a : op.region()->anchors)  // the dims of the reader are whole
+        for (const ir::Blocking& b : op.blockings)
+          expect(obligation, a.operation != o || (b.dim != a.dim && b.block_dim != a.dim),
+                 "an operand is prepared of which blocks are read");
+    }
+  expect(obligation, found.has_value() && !found->op->region(), "an operand is prepared that nobody reads");
+  return *found;
+}
+
+// The map that makes the layout:  to[p, k, s] = from[k, 32 p + s else 0]
+ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, const ir::Preparation& how) {
+  const auto [op, operand] = reader_of(program, of, how.operand);
+  auto unless = [](bool holds, const char* why) { expect(obligation, holds, "{}", why); };
+  auto reads_it = [operand](const ir::Access& a) { return a.tensor == operand; };
+  unless(std::ranges::count_if(op->reads, reads_it) == 1, "an operand is prepared that is not read at one place");
+  const ir::Access& read = *std::ranges::find_if(op->reads, reads_it);
+  unless(read.coordinates.empty() && (!read.fill || op->exprs[*read.fill].op == ir::CellOp::constant),
+         "an operand is prepared that is read where data say");
+  unless(std::ranges::count(how.dims, how.along) == 1, "a layout has no panels");
+  const std::size_t axes = how.dims.size() + 1;
+  ir::Operator map;
+  std::vector<AffineExpr> place(op->dims.size(), number(axes, 0));  // of each dim that the operand follows
+  for (std::size_t axis = 0; axis < how.dims.size(); ++axis) {
+    const std::uint32_t d = how.dims[axis];
+    unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout has a dim twice, or one of another");
+    const ir::Range all = op->dims[d].range;
+    auto cuts = [d](const ir::Blocking& b) { return b.dim == d || b.block_dim == d; };
+    unless(op->dims[d].role != ir::DimRole::counter && std::ranges::none_of(op->blockings, cuts),
+           "a layout is along a dim that is cut, or counts steps");
+    const std::int64_t size = checked::sub(all.hi, all.lo), step = d == how.along ? how.step : 1;
+    map.dims.push_back({"", {0, size / step + (size % step != 0)}});
+    place[d] = scale(unit(axes, axis), step) + number(axes, all.lo);
+    if (d == how.along) place[d] = place[d] + unit(axes, axes - 1);
+  }
+  for (std::size_t d = 0; d < op->dims.size(); ++d)
+    for (const AffineExpr& row : read.projection.start.rows)
+      unless(!speaks_of(row, d) || std::ranges::count(how.dims, d) == 1,
+             "a layout leaves out what the operand follows");
+  map.dims.push_back({"", {0, how.step}});
+  const ir::TensorType& type = op->operands[operand];
+  ir::Access from, to;
+  from.projection.start.inputs = to.projection.start.inputs = axes;
+  from.projection.shape = Shape(type.shape.size(), 1);
+  for (const AffineExpr& row : read.projection.start.rows)
+    from.projection.start.rows.push_back(substituted(row, place, axes));
+  Shape shape;
+  for (const ir::IndexDim& dim : map.dims) {
+    shape.push_back(dim.range.hi);
+    to.projection.start.rows.push_back(unit(axes, shape.size() - 1));
+  }
+  to.projection.shape = Shape(axes, 1);
+  from.fill = map.exprs.constant(read.fill ? op->exprs[*read.fill].value : ir::Scalar::zero(type.element));
+  map.body = ir::MapBody{{map.exprs.read(0, type.element)}};
+  map.operands = {type};
+  map.results = {{type.element, std::move(shape)}};
+  map.reads = {std::move(from)};
+  map.writes = {std::move(to)};
+  unless(map.results[0] == how.type, "a layout has another type than its axes");
+  return map;
+}
+
+class Kernels {
+ public:
+  Kernels(const ir::Program& program, const ir::Schedule& schedule) : program_(program), s_(schedule) {}
+
+  void run() {
+    std::int64_t scratch = 0;
+    for (const ir::ScheduledKernel& kernel : s_.kernels) {
+      what_.push_back(what(kernel));
+      scratch = std::max(scratch, kernel.scratch);
+    }
+    expect(obligation, s_.scratch_bytes == scratch, "kernels have {} bytes of their own, and want {}", s_.scratch_bytes,
+           scratch);
+    for (std::size_t o = 0; o < s_.kernel_of.size(); ++o) try {
+        look_at(o);
+      } catch (Refusal& refusal) {
+        refusal.detail = fmt::format("the kernel of operator {}: {}", o, refusal.detail);
+        throw;
+      }
+  }
+
+ private:
+  ir::Operator what(const ir::ScheduledKernel& kernel) const {
+    const ir::Operator& op = program_[kernel.computes];
+    if (!kernel.packs) return op;
+    for (const ir::Preparation& how : s_.prepared[kernel.computes.index()])
+      if (how.operand == *kernel.packs) return packing_of(program_, op, how);
+    throw Refusal{obligation, "it packs what nobody wants"};
+  }
+  void look_at(std::size_t o) const {
+    const ir::Operator& op = program_.operators[o];
+    const auto& kernel = s_.kernel_of[o];
+    const std::vector<ir::Preparation>& wants = s_.prepared[o];
+    expect(obligation, kernel || wants.empty(), "it is none, and its operands are prepared");
+    if (!kernel) return;
+    same_operator(program_, op, what_[*kernel]);
+    expect(obligation, wants == wanted_by(*kernel), "it wants its operands otherwise");
+    for (const ir::Preparation& how : wants) {
+      expect(obligation, wanted_by(how.kernel).empty(), "what prepares operand {} wants its own prepared", how.operand);
+      same_operator(program_, packing_of(program_, op, how), what_[how.kernel]);
+    }
+  }
+  std::vector<ir::Preparation> wanted_by(std::size_t kernel) const {
+    const ir::ScheduledKernel& its = s_.kernels[kernel];
+    return its.packs ? std::vector<ir::Preparation>{} : s_.prepared[its.computes.index()];
+  }
+
+  const ir::Program& program_;
+  const ir::Schedule& s_;
+  std::vector<ir::Operator> what_;  // by kernel
+};
+
+}  // namespace
+
+void check_kernels(const ir::Program& program, const ir::Schedule& schedule) { Kernels(program, schedule).run(); }
+
+}  // namespace tap::check

@@ -1,0 +1,96 @@
+// What the checker itself finds of the legality of a source: what is refused, what is proved, and what is left open.
+#include <gtest/gtest.h>
+
+#include "check/check.h"
+#include "ir/text.h"
+
+namespace tap::check {
+namespace {
+
+// A program of operators that are given as they print, each of which writes the value `y` from `x`.
+std::string told(const std::string& shape, const std::vector<std::string>& operators) {
+  std::string text = "tap-ir 1\n",
+              graph = "graph 0 p\n  value 0 x i64[8]\n  value 1 y i64" + shape + "\n  inputs (0)\n  outputs (1)\n";
+  for (std::size_t k = 0; k < operators.size(); ++k) {
+    text += "operator " + std::to_string(k) + " f\n" + operators[k];
+    graph += "  do " + std::to_string(k) + " (0) -> (1)\n";
+  }
+  auto parsed = ir::parse_program(text + graph + "main 0\n");
+  if (auto* error = std::get_if<ir::TextError>(&parsed))
+    return "line " + std::to_string(error->line) + ": " + error->message;
+  Verdict verdict;
+  check_source(std::get<ir::Program>(parsed), false, verdict);
+  for (const Finding& finding : verdict.findings)
+    if (finding.standing != Standing::proved)
+      return (finding.standing == Standing::refused ? "refused: " : "assumed: ") + finding.detail;
+  return "";
+}
+// A map over these dims that reads x at one place, under a condition or without.
+std::string map(const std::string& dims, const std::string& read, const std::string& write,
+                const std::string& shape = "[8]", const std::string& cells = "  cell 0 = read i64 0\n",
+                const std::string& value = "0") {
+  return dims + "  operand i64[8]\n  result i64" + shape + "\n" + cells + "  read 0 at [" + read +
+         "] shape [1]\n  write 0 at [" + write + "] shape [1]\n  map (" + value + ")\n";
+}
+const std::string i = "  dim i 0..8 parallel\n";
+
+TEST(LegalSource, ReadsInside) {
+  EXPECT_EQ(told("[8]", {map(i, "i", "i")}), "");
+  EXPECT_EQ(told("[8]", {map(i, "-i + 7", "i")}), "");
+  EXPECT_EQ(told("[8]", {map(i, "i + 3", "i")}),
+            "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
+  EXPECT_EQ(told("[8]", {map(i, "i - 1", "i")}),
+            "refused: read 0 of `f` leaves its tensor on axis 0: it is at -1 there");
+  EXPECT_EQ(told("[8]", {map(i, "i + 1000000000000", "i")}),
+            "refused: read 0 of `f` leaves its tensor on axis 0: it is at 1000000000000 there");
+}
+
+TEST(LegalSource, GuardsCount) {
+  const std::string cells =
+      "  cell 0 = index i64 0\n  cell 1 = constant i64 0\n  cell 2 = less bool (1, 0)\n  cell 3 = read i64 0\n"
+      "  cell 4 = select i64 (2, 3, 1)\n";
+  EXPECT_EQ(told("[8]", {map(i, "i - 1", "i", "[8]", cells, "4")}), "");
+  EXPECT_EQ(told("[8]", {map(i, "i - 2", "i", "[8]", cells, "4")}),
+            "refused: read 0 of `f` leaves its tensor on axis 0: it is at -1 there");
+  // The other branch is read where the condition is false.
+  const std::string other =
+      "  cell 0 = index i64 0\n  cell 1 = constant i64 0\n  cell 2 = less bool (1, 0)\n  cell 3 = read i64 0\n"
+      "  cell 4 = select i64 (2, 1, 3)\n";
+  EXPECT_EQ(told("[8]", {map(i, "i + 7", "i", "[8]", other, "4")}), "");
+  EXPECT_EQ(told("[8]", {map(i, "i + 8", "i", "[8]", other, "4")}),
+            "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
+}
+
+TEST(LegalSource, WritesOnce) {
+  const std::string half = "  dim i 0..4 parallel\n";
+  EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 4")}), "");
+  EXPECT_EQ(told("[8]", {map(half, "i", "2*i"), map(half, "i", "2*i + 1")}), "");
+  EXPECT_EQ(told("[8]", {map(half, "i", "2*i"), map(half, "i", "2*i")}), "refused: `f` writes cell 0 once more");
+  EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 3")}), "refused: `f` writes cell 3 once more");
+  EXPECT_EQ(told("[8]", {map(half, "i", "i")}), "refused: cell 4 is never written");
+  EXPECT_EQ(told("[8]", {map(i, "i", "i + 64")}), "refused: `f` writes outside of its result: at 64 on axis 0");
+  EXPECT_EQ(told("[8]", {map(i, "i", "i - 1")}), "refused: `f` writes outside of its result: at -1 on axis 0");
+}
+
+// What is too much to be counted and of no simple form is neither refused nor proved.
+TEST(LegalSource, WhatIsLeftOpen) {
+  const std::string many = "  dim i 0..2000000 parallel\n", shape = "[4000000]";
+  const std::string even = many + "  operand i64[8]\n  result i64" + shape +
+                           "\n  cell 0 = constant i64 1\n  write 0 at [2*i] shape [1]\n  map (0)\n";
+  std::string odd = even;
+  odd.replace(odd.find("2*i"), 3, "2*i + 1");
+  EXPECT_EQ(told(shape, {even, odd}), "assumed: every cell of `y` is written once");
+}
+
+TEST(LegalSource, WhatDoesNotDependOnADim) {
+  const std::string dims = "  dim i 0..8 parallel\n  dim j 0..3 parallel\n";
+  auto writes = [&](const std::string& read) {
+    return dims + "  operand i64[8]\n  result i64[8]\n  cell 0 = read i64 0\n  read 0 at [" + read +
+           "] shape [1]\n  write 0 at [i] shape [1] invariant [1]\n  map (0)\n";
+  };
+  EXPECT_EQ(told("[8]", {writes("i")}), "");
+  EXPECT_EQ(told("[8]", {writes("j")}), "refused: what write 0 writes depends on j, and is said not to");
+}
+
+}  // namespace
+}  // namespace tap::check
