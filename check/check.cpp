@@ -43,7 +43,8 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   Believed believed{rules};
   const ir::Program* program = nullptr;  // the last one
   ir::StageKind is = ir::StageKind::program;
-  for (std::size_t k = 0; k < stages.size() && readable; ++k)
+  for (std::size_t k = 0; k < stages.size() && readable; ++k) {
+    if (k > 0) verdict.at = {k - 1};
     readable = verdict.attempt({}, k == 0 ? "the source" : where(k - 1), [&] {
       const auto& what = stages[k].what;
       auto kind = static_cast<ir::StageKind>(what.index());
@@ -59,6 +60,10 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
           for (const ir::Alternative& offered : region->alternatives) believed.alternatives.insert(offered.rule);
       program = made;
     });
+  }
+  verdict.at = {};
+  if (auto programs = std::ranges::count(steps, ir::StageKind::program, &ir::Step::made); programs > 0)
+    verdict.at.step = static_cast<std::size_t>(programs - 1);
   if (readable) check_held(*program, verdict);
   return verdict;
 }

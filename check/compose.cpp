@@ -1,4 +1,6 @@
 // Composition: a map in the place of what reads it.
+#include <functional>
+
 #include "check/justify.h"
 
 namespace tap::check {
@@ -10,7 +12,7 @@ Justify::Result Justify::justify(const ir::Composed& j) {
   const ir::Operator& op = *side_.op;
   Match match(side_, before, in_order(*before.op, op.dims.size(), obligation), obligation);
   match.expect(before.op->map() || before.op->reduce(), "the consumer is neither a map nor a reduction");
-  for (const ir::ComposedRead& read : j.reads) composed(match, match.before_cells(), before, read, j.consumer.path);
+  composed(match, match.before_cells(), before, j.reads, j.consumer.path);
   Form wanted = match.form();
   for (std::size_t d = wanted.dims.size(); d < op.dims.size(); ++d) {
     match.expect(op.dims[d].role == ir::DimRole::counter, "dim {} is new and no counter", d);
@@ -52,6 +54,47 @@ Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<Affi
 
 }  // namespace
 
+namespace {
+
+// The reads that a cell needs, also for where it reads and for what stands outside.
+void add_reads(const ir::Operator& op, ir::CellId cell, std::vector<bool>& seen, std::set<std::uint32_t>& found) {
+  std::vector<ir::CellId> open{cell};
+  while (!open.empty()) {
+    const std::size_t k = open.back().index();
+    open.pop_back();
+    if (k >= seen.size() || seen[k]) continue;
+    seen[k] = true;
+    const ir::CellNode& node = op.exprs[ir::CellId(k)];
+    open.insert(open.end(), node.args.begin(), node.args.end());
+    if (node.op != ir::CellOp::read || node.attribute >= op.reads.size()) continue;
+    found.insert(node.attribute);
+    const ir::Access& read = op.reads[node.attribute];
+    if (read.fill) open.push_back(*read.fill);
+    for (const auto& coordinate : read.coordinates)
+      if (coordinate) open.push_back(*coordinate);
+  }
+}
+
+}  // namespace
+
+// A fill may read what is replaced, too, as in `t[i - 1 else u[i]]`: so `u` is put in its place before `t` is. Fills that read
+// each other in a circle are refused by Cells.
+void Justify::composed(Match& match, Cells& into, const Side& reader, const std::vector<ir::ComposedRead>& reads,
+                       const ir::Path& path) {
+  std::vector<bool> seen(reader.op->exprs.size(), false), done(reads.size(), false);
+  std::function<void(std::size_t)> put = [&](std::size_t k) {
+    if (done[k]) return;
+    done[k] = true;
+    std::set<std::uint32_t> first;
+    if (reads[k].read < reader.op->reads.size())
+      if (const auto& fill = reader.op->reads[reads[k].read].fill) add_reads(*reader.op, *fill, seen, first);
+    for (std::size_t other = 0; other < reads.size(); ++other)
+      if (first.count(reads[other].read) > 0) put(other);
+    composed(match, into, reader, reads[k], path);
+  };
+  for (std::size_t k = 0; k < reads.size(); ++k) put(k);
+}
+
 // What the reader reads is what the map writes there: rounded to the value's type, and outside of the value the fill.
 void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read,
                        const ir::Path& path) {
@@ -70,7 +113,7 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
     match.expect(!coordinate, "read {} is at a place that depends on data", read.read);
   std::vector<AffineExpr> cell = into.rows(access);
   Cells cells(match.terms(), producer, dims_at(match, *producer.op, cell, *side_.op));
-  for (const ir::ComposedRead& inner : read.reads) composed(match, cells, producer, inner, path);
+  composed(match, cells, producer, read.reads, path);
   const auto& [type, shape] = reader.op->operands[access.tensor];
   Terms& terms = match.terms();
   Term value = terms.apply(ir::CellOp::cast, type, {cells.term(producer.op->map()->values[0])});

@@ -90,6 +90,8 @@ void check_held(const ir::Program& program, Verdict& verdict) {
         if (!std::any_of(by.begin(), by.end(), spread)) continue;
         std::string where = fmt::format("what runs, graph {}, operation {} ({})", &graph - program.graphs.data(),
                                         &reader - graph.operations.data(), program[reader.op].name);
+        verdict.at.graph = static_cast<std::size_t>(&graph - program.graphs.data());
+        verdict.at.operation = static_cast<std::size_t>(&reader - graph.operations.data());
         verdict.attempt(Obligation::held, where, [&] {
           expect(Obligation::held, by.size() == 1, "operand {} is written by {} operations, and not moved", k,
                  by.size());

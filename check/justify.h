@@ -53,6 +53,8 @@ class Justify {
   void same_region(const Side& after, const Side& before);
   Side after_side(ir::OperationId id) const;
   // compose.cpp
+  void composed(Match& match, Cells& into, const Side& reader, const std::vector<ir::ComposedRead>& reads,
+                const ir::Path& path);
   void composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read, const ir::Path& path);
   // blocks.cpp
   const ir::Monoid& monoid(const ir::Operator& reduction) const {

@@ -151,7 +151,15 @@ Term Cells::made(const CellNode& node, std::vector<Term> args) {
   }
 }
 
+void Cells::replace(std::uint32_t read, Term by) {
+  replaced_[read] = by;
+  std::ranges::fill(reads_, std::nullopt);
+  std::ranges::fill(own_, std::nullopt);
+  done_ = 0;
+}
+
 Term Cells::read(std::uint32_t number) {
+  if (replaced_[number]) return *replaced_[number];
   if (reads_[number]) return *reads_[number];
   const ir::Access& access = side_.op->reads[number];
   ElementType type = side_.op->operands[access.tensor].element;

@@ -26,7 +26,7 @@ class Cells {
   Term term(ir::CellId cell);
   std::vector<Term> all(const ir::CellExprs& exprs);  // of other cells with the same leaves
   Term read(std::uint32_t number);
-  void replace(std::uint32_t read, Term by) { reads_[read] = by; }
+  void replace(std::uint32_t read, Term by);  // in all cells, also those that were asked for before
   AffineExpr placed(const AffineExpr& e) const { return substituted(e, dims_, terms_.dims()); }
   std::vector<AffineExpr> rows(const ir::Access& access) const;
 
@@ -37,6 +37,7 @@ class Cells {
   const Side& side_;
   std::vector<AffineExpr> dims_;
   std::vector<std::optional<Term>> reads_ = std::vector<std::optional<Term>>(side_.op->reads.size());
+  std::vector<std::optional<Term>> replaced_ = reads_;
   std::vector<std::optional<Term>> own_ = std::vector<std::optional<Term>>(side_.op->exprs.size());  // its cells
   std::vector<bool> open_ = std::vector<bool>(own_.size());
   std::size_t done_ = 0;  // all cells before it are known

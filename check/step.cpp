@@ -67,6 +67,7 @@ class GraphCheck {
     Justify justify(context_, places_, claim_, classes_);
     for (std::size_t o = 0; o < after_.operations.size(); ++o) {
       stands_for_.emplace_back();
+      verdict_.at.operation = o;
       attempt({}, fmt::format(", operation {} ({})", o, context_.after[after_.operations[o].op].name), [&] {
         auto [obligation, stands_for] = justify.operation(ir::OperationId(o));
         check_placements(context_.after, after_.operations[o]);
@@ -74,6 +75,7 @@ class GraphCheck {
         verdict_.findings.push_back({obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), ""});
       });
     }
+    verdict_.at.operation.reset();
     attempt(Obligation::writes_exact, "", [&] { check_writes(after_, places_, stands_for_); });
     for (const std::string& rule : places_.rules)
       if (std::string what = assumed_of(rule, context_.believed); !what.empty())
@@ -206,6 +208,7 @@ class GraphCheck {
 void check_graphs(Context& context, const std::string& where, Verdict& verdict) {
   for (std::size_t k = 0; k < context.claims.size(); ++k) {
     std::string graph = fmt::format("{}, graph {}", where, context.claims[k].after.index());
+    verdict.at = {verdict.at.step, context.claims[k].after.index()};
     verdict.attempt({}, graph, [&] { GraphCheck(context, context.claims[k], graph, verdict).run(); });
   }
 }

@@ -23,11 +23,17 @@ std::string_view meaning_of(Obligation obligation);
 
 enum class Standing { proved, assumed, refused };
 
+// By number, for who shows where it was written: a step, a graph of the program that it made, an operation of that graph.
+struct At {
+  std::optional<std::size_t> step = {}, graph = {}, operation = {};
+};
+
 struct Finding {
   Obligation obligation;
   Standing standing = Standing::proved;
   std::string where;   // step 2 (compose_maps), graph 0, operation 3
   std::string detail;  // of an assumption what is assumed, of a refusal what is wrong, with numbers
+  At at = {};          // of a refusal
 };
 
 // Thrown where something is not justified; the place is added by who looks at it.
@@ -42,6 +48,7 @@ void expect(Obligation obligation, bool holds, fmt::format_string<Args...> forma
 
 struct Verdict {
   std::vector<Finding> findings;
+  At at = {};  // what is looked at
   bool refused() const { return count(Standing::refused) > 0; }
   std::size_t count(Standing standing) const {
     return static_cast<std::size_t>(std::ranges::count(findings, standing, &Finding::standing));
@@ -55,9 +62,10 @@ struct Verdict {
       if (obligation) findings.push_back({*obligation, Standing::proved, where, ""});
       return true;
     } catch (const Refusal& refusal) {
-      findings.push_back({refusal.obligation, Standing::refused, where, refusal.detail});
+      findings.push_back({refusal.obligation, Standing::refused, where, refusal.detail, at});
     } catch (const Overflow&) {
-      findings.push_back({Obligation::well_formed, Standing::refused, where, "a coordinate does not fit in 64 bits"});
+      findings.push_back(
+          {Obligation::well_formed, Standing::refused, where, "a coordinate does not fit in 64 bits", at});
     }
     return false;
   }

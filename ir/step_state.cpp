@@ -1,7 +1,5 @@
 #include "ir/step_state.h"
 
-#include <algorithm>
-
 namespace tap::ir {
 
 std::vector<ValueId> left_by_a_step(const Program& program, GraphId id) {
@@ -18,9 +16,36 @@ std::vector<ValueId> left_by_a_step(const Program& program, GraphId id) {
   return left;
 }
 
-bool never_runs(const Operator& op) {
-  return std::any_of(op.dims.begin(), op.dims.end(),
-                     [](const IndexDim& dim) { return dim.role == DimRole::counter && dim.range.empty(); });
+namespace {
+
+// The graphs that main reaches; through repetitions without a step, too, or not.
+std::vector<bool> reached(const Program& program, bool without_a_step) {
+  std::vector<bool> known(program.graphs.size(), false);
+  std::vector<GraphId> open;
+  auto reach = [&](GraphId id) {
+    if (id.valid() && !known[id.index()]) known[id.index()] = true, open.push_back(id);
+  };
+  reach(program.main);
+  while (!open.empty()) {
+    const GraphId id = open.back();
+    open.pop_back();
+    for (const Operation& operation : program[id].operations) {
+      const RegionBody* region = program[operation.op].region();
+      if (!region || (region->kind == RegionKind::iterate && region->trips.empty() && !without_a_step)) continue;
+      reach(region->graph);
+      for (const Alternative& other : region->alternatives) reach(other.graph);
+    }
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<bool> never_run(const Program& program) {
+  std::vector<bool> never = reached(program, true);
+  const std::vector<bool> runs = reached(program, false);
+  for (std::size_t g = 0; g < never.size(); ++g) never[g] = never[g] && !runs[g];
+  return never;
 }
 
 }  // namespace tap::ir

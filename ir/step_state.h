@@ -13,7 +13,7 @@ namespace tap::ir {
 // repetitions are meant, and nothing that runs otherwise, too.
 std::vector<ValueId> left_by_a_step(const Program& program, GraphId id);
 
-// It counts the steps of a repetition that has none: what it would write is no cell, and nobody will look for it.
-bool never_runs(const Operator& op);
+// By graph: whether main reaches it only through repetitions that have no step, so that none of its operations ever runs.
+std::vector<bool> never_run(const Program& program);
 
 }  // namespace tap::ir

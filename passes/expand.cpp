@@ -205,12 +205,7 @@ Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
   Inputs inputs(graph.inputs.size());
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
     const ValueId after = left[graph.inputs[k].index()];
-    auto stays_whole = [&](const Operation& operation) {
-      return never_runs(program[operation.op]) &&
-             std::count(operation.results.begin(), operation.results.end(), after) > 0;
-    };
-    if (after == graph.inputs[k] || std::any_of(graph.operations.begin(), graph.operations.end(), stays_whole))
-      continue;
+    if (after == graph.inputs[k]) continue;
     for (HeldId held : blocks.outputs[k]) inputs[k].push_back(blocks[held]);
     if (std::any_of(inputs[k].begin(), inputs[k].end(), [](const Held& held) { return held.device == everywhere; }))
       inputs[k].clear();
@@ -227,10 +222,27 @@ BlockGraph expand(const Program& program, GraphId id, std::optional<std::int64_t
 
 }  // namespace
 
+BlockGraph without_tasks(const Program& program, GraphId id) {
+  const Graph& graph = program[id];
+  BlockGraph blocks;
+  blocks.graph = id;
+  auto whole = [&](ValueId v) {
+    auto known = std::find_if(blocks.held.begin(), blocks.held.end(), [v](const Held& held) { return held.value == v; });
+    const HeldId id(known - blocks.held.begin());
+    if (known == blocks.held.end()) blocks.held.push_back({v, everywhere, Box::of_shape(graph[v].type.shape)});
+    return id;
+  };
+  for (ValueId v : graph.inputs) blocks.inputs.push_back(whole(v));
+  for (ValueId v : graph.outputs) blocks.outputs.push_back({whole(v)});
+  return blocks;
+}
+
 BlockProgram expand(const Program& program, std::optional<std::int64_t> only) {
   BlockProgram result{program, {}};
+  const std::vector<bool> never = never_run(program);
   for (std::size_t g = 0; g < program.graphs.size(); ++g)
-    if (only) result.graphs.push_back(expand(program, GraphId(g), only));
+    if (never[g]) result.graphs.push_back(without_tasks(program, GraphId(g)));
+    else if (only) result.graphs.push_back(expand(program, GraphId(g), only));
     else result.graphs.push_back(in_rows_of_devices(program, expand(program, GraphId(g), only)));
   return result;
 }

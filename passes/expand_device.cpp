@@ -110,7 +110,7 @@ class DeviceExpander {
         const Operation& operation = graph_.operations[o];
         const Mesh* mesh = mesh_of(program_, operation);
         for (std::uint32_t k = 0; k < operation.results.size() && mesh; ++k)
-          if (operation.results[k] == left[v.index()] && !never_runs(program_[operation.op]))
+          if (operation.results[k] == left[v.index()])
             input_of(v, OperationId(o), k, *mesh);
       }
       if (writers_[v.index()].empty())
@@ -356,8 +356,10 @@ BlockProgram expand_device(const Program& program, std::int64_t device) {
   for (const Graph& graph : program.graphs)
     if (lists_devices(graph) || has_writers_together(program, graph)) return expand(program, device);
   BlockProgram result{program, {}};
+  const std::vector<bool> never = never_run(program);
   for (std::size_t g = 0; g < program.graphs.size(); ++g)
-    result.graphs.push_back(DeviceExpander(program, GraphId(g), device).run());
+    result.graphs.push_back(never[g] ? without_tasks(program, GraphId(g))
+                                     : DeviceExpander(program, GraphId(g), device).run());
   return result;
 }
 

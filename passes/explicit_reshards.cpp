@@ -56,6 +56,7 @@ class SiteChooser {
         tensors.push_back({&tensor(k), axes_by_factor(*mesh, factors, tensor(k), on_mesh(*mesh, k)),
                            cells(graph_[value(k)].type.shape)});
       out_.factors = common_axes(*mesh, factors, tensors);
+      if (out_.site.operations.size() > 1) gather_what_is_reduced();
     }
     for (std::size_t k = 0; k < known_.size(); ++k)
       (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(*mesh, k));
@@ -122,6 +123,13 @@ class SiteChooser {
       f.closed = true;
     }
     return bare(mesh, sharding_from(mesh, out_.site.factors, tensor(k), axes));
+  }
+
+  // What several operations write is no partial: what one of them writes of it needs no other to be combined with.
+  //   Y[2*i] = A[i, 0]     Y[2*i + 1] = sum[k] A[i, k]
+  void gather_what_is_reduced() {
+    for (std::uint32_t f = 0; f < out_.factors.size(); ++f)
+      if (out_.site.factors.factors[f].kind == FactorKind::reduction) out_.factors[f].clear();
   }
 
   void add_partials(const Mesh& mesh) {

@@ -81,18 +81,45 @@ void Points::add(const Box& members, const Wrote& more) {
 
 namespace {
 
-// Whether all of the value's writers' points were at work on the members.
-bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const Box& members,
-               const Contents& memory) {
+// Calls `visit` with each of the members, as a box of it alone, until it says no.
+template <class Visit>
+bool every_member(const Box& members, Visit visit) {
+  for (std::optional<ir::Point> at = ir::first_point(members); at;) {
+    Box one;
+    for (std::int64_t place : *at) one.dims.push_back({place, place + 1});
+    if (!visit(one)) return false;
+    if (!ir::next_point(members, *at)) break;
+  }
+  return true;
+}
+
+// Whether all points of the value's writers that write into the members' boxes were at work on them. `box` is that of the first
+// member; of the others it lies further on by the row's steps.
+bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const ir::Buffer& buffer,
+               const Box& members, const Contents& memory) {
   for (auto [id, written] : (*run.writers)[run.side.operation->results[result].index()]) {
     const ir::Operator& op = program[(*run.graph)[id].op];
     const Box space = one_of_each_reduced(op, {box_of(op)});
     for (const ir::Access& by : op.writes) {
       if (by.tensor != written || is_idle(op, space)) continue;
-      Box all;
-      for (std::size_t d : dims_that_matter(op, by)) all.dims.push_back(space.dims[d]);
+      const std::vector<std::size_t> matter = dims_that_matter(op, by);
       auto wrote = memory.points.find(&by);
-      if (wrote == memory.points.end() || !wrote->second.covers(members, all)) return false;
+      auto covers = [&](const Box& some, const Box& points) {
+        Box all;
+        for (std::size_t d : matter) all.dims.push_back(points.dims[d]);
+        return wrote != memory.points.end() && wrote->second.covers(some, all);
+      };
+      auto lacks_none = [&](const Box& member) {
+        Box cells = buffer.box;
+        for (std::size_t k = 0; k < member.rank(); ++k)
+          for (std::size_t d = 0; d < cells.rank(); ++d) {
+            const std::int64_t by_row = checked::mul(buffer.row[k].steps[d], member.dims[k].lo);
+            cells.dims[d] = {checked::add(cells.dims[d].lo, by_row), checked::add(cells.dims[d].hi, by_row)};
+          }
+        const Box points = points_that_write(op, by, intersect(cells, Box::of_shape(op.results[by.tensor].shape)));
+        return points.empty() || covers(member, points);
+      };
+      if (!covers(members, space) && !every_member(members, lacks_none)) return false;
     }
   }
   return true;
@@ -100,8 +127,9 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
 
 }  // namespace
 
-void add_written(const ir::Program& program, const Run& run, const Written& more, const Box& box, const Box& tensor,
-                 const Box& members, Contents& memory) {
+void add_written(const ir::Program& program, const Run& run, const Written& more, const ir::Buffer& buffer,
+                 const Box& tensor, const Box& members, Contents& memory) {
+  const Box& box = buffer.box;
   const ir::Access& by = *more.wrote.by;
   const Class value = run.side.results[by.tensor];
   if (memory.value != value) memory = {value};
@@ -116,7 +144,7 @@ void add_written(const ir::Program& program, const Run& run, const Written& more
   seen.add(members, more.wrote);
   if (!memory.gaps) return;
   if (memory.count == box.size()) memory.cells.add(box);
-  else if (all_wrote(program, run, by.tensor, members, memory)) memory.cells.add(intersect(box, tensor));
+  else if (all_wrote(program, run, by.tensor, buffer, members, memory)) memory.cells.add(intersect(box, tensor));
 }
 
 }  // namespace tap::check

@@ -89,15 +89,17 @@ Box one_of_each_reduced(const ir::Operator& op, Box points);
 std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach);
 // The dims that say where it writes, or whether it does.
 std::vector<std::size_t> dims_that_matter(const ir::Operator& op, const ir::Access& write);
+// A box with all points whose writes meet the cells (preimage.cpp); of a reduced dim it has one point.
+Box points_that_write(const ir::Operator& op, const ir::Access& write, const Box& cells);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
-// since none is written twice; or once all of its writers' points were at work on this memory.
+// since none is written twice; or once all points that write into the box were at work on this memory.
 struct Written {
   Wrote wrote = {};
   Box cells = {};
   std::int64_t count = 0;
   bool dense = true;  // no gaps between the cells
 };
-void add_written(const ir::Program& program, const Run& run, const Written& more, const Box& box, const Box& tensor,
-                 const Box& members, Contents& memory);
+void add_written(const ir::Program& program, const Run& run, const Written& more, const ir::Buffer& buffer,
+                 const Box& tensor, const Box& members, Contents& memory);
 
 }  // namespace tap::check

@@ -113,7 +113,7 @@ class Machine {
       Contents& memory = state->contents;
       if (write.by.wrote.by) {
         const Shape& shape = write.run->side.op->results[write.by.wrote.by->tensor].shape;
-        add_written(program_, *write.run, write.by, buffer(write.to.id).box,
+        add_written(program_, *write.run, write.by, buffer(write.to.id),
                     memories_->seen(write.to.id, state->members, shape).by_all, state->members, memory);
         continue;
       }

@@ -9,6 +9,7 @@
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/sharding_moves.h"
+#include "compiler/driver/unjustified_step.h"
 #include "ir/certificate_text.h"
 #include "ir/program_hash.h"
 #include "ir/stage_text.h"
@@ -150,16 +151,18 @@ void check_last(Certified& certified, ir::StageKind made, const char* pass, cons
   steps.push_back({pass, std::move(before), ir::hash_of_text(text), {}, made});
   Phase phase("checking the certificate");
   auto start = std::chrono::steady_clock::now();
+  certified.verdict.at = {steps.size() - 1};
   check(fmt::format("step {} ({})", steps.size() - 1, pass));
   certified.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-template <class Check>
-void require(Check check) {
+template <class Check, class Text>
+void require(const ir::Program& program, Check check, Text text) {
   Phase phase("checking the certificate");
-  Certified alone;
-  check(alone.verdict);
-  require_justified(alone, false);
+  check::Verdict verdict;
+  check(verdict);
+  for (const check::Finding& finding : verdict.findings)
+    if (finding.standing == check::Standing::refused) throw UnjustifiedStep(program, text(), finding);
 }
 
 }  // namespace
@@ -189,11 +192,15 @@ ir::BlockProgram expand_and_check(const ir::Program& program, bool verify) {
   require_addressable(program);
   ir::BlockProgram blocks = passes::expand(program);
   if (verify)
-    require([&](check::Verdict& verdict) { check::check_expansion(program, blocks.graphs, "expand", verdict); });
+    require(
+        program, [&](auto& verdict) { check::check_expansion(program, blocks.graphs, "expand", verdict); },
+        [&] { return ir::print(blocks); });
   return blocks;
 }
 void require_right(const ir::Program& program, const ir::Schedule& schedule) {
-  require([&](check::Verdict& verdict) { check::check_schedule(program, schedule, "schedule", verdict); });
+  require(
+      program, [&](auto& verdict) { check::check_schedule(program, schedule, "schedule", verdict); },
+      [&] { return ir::print(schedule); });
 }
 
 void check_steps(Certified& certified) {
@@ -232,15 +239,16 @@ std::string summary(const Certified& certified) {
 }
 
 void require_justified(const Certified& certified, bool require_proof) {
-  for (const check::Finding& finding : certified.verdict.findings) {
-    if (finding.standing == check::Standing::proved) continue;
-    if (finding.standing == check::Standing::assumed && !require_proof) continue;
-    bool assumed = finding.standing == check::Standing::assumed;
-    Diagnostic diagnostic(Code::not_justified, Span{},
-                          fmt::format("{}: the obligation `{}` is {}: {}", finding.where, name_of(finding.obligation),
-                                      assumed ? "only assumed" : "refused", finding.detail));
-    throw Failure{exit_code::check_failed, diagnostic};
-  }
+  const std::vector<check::Finding>& findings = certified.verdict.findings;
+  auto first = [&](check::Standing standing) { return std::ranges::find(findings, standing, &check::Finding::standing); };
+  if (auto refused = first(check::Standing::refused); refused != findings.end())
+    throw UnjustifiedStep(certified, *refused);
+  auto assumed = first(check::Standing::assumed);
+  if (assumed == findings.end() || !require_proof) return;
+  throw Failure{exit_code::check_failed,
+                Diagnostic(Code::not_justified, Span{},
+                           fmt::format("{}: the obligation `{}` is only assumed: {}", assumed->where,
+                                       name_of(assumed->obligation), assumed->detail))};
 }
 
 }  // namespace tap::driver

@@ -45,8 +45,8 @@ struct PlanOptions {
   std::function<void(std::string_view pass, const ir::Program& made)> after = {};
   std::function<void(const Diagnostic& told)> tell = {};  // see Certified::told; may be empty
 };
-// What the passes made, fused, cut and realised as the program and the plan ask. Throws Failure, exit 5, for a step that
-// is not justified, and PlanRefused where the plan cannot be applied.
+// What the passes made, fused, cut and realised as the program and the plan ask. Throws as require_justified does, and
+// PlanRefused where the plan cannot be applied.
 ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOptions& options);
 
 // The further steps, each of what there is, with its claim and the checker's verdict on its tasks. The schedule is that of
@@ -54,7 +54,7 @@ ir::Program apply_plan(ir::Program lowered, const ir::Plan& plan, const PlanOpti
 void expand(Certified& certified);
 void schedule(Certified& certified, bool strict_fp);
 
-// For who runs it: throws Failure, exit 5, where the tasks do not compute what the program says.
+// For who runs it: throws UnjustifiedStep where the tasks do not compute what the program says.
 ir::BlockProgram expand_and_check(const ir::Program& program, bool verify);
 void require_right(const ir::Program& program, const ir::Schedule& schedule);
 
@@ -68,7 +68,8 @@ void check_steps(Certified& certified);
 // What was proved, as a line for each obligation, and what was assumed or refused.
 std::string summary(const Certified& certified);
 
-// Throws Failure, exit 5, that names the first obligation which is refused; with `require_proof`, also for what is assumed.
+// Throws UnjustifiedStep (unjustified_step.h) with the first obligation that is refused. With `require_proof`, Failure, exit 5, for
+// the first that is assumed, if none is refused.
 void require_justified(const Certified& certified, bool require_proof);
 
 }  // namespace tap::driver

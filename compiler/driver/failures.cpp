@@ -9,6 +9,7 @@
 #include "compiler/driver/listing_limits.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reproducer.h"
+#include "compiler/driver/unjustified_step.h"
 #include "compiler/driver/written_operations.h"
 #include "ir/interpret.h"
 #include "runtime/staged_registry.h"
@@ -47,6 +48,14 @@ int our_bug(const char* what) {
   return exit_code::internal;
 }
 
+// What is wrong with a step from a program of ours is our fault. A stage that somebody gave may be wrong itself.
+int unjustified(Session& session, const UnjustifiedStep& fault) {
+  session.tell(told(session, fault));
+  if (session.reads_stage) return exit_code::check_failed;
+  remember_evidence_for_reproducer(fault.evidence);
+  return our_bug(fault.what());
+}
+
 }  // namespace
 
 int guarded(Session& session, const std::function<int()>& work) {
@@ -61,6 +70,8 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
+  } catch (const UnjustifiedStep& fault) {
+    return unjustified(session, fault);
   } catch (const Reported& reported) { return reported.exit_code; } catch (const ir::EvaluationError& error) {
     session.tell(Diagnostic(Code::run_time, written_at(session.operations, error.operation), error.message));
     return exit_code::run_time;

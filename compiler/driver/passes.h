@@ -53,7 +53,7 @@ class Dumps {
 };
 
 // Runs the passes, writes the dumps, tells remarks and times on standard error.
-// Throws Failure, exit 2, for the name of a pass that there is not; exit 5 where the checker refuses what a pass claims.
+// Throws Failure, exit 2, for the name of a pass that there is not; UnjustifiedStep where the checker refuses what a pass claims.
 // Pre: the program is verified.
 passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps);
 

@@ -1,5 +1,6 @@
 #include "compiler/driver/reproducer.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -9,11 +10,13 @@
 namespace tap::driver {
 namespace {
 
-constexpr std::size_t longest_kept = 16u << 20;  // a larger source is cut
+constexpr std::size_t longest_kept = 16u << 20;  // a larger file is cut
 
 // Plain pointers into strings that are never freed, so that a signal handler finds them whole.
 const std::string* kept_arguments = nullptr;
-const std::string* kept_source = nullptr;
+constexpr std::size_t most_files = 4;
+const std::string* kept_files[most_files] = {};  // the oldest first
+const std::string* kept_evidence = nullptr;
 const std::string* kept_directory = nullptr;
 
 void put(int file, const char* text, std::size_t size) {
@@ -67,9 +70,15 @@ void remember_for_reproducer(const std::vector<std::string>& arguments) {
   keep(kept_directory, directory && *directory ? directory : "/tmp");
 }
 
-void remember_for_reproducer(const std::string& path, const std::string& source) {
-  keep(kept_source, "---- " + path + "\n" + source.substr(0, longest_kept));
+void remember_for_reproducer(const std::string& path, const std::string& text) {
+  const std::string* made = new std::string("---- " + path + "\n" + text.substr(0, longest_kept));
+  const std::string* oldest = kept_files[most_files - 1] ? kept_files[0] : nullptr;
+  if (oldest) std::move(kept_files + 1, kept_files + most_files, kept_files);
+  *(oldest ? kept_files + most_files - 1 : std::find(kept_files, kept_files + most_files, nullptr)) = made;
+  delete oldest;
 }
+
+void remember_evidence_for_reproducer(const std::string& text) { keep(kept_evidence, text.substr(0, longest_kept)); }
 
 void write_reproducer(const char* phase, const char* what, char (&name)[256]) {
   int file = create(name);
@@ -83,7 +92,8 @@ void write_reproducer(const char* phase, const char* what, char (&name)[256]) {
   put(file, what);
   put(file, "\n");
   put(file, kept_arguments);
-  put(file, kept_source);
+  for (const std::string* text : kept_files) put(file, text);
+  put(file, kept_evidence);
   ::close(file);
 }
 

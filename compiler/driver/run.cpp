@@ -11,6 +11,7 @@
 #include "compiler/driver/run_manifest.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/tolerance_option.h"
+#include "compiler/driver/unjustified_step.h"
 #include "runtime/output_spec.h"
 #include "runtime/print_tensor.h"
 #include "support/phase.h"
@@ -83,15 +84,34 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
   return engine;
 }
 
-LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine) {
+// Where the tasks of native code cannot be certified, an earlier program is run, and at last the graph is interpreted, which
+// takes no step that would have to be certified.
+Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine, bool go_on) {
+  while (true) {
+    try {
+      return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
+    } catch (const UnjustifiedStep& fault) {
+      if (!go_on || session.reads_stage) throw;
+      warn_of_a_step_left_out(session, fault);
+    }
+    if (runnable.earlier.empty()) {
+      engine.engine = "interp";
+    } else {
+      runnable.compiled.program = std::move(runnable.earlier.back());
+      runnable.earlier.pop_back();
+    }
+  }
+}
+
+LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine, bool go_on) {
   auto runnable = std::make_shared<Runnable>(std::move(made));
   const ir::Program& program = runnable->compiled.program;
   const ir::Graph& graph = program[program.main];
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
-  result.run = [&session, engine, runnable] {
-    return evaluate(session, runnable->compiled.program, runnable->inputs, engine);
+  result.run = [&session, engine, runnable, go_on] {
+    return evaluate_or_go_back(session, *runnable, engine, go_on);
   };
   return result;
 }
@@ -102,7 +122,8 @@ int run(Session& session, const RunOptions& options) {
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
   LoadedProgram program =
       loaded ? std::move(*loaded)
-             : compiled_program(session, make_runnable(session, options.what, files), engine_of(session, options));
+             : compiled_program(session, make_runnable(session, options.what, files), engine_of(session, options),
+                                !options.what.source.require_proof);
   const std::vector<DeclaredOutput>& declared = program.outputs;
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
@@ -123,6 +144,7 @@ int run(Session& session, const RunOptions& options) {
 
 Action declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
+  options->what.go_on = true;
   add_runnable_options(app, options->what);
   app.add_option("-o,--output", options->outputs,
                  "A result: Y=@y.npy, @all.npz, Y=- (printed, as all are without this option); may be repeated")

@@ -10,6 +10,7 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
+#include "compiler/driver/unjustified_step.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -87,8 +88,9 @@ Compiled compile_for(Session& session, FileId file, const CompileOptions& compil
   }
 }
 
-ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir::Program program,
-                    const RunnableOptions& options) {
+// The program to run, last, and before it those that are certified to compute the same, where the run may go back to them.
+std::vector<ir::Program> lowered(Session& session, FileId file, const CompileOptions& how, ir::Program program,
+                                 const RunnableOptions& options) {
   ir::Plan plan = read_plan(session, options.plan);
   Dumps dumps(session, options.passes);
   Rewrites rewrites(session, file, how);
@@ -96,16 +98,27 @@ ir::Program lowered(Session& session, FileId file, const CompileOptions& how, ir
   passes.plan = plan;
   passes.rules = rewrites.chosen_from(plan);
   take(passes, options.source);
-  program = run_passes(session, std::move(program), passes, dumps).program;
-  // With a list of passes of one's own, calls may still be there, which cannot be cut.
-  if (options.passes.chosen && options.plan.empty() && !options.fuse) return program;
-  return apply_plan(std::move(program), plan,
-                    {.verify = passes.verify,
-                     .caution = {passes.strict_fp, passes.require_proof},
-                     .no_implicit_reshard = options.source.no_implicit_reshard,
-                     .fuse_more = options.fuse,
-                     .after = dumps.of_steps(),
-                     .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+  const bool go_on = options.go_on && !passes.require_proof && !session.reads_stage;
+  std::vector<ir::Program> made;
+  try {
+    made.push_back(run_passes(session, std::move(program), passes, dumps).program);
+    // With a list of passes of one's own, calls may still be there, which cannot be cut.
+    if (options.passes.chosen && options.plan.empty() && !options.fuse) return made;
+    ir::Program planned = apply_plan(go_on ? made.back() : std::move(made.back()), plan,
+                                     {.verify = passes.verify,
+                                      .caution = {passes.strict_fp, passes.require_proof},
+                                      .no_implicit_reshard = options.source.no_implicit_reshard,
+                                      .fuse_more = options.fuse,
+                                      .after = dumps.of_steps(),
+                                      .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+    if (!go_on || planned == made.back()) made.clear();
+    made.push_back(std::move(planned));
+  } catch (const UnjustifiedStep& fault) {
+    if (!go_on) throw;
+    warn_of_a_step_left_out(session, fault);
+    made.push_back(fault.before.back());
+  }
+  return made;
 }
 
 }  // namespace
@@ -129,7 +142,9 @@ Runnable make_runnable(Session& session, const RunnableOptions& options, TensorF
   const CompileOptions how = options_for(options, specs, files);
   FileId file = read_source(session, options.file);
   Runnable made{compile_for(session, file, how), {}};
-  made.compiled.program = lowered(session, file, how, std::move(made.compiled.program), options);
+  made.earlier = lowered(session, file, how, std::move(made.compiled.program), options);
+  made.compiled.program = std::move(made.earlier.back());
+  made.earlier.pop_back();
   const ir::Program& program = made.compiled.program;
   made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);
   return made;

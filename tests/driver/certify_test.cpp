@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/driver/unjustified_step.h"
+#include "ir/operation_names.h"
 #include "ir/plan_text.h"
 #include "replay/execution.h"
 #include "tests/check/certified.h"
@@ -21,11 +23,29 @@ TEST(Certify, ARefusedObligationEndsTheCommand) {
   try {
     require_justified(with(check::Standing::refused), false);
     FAIL();
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.exit_code, exit_code::check_failed);
-    EXPECT_EQ(failure.diagnostic.code, Code::not_justified);
-    EXPECT_EQ(failure.diagnostic.message,
-              "step 1: the obligation `laws` is refused: the monoid `m`: to be associative");
+  } catch (const UnjustifiedStep& fault) {
+    EXPECT_STREQ(fault.what(), "step 1: the obligation `laws` is refused: the monoid `m`: to be associative");
+  }
+}
+
+// The second of two steps: what the first one made is certified, and the operation is one of what the second one made.
+TEST(Certify, AFaultKnowsWhatWasCertified) {
+  auto outcome = tap::test::compile_text(
+      "program p(X: f32[4]) -> (Y: f32[4]) {\n  H[i] = X[i] * 1\n  Y[i] = H[i] + X[i]\n}");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  Certified certified = certify(outcome.compiled->program, {});
+  ASSERT_GE(certified.certificate.steps.size(), 2u);
+  certified.certificate.steps[1].graphs[0].operations[0] = ir::PartialOf{{{}, ir::OperationId(0)}, 7, 0};
+  check_steps(certified);
+  try {
+    require_justified(certified, false);
+    FAIL();
+  } catch (const UnjustifiedStep& fault) {
+    ASSERT_EQ(fault.before.size(), 2u);
+    EXPECT_EQ(fault.before[1], certified.stages[1]);
+    EXPECT_EQ(fault.operation, ir::operation_names(certified.stages[2][certified.stages[2].main])[0]);
+    for (const char* section : {"---- the certificate", "---- before the step", "---- after the step"})
+      EXPECT_NE(fault.evidence.find(section), std::string::npos) << section;
   }
 }
 

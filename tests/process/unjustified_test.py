@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""A step of tapc itself that its certificate does not justify: exit 70 with the source line and a reproducer; `tapc run` warns, runs
+what was made before the step, and its result is right. The fault is planted by tests/process/tapc_with_fault.cpp."""
+import re
+import sys
+
+FAULTY = sys.argv.pop(2) if len(sys.argv) > 2 else None
+
+from tapc import *
+
+SOURCE = """program p(X: f32[6, 4], W: f32[4, 3]) -> (Y: f32[6, 3]) {
+    H[i, o] = sum[k] X[i, k] * W[k, o] * 1
+    Z[i, o] = max(H[i, o], 0)
+    Y[i, o] = Z[i, o] * 2 + Z[i, o]
+}
+"""
+PLAN = "plan 1\nsplit Y dim i into 3 over devices [{0}, {1}, {2}]\nsplit H dim k into 2\n"
+INPUTS = ["-i", "X=iota", "-i", "W=ones"]
+WITH_CERTIFICATE = ["simplify_cells", "compose_maps", "apply_splits", "realise"]
+
+
+class UnjustifiedTest(TapcTest):
+    def setUp(self):
+        super().setUp()
+        self.write("p.tap", SOURCE)
+        self.write("p.plan", PLAN)
+        result = self.tapc("run", "p.tap", *INPUTS, "--no-summary")
+        self.assertEqual(result.returncode, 0, result.told)
+        self.right = result.stdout
+
+    def faulty(self, fault, *arguments):
+        env = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.folder), "TMPDIR": str(self.folder),
+               "TAP_FAULT_IN": fault}
+        result = subprocess.run([FAULTY, *arguments], cwd=self.folder, env=env, timeout=60, stdin=subprocess.DEVNULL,
+                                capture_output=True)
+        result.told = result.stderr.decode()
+        return result
+
+    def reproducer(self, told):
+        found = re.findall(r"reproducer written to (\S+)", told)
+        self.assertTrue(found, told)
+        text = Path(found[-1]).read_text()
+        Path(found[-1]).unlink()
+        return text
+
+    def test_without_a_fault_it_is_tapc(self):
+        result = self.faulty("", "run", "p.tap", "--plan", "p.plan", *INPUTS, "--no-summary")
+        self.assertEqual((result.returncode, result.stdout, result.told), (0, self.right, ""))
+
+    def test_run_warns_and_goes_on(self):
+        for fault in [*WITH_CERTIFICATE, "expand", "schedule", "expand,schedule", "compose_maps,expand"]:
+            with self.subTest(fault=fault):
+                result = self.faulty(fault, "run", "p.tap", "--plan", "p.plan", *INPUTS, "--no-summary")
+                self.assertEqual(result.returncode, 0, result.told)
+                self.assertEqual(result.stdout, self.right)
+                self.assertIn("warning[T1403]", result.told)
+                self.assertNotIn("error", result.told)
+                text = self.reproducer(result.told)
+                for part in (SOURCE, PLAN, "'--plan' 'p.plan'", "---- before the step\ntap-ir", "---- after the step\ntap-"):
+                    self.assertIn(part, text)
+                if fault.split(",")[-1] in WITH_CERTIFICATE:
+                    self.assertIn("---- the certificate\ntap-certificate", text)
+
+    def test_the_source_line(self):
+        result = self.faulty("compose_maps", "run", "p.tap", *INPUTS, "--no-summary")
+        self.assertRegex(result.told, r"^p\.tap:4:5: warning\[T1403\]: step \d+ \(compose_maps\), graph 0, operation")
+        result = self.faulty("compose_maps", "verify", "p.tap")
+        self.assertRegex(result.told, r"^p\.tap:4:5: error\[T1401\]: step \d+ \(compose_maps\), graph 0, operation")
+
+    def test_all_others_stop(self):
+        compile = ["compile", "p.tap", "-o", "made"]
+        commands = {"verify": ["verify", "p.tap", "--plan", "p.plan"], "compile": [*compile, "--plan", "p.plan"],
+                    "opt": ["opt", "p.tap", "--plan", "p.plan", "--stage", "block"],
+                    "require-proof": ["run", "p.tap", "--plan", "p.plan", "--require-proof", *INPUTS],
+                    "bench": ["bench", "p.tap", "--plan", "p.plan", "--runs", "1"]}
+        for name, command in commands.items():
+            for fault in [*WITH_CERTIFICATE, "expand"] + (["schedule"] if name != "opt" else []):
+                with self.subTest(command=name, fault=fault):
+                    result = self.faulty(fault, *command)
+                    self.assertEqual(result.returncode, 70, result.told)
+                    self.assertIn("error[T1401]", result.told)
+                    self.assertRegex(result.told, r"\ntapc: internal error in checking the certificate: [^\n]* is refused: "
+                                                  r"[^\n]*; reproducer written to [^\n]*\n$")
+                    self.assertIn(SOURCE, self.reproducer(result.told))
+                    self.assertNotIn(b"Y:", result.stdout)
+                    self.assertFalse((self.folder / "made").exists())
+
+    def test_a_stage_from_outside(self):
+        """The text of a stage may be wrong itself: it is refused with exit code 5, also by run."""
+        result = self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded", "-o", "p.ir")
+        self.assertEqual(result.returncode, 0, result.told)
+        for command in (["verify", "p.ir"], ["run", "p.ir", *INPUTS]):
+            result = self.faulty("expand", *command)
+            self.assertEqual(result.returncode, 5, result.told)
+            self.assertIn("error[T1401]", result.told)
+            self.assertNotIn("internal error", result.told)
+        # Blocks that do not lie where they are read: the transfers are taken away by hand.
+        text = (self.folder / "p.ir").read_text()
+        self.assertIn("transfer", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
