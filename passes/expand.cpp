@@ -227,7 +227,8 @@ BlockGraph without_tasks(const Program& program, GraphId id) {
   BlockGraph blocks;
   blocks.graph = id;
   auto whole = [&](ValueId v) {
-    auto known = std::find_if(blocks.held.begin(), blocks.held.end(), [v](const Held& held) { return held.value == v; });
+    auto known =
+        std::find_if(blocks.held.begin(), blocks.held.end(), [v](const Held& held) { return held.value == v; });
     const HeldId id(known - blocks.held.begin());
     if (known == blocks.held.end()) blocks.held.push_back({v, everywhere, Box::of_shape(graph[v].type.shape)});
     return id;

@@ -110,8 +110,7 @@ class DeviceExpander {
         const Operation& operation = graph_.operations[o];
         const Mesh* mesh = mesh_of(program_, operation);
         for (std::uint32_t k = 0; k < operation.results.size() && mesh; ++k)
-          if (operation.results[k] == left[v.index()])
-            input_of(v, OperationId(o), k, *mesh);
+          if (operation.results[k] == left[v.index()]) input_of(v, OperationId(o), k, *mesh);
       }
       if (writers_[v.index()].empty())
         result_.inputs.push_back(hold(v, everywhere, Box::of_shape(graph_[v].type.shape)));

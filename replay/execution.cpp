@@ -81,14 +81,15 @@ void Points::add(const Box& members, const Wrote& more) {
 
 namespace {
 
-// Calls `visit` with each of the members, as a box of it alone, until it says no.
-template <class Visit>
-bool every_member(const Box& members, Visit visit) {
-  for (std::optional<ir::Point> at = ir::first_point(members); at;) {
-    Box one;
-    for (std::int64_t place : *at) one.dims.push_back({place, place + 1});
-    if (!visit(one)) return false;
-    if (!ir::next_point(members, *at)) break;
+// Whether `holds` says so of each of the members, as a box of it alone.
+template <class Holds>
+bool every_member(const Box& members, const Holds& holds, Box one = {}) {
+  if (one.rank() == members.rank()) return holds(one);
+  const ir::Range all = members.dims[one.rank()];
+  one.dims.emplace_back();
+  for (std::int64_t i = all.lo; i < all.hi; ++i) {
+    one.dims.back() = {i, i + 1};
+    if (!every_member(members, holds, one)) return false;
   }
   return true;
 }

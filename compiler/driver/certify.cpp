@@ -240,7 +240,9 @@ std::string summary(const Certified& certified) {
 
 void require_justified(const Certified& certified, bool require_proof) {
   const std::vector<check::Finding>& findings = certified.verdict.findings;
-  auto first = [&](check::Standing standing) { return std::ranges::find(findings, standing, &check::Finding::standing); };
+  auto first = [&](check::Standing standing) {
+    return std::ranges::find(findings, standing, &check::Finding::standing);
+  };
   if (auto refused = first(check::Standing::refused); refused != findings.end())
     throw UnjustifiedStep(certified, *refused);
   auto assumed = first(check::Standing::assumed);

@@ -70,9 +70,9 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
-  } catch (const UnjustifiedStep& fault) {
-    return unjustified(session, fault);
-  } catch (const Reported& reported) { return reported.exit_code; } catch (const ir::EvaluationError& error) {
+  } catch (const UnjustifiedStep& fault) { return unjustified(session, fault); } catch (const Reported& reported) {
+    return reported.exit_code;
+  } catch (const ir::EvaluationError& error) {
     session.tell(Diagnostic(Code::run_time, written_at(session.operations, error.operation), error.message));
     return exit_code::run_time;
   } catch (const std::bad_alloc&) {

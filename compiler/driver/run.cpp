@@ -110,9 +110,7 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
-  result.run = [&session, engine, runnable, go_on] {
-    return evaluate_or_go_back(session, *runnable, engine, go_on);
-  };
+  result.run = [&session, engine, runnable, go_on] { return evaluate_or_go_back(session, *runnable, engine, go_on); };
   return result;
 }
 
@@ -120,10 +118,9 @@ int run(Session& session, const RunOptions& options) {
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
-  LoadedProgram program =
-      loaded ? std::move(*loaded)
-             : compiled_program(session, make_runnable(session, options.what, files), engine_of(session, options),
-                                !options.what.source.require_proof);
+  LoadedProgram program = loaded ? std::move(*loaded)
+                                 : compiled_program(session, make_runnable(session, options.what, files),
+                                                    engine_of(session, options), !options.what.source.require_proof);
   const std::vector<DeclaredOutput>& declared = program.outputs;
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);

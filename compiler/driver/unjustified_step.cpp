@@ -58,8 +58,8 @@ void warn_of_a_step_left_out(const Session& session, const UnjustifiedStep& faul
   remember_evidence_for_reproducer(fault.evidence);
   char name[256];
   write_reproducer("checking the certificate", fault.what(), name);
-  const std::string reproducer =
-      *name ? fmt::format("reproducer written to {}", name) : "no reproducer could be written";
+  const std::string reproducer = *name ? fmt::format("reproducer written to {}", name)
+                                       : "no reproducer could be written";
   session.tell(Diagnostic(Code::step_left_out, written_at(session.operations, fault.operation),
                           fmt::format("{}; the program runs as it was before this step", fault.what()))
                    .note("this is a bug in tapc; the result is not affected; " + reproducer));

@@ -16,9 +16,9 @@ struct UnjustifiedStep : InternalError {
   // Of a stage that no program follows: a block graph or a schedule of this program.
   UnjustifiedStep(const ir::Program& program, const std::string& stage, const check::Finding& finding);
 
-  std::string operation = {};             // of the step, as messages name it; empty: of no single one
-  std::vector<ir::Program> before = {};   // the programs before the step, the last of them is what it was given
-  std::string evidence = {};              // for the reproducer: the certificate, and the stages around the step
+  std::string operation = {};            // of the step, as messages name it; empty: of no single one
+  std::vector<ir::Program> before = {};  // the programs before the step, the last of them is what it was given
+  std::string evidence = {};             // for the reproducer: the certificate, and the stages around the step
 };
 
 // Where the operation was written.

@@ -1,6 +1,8 @@
 // Steps that copy operations, find equal ones, simplify cells and compose maps.
 #pragma once
 
+#include "passes/compose_maps.h"
+#include "support/check.h"
 #include "tests/check/case.h"
 
 namespace tap::check::cases {
@@ -91,6 +93,24 @@ inline Case composed() {
   finish(c.after, a, a.add(build(true), {x2, z2}));
   c.step.graphs = {claim({value(0), value(1), value(4)}, {Composed{operation(2), {{0, operation(0), {}}}}})};
   return c;
+}
+
+// h[i] = 3 * x[i]; k[i] = 4 * z[i]; y[i] = h[i + 1 else k[i - 1 else 5]]: what stands outside is composed, too
+inline Case composed_fills() {
+  Build b("y");
+  auto i = b.parallel("i", n);
+  auto h = b.operand(i64, {n}), k = b.operand(i64, {n});
+  CellId outside = b.read(k, {b[i] - 1}, b.literal(i64, 5));
+  CellId cell = b.read(h, {b[i] + 1}, outside);
+  b.result(i64, {n}, {b[i]});
+  Program before;
+  BuildGraph g{before, {}};
+  auto x = g.input("x", i64, {n}), z = g.input("z", i64, {n});
+  auto three = g.add(scaled(3), {x})[0], four = g.add(scaled(4), {z})[0];
+  finish(before, g, g.add(b.map({cell}), {three, four}));
+  passes::PassResult made = passes::compose_maps(before, {});
+  TAP_CHECK(made.program[made.program.main].operations.size() == 1, "nothing was composed");
+  return {"composed fills", std::move(before), std::move(made.program), std::move(made.step)};
 }
 
 }  // namespace tap::check::cases

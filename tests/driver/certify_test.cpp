@@ -30,8 +30,8 @@ TEST(Certify, ARefusedObligationEndsTheCommand) {
 
 // The second of two steps: what the first one made is certified, and the operation is one of what the second one made.
 TEST(Certify, AFaultKnowsWhatWasCertified) {
-  auto outcome = tap::test::compile_text(
-      "program p(X: f32[4]) -> (Y: f32[4]) {\n  H[i] = X[i] * 1\n  Y[i] = H[i] + X[i]\n}");
+  auto outcome =
+      tap::test::compile_text("program p(X: f32[4]) -> (Y: f32[4]) {\n  H[i] = X[i] * 1\n  Y[i] = H[i] + X[i]\n}");
   ASSERT_TRUE(outcome.compiled) << outcome.messages;
   Certified certified = certify(outcome.compiled->program, {});
   ASSERT_GE(certified.certificate.steps.size(), 2u);

@@ -149,6 +149,22 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
                  "split A dim i into 4 over axis m.d\nsplit Y dim i into 4 over axis m.d\n"
                  "split Z dim i into 4 over axis m.d\n",
                  jit),
+      stage_case(
+          "two triangles, in rows on devices",
+          "program p(C: f64[6, 6]) -> (Y: f64[6, 6], Z: f64[6, 6]) {\n"
+          "  Y[i, j] = C[i, j] for i in 0..6, j in 0..i + 1\n"
+          "  Y[i, j] = -C[i, j] for i in 0..6, j in i + 1..6\n  Z[i, j] = Y[i, j] + Y[j, i]\n}",
+          "split Y@0 dim i into 3 over devices {0}, {1}, {2}\nsplit Y@1 dim i into 3 over devices {0}, {1}, {2}\n"
+          "split Z dim i into 3 over devices {0}, {1}, {2}\n",
+          jit),
+      stage_case("a diagonal and both sides of it, in blocks",
+                 mesh + "program p(C: f64[8, 8] @ m[{d}, {}]) -> (Y: f64[8, 8] @ m[{d}, {}]) {\n"
+                        "  Y[i, i] = C[i, i] * 2\n  Y[i, j] = C[i, j] for i in 0..8, j in 0..i\n"
+                        "  Y[i, j] = sum[k] C[i, k] for i in 0..8, j in i + 1..8\n}",
+                 "", jit),
+      stage_case("partials of a writer that takes turns with a map",
+                 "program p(A: f64[3, 4]) -> (Y: f64[6]) {\n  Y[2*i] = A[i, 0]\n  Y[2*i + 1] = sum[k] A[i, k]\n}",
+                 "split Y@1 dim k into 2 over devices {0}, {1}\n", jit),
   };
 }
 

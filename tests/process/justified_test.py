@@ -182,12 +182,18 @@ program p(x: f32[1, 2, 3, 3], w: f32[2, 1, 1]) -> (y: f32[1, 2, 5, 5]) {
 program p(x: f32[1, 2, 5]) -> (y: f32[1, 2, 7]) { y = max_pool1d<window = 1, stride = 1, pad = 1>(relu(x)) }
 """, ""),
     **{f"reads with bounds, compared by {op}": (
-        f"program p(c: T[5]) -> (v: bool[5]) {{ v[x] = c[x - 1 else 7] {op} c[x + 1 else 4] }}\n", "")
+        f"program p(a: T[5]) -> (v: bool[5]) {{\n    c[x] = a[x] * 2\n    v[x] = c[x - 1 else 7] {op} c[x + 1 else 4]\n}}\n", "")
        for op in ("<", "<=", ">", ">=", "==", "!=")},
+    "a fill that is computed": ("""program p(c: T[5], d: T[5]) -> (v: T[5]) {
+    t[i] = c[i] + 1
+    u[i] = d[i] * 2
+    v[x] = t[x - 1 else u[4 - x]] + u[x + 1 else t[x]]
+}
+""", ""),
     "no step on a mesh": ("""mesh m = [a: 2]
 program p(x: T[6] @ m[{a}]) -> (y: T[6] @ m[{a}]) {
     y = iterate t in 0..0 (u = x) {
-        v[i] = u[i - 1 else 0] + u[i + 1 else 0] + T(t)
+        v[i] = u[i - 1 else 0] + u[i + 1 else 0] + T(t) for i in 0..6
         w[i] = v[i - 1 else 1] + u[i] + v[5 - i]
         w
     }

@@ -29,10 +29,10 @@ ir::Certificate with_fault(ir::Certificate certificate) {
 
 // The mangled names of the checker's entries, which the linker is given, too (tests/CMakeLists.txt).
 #define CHECK_NAME "_ZN3tap5check5checkERKNS_2ir11CertificateERKSt6vectorINS0_5StageESaIS6_EE"
-#define EXPANSION_NAME \
+#define EXPANSION_NAME                                                                              \
   "_ZN3tap5check15check_expansionERKNS_2ir7ProgramERKSt6vectorINS1_10BlockGraphESaIS6_EERKNSt7__cx" \
   "x1112basic_stringIcSt11char_traitsIcESaIcEEERNS0_7VerdictE"
-#define SCHEDULE_NAME \
+#define SCHEDULE_NAME                                                                               \
   "_ZN3tap5check14check_scheduleERKNS_2ir7ProgramERKNS1_8ScheduleERKNSt7__cxx1112basic_stringIcSt1" \
   "1char_traitsIcESaIcEEERNS0_7VerdictE"
 
@@ -44,8 +44,7 @@ void real_expansion(const ir::Program&, const std::vector<ir::BlockGraph>&, cons
                     Verdict&) asm("__real_" EXPANSION_NAME);
 void wrapped_expansion(const ir::Program&, const std::vector<ir::BlockGraph>&, const std::string&,
                        Verdict&) asm("__wrap_" EXPANSION_NAME);
-void real_schedule(const ir::Program&, const ir::Schedule&, const std::string&,
-                   Verdict&) asm("__real_" SCHEDULE_NAME);
+void real_schedule(const ir::Program&, const ir::Schedule&, const std::string&, Verdict&) asm("__real_" SCHEDULE_NAME);
 void wrapped_schedule(const ir::Program&, const ir::Schedule&, const std::string&,
                       Verdict&) asm("__wrap_" SCHEDULE_NAME);
 
