@@ -239,6 +239,7 @@ std::string summary(const Certified& certified) {
 }
 
 void require_justified(const Certified& certified, bool require_proof) {
+  Phase phase("checking the certificate");
   const std::vector<check::Finding>& findings = certified.verdict.findings;
   auto first = [&](check::Standing standing) {
     return std::ranges::find(findings, standing, &check::Finding::standing);
