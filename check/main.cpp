@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   check::Verdict verdict = check::check(certificate, stages, rules ? &*rules : nullptr);
   if (auto* source = std::get_if<ir::Program>(&read.front()); source && !verdict.refused()) list_trusted_laws(*source);
   std::map<std::string_view, std::size_t> proved;
-  for (const auto& [obligation, standing, where, detail] : verdict.findings) {
+  for (const auto& [obligation, standing, where, detail, at] : verdict.findings) {
     const char* said = standing == check::Standing::refused ? "refused" : "assumed";
     if (standing == check::Standing::proved) ++proved[check::name_of(obligation)];
     else std::fputs(fmt::format("{} {}: {}: {}\n", said, check::name_of(obligation), where, detail).c_str(), stdout);
