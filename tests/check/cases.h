@@ -9,8 +9,9 @@ namespace tap::check::cases {
 
 inline std::vector<Case> all() {
   std::vector<Case> cases;
-  for (auto make : {copied, equal, simplified, composed, composed_fills, inlined, unrolled, two_steps, grouped, blocked, partials,
-                    partials_of_a_kernel, walked, scan_forwards, scan_backwards, moved, moved_on_lists, apart, folded})
+  for (auto make :
+       {copied, equal, simplified, composed, composed_fills, inlined, unrolled, two_steps, grouped, blocked, partials,
+        partials_of_a_kernel, walked, scan_forwards, scan_backwards, moved, moved_on_lists, apart, folded})
     cases.push_back(make());
   return cases;
 }
