@@ -17,6 +17,7 @@ namespace tap::backend {
 struct CheckBudget {
   double points = 0;
   double most = 0;
+  double deep = 0;  // where reductions are to stay as long as they can
 };
 // How each dim may become smaller: all at once, or last, or not at all.
 enum class Shrinks : std::uint8_t { with_others, last, never };

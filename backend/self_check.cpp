@@ -207,7 +207,7 @@ std::vector<Shrinks> how_dims_shrink(const Operator& op, bool deep) {
 SelfCheckOptions self_check_options(bool on) {
   SelfCheckOptions options;
   options.on = on;
-  if (tests_are_thorough()) options = {true, {20000, 200000}};
+  if (tests_are_thorough()) options = {true, {20000, 200000, 200000}};
   return options;
 }
 
@@ -223,7 +223,7 @@ std::vector<CheckCase> cases_for(const Program& program, const KernelSource& sou
         whole.dims[d] = {source.op.dims[d].range.lo, source.op.dims[d].range.lo + 1};
     if (whole.empty()) continue;
     for (bool deep : {false, true}) {
-      const CheckBudget budget{deep ? options.budget.most : options.budget.points, options.budget.most};
+      const CheckBudget budget{deep ? options.budget.deep : options.budget.points, options.budget.most, 0};
       auto sizes = choose_sizes(whole, source.steps, how_dims_shrink(source.op, deep), budget, points);
       if (!sizes || maker.cells_of(box_at(whole, *sizes, false)) > options.budget.most) continue;
       if (deep) trials.push_back(maker.make(box_at(whole, *sizes, false), CheckNumbers::positive, false));

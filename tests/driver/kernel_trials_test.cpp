@@ -18,7 +18,7 @@ namespace {
 
 using namespace backend;
 
-const SelfCheckOptions thorough{true, {20000, 200000}};
+const SelfCheckOptions thorough{true, {20000, 200000, 200000}};
 
 Library library_of(const CompiledProgram& compiled) { return {"t", &compiled.kernels.kernels, {0}, false}; }
 

@@ -35,7 +35,7 @@ inline constexpr KernelProgram kernel_programs[] = {
      "u[i, j] = t[i, j] + c[j]; Y[i, j] = max(u[i, j], 0.0) }",
      true},
     {"large product, bias and a rectifier",
-     "program p(A: f32[301, 700], B: f32[700, 600], c: f32[600]) -> (Y: f32[301, 600]) { t[i, j] = sum[k] A[i, k] * "
+     "program p(A: f64[130, 700], B: f64[700, 310], c: f64[310]) -> (Y: f64[130, 310]) { t[i, j] = sum[k] A[i, k] * "
      "B[k, "
      "j]; u[i, j] = t[i, j] + c[j]; Y[i, j] = max(u[i, j], 0.0) }",
      true},
