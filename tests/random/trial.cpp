@@ -86,13 +86,18 @@ class Evaluation {
     const int way = static_cast<int>(choose_(4));
     if (trial_.strict || way == 3) return as_by_default();
     trial_.sharded = way == 0;
-    for (const std::string& feature : trial_.source.features)
-      if (is_held_back(feature, HeldBack::under_shardings)) trial_.sharded = false;
+    if (holds_back(HeldBack::under_shardings)) trial_.sharded = false;
     if (trial_.sharded) shard_at_random(program_, choose_);
     under_a_plan();
   }
 
  private:
+  bool holds_back(HeldBack::How how) const {
+    for (const std::string& feature : trial_.source.features)
+      if (is_held_back(feature, how)) return true;
+    return false;
+  }
+
   void make_inputs() {
     const Values values = trial_.strict ? Values::any : trial_.source.special ? Values::special : Values::small;
     for (ValueId v : program_[program_.main].inputs) {
@@ -183,6 +188,7 @@ class Evaluation {
     backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels);
     if (std::string why = check::test::refusal_of(sharded, schedule); !why.empty()) trial_.failure = "refused: " + why;
     if (!trial_.failure.empty() || choose_(2)) return;
+    if ((trial_.fuse_more || trial_.features.count("groups")) && holds_back(HeldBack::native_groups)) return;
     backend::ExecuteOptions options;
     options.threads = static_cast<std::size_t>(1 + choose_(2));
     options.exact_arithmetic = trial_.strict;
