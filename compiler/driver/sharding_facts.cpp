@@ -17,7 +17,7 @@ using ir::Box;
 // Of a tensor that nobody has, but whose operator can be looked at all the same.
 constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t bytes_of(const Box& box, const ir::TensorType& type) {
+std::int64_t bytes_of_box(const Box& box, const ir::TensorType& type) {
   Box inside = intersect(box, Box::of_shape(type.shape));
   try {
     return inside.empty() ? 0 : checked::mul(inside.size(), static_cast<std::int64_t>(size_of(type.element)));
@@ -45,8 +45,8 @@ std::vector<SharedBytes> shared_by_halves(const ir::Operator& op, std::uint32_t 
   for (std::uint32_t operand = 0; operand < op.operands.size(); ++operand) {
     const ir::TensorType& type = op.operands[operand];
     Box a = read_by(op, operand, lower), b = read_by(op, operand, upper);
-    std::int64_t bytes = bytes_of(intersect(a, b), type);
-    if (bytes > 0) list.push_back({operand, bytes, bytes == bytes_of(read_by(op, operand, whole), type)});
+    std::int64_t bytes = bytes_of_box(intersect(a, b), type);
+    if (bytes > 0) list.push_back({operand, bytes, bytes == bytes_of_box(read_by(op, operand, whole), type)});
   }
   return list;
 }
@@ -80,7 +80,7 @@ DimFacts facts_of(const ir::Program& program, const ir::Operator& op, std::uint3
   facts.combined_by = program[*monoid].name;
   for (const ir::Access& write : op.writes)
     if (__builtin_add_overflow(facts.partial_bytes,
-                               bytes_of(write.projection.bounds(op.box()), op.results[write.tensor]),
+                               bytes_of_box(write.projection.bounds(op.box()), op.results[write.tensor]),
                                &facts.partial_bytes))
       facts.partial_bytes = too_many;
   return facts;
