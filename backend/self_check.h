@@ -21,7 +21,7 @@ namespace tap::backend {
 
 struct SelfCheckOptions {
   bool on = true;
-  CheckBudget budget = {3000, 30000, 3000};
+  CheckBudget budget = {3000, 20000, 0};
 };
 // As TAPC_SELF_CHECK says, which is for tests: `thorough` tries larger boxes, also where it is not asked for. Unset: as asked.
 SelfCheckOptions self_check_options(bool on);
