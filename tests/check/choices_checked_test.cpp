@@ -8,13 +8,13 @@ using namespace choices_test;
 
 // ---- orders of products
 
-const char* chain = R"(
+const char* chain_text = R"(
     program p(A: i64[2, 9], B: i64[9, 3], C: i64[3, 8]) -> (Y: i64[2, 8]) {
         Y[i, l] = sum[j, k] A[i, j] * B[j, k] * C[k, l]
     })";
 
 TEST(Choices, AProductOfThreeIsReassociatedByItself) {
-  Offered o = offer(chain);
+  Offered o = offer(chain_text);
   auto found = choices(o.program);
   ASSERT_EQ(found.count("Y"), 1u);
   const std::string rule =
@@ -29,7 +29,7 @@ TEST(Choices, AProductOfThreeIsReassociatedByItself) {
 }
 
 TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
-  Offered o = offer(chain);
+  Offered o = offer(chain_text);
   auto operations = [&](const std::string& lines, bool require_proof) {
     Program out = picked(o.program, lines, require_proof).last();
     return out[out.main].operations.size();
@@ -42,7 +42,7 @@ TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
 // ---- the checker
 
 TEST(Choices, AnotherGraphThanTheOneThatWasPickedIsRefused) {
-  Offered o = offer(chain);
+  Offered o = offer(chain_text);
   Way w = picked(o.program, "choose Y 1\n");
   ASSERT_EQ(w.certificate.steps.size(), 1u);
   cases::Case c{"picked", w.stages[0], w.stages[1], w.certificate.steps[0]};
@@ -65,7 +65,7 @@ TEST(Choices, AnotherGraphThanTheOneThatWasPickedIsRefused) {
 }
 
 TEST(Choices, AChoiceThatIsCarriedAlongKeepsItsRules) {
-  Offered o = offer(chain);
+  Offered o = offer(chain_text);
   cases::Case c{"kept", o.program, o.program, {"none", {}, {}, {}}};
   GraphClaim claim{o.program.main, o.program.main, {}, {}, {}};
   const Graph& main = o.program[o.program.main];

@@ -44,7 +44,7 @@ TEST(Loops, TextOfEveryExample) {
       CompileOptions options;
       options.program = name;
       for (const auto& [dim, size] : example.dims) options.dims[dim] = {size};
-      auto outcome = test::compile_text(source, options);
+      auto outcome = tap::test::compile_text(source, options);
       ASSERT_TRUE(outcome.compiled) << example.file << outcome.messages;
       kernels += expect_texts(outcome.compiled->program, std::string(example.file) + " " + name);
     }
@@ -87,7 +87,7 @@ program main(lo_i: f32[6, 3], acc0: f32[3], ids: i64[6]) -> (index: f32[], sprea
                                           "count", "d",      "p",     "c",       "unused", "lo_i",   "acc0",  "ids",
                                           "index", "spread", "taken", "u",       "v",      "main"};
   auto loops = [](const std::string& text) {
-    auto outcome = test::compile_text(text);
+    auto outcome = tap::test::compile_text(text);
     EXPECT_TRUE(outcome.compiled) << outcome.messages << text;
     std::vector<std::string> all;
     if (!outcome.compiled) return all;
