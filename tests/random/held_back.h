@@ -16,12 +16,7 @@ inline constexpr HeldBack held_back[] = {
     {"comparison of neighbours", HeldBack::altogether,
      "T1401: compose_maps and two bounded reads, compared by > or >="},
     {"triangular writers", HeldBack::under_shardings, "T1401: what is copied is not there"},
-    {"triangular product", HeldBack::under_shardings, "the same, and: partials have a monoid that combines them"},
-    {"map beside reduction", HeldBack::under_shardings,
-     "partials have a monoid that combines them: explicit_reshards.cpp"},
-    {"stored narrow", HeldBack::native_groups, "the masked store of one lane writes 4 bytes"},
-    {"standard product", HeldBack::native_groups, "the same"},
-    {"contraction", HeldBack::native_groups, "the same"},
+    {"triangular product", HeldBack::under_shardings, "the same"},
 };
 
 inline bool is_held_back(std::string_view feature, HeldBack::How how) {

@@ -45,7 +45,7 @@ void report(std::uint64_t seed, const Trial& first, bool reduce) {
 // How many features are too rare: a generator that hardly makes them tests little of them.
 int coverage(std::map<std::string, std::uint64_t> seen, std::uint64_t count) {
   std::map<std::string, double> wanted;
-  for (const std::string& feature : all_features()) wanted[feature] = 4;
+  for (const std::string& feature : all_features()) wanted[feature] = 1;
   for (const PlanFeature& feature : plan_features()) wanted[feature.name] = feature.least;
   int missing = 0;
   for (const auto& [feature, least] : wanted) {
