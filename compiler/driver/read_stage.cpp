@@ -65,7 +65,7 @@ bool is_stage(std::string_view text) {
          std::ranges::any_of(later, [text](const Stage& stage) { return text.starts_with(stage.begins); });
 }
 
-ir::Program read_stage(const Session& session, FileId file) {
+ir::Program read_stage(const Session& session, FileId file, LawMemory& laws) {
   Phase phase("reading a stage");
   require_graph(session, file);
   auto parsed = ir::parse_program(session.sources.file(file).text());
@@ -74,6 +74,7 @@ ir::Program read_stage(const Session& session, FileId file) {
   for (const std::string& violation : ir::verify(program)) throw malformed(session, file, {1, violation});
   // A file of operators alone has none, which is well formed; but it is not what a stage is of.
   if (!program.main.valid()) throw malformed(session, file, {1, "no `main` says which graph is the program"});
+  settle_laws(session, file, program, laws);
   require_legal(session, file, program);
   return program;
 }
@@ -84,8 +85,7 @@ Compiled compile_or_read(Session& session, FileId file, const CompileOptions& op
   require_plain(options, session.sources.file(file).path());
   session.reads_stage = true;
   Compiled compiled;
-  compiled.program = read_stage(session, file);
-  settle_laws(file, compiled.program, options.laws ? *options.laws : law_memory());
+  compiled.program = read_stage(session, file, options.laws ? *options.laws : law_memory());
   compiled.has_program = true;
   const ir::Graph& graph = compiled.program[compiled.program.main];
   compiled.name = graph.name;

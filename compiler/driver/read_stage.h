@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/driver/compile_file.h"
+#include "compiler/frontend/laws_memory.h"
 #include "ir/graph.h"
 
 namespace tap::driver {
@@ -9,7 +10,7 @@ namespace tap::driver {
 bool is_stage(std::string_view text);
 
 // Throws Failure, exit 1, where the text is no stage, or a malformed one.
-ir::Program read_stage(const Session& session, FileId file);
+ir::Program read_stage(const Session& session, FileId file, LawMemory& laws);
 
 // Compiles the file, or reads the stage, whose results are named as its outputs are.
 Compiled compile_or_read(Session& session, FileId file, const CompileOptions& options);

@@ -17,8 +17,18 @@ void settle(Law& claimed, Law found) {
   if (claimed == Law::proved && found != Law::proved) claimed = Law::assumed;
 }
 
-Failure refused(FileId file, const ir::Program& program, const ir::Monoid& monoid, const LawVerdict& verdict) {
-  Diagnostic d(Code::bad_stage, Span{file, 0, 0},
+// The line that declares the monoid; the text is one that was read.
+Span declared_at(const Session& session, FileId file, std::size_t number) {
+  const std::string& text = session.sources.file(file).text();
+  const std::string begin = fmt::format("monoid {} ", number);
+  std::size_t at = text.starts_with(begin) ? 0 : text.find("\n" + begin);
+  if (at == text.npos) return {file, 0, 0};
+  if (at > 0) ++at;
+  return {file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(std::min(text.find('\n', at), text.size()))};
+}
+
+Failure refused(Span declared, const ir::Program& program, const ir::Monoid& monoid, const LawVerdict& verdict) {
+  Diagnostic d(Code::law_broken, declared,
                fmt::format("the text claims laws of the monoid `{}` that it does not have", monoid.name));
   for (const LawCounterexample& broken : verdict.broken) {
     std::string at;
@@ -30,8 +40,9 @@ Failure refused(FileId file, const ir::Program& program, const ir::Monoid& monoi
 
 }  // namespace
 
-void settle_laws(FileId file, ir::Program& program, LawMemory& memory) {
-  for (ir::Monoid& monoid : program.monoids) {
+void settle_laws(const Session& session, FileId file, ir::Program& program, LawMemory& memory) {
+  for (std::size_t m = 0; m < program.monoids.size(); ++m) {
+    ir::Monoid& monoid = program.monoids[m];
     ir::MonoidLaws& laws = monoid.laws;
     bool claims = is_claimed(laws.associative) || is_claimed(laws.identity) || is_claimed(laws.commutative) ||
                   is_claimed(laws.fold);
@@ -44,7 +55,7 @@ void settle_laws(FileId file, ir::Program& program, LawMemory& memory) {
     };
     bool breaks = std::any_of(verdict.broken.begin(), verdict.broken.end(), is_broken);
     if (breaks || (is_claimed(laws.commutative) && verdict.laws.commutative == Law::broken))
-      throw refused(file, program, monoid, verdict);
+      throw refused(declared_at(session, file, m), program, monoid, verdict);
     settle(laws.associative, verdict.laws.associative);
     settle(laws.identity, verdict.laws.identity);
     settle(laws.commutative, verdict.laws.commutative);

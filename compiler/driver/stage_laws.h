@@ -9,6 +9,6 @@
 namespace tap::driver {
 
 // A law that the text claims and numbers break is a Failure; one that it calls proved and we cannot prove becomes assumed.
-void settle_laws(FileId file, ir::Program& program, LawMemory& memory);
+void settle_laws(const Session& session, FileId file, ir::Program& program, LawMemory& memory);
 
 }  // namespace tap::driver

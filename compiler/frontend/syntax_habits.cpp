@@ -86,9 +86,9 @@ class Habits : HabitPlace {
   // program p(sum: f32[8]) …: `sum[i] + 1` and `sum[] = …` are reductions without an operand or a variable.
   bool name_of_reduction() {
     for (std::size_t i = 1; i + 1 < list_.tokens.size(); ++i) {
-      const K before_name = list_.kind(i - 1);
+      const std::string_view left = list_.text_of(i - 1);
       bool declares = list_.kind(i) == K::reduction && list_.kind(i + 1) == K::colon &&
-                      (before_name == K::lparen || before_name == K::comma || list_.text_of(i - 1) == "const");
+                      (left == "(" || left == "," || left == "const");
       if (!declares) continue;
       d_ = Diagnostic(Code::reserved_name, list_.span(i),
                       fmt::format("`{}` is a built-in name and cannot name a tensor", list_.text_of(i)));
@@ -237,30 +237,36 @@ class Habits : HabitPlace {
     return true;
   }
 
-  // a if c else b
+  // a if c else b: found at the `else`, or at the `if` where only an operator could follow `a`.
   bool choice_behind() {
-    if (list_.kind(at_) != K::else_) return false;
-    std::size_t test = at_;
-    while (test > 0 && list_.kind(test) != K::if_ && list_.kind(test) != K::assign) --test;
-    if (test == 0 || list_.kind(test) != K::if_ || !ends_operand(list_.kind(test - 1))) return false;
+    std::size_t test = at_, other = at_;
+    auto jump = [&](std::size_t i) { return opens(list_.kind(i)) && list_.partner[i] != TokenList::none; };
+    if (list_.kind(at_) == K::if_) {
+      while (list_.kind(other) != K::else_ && list_.kind(other) != K::end && !closes(list_.kind(other)))
+        other = jump(other) ? list_.partner[other] + 1 : other + 1;
+    } else {
+      while (test > 0 && list_.kind(test) != K::if_ && list_.kind(test) != K::assign) --test;
+    }
+    if (list_.kind(other) != K::else_ || test == 0 || list_.kind(test) != K::if_ || !ends_operand(list_.kind(test - 1)))
+      return false;
     auto separates = [&](std::size_t i) {
       K k = list_.kind(i);
       return k == K::assign || k == K::comma || k == K::semicolon || k == K::end || k == K::then || k == K::else_;
     };
     // Whole brackets belong to the operand; one that opens before it or closes behind it does not.
-    std::size_t first = test, last = at_;
+    std::size_t first = test, last = other;
     while (first > 0 && !separates(first - 1) && !opens(list_.kind(first - 1))) {
       --first;
       if (closes(list_.kind(first)) && list_.partner[first] != TokenList::none) first = list_.partner[first];
     }
     while (!separates(last + 1) && !closes(list_.kind(last + 1)) &&
-           (last == at_ || !list_.tokens[last + 1].first_on_line)) {
+           (last == other || !list_.tokens[last + 1].first_on_line)) {
       ++last;
-      if (opens(list_.kind(last)) && list_.partner[last] != TokenList::none) last = list_.partner[last];
+      if (jump(last)) last = list_.partner[last];
     }
-    if (first == test || last == at_) return false;
+    if (first == test || last == other) return false;
     std::string choice =
-        fmt::format("if {} then {} else {}", text(test + 1, at_ - 1), text(first, test - 1), text(at_ + 1, last));
+        fmt::format("if {} then {} else {}", text(test + 1, other - 1), text(first, test - 1), text(other + 1, last));
     tell(list_.span(test), "the condition of a choice comes first", fmt::format("write `{}`", choice));
     d_.fix(join(list_.span(first), list_.span(last)), choice);
     return true;
