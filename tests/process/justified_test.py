@@ -219,7 +219,7 @@ class SeveralWriters(TapcTest):
         inputs = ["--no-summary"]
         for name in re.findall(r"(\w+): ?\w+\[", text.split("->")[0]):
             inputs += ["-i", name + ("=rand:3" if name == "B" else "=iota")]
-        wanted = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes", "none", "--no-verify", timeout=60)
+        wanted = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes", "none", timeout=60)
         for extra in ([], ["--engine", "interp"]):
             made = self.tapc("run", "p.tap", *options, *inputs, *extra, timeout=60)
             if made.returncode != 0 or "T1403" in made.told:

@@ -281,7 +281,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 self.assertRegex(result.told, helped)
 
     def test_an_axis_of_two_meshes_needs_its_mesh(self):
-        self.write("p.tap", "mesh other = [data: 2]\n" + PROGRAM)
+        self.write("p.tap", "mesh other = [data: 6]\n" + PROGRAM)
         self.write("p.plan", "plan 1\nsplit H dim i into 2 over data\n")
         self.expect(1, "several meshes have an axis `data`(?s:.*)help: write one of `other.data`, `pod.data`", "verify",
                     "p.tap", "--plan", "p.plan")

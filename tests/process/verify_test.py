@@ -187,7 +187,7 @@ class VerifyTest(TapcTest):
                  "how many are in a row": (-2, r"apply .* times (\d+) by", "well-formed|expansion|held"),
                  "a step of a row": (-2, r"apply .* by \((\d+)", "well-formed|expansion|held"),
                  "an output": (-2, r"output \((\d+)", "well-formed"),
-                 "a box of a call": (-1, r"  kernel \d+ of \d+ on \[(\d+)\.\.", "schedule|memory"),
+                 "a box of a call": (-1, r"  kernel \d+ of \d+ on \[(\d+)\.\.", "well-formed|schedule|memory"),
                  "another kernel": (-1, r"  kernel (\d+)", "well-formed"),
                  "another operation": (-1, r"operation \d+ of (\d+) is", "well-formed"),
                  "a buffer": (-1, r"  kernel .* \(b(\d+)", "well-formed|schedule|memory"),
