@@ -103,6 +103,23 @@ class PartsOfValue {
     return all.lo < all.hi ? all : Range{0, 0};
   }
 
+  // The points at which a part computes from block `b` of the operand that has the dim as an axis. Such an axis may have more
+  // cells than the part has points: `Y[i, j] = -A[i, j] for j in i + 1..4` computes at 1..4 of an axis of 4.
+  static Range points_of_block(const PlacedPart& part, const Range& points, std::size_t dim, std::int64_t count,
+                               std::int64_t b) {
+    const ir::Operator& op = *part.written->op;
+    for (const ir::Access& read : op.reads)
+      for (std::size_t a = 0; a < read.projection.start.rows.size(); ++a) {
+        const ir::AffineExpr& row = read.projection.start.rows[a];
+        ir::AffineExpr along = ir::AffineExpr::variable(op.dims.size(), dim);
+        along.offset = row.offset;
+        if (!(row == along) || read.projection.shape[a] != 1) continue;
+        Range cells = ir::Blocks{count}.block({0, op.operands[read.tensor].shape[a]}, b);
+        return {std::max(points.lo, cells.lo - row.offset), std::min(points.hi, cells.hi - row.offset)};
+      }
+    return ir::Blocks{count}.block(points, b);
+  }
+
   // By block of the value along the axis: the blocks of the part that it has cells of.
   std::vector<std::vector<std::int64_t>> overlap(const PlacedPart& part, std::size_t axis, const Parts& cut) const {
     std::int64_t count = shards_of(cut);
@@ -117,7 +134,8 @@ class PartsOfValue {
     Range points = part.written->op->dims[*part.factors.factors[bound[0]].dim].range;
     std::int64_t size = std::max<std::int64_t>(1, (shape_[axis] + count - 1) / count);
     for (std::int64_t b = 0; b < count; ++b) {
-      Range cells = image(part, axis, bound[0], ir::Blocks{count}.block(points, b));
+      Range cells =
+          image(part, axis, bound[0], points_of_block(part, points, *part.factors.factors[bound[0]].dim, count, b));
       if (cells.empty()) continue;
       for (std::int64_t own = cells.lo / size; own <= (cells.hi - 1) / size; ++own)
         lists[static_cast<std::size_t>(own)].push_back(b);

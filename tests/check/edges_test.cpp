@@ -73,7 +73,8 @@ std::string refusal_of_partials_of_a_walk(Law commutative, bool walk) {
 }
 
 TEST(Edges, PartialsOfAWalkAreOutOfOrder) {
-  EXPECT_EQ(refusal_of_partials_of_a_walk(Law::proved, true), "accepted");
+  // No pass makes these: the verifier refuses blocks of a walk that are cut once more. The law is demanded before that.
+  EXPECT_EQ(refusal_of_partials_of_a_walk(Law::proved, true), "well-formed");
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::broken, true), "laws");
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::broken, false), "accepted");
 }

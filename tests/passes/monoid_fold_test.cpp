@@ -77,8 +77,10 @@ TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
   Program program = lowered(weighted(7));
   Picked picked = pick(program, {});
   EXPECT_EQ(rules_of(picked.before),
-            (std::vector<std::string>{"the fold of `tally` over j at once and a contraction",
-                                      "the fold of `tally` in blocks of 4 of j and a contraction"}));
+            (std::vector<std::string>{
+                "the fold of `tally` over j at once and a contraction, assuming that the laws of `tally` hold",
+                "the fold of `tally` in blocks of 4 of j and a contraction, assuming that the laws "
+                "of `tally` hold"}));
   EXPECT_EQ(operations_of(picked.after), (std::vector<std::string>{"M.m", "M.e", "M.s", "M.o", "M"}));
   Program without = lowered(tally +
                             "program p(T: i64[5, 7]) -> (M: i64[5], S: i64[5], O: i64[5]) {\n"
