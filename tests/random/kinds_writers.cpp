@@ -8,8 +8,10 @@ namespace tap::random {
 namespace {
 
 // Y[i, j] = x[i, j] for j in 0..i + 1        Y[i, j] = -x[i, j] for j in i + 1..n
+// Not without rows: of a local that nothing writes, every axis has size 0.
 void triangular_writers(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.shape[0] <= k.shape[1]; });
+  auto x =
+      g.some_where([](const Known& k) { return k.shape.size() == 2 && k.shape[0] > 0 && k.shape[0] <= k.shape[1]; });
   if (!x) return;
   const std::string name = g.fresh(), n = std::to_string(x->shape[1]);
   const std::string above = g.around(*x, at(*x, {"i", "j"}), {"i", "j"});
@@ -42,7 +44,7 @@ void triangular_product(Generator& g) {
 void map_beside_reduction(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size());
-  if (i.size() < 2 || x.shape.back() == 0) return;
+  if (i.size() < 2 || x.shape.back() == 0 || x.shape[0] == 0) return;
   Names first = i, left(i.begin(), i.end() - 1), to = left, other = left;
   first.back() = "0";
   const bool interleaved = g.choose(2);
