@@ -7,7 +7,6 @@
 
 #include "check/check.h"
 #include "compiler/driver/line_span.h"
-#include "compiler/frontend/laws.h"
 #include "compiler/frontend/legality.h"
 #include "ir/text_names.h"
 #include "support/checked.h"
@@ -42,13 +41,12 @@ std::string point_of(const Operator& op, const Point& point) {
 
 class StageLegality {
  public:
-  StageLegality(const Session& session, FileId file, Program& program)
+  StageLegality(const Session& session, FileId file, const Program& program)
       : session_(session), file_(file), program_(program) {
     for (const Operator& op : program.operators) operators_.push_back(without_blocks(op));
   }
 
   void run() {
-    for (std::size_t m = 0; m < program_.monoids.size(); ++m) laws(m);
     for (std::size_t g = 0; g < program_.graphs.size(); ++g) sizes(g);
     for (std::size_t o = 0; o < operators_.size(); ++o) reads(o);
     for (std::size_t g = 0; g < program_.graphs.size(); ++g)
@@ -80,28 +78,6 @@ class StageLegality {
   std::size_t line_of_operator(std::size_t o) const { return line_of(fmt::format("operator {} ", o)); }
   std::size_t line_of_value(std::size_t g, std::size_t v) const {
     return line_of(fmt::format("  value {} ", v), line_of(fmt::format("graph {} ", g)));
-  }
-
-  static MonoidLaws laws_of(const Program& program, const Monoid& monoid) {
-    for (const char* name : {"sum", "prod", "max", "min", "any", "all"})
-      if (auto known = builtin_monoid(name, monoid.components[0].type); known && equal_structure(*known, monoid))
-        return known->laws;
-    return check_laws(program, monoid).laws;
-  }
-  void laws(std::size_t m) {
-    Monoid& monoid = program_.monoids[m];
-    const MonoidLaws found = laws_of(program_, monoid);
-    auto law = [&](Law& said, Law is, const char* what) {
-      const bool claimed = said == Law::proved || said == Law::assumed;
-      if (claimed && is == Law::broken)
-        refuse(Code::law_broken, line_of(fmt::format("monoid {} ", m)),
-               fmt::format("the monoid `{}` is said to {}, and does not", monoid.name, what));
-      if (claimed && is != Law::proved) said = is;
-    };
-    law(monoid.laws.associative, found.associative, "be associative");
-    law(monoid.laws.identity, found.identity, "have its identity");
-    law(monoid.laws.commutative, found.commutative, "be commutative");
-    law(monoid.laws.fold, found.fold, "be what its fold says");
   }
 
   // Memory is counted in bytes, in 64 bits.
@@ -190,14 +166,14 @@ class StageLegality {
 
   const Session& session_;
   const FileId file_;
-  Program& program_;
+  const Program& program_;
   std::vector<Operator> operators_;
   Legality legality_;
 };
 
 }  // namespace
 
-void require_legal(const Session& session, FileId file, Program& program) {
+void require_legal(const Session& session, FileId file, const Program& program) {
   StageLegality(session, file, program).run();
 }
 

@@ -9,8 +9,7 @@
 
 namespace tap::driver {
 
-// Throws Failure, exit 1, with the place in the stage's text. What the text says of the laws of its monoids is not believed either:
-// they are proved anew, or sampled and then no more than assumed. Pre: the program is well formed.
-void require_legal(const Session& session, FileId file, ir::Program& program);
+// Throws Failure, exit 1, with the place in the stage's text. Pre: the program is well formed.
+void require_legal(const Session& session, FileId file, const ir::Program& program);
 
 }  // namespace tap::driver

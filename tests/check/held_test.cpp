@@ -12,7 +12,9 @@ using namespace cases;
 constexpr const char* right = "";
 constexpr const char* by = "held";
 
-std::string refused(const Program& program) { return first_refusal(check({}, {{&program, hash_of(program)}})); }
+std::string refused(const Program& program) {
+  return first_refusal(check({}, {{&program, hash_of(program)}}, nullptr, true));
+}
 
 PlannedSplit on(std::string operation, Blocks blocks, std::string axis) {
   return {std::move(operation), "i", std::move(blocks), Placement::mesh_axis, "m", AxisRef{std::move(axis), {}}};
@@ -62,7 +64,7 @@ TEST(Held, WhatIsPlacedAlikeIsConnectedDirectly) {
 TEST(Held, DoesNotDependOnTheNumberOfDevices) {
   for (std::int64_t devices : {4, 4096}) {
     Program p = sharded(Blocks{devices}, devices);
-    Verdict verdict = check({}, {{&p, hash_of(p)}});
+    Verdict verdict = check({}, {{&p, hash_of(p)}}, nullptr, true);
     EXPECT_FALSE(verdict.refused()) << refusals(verdict);
     EXPECT_EQ(verdict.count(Standing::proved), 3u);  // the chain, and of z and of w what they read
   }

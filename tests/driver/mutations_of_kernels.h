@@ -3,6 +3,8 @@
 // change together.
 #pragma once
 
+#include <algorithm>
+
 #include "tests/driver/mutations_of_schedules.h"
 
 namespace tap::driver::test {
@@ -192,11 +194,21 @@ inline std::vector<StageKind<Schedule>> kernel_kinds() {
        }},
       {"an operand that is prepared, given as it is", either,
        [](Schedule& s, Random& r) {
-         auto* call = any_task<ir::KernelCall>(s, r);
-         for (ir::BufferMember& one : call ? call->buffers : std::vector<ir::BufferMember>{})
-           if (s.buffers[one.id.index()].place == ir::BufferPlace::prepared)
-             return one.id = std::get<ir::KernelCall>(s.sequences[*s.preparation][0][0].what).buffers[0].id, true;
-         return false;
+         if (!s.preparation) return false;
+         ir::Batch& made = s.sequences[*s.preparation][0];
+         std::vector<std::pair<ir::BufferMember*, ir::BufferMember>>
+             found;  // who reads a layout, and what it is made of
+         for (ir::Batch& batch : s.sequences[0])
+           for (ir::ScheduledTask& task : batch)
+             if (auto* call = std::get_if<ir::KernelCall>(&task.what))
+               for (ir::BufferMember& one : call->buffers)
+                 for (ir::ScheduledTask& by : made)
+                   if (auto& from = std::get<ir::KernelCall>(by.what).buffers; from[1] == one)
+                     found.emplace_back(&one, from[0]);
+         if (found.empty()) return false;
+         auto [one, constant] = found[any(r, found.size())];
+         *one = constant;
+         return true;
        }},
       {"prepared memory over other prepared memory", either,
        [](Schedule& s, Random& r) {

@@ -176,15 +176,14 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
   };
 }
 
-// Constants in layouts of their own: of one product, of two that share one, and inside of a group.
+// Constants in layouts of their own: two in one layout, and one that two products share.
 inline std::vector<StageCase> prepared_cases(backend::Jit& jit) {
-  const std::string two =
-      "program p(X: f64[24, 96], const W: f64[96, 96], const V: f64[96, 96]) -> (Y: f64[24, 96], Z: f64[24, 96]) {\n";
+  const std::string begin =
+      "program p(X: f64[8, 32], const W: f64[32, 32], const V: f64[32, 32]) -> (Y: f64[8, 32], Z: f64[8, 32]) {\n  "
+      "Y[i, j] = sum[k] X[i, k] * W[j, k]\n";
   return {
-      stage_case("two products by constants",
-                 two + "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  Z[i, j] = sum[k] X[i, k] * V[j, k]\n}", "", jit),
-      stage_case("two products by one constant",
-                 two + "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  Z[i, j] = sum[k] Y[i, k] * W[k, j] + V[j, i]\n}", "",
+      stage_case("two products by constants", begin + "  Z[i, j] = sum[k] X[i, k] * V[j, k]\n}", "", jit),
+      stage_case("two products by one constant", begin + "  Z[i, j] = (sum[k] Y[i, k] * W[j, k]) + V[j, i]\n}", "",
                  jit),
   };
 }
