@@ -44,7 +44,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   // Steps after one that cannot be read speak of a program that cannot be read.
   Believed believed{rules};
   const ir::Program* program = nullptr;  // the last one
-  std::vector<std::pair<std::string, const ir::Program*>> read;
+  std::vector<const ir::Program*> read;
   ir::StageKind is = ir::StageKind::program;
   for (std::size_t k = 0; k < stages.size() && readable; ++k) {
     if (k > 0) verdict.at = {k - 1};
@@ -63,18 +63,21 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
         if (const ir::RegionBody* region = made->operators[o].region())
           for (const ir::Alternative& offered : region->alternatives) believed.alternatives.insert(offered.rule);
       program = made;
-      read.emplace_back(k == 0 ? "the source" : where(k - 1), made);
+      read.push_back(made);
     });
   }
   verdict.at = {};
   if (auto programs = std::ranges::count(steps, ir::StageKind::program, &ir::Step::made); programs > 0)
     verdict.at.step = static_cast<std::size_t>(programs - 1);
   if (readable) check_held(*program, verdict);
-  for (const auto& [which, one] : read)  // last, so that what is wrong is reported under its own obligation
-    verdict.attempt({}, which, [&, one = one] {
-      const std::vector<std::string> violations = ir::verify(*one);
+  for (std::size_t k = 0; k < read.size(); ++k) {  // last, so that what is wrong is reported under its own obligation
+    if (k > 0) verdict.at = {k - 1};
+    else verdict.at = {};
+    verdict.attempt({}, k == 0 ? "the source" : where(k - 1), [&] {
+      const std::vector<std::string> violations = ir::verify(*read[k]);
       if (!violations.empty()) throw Refusal{Obligation::well_formed, violations[0]};
     });
+  }
   return verdict;
 }
 

@@ -94,5 +94,24 @@ TEST(Mutation, WhatChangesTheResultIsRefusedByItsObligation) {
   RecordProperty("harmless", static_cast<int>(harmless));
 }
 
+// Two changes at once may hide each other from a check that looks at one thing at a time: whoever is accepted computes the same.
+TEST(Mutation, WhatIsAcceptedOfTwoChangesComputesTheSame) {
+  std::mt19937 random(20261123);
+  std::size_t refused = 0, accepted = 0;
+  const std::vector<Kind>& kinds = cases::kinds();
+  for (const Case& c : cases::all())
+    for (int t = 0; t < 10 * tries; ++t) {
+      Mutant m{c, random};
+      const Kind &one = kinds[m.any(kinds.size())], &other = kinds[m.any(kinds.size())];
+      if (!one.change(m) || !other.change(m)) continue;
+      const bool right = first_refusal(verdict_of(m.of)).empty();
+      ++(right ? accepted : refused);
+      if (right)
+        EXPECT_EQ(result_of(m.of.after), result_of(c.before)) << one.name << " and " << other.name << " of " << c.name;
+    }
+  EXPECT_GE(refused, 400u);
+  std::printf("%zu mutants of two changes refused, %zu accepted\n", refused, accepted);
+}
+
 }  // namespace
 }  // namespace tap::check
