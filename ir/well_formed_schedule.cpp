@@ -60,6 +60,8 @@ class ScheduleReader : StageReader {
            "no kernel does that");
       const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
       need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it is cut by nothing");
+      // Threads take tiles in any order, and at the same time.
+      need(!kernel.cut || how || op.dims[*kernel.cut].role == DimRole::parallel, "its tiles share results");
       need(kernel.scratch >= 0 && kernel.scratch <= s_.scratch_bytes, "it has less memory of its own than it wants");
     }
   }

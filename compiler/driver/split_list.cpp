@@ -39,7 +39,9 @@ std::string how(const Program& program, const Operator& op, std::uint32_t dim) {
   if (op.reduce() && passes::cut_scan(program, op, dim, Blocks{2}))
     return "can be cut, into scans of the blocks and what one carries to the next";
   if (op.dims[dim].role != DimRole::reduction) return "can be cut";
-  return fmt::format("can be cut, into partials that {} combines", program[op.reduce()->monoid].name);
+  const KernelBody* kernel = op.kernel();
+  const MonoidId monoid = kernel ? *kernel->reduced_by : op.reduce()->monoid;
+  return fmt::format("can be cut, into partials that {} combines", program[monoid].name);
 }
 
 std::string lines_of(const Program& program, const Operator& op, bool in_group) {

@@ -27,10 +27,10 @@ void call(Generator& g) {
 
 void call_in_cells(Generator& g) {
   Known x = g.some();
-  g.declare("op square(x: T[]) -> (y: T[]) where T: number {\n    y[] = x[] - 1\n}\n");
+  g.declare("op one_less(x: T[]) -> (y: T[]) where T: number {\n    y[] = x[] - 1\n}\n");
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
-  g.line(fmt::format("{}[{}] = square({}) + {}", name, joined(i), at(x, i), literal(x, 2)));
+  g.line(fmt::format("{}[{}] = one_less({}) + {}", name, joined(i), at(x, i), literal(x, 2)));
   g.define(name, x.type, x.shape, x.bound + 1);
 }
 
