@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """tapc verify and tapc-check: every example is proved, within its time; what is not that program's certificate is refused."""
-import ctypes
-import ctypes.util
 import random
 import re
 
+from stage_chain import hash_of
 from tapc import *
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.tap"))
@@ -18,18 +17,6 @@ CHAIN = """program p(X: f32[64, 8], W: f32[8, 4]) -> (Y: f32[64, 4]) {
 }
 """
 PLAN = "plan 1\nsplit Y dim i into 8 over threads\nsplit H dim k into [0, 3, 8]\n"
-
-
-class Hash128(ctypes.Structure):
-    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-
-def hash_of(text):
-    """As certificates name a program: XXH3 of its text."""
-    library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
-    library.XXH3_128bits.restype, library.XXH3_128bits.argtypes = Hash128, [ctypes.c_char_p, ctypes.c_size_t]
-    made = library.XXH3_128bits(text.encode(), len(text.encode()))
-    return f"{made.high:016x}{made.low:016x}"
 
 
 class VerifyTest(TapcTest):
