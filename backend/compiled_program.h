@@ -1,9 +1,9 @@
 // A program lowered to kernels.
 #pragma once
 
-#include "backend/executable.h"
-#include "backend/jit.h"
-#include "backend/schedule.h"
+#include "backend/llvm/executable.h"
+#include "backend/llvm/jit.h"
+#include "backend/schedule/schedule.h"
 
 namespace tap::backend {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backend/library.h"
+#include "backend/llvm/library.h"
 
 namespace tap::backend {
 namespace {

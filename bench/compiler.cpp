@@ -9,8 +9,8 @@
 #include <random>
 #include <sstream>
 
-#include "compiler/frontend/legality.h"
-#include "compiler/frontend/parse.h"
+#include "compiler/frontend/proofs/legality.h"
+#include "compiler/frontend/syntax/parse.h"
 #include "ir/text.h"
 #include "tests/frontend/legality_cases.h"
 

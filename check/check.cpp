@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "ir/verify.h"
-#include "ir/well_formed.h"
+#include "ir/verify/verify.h"
+#include "ir/verify/well_formed.h"
 #include "replay/replay.h"
 
 namespace tap::check {

@@ -12,9 +12,9 @@
 #include <map>
 
 #include "check/check.h"
-#include "ir/certificate_text.h"
-#include "ir/program_hash.h"
-#include "ir/stage_text.h"
+#include "ir/graphs/program_hash.h"
+#include "ir/text/certificate_text.h"
+#include "ir/text/stage_text.h"
 #include "support/exit_code.h"
 #include "support/plain_arguments.h"
 #include "support/read_file.h"

@@ -21,7 +21,7 @@ find_library(TAP_GMP gmp REQUIRED)
 add_library(tap_isl INTERFACE)
 target_link_libraries(tap_isl INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${TAP_ISL}>" ${TAP_GMP})
 target_link_options(tap_isl INTERFACE LINKER:--exclude-libs,libisl.a)
-# What isl asks for memory goes by compiler/frontend/isl_memory.cpp.
+# What isl asks for memory goes by compiler/frontend/proofs/isl_memory.cpp.
 target_link_options(tap_isl INTERFACE LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 
 find_library(TAP_Z3 z3 REQUIRED)

@@ -11,7 +11,7 @@ foreach(page IN LISTS pages)
   string(APPEND arrays "const unsigned char ${id}[] = {${bytes}0};\n")
   string(APPEND rows "    {\"${id}\", {reinterpret_cast<const char*>(${id}), sizeof ${id} - 1}},\n")
 endforeach()
-file(WRITE ${OUT}.tmp "#include \"compiler/driver/explanations.h\"
+file(WRITE ${OUT}.tmp "#include \"compiler/driver/commands/explanations.h\"
 
 namespace tap::embedded {
 namespace {

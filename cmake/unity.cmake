@@ -1,9 +1,9 @@
 # Unity builds, for builds from nothing (CI): several sources of a target are compiled as one. What they share of the standard
 # library and of our own types is then compiled once, which takes half of the time; a change of one source compiles its
-# neighbours again, so builds that one works in are none. Names in anonymous namespaces must differ among a target's sources.
+# neighbours again, so builds that one works in are none. Names in anonymous namespaces must differ among a folder's sources.
 #
-# `tap_unite(TARGET SOURCES…)`, after the target was made, in its folder. Sources go together in the order of their names, but
-# for those of the parser: what ANTLR includes should be seen by no other.
+# `tap_unite(TARGET SOURCES…)`, after the target was made, in its folder. Sources of one folder go together in the order of
+# their names, but for those of the parser: what ANTLR includes should be seen by no other.
 option(TAP_UNITY "Compile several sources at once" OFF)
 set(TAP_UNITY_SIZE 8 CACHE STRING "How many sources are compiled at once")
 
@@ -20,7 +20,10 @@ function(tap_unite target)
   set(last "")
   foreach(source IN LISTS ARGN)
     get_filename_component(name ${source} NAME)
-    string(REGEX MATCH "^antlr_" kind "${name}")
+    get_filename_component(kind ${source} DIRECTORY)  # names need to differ in one folder only (scripts/lint_names.py)
+    if(name MATCHES "^antlr_")
+      string(APPEND kind "/antlr")
+    endif()
     if(count EQUAL TAP_UNITY_SIZE OR NOT kind STREQUAL last)
       math(EXPR group "${group} + 1")
       set(count 0)

@@ -1,5 +1,5 @@
 // The grammar of Tap. Every decision in it needs one token of lookahead: whatever would need more is settled between the
-// lexer and the parser, where some tokens get another type (compiler/frontend/retyping.cpp). Those types stand in
+// lexer and the parser, where some tokens get another type (compiler/frontend/syntax/retyping.cpp). Those types stand in
 // `tokens` below:
 //
 //   contextual words   `for`, `in`, `op`, … are NAMEs for the lexer, and words of the language only where they act as such

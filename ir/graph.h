@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/operator.h"
-#include "ir/sharding.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::ir {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 
 namespace tap::ir {
 namespace {

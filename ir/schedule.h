@@ -138,7 +138,7 @@ struct ProgramTensor {
   bool operator==(const ProgramTensor&) const = default;
 };
 
-// An operand that a kernel wants in another layout, which another kernel makes of a constant (backend/lower_prepared.cpp): an axis
+// An operand that a kernel wants in another layout, which another kernel makes of a constant (backend/lower/lower_prepared.cpp): an axis
 // for each dim of the operator that the operand follows, in this order, one of them counting panels of `step` points, and last the
 // place in a panel. Of a group it is an operand of the one operation inside that reads it, and these are the dims of that.
 //

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "passes/cut.h"
+#include "passes/splits/cut.h"
 
 namespace tap::passes {
 

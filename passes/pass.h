@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "ir/certificate.h"
-#include "ir/plan_text.h"
+#include "ir/text/plan_text.h"
 
 namespace tap::passes {
 
-struct RuleSet;  // passes/rules.h
+struct RuleSet;  // passes/rewrites/rules.h
 
 struct PassContext {
   ir::Plan plan = {};

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <chrono>
 
-#include "ir/program_hash.h"
-#include "ir/verify.h"
-#include "passes/compose_maps.h"
-#include "passes/fuse.h"
-#include "passes/fuse_auto.h"
-#include "passes/inline_calls.h"
-#include "passes/offer_choices.h"
-#include "passes/pick_choices.h"
-#include "passes/remove_dead_code.h"
-#include "passes/share_equal_operations.h"
-#include "passes/simplify_cells.h"
-#include "passes/simplify_graph.h"
-#include "passes/unroll.h"
+#include "ir/graphs/program_hash.h"
+#include "ir/verify/verify.h"
+#include "passes/fusion/fuse.h"
+#include "passes/fusion/fuse_auto.h"
+#include "passes/fusion/unroll.h"
+#include "passes/rewrites/offer_choices.h"
+#include "passes/rewrites/pick_choices.h"
+#include "passes/simplify/compose_maps.h"
+#include "passes/simplify/inline_calls.h"
+#include "passes/simplify/remove_dead_code.h"
+#include "passes/simplify/share_equal_operations.h"
+#include "passes/simplify/simplify_cells.h"
+#include "passes/simplify/simplify_graph.h"
 #include "support/check.h"
 
 namespace tap::passes {

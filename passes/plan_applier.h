@@ -5,7 +5,7 @@
 //   unroll Q 2        a problem: no operation is called `Q`
 #pragma once
 
-#include "ir/operation_names.h"
+#include "ir/graphs/operation_names.h"
 #include "passes/rebuild.h"
 
 namespace tap::passes {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/operation_names.h"
+#include "ir/graphs/operation_names.h"
 #include "ir/text_names.h"
 #include "support/diagnostic.h"
 

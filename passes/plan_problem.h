@@ -4,7 +4,7 @@
 //   `H` has no dim `q`; it has `i`, `o`, `k`        help: `H.sum` has it
 #pragma once
 
-#include "ir/operation_names.h"
+#include "ir/graphs/operation_names.h"
 #include "passes/pass.h"
 
 namespace tap::passes {

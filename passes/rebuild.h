@@ -11,7 +11,7 @@
 
 #include <functional>
 
-#include "ir/graph_rebuild.h"
+#include "ir/graphs/graph_rebuild.h"
 #include "passes/pass.h"
 
 namespace tap::passes {
@@ -64,7 +64,7 @@ class Rebuild {
   std::vector<ir::SplitRequest> splits_;
 };
 
-// The same for a graph of which only a part stays (ir/graph_rebuild.h): every operation is copied.
+// The same for a graph of which only a part stays (ir/graphs/graph_rebuild.h): every operation is copied.
 ir::GraphClaim claim_of_part(ir::GraphId graph, const ir::Selection& selection);
 
 // A pass that rewrites one graph after the other. Operators may be added to `program`, whose graphs are still the old ones;

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "check/justify.h"
-#include "ir/well_formed.h"
+#include "ir/verify/well_formed.h"
 #include "replay/execution.h"
 #include "replay/placements.h"
 #include "replay/replay.h"

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "check/legal.h"
-#include "ir/well_formed.h"
+#include "ir/verify/well_formed.h"
 #include "replay/memories.h"
 #include "replay/replay.h"
 

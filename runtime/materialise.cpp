@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "runtime/failure.h"
-#include "runtime/input_spec.h"
-#include "runtime/npy_dtype.h"
+#include "runtime/tensors/input_spec.h"
+#include "runtime/tensors/npy_dtype.h"
 #include "support/check.h"
 
 namespace tap {

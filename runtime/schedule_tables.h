@@ -1,5 +1,5 @@
 // A schedule as plain words: what the executor runs. One block of 64-bit words that may lie anywhere, without addresses in
-// it; lists and texts are found by their place, counted in words from the beginning. backend/encode_schedule.cpp writes it,
+// it; lists and texts are found by their place, counted in words from the beginning. backend/schedule/encode_schedule.cpp writes it,
 // executor.cpp runs it; a compiled library carries it as constant data.
 //
 // What kernels want of constants is made once, in memory of its own, that all runs read.

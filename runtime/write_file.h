@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/content.h"
+#include "runtime/tensors/content.h"
 
 namespace tap {
 

@@ -4,6 +4,7 @@ pass knows an operator of lib/std.tap by its name, and that the README of a fold
 
     scripts/lint_includes.py [ROOT]        exit 1 and one line per violation:  FILE:LINE: what
 """
+import collections
 import re
 import subprocess
 import sys
@@ -21,33 +22,63 @@ ALLOWED = {
     "compiler/frontend": {"support", "ir", "compiler/frontend"},
     "compiler/driver": {"support", "ir", "passes", "check", "replay", "runtime", "backend", "compiler/frontend",
                         "compiler/driver"},
-    "compiler/conformance": {"support", "ir", "passes", "compiler/frontend", "compiler/conformance"},
 }
+
+# The rooms of a folder, and which rooms of the same folder each may include beside the folder's own headers.
+ROOMS = {
+    "ir/shardings": set(),
+    "ir/graphs": set(),
+    "ir/text": {"ir/shardings"},
+    "ir/verify": {"ir/shardings", "ir/text"},
+    "ir/interpret": {"ir/graphs"},
+    "passes/simplify": set(),
+    "passes/fusion": set(),
+    "passes/splits": set(),
+    "passes/rewrites": {"passes/simplify", "passes/fusion"},
+    "passes/shardings": {"passes/splits"},
+    "backend/maths": set(),
+    "backend/mlir": set(),
+    "backend/loops": set(),
+    "backend/lower": {"backend/loops"},
+    "backend/schedule": {"backend/loops"},
+    "backend/llvm": {"backend/loops", "backend/maths", "backend/trial"},
+    "backend/trial": {"backend/loops"},
+    "compiler/frontend/syntax": set(),
+    "compiler/frontend/proofs": {"compiler/frontend/syntax", "compiler/frontend/elaborate"},
+    "compiler/frontend/rewrites": {"compiler/frontend/syntax", "compiler/frontend/elaborate"},
+    "compiler/frontend/cells": {"compiler/frontend/syntax", "compiler/frontend/elaborate"},
+    "compiler/frontend/elaborate": {"compiler/frontend/syntax", "compiler/frontend/cells", "compiler/frontend/proofs",
+                                    "compiler/frontend/rewrites"},
+    "compiler/driver/show": set(),
+    "compiler/driver/bindings": set(),
+    "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings"},
+    "runtime/tensors": set(),
+    "runtime/embedded": set(),
+}
+MOST_SOURCES = 70  # directly in one folder
 
 # A library's headers, and the only files that may include them: (prefixes, pattern, in words).
 LIBRARIES = [
-    (("llvm/", "llvm-c/", "lld/"), r"backend/([^/]*\.cpp|maths/[^/]*\.(cpp|h))", "backend/*.cpp and backend/maths/*"),
-    (("antlr4", "grammar/Tap"), r"compiler/frontend/(parse|antlr)[^/]*\.(cpp|h)",
-     "compiler/frontend/parse* and antlr*"),
-    (("boost/graph/", "boost/property_map/"), r"ir/[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
-    (("boost/multiprecision/",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
-    (("isl/",), r"compiler/frontend/legality[^/]*\.(cpp|h)", "compiler/frontend/legality*"),
-    (("z3",), r"compiler/frontend/laws[^/]*\.(cpp|h)", "compiler/frontend/laws*"),
+    (("llvm/", "llvm-c/", "lld/"), r"backend/(llvm/[^/]*\.cpp|maths/[^/]*\.(cpp|h))", "backend/llvm/*.cpp and backend/maths/*"),
+    (("antlr4", "grammar/Tap"), r"compiler/frontend/syntax/antlr[^/]*\.(cpp|h)", "compiler/frontend/syntax/antlr*"),
+    (("boost/graph/", "boost/property_map/"), r"ir/(graphs/)?[^/]*graph[^/]*\.cpp", "ir/*graph*.cpp"),
+    (("boost/multiprecision/",), r"compiler/frontend/proofs/laws[^/]*\.(cpp|h)", "compiler/frontend/proofs/laws*"),
+    (("isl/",), r"compiler/frontend/proofs/(legality|isl)[^/]*\.(cpp|h)", "compiler/frontend/proofs/legality*"),
+    (("z3",), r"compiler/frontend/proofs/laws[^/]*\.(cpp|h)", "compiler/frontend/proofs/laws*"),
     (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
-    (("CLI/",), r"compiler/(driver|conformance)/[^/]*\.(cpp|h)", "compiler/driver/* and compiler/conformance/*"),
-    (("nlohmann/",), r"(runtime|compiler/driver|compiler/conformance)/[^/]*\.(cpp|h)",
-     "runtime/*, compiler/driver/* and compiler/conformance/*"),
-    (("xxhash.h",), r"ir/program_hash\.cpp", "ir/program_hash.cpp"),
+    (("CLI/",), r"compiler/driver/([a-z]+/)?[^/]*\.(cpp|h)", "compiler/driver/*"),
+    (("nlohmann/",), r"(runtime|compiler/driver)/([a-z]+/)?[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
+    (("xxhash.h",), r"ir/graphs/program_hash\.cpp", "ir/graphs/program_hash.cpp"),
     (("hwloc.h",), r"backend/machine\.cpp", "backend/machine.cpp"),
     (("toml++/",), r"compiler/driver/machine_file\.cpp", "compiler/driver/machine_file.cpp"),
-    (("zlib.h",), r"runtime/[^/]*\.cpp", "runtime/*.cpp"),
+    (("zlib.h",), r"runtime/tensors/[^/]*\.cpp", "runtime/tensors/*.cpp"),
 ]
 
 # Of ir/, the independent checker may use data types and the text form, never the code whose results it checks.
 CHECKER_MAY_INCLUDE = {"ir/cell_ops.def", "ir/cell_rule.h", "ir/box_set.h", "ir/operator.h", "ir/graph.h", "ir/certificate.h",
-                       "ir/certificate_text.h", "ir/program_hash.h", "ir/text.h", "ir/block_graph.h", "ir/schedule.h",
-                       "ir/stage_text.h", "ir/well_formed.h", "ir/well_formed_reader.h",
-                       "ir/verify.h"}  # the verifier only refuses: what it lets through is looked at all the same
+                       "ir/text/certificate_text.h", "ir/graphs/program_hash.h", "ir/text.h", "ir/block_graph.h", "ir/schedule.h",
+                       "ir/text/stage_text.h", "ir/verify/well_formed.h", "ir/verify/well_formed_reader.h",
+                       "ir/verify/verify.h"}  # the verifier only refuses: what it lets through is looked at all the same
 CHECKER_MAY_NOT_CALL = re.compile(
     r"[.>](image|bounds|block|domain|box|holds|as_variable|shape|bytes)\(|"
     r"\b(compose|narrowed|is_block_dim|tiles|blocks_of|hull|first_point|next_point|reachable_from|"
@@ -82,9 +113,13 @@ def folder_of(name):
     return "/".join(parts[:2]) if parts[0] == "compiler" else parts[0]
 
 
+def room_of(name):
+    return name.rsplit("/", 1)[0]
+
+
 def is_checkers(name):
     """What the checker relies on: its own code, and what says whether a text is a program at all."""
-    return folder_of(name) in CHECKER or name.startswith("ir/well_formed")
+    return folder_of(name) in CHECKER or name.startswith("ir/verify/well_formed")
 
 
 def check_include(root, name, quoted, header):
@@ -99,7 +134,10 @@ def check_include(root, name, quoted, header):
         yield f'"{header}" is no file; includes are written from the root of the repository'
     if folder in ALLOWED and target in ALLOWED and target not in ALLOWED[folder]:
         yield f'{folder}/ may not include {target}/ ("{header}")'
-    if header.startswith("ir/well_formed") and folder not in ("check", "replay", "ir", "tests"):
+    room, other = room_of(name), room_of(header)
+    if folder == target and room != other and room in ROOMS and other in ROOMS and other not in ROOMS[room]:
+        yield f'{room}/ may not include {other}/ ("{header}")'
+    if header.startswith("ir/verify/well_formed") and folder not in ("check", "replay", "ir", "tests"):
         yield f'"{header}" is for the checker'
     if is_checkers(name) and target == "ir" and header not in CHECKER_MAY_INCLUDE:
         yield f'the checker may not use "{header}", whose results it checks'
@@ -163,6 +201,13 @@ def check_size(root, names):
             yield f"{folder}: {lines[folder]} lines of code, and at most {most} can be read and believed"
 
 
+def check_rooms(names):
+    count = collections.Counter(room_of(name) for name in names if "/" in name)
+    for room, sources in sorted(count.items()):
+        if sources > MOST_SOURCES:
+            yield f"{room}: {sources} sources, and at most {MOST_SOURCES} in one folder"
+
+
 def check_readme(root, readme):
     """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them."""
     for number, line in enumerate(readme.read_text(encoding="utf-8").split("\n"), 1):
@@ -177,7 +222,8 @@ def main():
     names = sources(root)
     problems = [f"{name}:{line}: {what}" for name in names for line, what in check_file(root, name, operators)]
     problems += check_size(root, names)
-    problems += [problem for readme in sorted(root.glob("*/README.md")) for problem in check_readme(root, readme)]
+    problems += check_rooms(names)
+    problems += [problem for readme in sorted({*root.glob("*/README.md"), *(root / room / "README.md" for room in ROOMS if (root / room / "README.md").is_file())}) for problem in check_readme(root, readme)]
     print("\n".join(problems + [f"{len(names)} files, {len(operators)} operator names, {len(problems)} violations"]))
     return 1 if problems else 0
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "backend/mlir/arithmetic.h"
-#include "ir/mesh_position.h"
-#include "ir/sharded_boxes.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
 
 namespace tap::backend::mlir {
 namespace {

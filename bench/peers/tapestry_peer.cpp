@@ -6,15 +6,15 @@
 #include <cstring>
 #include <fstream>
 
-#include "backend/executable.h"
-#include "backend/library.h"
+#include "backend/llvm/executable.h"
+#include "backend/llvm/library.h"
 #include "bench/peers/protocol.h"
 #include "compiler/driver/certify.h"
+#include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/passes.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
-#include "passes/expand.h"
+#include "passes/splits/expand.h"
 #include "runtime/failure.h"
 
 namespace tap {

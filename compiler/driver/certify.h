@@ -13,7 +13,7 @@
 #include "ir/plan.h"
 #include "ir/schedule.h"
 #include "passes/caution.h"
-#include "passes/rules.h"
+#include "passes/rewrites/rules.h"
 
 namespace tap::driver {
 

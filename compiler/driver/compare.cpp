@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/print_tensor.h"
+#include "runtime/tensors/print_tensor.h"
 
 namespace tap::driver {
 namespace {

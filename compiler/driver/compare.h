@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/content.h"
+#include "runtime/tensors/content.h"
 #include "support/diagnostic.h"
 
 namespace tap::driver {

@@ -7,9 +7,9 @@
 #include <charconv>
 
 #include "compiler/driver/law_memory.h"
+#include "compiler/driver/show/written_operations.h"
 #include "compiler/driver/standard_library.h"
-#include "compiler/driver/written_operations.h"
-#include "runtime/input_spec.h"
+#include "runtime/tensors/input_spec.h"
 #include "support/phase.h"
 
 namespace tap::driver {

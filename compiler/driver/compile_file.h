@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/driver/session.h"
-#include "compiler/frontend/compile.h"
+#include "compiler/frontend/elaborate/compile.h"
 
 namespace CLI {
 class App;

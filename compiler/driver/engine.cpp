@@ -2,16 +2,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/certify.h"
-#include "compiler/driver/listing_limits.h"
 #include "compiler/driver/median.h"
-#include "compiler/driver/outside_kernels.h"
-#include "ir/interpret.h"
+#include "compiler/driver/show/listing_limits.h"
+#include "ir/interpret/interpret.h"
 #include "support/phase.h"
 #ifdef TAP_HAVE_BACKEND
-#include "backend/executable.h"
-#include "backend/kernel_cache.h"
-#include "backend/library.h"
+#include "backend/llvm/executable.h"
+#include "backend/llvm/kernel_cache.h"
+#include "backend/llvm/library.h"
 #include "compiler/driver/machine_file.h"
 #endif
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backend/machine.h"
-#include "compiler/driver/run_summary.h"
 #include "compiler/driver/session.h"
+#include "compiler/driver/show/run_summary.h"
 #include "ir/graph.h"
 #include "support/tensor.h"
 

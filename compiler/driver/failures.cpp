@@ -6,12 +6,12 @@
 
 #include <unistd.h>
 
-#include "compiler/driver/listing_limits.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reproducer.h"
+#include "compiler/driver/show/listing_limits.h"
+#include "compiler/driver/show/written_operations.h"
 #include "compiler/driver/unjustified_step.h"
-#include "compiler/driver/written_operations.h"
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "runtime/staged_registry.h"
 #include "support/check.h"
 #include "support/checked.h"

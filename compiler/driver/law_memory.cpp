@@ -4,9 +4,9 @@
 #include <optional>
 
 #ifdef TAP_HAVE_BACKEND
-#include "backend/build_id.h"
-#include "backend/digest.h"
-#include "backend/kernel_cache.h"
+#include "backend/llvm/build_id.h"
+#include "backend/llvm/digest.h"
+#include "backend/llvm/kernel_cache.h"
 #endif
 
 namespace tap::driver {

@@ -8,9 +8,9 @@
 #include <array>
 #include <charconv>
 
-#include "backend/library.h"
-#include "compiler/driver/line_span.h"
+#include "backend/llvm/library.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/show/line_span.h"
 #include "runtime/failure.h"
 #include "support/exit_code.h"
 

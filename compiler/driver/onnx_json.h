@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "compiler/driver/placed_json.h"
-#include "passes/onnx_program.h"
+#include "compiler/driver/show/placed_json.h"
+#include "passes/shardings/onnx_program.h"
 
 namespace tap::driver {
 

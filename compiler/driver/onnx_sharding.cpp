@@ -8,9 +8,9 @@
 #include "compiler/driver/onnx_json.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
-#include "compiler/driver/written_operations.h"
-#include "passes/inline_calls.h"
+#include "compiler/driver/show/written_operations.h"
 #include "passes/pipeline.h"
+#include "passes/simplify/inline_calls.h"
 #include "support/check.h"
 
 namespace tap::driver {

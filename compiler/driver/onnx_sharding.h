@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/driver/compile_file.h"
-#include "passes/onnx_program.h"
+#include "passes/shardings/onnx_program.h"
 
 namespace tap::driver {
 

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "compiler/driver/standard_library.h"
-#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/syntax/builtins.h"
 
 namespace tap::driver {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "compiler/driver/sample_program.h"
 #include "compiler/driver/session.h"
-#include "compiler/frontend/compile.h"
-#include "compiler/frontend/laws_memory.h"
+#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/proofs/laws_memory.h"
 
 namespace tap::driver {
 

@@ -3,8 +3,8 @@
 #include "compiler/driver/failures.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
-#include "passes/inline_calls.h"
 #include "passes/pipeline.h"
+#include "passes/simplify/inline_calls.h"
 #include "support/phase.h"
 
 namespace tap::driver {

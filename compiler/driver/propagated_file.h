@@ -1,8 +1,8 @@
-// A source file from the command line to a program whose shardings have spread (passes/propagate.h).
+// A source file from the command line to a program whose shardings have spread (passes/shardings/propagate.h).
 #pragma once
 
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/sharding_report.h"
+#include "compiler/driver/show/sharding_report.h"
 
 namespace tap::driver {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "compiler/driver/line_span.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/written_operations.h"
+#include "compiler/driver/show/line_span.h"
+#include "compiler/driver/show/written_operations.h"
 
 namespace tap::driver {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "compiler/driver/session.h"
-#include "ir/plan_text.h"
+#include "ir/text/plan_text.h"
 #include "passes/pass.h"
 
 namespace tap::driver {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "compiler/driver/bindings/manifest.h"
 #include "compiler/driver/law_memory.h"
-#include "compiler/driver/line_span.h"
-#include "compiler/driver/manifest.h"
+#include "compiler/driver/show/line_span.h"
 #include "compiler/driver/stage_laws.h"
 #include "compiler/driver/stage_legality.h"
 #include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "support/phase.h"
 
 namespace tap::driver {

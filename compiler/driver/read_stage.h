@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/driver/compile_file.h"
-#include "compiler/frontend/laws_memory.h"
+#include "compiler/frontend/proofs/laws_memory.h"
 #include "ir/graph.h"
 
 namespace tap::driver {

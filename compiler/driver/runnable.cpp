@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/driver/certify.h"
-#include "compiler/driver/choices.h"
+#include "compiler/driver/commands/choices.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"

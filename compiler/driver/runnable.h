@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/passes.h"
-#include "runtime/input_spec.h"
+#include "runtime/tensors/input_spec.h"
 
 namespace tap::driver {
 

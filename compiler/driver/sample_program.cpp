@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/frontend/size_names.h"
+#include "compiler/frontend/elaborate/size_names.h"
 #include "support/element_type.h"
 
 namespace tap::driver {

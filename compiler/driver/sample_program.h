@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/ast.h"
+#include "compiler/frontend/syntax/ast.h"
 #include "support/source.h"
 
 namespace tap::driver {

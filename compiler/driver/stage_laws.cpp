@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/laws_text.h"
+#include "compiler/frontend/proofs/laws_text.h"
 
 namespace tap::driver {
 namespace {

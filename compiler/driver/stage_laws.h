@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/driver/session.h"
-#include "compiler/frontend/laws_memory.h"
+#include "compiler/frontend/proofs/laws_memory.h"
 
 namespace tap::driver {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "check/check.h"
-#include "compiler/driver/line_span.h"
-#include "compiler/frontend/legality.h"
+#include "compiler/driver/show/line_span.h"
+#include "compiler/frontend/proofs/legality.h"
 #include "ir/text_names.h"
 #include "support/checked.h"
 #include "support/exit_code.h"

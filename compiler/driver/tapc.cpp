@@ -2,15 +2,15 @@
 
 #include <new>
 
-#include "compiler/driver/command_line.h"
+#include "compiler/driver/commands/command_line.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/process.h"
 #include "compiler/driver/reproducer.h"
-#include "compiler/frontend/isl_memory.h"
+#include "compiler/frontend/proofs/isl_memory.h"
 #include "runtime/staged_registry.h"
 #include "support/memory_failure.h"
 #ifdef TAP_HAVE_BACKEND
-#include "backend/memory_failure.h"
+#include "backend/llvm/memory_failure.h"
 #endif
 
 namespace tap::driver {

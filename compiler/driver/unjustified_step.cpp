@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "compiler/driver/reproducer.h"
-#include "compiler/driver/written_operations.h"
-#include "ir/certificate_text.h"
-#include "ir/operation_names.h"
+#include "compiler/driver/show/written_operations.h"
+#include "ir/graphs/operation_names.h"
 #include "ir/text.h"
+#include "ir/text/certificate_text.h"
 
 namespace tap::driver {
 namespace {

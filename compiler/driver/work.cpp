@@ -1,6 +1,6 @@
 #include "compiler/driver/work.h"
 
-#include "ir/needed_cells.h"
+#include "ir/graphs/needed_cells.h"
 
 namespace tap::driver {
 namespace {

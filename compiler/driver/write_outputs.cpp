@@ -2,7 +2,7 @@
 
 #include "compiler/driver/standard_library.h"
 #include "runtime/failure.h"
-#include "runtime/mapped_file.h"
+#include "runtime/tensors/mapped_file.h"
 
 namespace tap::driver {
 

@@ -13,7 +13,7 @@
 #include "runtime/library.h"
 
 extern "C" {
-// By backend/emit_library.cpp.
+// By backend/llvm/emit_library.cpp.
 extern const tap::library::Program tap_standalone_program __attribute__((visibility("hidden")));
 int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, int (*init)(int, char**, char**),
                       void (*fini)(void), void (*loader_fini)(void), void* stack_end);

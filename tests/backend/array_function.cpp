@@ -9,8 +9,8 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include "backend/emit_arithmetic.h"
-#include "backend/optimize.h"
+#include "backend/llvm/emit_arithmetic.h"
+#include "backend/llvm/optimize.h"
 #include "support/check.h"
 
 namespace tap::backend::test {

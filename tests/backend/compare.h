@@ -5,11 +5,11 @@
 
 #include <cstring>
 
-#include "backend/executable.h"
+#include "backend/llvm/executable.h"
 #include "check/check.h"
-#include "passes/apply_splits.h"
-#include "passes/expand.h"
-#include "passes/realise.h"
+#include "passes/splits/apply_splits.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
 #include "tests/check/certified.h"
 #include "tests/ir/monoids.h"
 

@@ -1,5 +1,5 @@
 // What a kernel's loops mean, plainly: one point after another, one lane after another, in the memory that a call is given.
-// An oracle beside the interpreter of operators (ir/interpret.h), which knows nothing of loops, lanes and registers.
+// An oracle beside the interpreter of operators (ir/interpret/interpret.h), which knows nothing of loops, lanes and registers.
 //
 //   Call call;   …   auto failure = interpret(kernel, call);      // as call.run(function, scratch)
 #pragma once
@@ -10,9 +10,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "backend/emit_state.h"
-#include "backend/loops.h"
-#include "ir/interpret_number.h"
+#include "backend/llvm/emit_state.h"
+#include "backend/loops/loops.h"
+#include "ir/interpret/interpret_number.h"
 #include "tests/backend/call.h"
 
 namespace tap::backend::test {

@@ -1,7 +1,7 @@
 // libLLVM exports the isl functions of its own copy. In a binary that links both, ours must win.
 #include <gtest/gtest.h>
 
-#include "backend/jit.h"
+#include "backend/llvm/jit.h"
 
 extern "C" const char* isl_version(void);
 

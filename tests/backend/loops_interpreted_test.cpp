@@ -5,10 +5,10 @@
 
 #include <random>
 
-#include "backend/jit.h"
-#include "backend/loops_text.h"
-#include "backend/loops_verify.h"
-#include "backend/lowered.h"
+#include "backend/llvm/jit.h"
+#include "backend/loops/loops_text.h"
+#include "backend/loops/loops_verify.h"
+#include "backend/lower/lowered.h"
 #include "tests/backend/compare.h"
 #include "tests/backend/interpret_loops.h"
 #include "tests/backend/random_operator.h"

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "backend/loops_text.h"
-#include "backend/loops_verify.h"
+#include "backend/loops/loops_text.h"
+#include "backend/loops/loops_verify.h"
 
 namespace tap::backend {
 namespace {

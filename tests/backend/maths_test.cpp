@@ -4,7 +4,8 @@
 
 #include <cstring>
 
-#include "backend/emit_arithmetic.h"
+#include "backend/llvm/emit_arithmetic.h"
+#include "backend/loops/may_fail.h"
 #include "tests/backend/array_function.h"
 #include "tests/backend/maths_oracle.h"
 #include "tests/backend/maths_points.h"

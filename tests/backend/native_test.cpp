@@ -1,7 +1,7 @@
 // Every form of operator, native against the oracle.
 #include <limits>
 
-#include "backend/patterns.h"
+#include "backend/lower/patterns.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

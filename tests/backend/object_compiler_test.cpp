@@ -1,12 +1,12 @@
 // Objects of kernels: the same for any number of threads, one symbol for equal kernels, and what the cache gives back.
-#include "backend/object_compiler.h"
+#include "backend/llvm/object_compiler.h"
 
 #include <sys/stat.h>
 
 #include <set>
 
-#include "backend/build_id.h"
-#include "backend/jit.h"
+#include "backend/llvm/build_id.h"
+#include "backend/llvm/jit.h"
 #include "support/check.h"
 #include "tests/backend/compare.h"
 #include "tests/runtime/temp_folder.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "backend/patterns.h"
-#include "ir/streamed_reduction.h"
+#include "backend/lower/patterns.h"
+#include "ir/graphs/streamed_reduction.h"
 #include "tests/backend/compare.h"
 #include "tests/backend/random_operator.h"
 #include "tests/passes/random_plan.h"

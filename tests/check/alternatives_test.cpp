@@ -2,7 +2,7 @@
 // anew, it is refused, or computes the same after all: the interpreter says so, of every alternative that there is.
 #include "tests/check/alternatives_fixture.h"
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace tap::check {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check/check.h"
-#include "ir/program_hash.h"
+#include "ir/graphs/program_hash.h"
 #include "tests/ir/build.h"
 
 namespace tap::check::cases {

@@ -1,10 +1,10 @@
 // Steps that cut: into blocks, partials, scans and a carry, folds; and what is moved then.
 #pragma once
 
-#include "passes/apply_splits.h"
-#include "passes/offer_choices.h"
-#include "passes/realise.h"
 #include "passes/rebuild.h"
+#include "passes/rewrites/offer_choices.h"
+#include "passes/splits/apply_splits.h"
+#include "passes/splits/realise.h"
 #include "support/check.h"
 #include "tests/check/case.h"
 #include "tests/ir/monoids.h"

@@ -1,7 +1,7 @@
 // Steps that copy operations, find equal ones, simplify cells and compose maps.
 #pragma once
 
-#include "passes/compose_maps.h"
+#include "passes/simplify/compose_maps.h"
 #include "support/check.h"
 #include "tests/check/case.h"
 

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/rule_source.h"
+#include "compiler/frontend/rewrites/rule_source.h"
 #include "ir/text.h"
-#include "passes/offer_choices.h"
-#include "passes/pick_choices.h"
 #include "passes/pipeline.h"
-#include "passes/rules.h"
+#include "passes/rewrites/offer_choices.h"
+#include "passes/rewrites/pick_choices.h"
+#include "passes/rewrites/rules.h"
 #include "tests/check/cases.h"
 #include "tests/frontend/compile_source.h"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/driver/unjustified_step.h"
-#include "ir/operation_names.h"
-#include "ir/plan_text.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/text/plan_text.h"
 #include "replay/execution.h"
 #include "tests/check/certified.h"
 #include "tests/passes/lowered.h"

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "backend/executable.h"
-#include "passes/expand.h"
+#include "backend/llvm/executable.h"
 #include "passes/pipeline.h"
-#include "runtime/generate.h"
+#include "passes/splits/expand.h"
+#include "runtime/tensors/generate.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/frontend/compile_source.h"

@@ -10,10 +10,10 @@
 
 #include "backend/compiled_program.h"
 #include "compiler/driver/standard_library.h"
-#include "ir/interpret.h"
-#include "passes/expand.h"
-#include "passes/fuse_auto.h"
+#include "ir/interpret/interpret.h"
+#include "passes/fusion/fuse_auto.h"
 #include "passes/pipeline.h"
+#include "passes/splits/expand.h"
 #include "runtime/executor.h"
 #include "tests/frontend/compile_source.h"
 

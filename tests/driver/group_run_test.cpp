@@ -5,12 +5,12 @@
 
 #include <cstring>
 
-#include "backend/executable.h"
-#include "backend/jit.h"
-#include "backend/lowered.h"
+#include "backend/llvm/executable.h"
+#include "backend/llvm/jit.h"
+#include "backend/lower/lowered.h"
 #include "compiler/driver/certify.h"
-#include "ir/interpret_blocks.h"
-#include "passes/expand.h"
+#include "ir/interpret/interpret_blocks.h"
+#include "passes/splits/expand.h"
 #include "tests/backend/interpret_loops.h"
 #include "tests/check/certified.h"
 #include "tests/passes/lowered.h"

@@ -1,4 +1,4 @@
-// The self-check of kernels (backend/self_check.h) for every target: here where this processor runs the code, under qemu where
+// The self-check of kernels (backend/trial/self_check.h) for every target: here where this processor runs the code, under qemu where
 // it does not. And what it says of a kernel that is wrong.
 #ifdef TAP_HAVE_BACKEND
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "backend/self_check_library.h"
+#include "backend/llvm/self_check_library.h"
 #include "support/check.h"
 #include "tests/planted/kernel_blocks.h"
 #include "tests/runtime/temp_folder.h"

@@ -1,4 +1,4 @@
-#include "compiler/driver/layered_layout.h"
+#include "compiler/driver/show/layered_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 
 #include <regex>
 
-#include "backend/executable.h"
-#include "backend/loops_text.h"
-#include "backend/loops_verify.h"
-#include "passes/expand.h"
+#include "backend/llvm/executable.h"
+#include "backend/loops/loops_text.h"
+#include "backend/loops/loops_verify.h"
+#include "passes/splits/expand.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/frontend/compile_source.h"

@@ -1,8 +1,8 @@
-#include "compiler/driver/sharding_facts.h"
+#include "compiler/driver/show/sharding_facts.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/compile.h"
+#include "compiler/frontend/elaborate/compile.h"
 
 namespace tap::driver {
 namespace {

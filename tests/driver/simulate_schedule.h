@@ -8,8 +8,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "ir/interpret_group.h"
-#include "ir/interpret_operation.h"
+#include "ir/interpret/interpret_group.h"
+#include "ir/interpret/interpret_operation.h"
 #include "ir/schedule.h"
 #include "runtime/kernel_abi.h"
 #include "support/checked.h"

@@ -5,8 +5,8 @@
 
 #include "backend/compiled_program.h"
 #include "compiler/driver/certify.h"
-#include "ir/interpret_blocks.h"
-#include "ir/plan_text.h"
+#include "ir/interpret/interpret_blocks.h"
+#include "ir/text/plan_text.h"
 #include "runtime/executor.h"
 #include "tests/check/certified.h"
 #include "tests/driver/simulate_schedule.h"

@@ -1,5 +1,5 @@
 // Runs a program natively and by the interpreter on random data, and holds every cell against the interpreter's bound on
-// the rounding error (ir/interpret_bounds.h): for sizes at which a tolerance would be a guess.
+// the rounding error (ir/interpret/interpret_bounds.h): for sizes at which a tolerance would be a guess.
 //
 //   compare_engines examples/heat.tap [--kernels smooth.so] [n=64 steps=20]
 //
@@ -10,13 +10,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "backend/executable.h"
-#include "compiler/driver/outside_kernels.h"
+#include "backend/llvm/executable.h"
+#include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/standard_library.h"
-#include "compiler/frontend/compile.h"
-#include "ir/interpret.h"
-#include "passes/expand.h"
-#include "runtime/generate.h"
+#include "compiler/frontend/elaborate/compile.h"
+#include "ir/interpret/interpret.h"
+#include "passes/splits/expand.h"
+#include "runtime/tensors/generate.h"
 #include "support/diagnostic_render.h"
 #include "tests/check/certified.h"
 

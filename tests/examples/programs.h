@@ -13,7 +13,7 @@
 
 #include "compiler/driver/operator_sample.h"
 #include "compiler/driver/standard_library.h"
-#include "compiler/frontend/parse.h"
+#include "compiler/frontend/syntax/parse.h"
 
 namespace tap {
 

@@ -14,11 +14,11 @@
 #include <random>
 
 #include "compiler/driver/certify.h"
-#include "compiler/driver/emit_mlir.h"
 #include "compiler/driver/read_plan.h"
-#include "ir/interpret_blocks.h"
-#include "passes/expand.h"
+#include "compiler/driver/show/emit_mlir.h"
+#include "ir/interpret/interpret_blocks.h"
 #include "passes/pipeline.h"
+#include "passes/splits/expand.h"
 #include "tests/check/certified.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/compile.h"
-#include "ir/interpret.h"
-#include "ir/verify.h"
+#include "compiler/frontend/elaborate/compile.h"
+#include "ir/interpret/interpret.h"
+#include "ir/verify/verify.h"
 #include "support/diagnostic_render.h"
 
 namespace tap::test {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/frontend/parse.h"
+#include "compiler/frontend/syntax/parse.h"
 #include "support/diagnostic_render.h"
 
 namespace tap::testing {

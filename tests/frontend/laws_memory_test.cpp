@@ -1,5 +1,5 @@
 // Verdicts are kept by what a monoid computes, not by its names, and a text that is no verdict is not believed.
-#include "compiler/frontend/laws_memory.h"
+#include "compiler/frontend/proofs/laws_memory.h"
 
 #include <gtest/gtest.h>
 

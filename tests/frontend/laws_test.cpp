@@ -1,5 +1,5 @@
 // Laws of monoids: those that hold come out proved, those that do not with values that break them.
-#include "compiler/frontend/laws.h"
+#include "compiler/frontend/proofs/laws.h"
 
 #include <gtest/gtest.h>
 

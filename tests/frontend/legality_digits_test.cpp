@@ -1,11 +1,11 @@
 // Questions about writes that are made smaller: what they become, and that the verdict and the witness stay.
-#include "compiler/frontend/legality_digits.h"
+#include "compiler/frontend/proofs/legality_digits.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "compiler/frontend/legality_proof.h"
+#include "compiler/frontend/proofs/legality_proof.h"
 #include "tests/frontend/build_operator.h"
 
 namespace tap {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/legality.h"
+#include "compiler/frontend/proofs/legality.h"
 #include "tests/frontend/build_operator.h"
 
 namespace tap::testing {

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "compiler/frontend/legality.h"
+#include "compiler/frontend/proofs/legality.h"
 #include "tests/frontend/legality_random.h"
 
 namespace tap {

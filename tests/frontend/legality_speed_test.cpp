@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "compiler/frontend/legality.h"
+#include "compiler/frontend/proofs/legality.h"
 #include "tests/frontend/legality_cases.h"
 
 namespace tap {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/frontend/legality.h"
+#include "compiler/frontend/proofs/legality.h"
 #include "tests/frontend/legality_random.h"
 
 namespace tap {

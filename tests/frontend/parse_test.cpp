@@ -1,8 +1,8 @@
 // Text to syntax tree: every example of the language, and what the tree of each form holds.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/grammar_check.h"
-#include "compiler/frontend/print_ast.h"
+#include "compiler/frontend/syntax/grammar_check.h"
+#include "compiler/frontend/syntax/print_ast.h"
 #include "frontend_test_support.h"
 
 namespace tap {

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "compiler/frontend/format.h"
-#include "compiler/frontend/print_ast.h"
-#include "compiler/frontend/tokens.h"
+#include "compiler/frontend/syntax/format.h"
+#include "compiler/frontend/syntax/print_ast.h"
+#include "compiler/frontend/syntax/tokens.h"
 #include "frontend_test_support.h"
 
 namespace tap {

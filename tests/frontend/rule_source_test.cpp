@@ -1,5 +1,5 @@
 // The rewrites of a file and its libraries, asked after the front end is done: what each one is at given types.
-#include "compiler/frontend/rule_source.h"
+#include "compiler/frontend/rewrites/rule_source.h"
 
 #include <gtest/gtest.h>
 

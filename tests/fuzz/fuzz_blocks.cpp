@@ -2,8 +2,8 @@
 // is equal. The checker ends on all of them, taken for tasks of one program; what it accepts computes what the program does.
 #include <algorithm>
 
-#include "ir/interpret_blocks.h"
-#include "ir/stage_text.h"
+#include "ir/interpret/interpret_blocks.h"
+#include "ir/text/stage_text.h"
 #include "replay/replay.h"
 #include "tests/fuzz/stage_program.h"
 

@@ -1,9 +1,9 @@
 // Specifications of inputs and outputs. A literal that is accepted must print as a text that reads back as itself.
-#include "runtime/input_spec.h"
+#include "runtime/tensors/input_spec.h"
 
 #include "round_trip.h"
-#include "runtime/output_spec.h"
-#include "runtime/print_tensor.h"
+#include "runtime/tensors/output_spec.h"
+#include "runtime/tensors/print_tensor.h"
 
 namespace {
 

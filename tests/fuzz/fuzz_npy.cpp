@@ -1,4 +1,4 @@
-#include "runtime/npy.h"
+#include "runtime/tensors/npy.h"
 
 #include "round_trip.h"
 

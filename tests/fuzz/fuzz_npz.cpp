@@ -1,4 +1,4 @@
-#include "runtime/npz.h"
+#include "runtime/tensors/npz.h"
 
 #include "round_trip.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "compiler/frontend/format.h"
-#include "compiler/frontend/print_ast.h"
+#include "compiler/frontend/syntax/format.h"
+#include "compiler/frontend/syntax/print_ast.h"
 #include "support/diagnostic_render.h"
 
 namespace {

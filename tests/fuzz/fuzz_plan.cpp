@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ir/plan_text.h"
+#include "ir/text/plan_text.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "runtime/safetensors.h"
+#include "runtime/tensors/safetensors.h"
 
 #include "round_trip.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/content.h"
 #include "runtime/shared_bytes.h"
+#include "runtime/tensors/content.h"
 #include "support/diagnostic.h"
 
 namespace tap::fuzz {

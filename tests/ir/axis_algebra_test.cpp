@@ -1,12 +1,12 @@
 // The algebra of axes against brute force: a digit is what it says about the coordinates of an axis.
-#include "ir/axis_algebra.h"
+#include "ir/shardings/axis_algebra.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "ir/mesh_position.h"
+#include "ir/shardings/mesh_position.h"
 
 namespace tap::ir {
 namespace {

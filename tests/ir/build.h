@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 
 namespace tap::ir::test {
 

@@ -1,11 +1,11 @@
 // The text form of certificates: print and parse as inverses, and what is said of texts that are none.
-#include "ir/certificate_text.h"
+#include "ir/text/certificate_text.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "ir/program_hash.h"
+#include "ir/graphs/program_hash.h"
 #include "tests/ir/random_program.h"
 
 namespace tap::ir {

@@ -1,5 +1,5 @@
 // Demand against enumeration: what the points of a box need, and what they need in their turn, point by point.
-#include "ir/demand.h"
+#include "ir/graphs/demand.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,5 +1,5 @@
 // Graph algorithms against brute force, and at size.
-#include "ir/graph_algorithms.h"
+#include "ir/graphs/graph_algorithms.h"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +8,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/ir/sample_programs.h"
 
 namespace tap::ir {

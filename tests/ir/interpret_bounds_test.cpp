@@ -1,5 +1,5 @@
 // Bounds: no other evaluation in narrow floats leaves them, and they are not absurdly wide.
-#include "ir/interpret_bounds.h"
+#include "ir/interpret/interpret_bounds.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,5 +1,5 @@
 // The arithmetic of cells at its edges: wrapping, flooring, saturating, NaN, and what casts do.
-#include "ir/interpret_number.h"
+#include "ir/interpret/interpret_number.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The oracle on hand-built operators: values worked out on paper or by brute force.
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 
 #include <gtest/gtest.h>
 

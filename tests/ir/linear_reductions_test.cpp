@@ -1,5 +1,5 @@
 // Scans and scatters in linear work: equal to the definition on random instances, and quick.
-#include "ir/linear_reductions.h"
+#include "ir/interpret/linear_reductions.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

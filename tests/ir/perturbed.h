@@ -7,7 +7,7 @@
 #include <random>
 #include <unordered_map>
 
-#include "ir/interpret_number.h"
+#include "ir/interpret/interpret_number.h"
 #include "ir/monoid.h"
 
 namespace tap::ir::test {

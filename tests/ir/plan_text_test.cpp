@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ir/plan_text.h"
+#include "ir/text/plan_text.h"
 
 namespace tap::ir {
 namespace {

@@ -1,12 +1,12 @@
 // Boxes of devices, against the examples of the representation's text and against each other.
-#include "ir/sharded_boxes.h"
+#include "ir/shardings/sharded_boxes.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "ir/mesh_position.h"
+#include "ir/shardings/mesh_position.h"
 
 namespace tap::ir {
 namespace {

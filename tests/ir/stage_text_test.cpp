@@ -1,5 +1,5 @@
 // The text forms of block graphs and schedules: print and parse as inverses, and what is said of texts that are none.
-#include "ir/stage_text.h"
+#include "ir/text/stage_text.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

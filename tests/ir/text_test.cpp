@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "ir/text_names.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/ir/random_program.h"
 
 namespace tap::ir {

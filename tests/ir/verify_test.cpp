@@ -1,5 +1,5 @@
 // The verifier: good programs pass; each way to break one is reported, in words that name it.
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 #include <functional>
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "compiler/frontend/ast.h"
+#include "compiler/frontend/syntax/ast.h"
 #include "support/tensor.h"
 #include "tests/oracle/numbers.h"
 

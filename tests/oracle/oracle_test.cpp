@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "compiler/driver/standard_library.h"
-#include "compiler/frontend/compile.h"
-#include "compiler/frontend/parse.h"
-#include "ir/interpret.h"
+#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/syntax/parse.h"
+#include "ir/interpret/interpret.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 

@@ -1,5 +1,5 @@
 // Canonical forms: what is written otherwise has the same one, what is different does not.
-#include "passes/canonical.h"
+#include "passes/rewrites/canonical.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

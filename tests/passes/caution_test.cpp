@@ -1,9 +1,9 @@
 // What is refused where floats are to be combined as they are written, or everything is to be proved (C05).
 #include "passes/caution.h"
 
-#include "passes/apply_splits.h"
-#include "passes/fuse.h"
-#include "passes/offer_choices.h"
+#include "passes/fusion/fuse.h"
+#include "passes/rewrites/offer_choices.h"
+#include "passes/splits/apply_splits.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes::test {

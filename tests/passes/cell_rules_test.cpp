@@ -1,6 +1,6 @@
 // Every rule of cell algebra holds, bit by bit, on every type that it speaks of: both sides are evaluated by the oracle on
 // values with all that is special about floats and integers.
-#include "passes/cell_rules.h"
+#include "passes/simplify/cell_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "ir/interpret_cell.h"
+#include "ir/interpret/interpret_cell.h"
 #include "support/check.h"
 
 namespace tap::passes {

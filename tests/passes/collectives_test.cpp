@@ -1,13 +1,13 @@
 // Resharding, judged by simulation on the boxes of devices.
-#include "passes/collectives.h"
+#include "passes/shardings/collectives.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "ir/mesh_position.h"
-#include "ir/sharded_boxes.h"
-#include "passes/simulate_collectives.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "tests/conformance_driver/simulate_collectives.h"
 
 namespace tap::passes {
 namespace {

@@ -1,5 +1,5 @@
 // Maps composed into their readers: when, how, and what is claimed.
-#include "passes/compose_maps.h"
+#include "passes/simplify/compose_maps.h"
 
 #include <gtest/gtest.h>
 

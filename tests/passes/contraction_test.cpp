@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "passes/contraction_order.h"
+#include "passes/rewrites/contraction_order.h"
 #include "tests/passes/einsum.h"
 
 namespace tap::passes {

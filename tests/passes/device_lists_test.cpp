@@ -3,13 +3,13 @@
 
 #include <set>
 
-#include "ir/interpret_blocks.h"
-#include "ir/plan_text.h"
-#include "passes/expand.h"
+#include "ir/interpret/interpret_blocks.h"
+#include "ir/text/plan_text.h"
 #include "passes/pipeline.h"
-#include "passes/plan_shardings.h"
-#include "passes/propagate.h"
-#include "passes/realise.h"
+#include "passes/shardings/plan_shardings.h"
+#include "passes/shardings/propagate.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
 #include "tests/check/certified.h"
 #include "tests/passes/lowered.h"
 

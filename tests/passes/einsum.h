@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
-#include "ir/verify.h"
-#include "passes/contraction.h"
+#include "ir/verify/verify.h"
+#include "passes/rewrites/contraction.h"
 #include "tests/ir/build.h"
 
 namespace tap::passes::einsum {

@@ -1,15 +1,15 @@
 // One device's part: what expand lists of it, and for a transformer of 96 layers on 1,048,576 devices in seconds.
-#include "passes/expand_device.h"
+#include "passes/splits/expand_device.h"
 
 #include <fmt/format.h>
 
 #include <ctime>
 
-#include "passes/expand.h"
 #include "passes/pipeline.h"
-#include "passes/plan_shardings.h"
-#include "passes/propagate.h"
-#include "passes/realise.h"
+#include "passes/shardings/plan_shardings.h"
+#include "passes/shardings/propagate.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_shardings.h"
 

@@ -1,12 +1,12 @@
 // Reshards around operations: what is chosen for given shardings, and, for any shardings of any operation, that devices can
 // compute what they are to compute.
-#include "passes/explicit_reshards.h"
+#include "passes/shardings/explicit_reshards.h"
 
 #include <random>
 
-#include "ir/mesh_position.h"
-#include "passes/simulate_collectives.h"
-#include "passes/simulate_sites.h"
+#include "ir/shardings/mesh_position.h"
+#include "tests/conformance_driver/simulate_collectives.h"
+#include "tests/conformance_driver/simulate_sites.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_shardings.h"
 

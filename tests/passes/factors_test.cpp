@@ -1,10 +1,10 @@
-#include "passes/factors.h"
+#include "passes/shardings/factors.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "ir/text.h"
-#include "passes/sites.h"
+#include "passes/shardings/sites.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_program.h"
 

@@ -1,13 +1,13 @@
 // Groups that the compiler chooses: what the standard operators become, and that choosing is as good as trying everything.
-#include "passes/fuse_auto.h"
+#include "passes/fusion/fuse_auto.h"
 
 #include <chrono>
 #include <map>
 #include <random>
 
 #include "ir/text.h"
-#include "passes/fuse.h"
-#include "passes/unroll.h"
+#include "passes/fusion/fuse.h"
+#include "passes/fusion/unroll.h"
 #include "tests/ir/build.h"
 #include "tests/passes/lowered.h"
 

@@ -1,5 +1,5 @@
 // Groups as a plan asks for them: what they are, what they mean, and why some cannot be.
-#include "passes/fuse.h"
+#include "passes/fusion/fuse.h"
 
 #include "tests/passes/lowered.h"
 

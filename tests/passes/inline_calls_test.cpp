@@ -1,9 +1,9 @@
 // Calls disappear, what they compute stays.
-#include "passes/inline_calls.h"
+#include "passes/simplify/inline_calls.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/ir/build.h"
 
 namespace tap::passes {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "check/check.h"
-#include "passes/inline_calls.h"
 #include "passes/plan_applier.h"
+#include "passes/simplify/inline_calls.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::passes::test {

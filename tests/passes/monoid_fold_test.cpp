@@ -1,13 +1,13 @@
 // Reductions by a monoid's fold: what is offered, what it means, what is picked where nothing is said, and why some are not
 // offered.
-#include "passes/monoid_fold.h"
+#include "passes/rewrites/monoid_fold.h"
 
 #include <fmt/format.h>
 
-#include "passes/apply_splits.h"
-#include "passes/fuse.h"
-#include "passes/offer_choices.h"
-#include "passes/pick_choices.h"
+#include "passes/fusion/fuse.h"
+#include "passes/rewrites/offer_choices.h"
+#include "passes/rewrites/pick_choices.h"
+#include "passes/splits/apply_splits.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes::test {

@@ -5,10 +5,10 @@
 
 #include <set>
 
-#include "ir/mesh_position.h"
-#include "ir/onnx_meshes.h"
-#include "ir/sharded_boxes.h"
-#include "passes/onnx_program.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/onnx_meshes.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/onnx_program.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_shardings.h"
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "ir/program_hash.h"
+#include "ir/graphs/program_hash.h"
 #include "support/check.h"
 #include "tests/ir/build.h"
 

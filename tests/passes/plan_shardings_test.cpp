@@ -1,11 +1,11 @@
 // Plans out of shardings: that they compute the same on every mesh, and what they move.
-#include "passes/plan_shardings.h"
+#include "passes/shardings/plan_shardings.h"
 
-#include "ir/interpret_blocks.h"
-#include "passes/expand.h"
+#include "ir/interpret/interpret_blocks.h"
 #include "passes/pipeline.h"
-#include "passes/propagate.h"
-#include "passes/realise.h"
+#include "passes/shardings/propagate.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_shardings.h"
 

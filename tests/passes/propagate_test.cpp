@@ -1,9 +1,9 @@
-#include "passes/propagate.h"
+#include "passes/shardings/propagate.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ir/axis_algebra.h"
+#include "ir/shardings/axis_algebra.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_program.h"
 

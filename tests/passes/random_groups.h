@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "ir/operation_names.h"
-#include "passes/fuse.h"
-#include "passes/fuse_auto.h"
-#include "passes/unroll.h"
+#include "ir/graphs/operation_names.h"
+#include "passes/fusion/fuse.h"
+#include "passes/fusion/fuse_auto.h"
+#include "passes/fusion/unroll.h"
 #include "tests/passes/random_plan.h"
 
 namespace tap::passes::test {

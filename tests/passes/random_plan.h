@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "ir/linear_reductions.h"
-#include "ir/mesh_position.h"
-#include "ir/operation_names.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/interpret/linear_reductions.h"
 #include "ir/plan.h"
-#include "passes/cut.h"
-#include "passes/plan_listed.h"
+#include "ir/shardings/mesh_position.h"
+#include "passes/shardings/plan_listed.h"
+#include "passes/splits/cut.h"
 
 namespace tap::passes::test {
 

@@ -4,8 +4,8 @@
 #include <random>
 #include <string>
 
-#include "ir/axis_algebra.h"
 #include "ir/graph.h"
+#include "ir/shardings/axis_algebra.h"
 
 namespace tap::passes::test {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "check/check.h"
-#include "ir/program_hash.h"
+#include "ir/graphs/program_hash.h"
 #include "ir/text.h"
 #include "passes/pipeline.h"
 #include "tests/frontend/compile_source.h"

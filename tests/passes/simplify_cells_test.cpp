@@ -1,5 +1,5 @@
 // Cells become simpler, and what they no longer read is no operand.
-#include "passes/simplify_cells.h"
+#include "passes/simplify/simplify_cells.h"
 
 #include <gtest/gtest.h>
 

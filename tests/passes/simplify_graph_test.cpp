@@ -1,10 +1,10 @@
 // Operations that are no work.
-#include "passes/simplify_graph.h"
+#include "passes/simplify/simplify_graph.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/certificate_text.h"
 #include "ir/text.h"
+#include "ir/text/certificate_text.h"
 #include "passes/pipeline.h"
 #include "tests/frontend/compile_source.h"
 

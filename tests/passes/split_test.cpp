@@ -5,12 +5,12 @@
 
 #include <cstring>
 
-#include "ir/interpret_blocks.h"
+#include "ir/interpret/interpret_blocks.h"
 #include "ir/text.h"
-#include "ir/verify.h"
-#include "passes/apply_splits.h"
-#include "passes/expand.h"
-#include "passes/realise.h"
+#include "ir/verify/verify.h"
+#include "passes/splits/apply_splits.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
 #include "tests/backend/random_operator.h"
 #include "tests/check/certified.h"
 #include "tests/ir/monoids.h"

@@ -1,7 +1,7 @@
 // Steps of iterates written out, and fused into time tiles.
-#include "passes/unroll.h"
+#include "passes/fusion/unroll.h"
 
-#include "passes/fuse.h"
+#include "passes/fusion/fuse.h"
 
 #include "tests/passes/lowered.h"
 

@@ -1,10 +1,10 @@
 // The walk of the Tapestry text, from Linear and ReLU to fused shards, as it is written there; and Linear sharded over each
-// of its dims. Each stage is a program that the passes made, printed by ir/shard_notation.h; each computes the same.
-#include "ir/shard_notation.h"
-#include "passes/apply_splits.h"
-#include "passes/expand.h"
-#include "passes/fuse.h"
-#include "passes/realise.h"
+// of its dims. Each stage is a program that the passes made, printed by ir/text/shard_notation.h; each computes the same.
+#include "ir/text/shard_notation.h"
+#include "passes/fusion/fuse.h"
+#include "passes/splits/apply_splits.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes::test {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/driver/certify.h"
-#include "passes/expand.h"
+#include "passes/splits/expand.h"
 #include "tests/frontend/compile_source.h"
 #include "tests/planted/kernel_programs.h"
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "backend/executable.h"
+#include "backend/llvm/executable.h"
 #include "tests/planted/kernel_blocks.h"
 
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "check/check.h"
-#include "ir/interpret.h"
-#include "ir/program_hash.h"
+#include "ir/graphs/program_hash.h"
+#include "ir/interpret/interpret.h"
 #include "passes/pipeline.h"
 #include "tests/frontend/compile_source.h"
 

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <map>
 
-#include "ir/plan_text.h"
+#include "ir/text/plan_text.h"
 #include "tests/random/trial.h"
 
 namespace tap::random {

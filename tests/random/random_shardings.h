@@ -2,8 +2,8 @@
 // dim, sizes that do not divide.
 #pragma once
 
-#include "ir/axis_algebra.h"
 #include "ir/graph.h"
+#include "ir/shardings/axis_algebra.h"
 
 namespace tap::random {
 

@@ -2,7 +2,7 @@
 
 #ifdef TAP_HAVE_BACKEND
 #include "backend/compiled_program.h"
-#include "backend/executable.h"
+#include "backend/llvm/executable.h"
 #endif
 #include <fmt/format.h>
 
@@ -12,14 +12,14 @@
 
 #include "compiler/driver/certify.h"
 #include "compiler/driver/standard_library.h"
-#include "compiler/frontend/compile.h"
-#include "compiler/frontend/laws_memory.h"
-#include "compiler/frontend/parse.h"
-#include "ir/interpret_blocks.h"
-#include "ir/verify.h"
-#include "passes/expand.h"
+#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/proofs/laws_memory.h"
+#include "compiler/frontend/syntax/parse.h"
+#include "ir/interpret/interpret_blocks.h"
+#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
-#include "passes/plan_shardings.h"
+#include "passes/shardings/plan_shardings.h"
+#include "passes/splits/expand.h"
 #include "tests/check/certified.h"
 #include "tests/oracle/oracle.h"
 #include "tests/passes/random_groups.h"

@@ -1,11 +1,11 @@
-#include "runtime/input_spec.h"
+#include "runtime/tensors/input_spec.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "runtime/npy.h"
-#include "runtime/print_tensor.h"
+#include "runtime/tensors/npy.h"
+#include "runtime/tensors/print_tensor.h"
 #include "runtime/write_file.h"
 #include "temp_folder.h"
 

@@ -1,5 +1,5 @@
 // Opening files, and files that change while they are mapped (row E11).
-#include "runtime/mapped_file.h"
+#include "runtime/tensors/mapped_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <numeric>
 #include <thread>
 
-#include "runtime/npy.h"
+#include "runtime/tensors/npy.h"
 #include "temp_folder.h"
 
 namespace tap {

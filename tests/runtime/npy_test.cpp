@@ -1,5 +1,5 @@
 // Damaged and unusual .npy files: rows E01 to E08 and E14 of the list of bad inputs.
-#include "runtime/npy.h"
+#include "runtime/tensors/npy.h"
 
 #include <gtest/gtest.h>
 

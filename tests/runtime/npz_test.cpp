@@ -1,10 +1,10 @@
 // Damaged and hostile archives: row E10 of the list of bad inputs.
-#include "runtime/npz.h"
+#include "runtime/tensors/npz.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "runtime/npy.h"
+#include "runtime/tensors/npy.h"
 #include "temp_folder.h"
 
 namespace tap {

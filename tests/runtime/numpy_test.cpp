@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <sstream>
 
-#include "runtime/npy.h"
-#include "runtime/npz.h"
-#include "runtime/tensor_file.h"
+#include "runtime/tensors/npy.h"
+#include "runtime/tensors/npz.h"
+#include "runtime/tensors/tensor_file.h"
 #include "runtime/write_file.h"
 #include "temp_folder.h"
 

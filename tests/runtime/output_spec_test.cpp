@@ -1,4 +1,4 @@
-#include "runtime/output_spec.h"
+#include "runtime/tensors/output_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/safetensors.h"
+#include "runtime/tensors/safetensors.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ class LintTest(LintedTrees):
             "support/a.h": "#pragma once\n",
             "ir/b.cpp": '#include "support/a.h"\n#include <vector>\n// "relu" in a comment\n/* "relu" */ int x;\n',
             "ir/my_graph.cpp": "#include <boost/graph/adjacency_list.hpp>\n",
-            "backend/c.cpp": "#include <llvm/IR/Module.h>\n",
+            "backend/llvm/c.cpp": "#include <llvm/IR/Module.h>\n",
             "compiler/driver/d.cpp": 'auto s = "relu";\n',
             "tests/ir/t.cpp": "#include <nlohmann/json.hpp>\n",
             "lib/std.tap": "op relu(x: T[d..]) -> (y: T[d..]) {}\n",
@@ -30,20 +30,27 @@ class LintTest(LintedTrees):
                      "support/a.cpp:1: support/ may not include ir/")
         self.refused({"check/a.cpp": '#include "passes/b.h"\n', "passes/b.h": "#pragma once\n"},
                      "check/ may not include passes/")
-        self.refused({"check/a.cpp": '#include "ir/interpret.h"\n', "ir/interpret.h": "#pragma once\n"},
+        self.refused({"check/a.cpp": '#include "ir/interpret/interpret.h"\n', "ir/interpret/interpret.h": "#pragma once\n"},
                      "checker may not use")
         self.refused({"check/a.cpp": "Box b = p.bounds(box);\n"}, "check/a.cpp:1: the checker may not use `.bounds(`")
         self.refused({"check/a.cpp": "int x;\n" * 5000}, "check: 5000 lines of code")
         self.refused({"replay/a.cpp": "Box b = p.bounds(box);\nint x;\n" + "int x;\n" * 5000},
                      "replay/a.cpp:1: the checker may not use `.bounds(`", "replay: 5002 lines")
-        self.refused({"ir/well_formed.cpp": "bool b = tiles(x);\n"}, "the checker may not use `tiles(`")
-        self.refused({"passes/a.cpp": '#include "ir/well_formed.h"\n', "ir/well_formed.h": "#pragma once\n"},
-                     '"ir/well_formed.h" is for the checker')
+        self.refused({"ir/verify/well_formed.cpp": "bool b = tiles(x);\n"}, "the checker may not use `tiles(`")
+        self.refused({"passes/a.cpp": '#include "ir/verify/well_formed.h"\n', "ir/verify/well_formed.h": "#pragma once\n"},
+                     '"ir/verify/well_formed.h" is for the checker')
         self.refused({"compiler/frontend/a.cpp": '#include "runtime/b.h"\n', "runtime/b.h": "#pragma once\n"},
                      "compiler/frontend/ may not include runtime/")
 
+    def test_rooms(self):
+        self.refused({"passes/simplify/a.cpp": '#include "passes/splits/b.h"\n', "passes/splits/b.h": "#pragma once\n"},
+                     "passes/simplify/ may not include passes/splits/")
+        code, out = self.lint({"passes/shardings/a.cpp": '#include "passes/splits/b.h"\n', "passes/splits/b.h": "#pragma once\n"})
+        self.assertEqual(code, 0, out)
+        self.refused({f"ir/a{i}.cpp": "" for i in range(71)}, "ir: 71 sources, and at most 70")
+
     def test_libraries_stay_home(self):
-        for header, home in (("llvm/IR/Module.h", "backend/x.h"), ("antlr4-runtime.h", "compiler/frontend/resolve.cpp"),
+        for header, home in (("llvm/IR/Module.h", "backend/llvm/x.h"), ("antlr4-runtime.h", "compiler/frontend/resolve.cpp"),
                              ("boost/graph/adjacency_list.hpp", "ir/box.cpp"), ("isl/set.h", "passes/split.cpp"),
                              ("z3++.h", "compiler/frontend/legality.cpp"), ("mpi.h", "runtime/npy.cpp"),
                              ("CLI/CLI.hpp", "ir/box.cpp")):

@@ -1,0 +1,36 @@
+// Cell operations as LLVM instructions, one element type at a time. In registers f16 and bf16 are floats, bool is i1;
+// loads and stores convert. Values may also be vectors where the operation cannot fail: their lanes are treated alike.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backend/abi.h"
+#include "ir/cell.h"
+
+namespace llvm {
+class IRBuilderBase;
+class LLVMContext;
+class Type;
+class Value;
+}  // namespace llvm
+
+namespace tap::backend {
+
+// Leaves the kernel with this failure where the condition holds, and reports the value that was wrong.
+using FailIf = std::function<void(llvm::Value* condition, KernelFailure why, llvm::Value* value)>;
+
+llvm::Type* register_type(llvm::LLVMContext& context, ElementType type);
+llvm::Type* memory_type(llvm::LLVMContext& context, ElementType type);
+// Between the two: what a load gives, and what a store takes.
+llvm::Value* from_memory(llvm::IRBuilderBase& b, llvm::Value* value, ElementType type);
+llvm::Value* to_memory(llvm::IRBuilderBase& b, llvm::Value* value, ElementType type);
+
+llvm::Value* emit_constant(llvm::LLVMContext& context, const ir::Scalar& value);
+llvm::Value* emit_cast(llvm::IRBuilderBase& b, llvm::Value* value, ElementType from, ElementType to);
+// Pre: `op` is strict (no leaf, cast or lazy operation); `type` is that of the operands; of vectors, it cannot fail.
+// Afterwards the builder may stand in another block: where something can fail, and where sin, cos and tan meet huge numbers.
+llvm::Value* emit_operation(llvm::IRBuilderBase& b, ir::CellOp op, ElementType type,
+                            const std::vector<llvm::Value*>& args, const FailIf& fail_if);
+
+}  // namespace tap::backend

@@ -1,0 +1,213 @@
+// Cells to LLVM: a DAG is emitted once per node. What a lazy operation guards is evaluated in a branch if it could fail
+// or read outside of its tensor, and without one otherwise, so that plain loops stay free of control flow. What several
+// branches need comes before them (cell_places.h).
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "backend/llvm/emit_lazy.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using ir::CellId;
+using ir::CellNode;
+using ir::CellOp;
+using llvm::Value;
+
+LazyCells::LazyCells(EmitState& state, const std::vector<CellId>& roots)
+    : s_(state), places_(state.kernel, roots), scopes_(1) {}
+
+Value* LazyCells::operator()(CellId id) {
+  if (Value* value = find(id)) return value;
+  int depth = places_[id].depth;
+  emit_at(depth < 0 ? scopes_.size() - 1 : static_cast<std::size_t>(depth), id);
+  return find(id);
+}
+
+// Null if it is not computed yet. What was tried fails here, if it did.
+Value* LazyCells::find(CellId id) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (auto it = scope->known.find(id); it != scope->known.end()) return it->second;
+    if (auto it = scope->tried.find(id); it != scope->tried.end()) {
+      Tried tried = it->second;
+      s_.fail_if(tried.has_failed, tried.failure);
+      return scopes_.back().known[id] = tried.value;
+    }
+  }
+  return nullptr;
+}
+
+// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside of an inner one.
+void LazyCells::emit_at(std::size_t depth, CellId id) {
+  TAP_CHECK(depth < scopes_.size(), "a cell is used outside of its place");
+  scopes_.back().end = s_.b.GetInsertBlock();
+  auto first_inner = scopes_.begin() + static_cast<std::ptrdiff_t>(depth) + 1;
+  std::vector<Scope> inner(std::make_move_iterator(first_inner), std::make_move_iterator(scopes_.end()));
+  scopes_.erase(first_inner, scopes_.end());
+  go_on();
+  if (places_[id].tried) {
+    attempt(id);
+  } else {
+    Value* value = compute(id);
+    scopes_.back().known[id] = value;
+  }
+  scopes_.back().end = s_.b.GetInsertBlock();
+  std::move(inner.begin(), inner.end(), std::back_inserter(scopes_));
+  go_on();
+}
+
+void LazyCells::go_on() {
+  s_.b.SetInsertPoint(scopes_.back().end);
+  s_.attempt = scopes_.back().attempt;
+}
+
+LazyCells::Emitted LazyCells::inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit) {
+  scopes_.back().end = s_.b.GetInsertBlock();
+  scopes_.push_back({first, attempt});
+  go_on();
+  Emitted emitted{emit(), nullptr};
+  emitted.end = s_.b.GetInsertBlock();
+  scopes_.pop_back();
+  go_on();
+  return emitted;
+}
+
+// The value and the failure, of which only one means something.
+void LazyCells::attempt(CellId id) {
+  auto& b = s_.b;
+  EmitState::Attempt attempt{s_.new_block("failed")};
+  b.SetInsertPoint(attempt.failed);
+  llvm::Type* types[] = {b.getInt32Ty(), b.getInt64Ty(), b.getInt64Ty(), b.getInt64Ty()};
+  for (std::size_t k = 0; k < attempt.failure.size(); ++k) attempt.failure[k] = b.CreatePHI(types[k], 1);
+  go_on();
+  llvm::BasicBlock* first = s_.new_block("try");
+  Emitted emitted = inside(first, &attempt, [&] { return compute(id); });
+  b.CreateBr(first);
+  b.SetInsertPoint(emitted.end);
+  if (attempt.failure[0]->getNumIncomingValues() == 0) {  // it cannot fail after all: constants met
+    attempt.failed->eraseFromParent();
+    scopes_.back().known[id] = emitted.value;
+    return;
+  }
+  llvm::BasicBlock* done = s_.new_block("tried");
+  b.CreateBr(done);
+  b.SetInsertPoint(attempt.failed);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto either = [&](Value* succeeded, Value* failed) {
+    auto* phi = b.CreatePHI(succeeded->getType(), 2);
+    phi->addIncoming(succeeded, emitted.end);
+    phi->addIncoming(failed, attempt.failed);
+    return phi;
+  };
+  Tried tried;
+  tried.value = either(emitted.value, llvm::Constant::getNullValue(emitted.value->getType()));
+  for (std::size_t k = 0; k < attempt.failure.size(); ++k)
+    tried.failure[k] = either(llvm::Constant::getNullValue(types[k]), attempt.failure[k]);
+  tried.has_failed = b.CreateICmpNE(tried.failure[0], b.getInt32(0));
+  scopes_.back().tried[id] = tried;
+}
+
+Value* LazyCells::compute(CellId id) {
+  const CellNode& node = s_.kernel.exprs[id];
+  auto& b = s_.b;
+  switch (node.op) {
+    case CellOp::constant: return emit_constant(b.getContext(), node.value);
+    case CellOp::index:
+      TAP_CHECK(s_.variables[node.attribute], "a variable is used outside of its loop");
+      return s_.variables[node.attribute];
+    case CellOp::argument: return b.CreateLoad(register_type(b.getContext(), node.type), s_.slot(node.attribute));
+    case CellOp::read: return read(s_.kernel.loads[node.attribute]);
+    case CellOp::select: return select(node);
+    case CellOp::logical_and:
+    case CellOp::logical_or: return logical(node);
+    case CellOp::cast: return emit_cast(b, (*this)(node.args[0]), s_.kernel.exprs[node.args[0]].type, node.type);
+    default: break;
+  }
+  if (auto fused = fused_product(s_.kernel, node)) {
+    const CellNode& product = s_.kernel.exprs[fused->product];
+    std::vector<Value*> args{(*this)(product.args[0]), (*this)(product.args[1]), (*this)(fused->accumulator)};
+    return b.CreateIntrinsic(llvm::Intrinsic::fma, {args[0]->getType()}, args);
+  }
+  std::vector<Value*> args;
+  for (CellId arg : node.args) args.push_back((*this)(arg));
+  ElementType type = s_.kernel.exprs[node.args[0]].type;
+  return emit_operation(b, node.op, type, args, [&](Value* condition, KernelFailure why, Value* value) {
+    s_.fail_if(condition, why, {0, 0, value});
+  });
+}
+
+// The branch itself comes last: whatever its sides need from outside is then emitted before it.
+Value* LazyCells::branch(Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value) {
+  auto& b = s_.b;
+  llvm::BasicBlock* then_block = s_.new_block("then");
+  Emitted then_side = inside(then_block, s_.attempt, then_value);
+  llvm::BasicBlock* else_block = s_.new_block("else");
+  Emitted else_side = inside(else_block, s_.attempt, else_value);
+  b.CreateCondBr(condition, then_block, else_block);
+  llvm::BasicBlock* join = s_.new_block("join");
+  for (const Emitted& side : {then_side, else_side}) {
+    b.SetInsertPoint(side.end);
+    b.CreateBr(join);
+  }
+  b.SetInsertPoint(join);
+  auto* phi = b.CreatePHI(type, 2);
+  for (const Emitted& side : {then_side, else_side}) phi->addIncoming(side.value, side.end);
+  return phi;
+}
+
+Value* LazyCells::read(const Load& load) {
+  auto& b = s_.b;
+  const Shape& shape = s_.kernel.tensors[load.tensor].type.shape;
+  std::vector<Value*> at;
+  Value* outside = nullptr;
+  for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
+    const Coordinate& c = load.at[axis];
+    if (c.data) {
+      at.push_back(emit_cast(b, (*this)(*c.data), s_.kernel.exprs[*c.data].type, ElementType::i64));
+    } else {
+      at.push_back(s_.affine(c.affine));
+    }
+    // What is tried may lie outside of the branch in which the coordinate was proved to be inside.
+    if (!c.checked && (load.anywhere || !s_.attempt)) continue;
+    // One unsigned comparison sees both ends.
+    Value* beyond = b.CreateICmpUGE(at.back(), b.getInt64(static_cast<std::uint64_t>(shape[axis])));
+    if (load.fill) {
+      outside = outside ? b.CreateOr(outside, beyond) : beyond;
+    } else {
+      s_.fail_if(beyond, KernelFailure::index_out_of_range, {load.tensor, axis, at.back()});
+    }
+  }
+  if (!outside) return s_.load(load.tensor, at);
+  llvm::Type* type = register_type(b.getContext(), s_.kernel.tensors[load.tensor].type.element);
+  return branch(
+      outside, type, [&] { return (*this)(*load.fill); }, [&] { return s_.load(load.tensor, at); });
+}
+
+Value* LazyCells::logical(const CellNode& node) {
+  auto& b = s_.b;
+  bool is_and = node.op == CellOp::logical_and;
+  Value* first = (*this)(node.args[0]);
+  if (places_.harmless(node.args[1])) {
+    Value* second = (*this)(node.args[1]);
+    return is_and ? b.CreateAnd(first, second) : b.CreateOr(first, second);
+  }
+  auto second = [&] { return (*this)(node.args[1]); };
+  auto decided = [&]() -> Value* { return b.getInt1(!is_and); };
+  if (is_and) return branch(first, b.getInt1Ty(), second, decided);
+  return branch(first, b.getInt1Ty(), decided, second);
+}
+
+Value* LazyCells::select(const CellNode& node) {
+  Value* condition = (*this)(node.args[0]);
+  if (places_.harmless(node.args[1]) && places_.harmless(node.args[2])) {
+    Value* then_value = (*this)(node.args[1]);
+    Value* else_value = (*this)(node.args[2]);
+    return s_.b.CreateSelect(condition, then_value, else_value);
+  }
+  return branch(
+      condition, register_type(s_.b.getContext(), node.type), [&] { return (*this)(node.args[1]); },
+      [&] { return (*this)(node.args[2]); });
+}
+
+}  // namespace tap::backend

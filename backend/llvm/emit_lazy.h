@@ -1,0 +1,48 @@
+// Cells at one point, with branches for what is lazy.
+#pragma once
+
+#include "backend/llvm/emit_state.h"
+
+namespace tap::backend {
+
+// Evaluates the cells of one statement at the current point, each once (see cell_places.h): make one per statement.
+class LazyCells {
+ public:
+  LazyCells(EmitState& state, const std::vector<ir::CellId>& roots);
+  llvm::Value* operator()(ir::CellId id);  // of one of the roots
+
+ private:
+  struct Tried {
+    llvm::Value* value;
+    llvm::Value* has_failed;
+    EmitState::Failure failure;
+  };
+  struct Scope {
+    llvm::BasicBlock* end = nullptr;  // where it goes on once what it holds is emitted
+    EmitState::Attempt* attempt = nullptr;
+    std::unordered_map<ir::CellId, llvm::Value*> known = {};
+    std::unordered_map<ir::CellId, Tried> tried = {};  // here: whoever uses one fails where it failed
+  };
+  struct Emitted {
+    llvm::Value* value;
+    llvm::BasicBlock* end;
+  };
+  using Emit = std::function<llvm::Value*()>;
+
+  llvm::Value* find(ir::CellId id);
+  void emit_at(std::size_t depth, ir::CellId id);
+  void attempt(ir::CellId id);
+  llvm::Value* compute(ir::CellId id);
+  llvm::Value* read(const Load& load);
+  llvm::Value* select(const ir::CellNode& node);
+  llvm::Value* logical(const ir::CellNode& node);
+  llvm::Value* branch(llvm::Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value);
+  Emitted inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit);
+  void go_on();
+
+  EmitState& s_;
+  CellPlaces places_;
+  std::vector<Scope> scopes_;  // inner scopes are branches and attempts; what they compute is not known outside
+};
+
+}  // namespace tap::backend

@@ -1,0 +1,162 @@
+// The module of a library: the kernels, the schedule's words, and the exported functions, which hand both to the runtime
+// (runtime/library.h).
+#include <fmt/format.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <array>
+
+#include "backend/llvm/emit_llvm.h"
+#include "backend/llvm/library.h"
+#include "backend/llvm/machine_code.h"
+#include "backend/llvm/memory_failure.h"
+#include "backend/llvm/optimize.h"
+#include "support/check.h"
+
+namespace tap::backend {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
+  static const bool once = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)once;
+  std::string problem;
+  llvm::Triple triple(target.triple);
+  const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, problem);
+  TAP_CHECK(known, "LLVM makes no code for " + target.triple + ": " + problem);
+  return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
+      triple, target.cpu, target.features, {}, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+class LibraryEmitter {
+ public:
+  LibraryEmitter(const Library& library, llvm::Module& module)
+      : library_(library), module_(module), b_(module.getContext()) {}
+
+  void run() {
+    emit_kernels();
+    emit_program();
+    // As runtime/library.h declares them: how many arguments are pointers, and whether the program is the first.
+    constexpr std::array<Exported, 6> exported = {{{"prepare", 3, true},
+                                                   {"run", 3, false},
+                                                   {"prepare_dlpack", 3, true},
+                                                   {"run_dlpack", 3, false},
+                                                   {"message", 3, false},
+                                                   {"release", 1, false}}};
+    for (const Exported& e : exported) emit(e);
+    emit_version();
+  }
+
+ private:
+  struct Exported {
+    std::string_view word;
+    std::size_t arguments;
+    bool program;
+  };
+
+  void emit_kernels() {
+    for (const Kernel& kernel : *library_.kernels) {
+      std::string symbol = fmt::format("k_{:04}", kernels_.size() + 1);
+      tap::backend::emit(kernel, symbol, module_);
+      llvm::Function* function = module_.getFunction(symbol);
+      function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs are linked together
+      kernels_.push_back(function);
+    }
+  }
+
+  llvm::GlobalVariable* constant(llvm::Constant* value, const char* name) {
+    auto* global =
+        new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::InternalLinkage, value, name);
+    global->setAlignment(llvm::Align(64));
+    return global;
+  }
+
+  void emit_program() {
+    auto* words = llvm::ConstantDataArray::get(
+        b_.getContext(), llvm::ArrayRef<std::uint64_t>(reinterpret_cast<const std::uint64_t*>(library_.tables.data()),
+                                                       library_.tables.size()));
+    auto* list = llvm::ConstantArray::get(llvm::ArrayType::get(b_.getPtrTy(), kernels_.size()), kernels_);
+    llvm::GlobalVariable* kernels = constant(list, "t_kernels");
+    kernels->setName(kernel_list(library_.prefix));  // for who tries them (self_check.h)
+    kernels->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    kernels->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    auto* pair = llvm::ConstantStruct::getAnon({constant(words, "t_words"), kernels});
+    program_ = constant(pair, library_.standalone ? "tap_standalone_program" : "t_program");
+    if (!library_.standalone) return;
+    program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // of the program's beginning
+    program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+
+  // Hands its arguments on, with the program before them where it is wanted.
+  void emit(const Exported& e) {
+    bool message = e.word == "message";
+    llvm::Type* result = e.word == "release" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();
+    std::vector<llvm::Type*> types(e.arguments, b_.getPtrTy());
+    if (message) types[2] = b_.getInt64Ty();
+    std::vector<llvm::Type*> inner = types;
+    if (e.program) inner.insert(inner.begin(), b_.getPtrTy());
+    auto callee = module_.getOrInsertFunction(fmt::format("tap_library_{}", e.word),
+                                              llvm::FunctionType::get(result, inner, false));
+    llvm::Function* function = define(e.word, llvm::FunctionType::get(result, types, false));
+    std::vector<llvm::Value*> arguments;
+    if (e.program) arguments.push_back(program_);
+    for (llvm::Argument& a : function->args()) arguments.push_back(&a);
+    llvm::Value* value = b_.CreateCall(callee, arguments);
+    result->isVoidTy() ? b_.CreateRetVoid() : b_.CreateRet(value);
+  }
+
+  void emit_version() {
+    define("abi_version", llvm::FunctionType::get(b_.getInt32Ty(), false));
+    b_.CreateRet(b_.getInt32(1));
+  }
+
+  llvm::Function* define(std::string_view word, llvm::FunctionType* type) {
+    auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                            fmt::format("{}_{}", library_.prefix, word), module_);
+    function->setDoesNotThrow();
+    b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function));
+    return function;
+  }
+
+  const Library& library_;
+  llvm::Module& module_;
+  llvm::IRBuilder<> b_;
+  std::vector<llvm::Constant*> kernels_;
+  llvm::GlobalVariable* program_ = nullptr;
+};
+
+}  // namespace
+
+std::string kernel_list(std::string_view prefix) { return fmt::format("{}_kernels", prefix); }
+
+LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
+  InLlvm here;
+  auto machine = machine_for(target);
+  llvm::LLVMContext context;
+  llvm::Module module("library", context);
+  module.setTargetTriple(llvm::Triple(target.triple));
+  module.setDataLayout(machine->createDataLayout());
+  LibraryEmitter(library, module).run();
+  optimize(module, *machine);
+  LibraryCode result;
+  if (options.llvm) {
+    llvm::raw_string_ostream out(result.llvm);
+    module.print(out, nullptr);
+  }
+  if (options.assembly) result.assembly = machine_code(*llvm::CloneModule(module), *machine, CodeFile::assembly);
+  result.object = machine_code(module, *machine, CodeFile::object);
+  return result;
+}
+
+}  // namespace tap::backend

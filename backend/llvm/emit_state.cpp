@@ -1,0 +1,122 @@
+// Addresses, accumulators and failures: what emission of statements and of cells shares.
+#include "backend/llvm/emit_state.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace tap::backend {
+
+using llvm::Value;
+
+llvm::BasicBlock* EmitState::new_block(const char* name) {
+  return llvm::BasicBlock::Create(b.getContext(), name, function);
+}
+
+// Index arithmetic does not wrap: the frontend proved that it fits in 64 bits.
+Value* EmitState::affine(const ir::AffineExpr& e) {
+  Value* sum = nullptr;
+  for (std::size_t v = 0; v < e.coefficients.size(); ++v) {
+    if (e.coefficients[v] == 0) continue;
+    TAP_CHECK(variables[v], "a variable is used outside of its loop");
+    Value* term = e.coefficients[v] == 1 ? variables[v] : b.CreateNSWMul(variables[v], b.getInt64(e.coefficients[v]));
+    sum = sum ? b.CreateNSWAdd(sum, term) : term;
+  }
+  if (!sum) return b.getInt64(e.offset);
+  return e.offset == 0 ? sum : b.CreateNSWAdd(sum, b.getInt64(e.offset));
+}
+
+// Which one of an array is a number by now: loops that it depends on are unrolled.
+Value* EmitState::slot(std::uint32_t number) {
+  const Slot& slot = kernel.slots[number];
+  std::int64_t at = slot.at.offset;
+  for (std::size_t v = 0; v < slot.at.coefficients.size(); ++v) at += slot.at.coefficients[v] * trips[v];
+  return accumulators[slot.accumulator].at(static_cast<std::size_t>(at));
+}
+
+Value* EmitState::origin(std::uint32_t tensor, std::size_t axis) {
+  const auto& local = kernel.tensors[tensor].local;
+  return local ? affine(local->origin[axis]) : b.getInt64(0);
+}
+
+Value* EmitState::address(std::uint32_t tensor, const std::vector<Value*>& at) {
+  Value* offset = b.getInt64(0);
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    Value* from_origin = kernel.tensors[tensor].local ? b.CreateNSWSub(at[axis], origin(tensor, axis)) : at[axis];
+    offset = b.CreateNSWAdd(offset, b.CreateNSWMul(from_origin, strides[tensor][axis]));
+  }
+  return b.CreateGEP(memory_type(b.getContext(), kernel.tensors[tensor].type.element), bases[tensor], offset);
+}
+
+void EmitState::keep_apart(llvm::Instruction& access, std::uint32_t tensor) {
+  access.setMetadata(llvm::LLVMContext::MD_alias_scope, scope[tensor]);
+  access.setMetadata(llvm::LLVMContext::MD_noalias, elsewhere[tensor]);
+}
+
+Value* EmitState::load(std::uint32_t tensor, const std::vector<Value*>& at) {
+  ElementType type = kernel.tensors[tensor].type.element;
+  auto* load = b.CreateLoad(memory_type(b.getContext(), type), address(tensor, at));
+  keep_apart(*load, tensor);
+  return from_memory(b, load, type);
+}
+
+void EmitState::store(std::uint32_t tensor, const std::vector<Value*>& at, Value* value) {
+  ElementType type = kernel.tensors[tensor].type.element;
+  keep_apart(*b.CreateStore(to_memory(b, value, type), address(tensor, at)), tensor);
+}
+
+std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNode& sum) {
+  if (kernel.exact_arithmetic || sum.op != ir::CellOp::add) return {};
+  if (sum.type != ElementType::f32 && sum.type != ElementType::f64) return {};
+  for (std::size_t side : {0, 1}) {
+    ir::CellId accumulator = sum.args[side], product = sum.args[1 - side];
+    if (kernel.exprs[accumulator].op == ir::CellOp::argument && kernel.exprs[product].op == ir::CellOp::mul)
+      return FusedProduct{accumulator, product};
+  }
+  return {};
+}
+
+// Of the tensor is told which operand of the operation it is.
+void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where) {
+  const auto& operands = kernel.sections[section].operands;
+  auto found = std::find(operands.begin(), operands.end(), where.tensor);
+  auto operand = static_cast<std::uint64_t>(found == operands.end() ? 0 : found - operands.begin());
+  fail_if(condition, {b.getInt32(static_cast<std::uint32_t>(why)), b.getInt64(operand), b.getInt64(where.axis),
+                      b.CreateSExt(where.value, b.getInt64Ty())});
+}
+
+void EmitState::fail_if(Value* condition, const Failure& failure) {
+  llvm::BasicBlock* failed = attempt ? attempt->failed : new_block("failed");
+  llvm::BasicBlock* next = new_block("next");
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  b.CreateCondBr(condition, failed, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  if (attempt) {
+    for (std::size_t k = 0; k < failure.size(); ++k) attempt->failure[k]->addIncoming(failure[k], before);
+  } else {
+    b.SetInsertPoint(failed);
+    leave(failure);
+  }
+  b.SetInsertPoint(next);
+}
+
+void EmitState::leave(const Failure& failure) {
+  auto put = [&](std::size_t offset, Value* value) {
+    b.CreateStore(value, b.CreateConstGEP1_64(b.getInt8Ty(), error, offset));
+  };
+  const SectionDims& dims = kernel.sections[section];
+  for (std::size_t d = 0; d < dims.at.size(); ++d) {
+    Value* at = variables[dims.at[d]];
+    put(offsetof(KernelError, point) + 8 * d, at ? at : variables[dims.lo[d]]);
+  }
+  put(offsetof(KernelError, section), b.getInt64(section));
+  auto [why, tensor, axis, value] = failure;
+  put(offsetof(KernelError, tensor), tensor);
+  put(offsetof(KernelError, axis), axis);
+  put(offsetof(KernelError, value), value);
+  b.CreateRet(why);
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,107 @@
+// What the emission of one kernel keeps while it goes: where the tensors, the box and the variables are. Shared by the
+// parts that emit statements (emit_statements.cpp) and cells (emit_lazy.cpp, emit_straight.cpp).
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/llvm/emit_arithmetic.h"
+#include "backend/loops/cell_places.h"
+#include "backend/loops/loops.h"
+
+namespace llvm {
+class BasicBlock;
+class Function;
+class Instruction;
+class MDNode;
+class PHINode;
+}  // namespace llvm
+
+namespace tap::backend {
+
+// The lanes of a vector that are computed together: values of `variable` from the scalar one on. A null mask: all count.
+struct Lanes {
+  std::uint32_t variable = 0;
+  std::uint32_t count = 1;
+  llvm::Value* mask = nullptr;
+};
+
+// What a cell depends on that may change inside of straight code.
+struct CellFacts {
+  bool accumulates = false;  // on accumulators
+  std::set<std::uint32_t> variables;
+};
+
+// acc + a*b, of floats, rounds once: everywhere in the same way, whether it is done in lanes or not.
+struct FusedProduct {
+  ir::CellId accumulator, product;
+};
+std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNode& sum);
+
+struct EmitState {
+  const Kernel& kernel;
+  llvm::IRBuilderBase& b;
+  llvm::Function* function = nullptr;
+  llvm::Value* error = nullptr;
+  std::vector<llvm::Value*> variables;  // null where not in scope; of one with lanes, that of the first
+  std::vector<std::int64_t> trips;      // by variable: which turn of the unrolled loop this is, else 0
+  std::vector<std::int64_t> versions;   // by variable: what it is now, among all that straight code made it, else 0
+  std::optional<Lanes> lanes;
+  bool straight = false;  // inside of unrolled loops or lanes: no branches
+  std::uint32_t section = 0;
+  // What straight code has computed already that does not depend on accumulators, by cell and the versions of variables
+  // that it depends on.
+  std::map<std::pair<ir::CellId, std::vector<std::int64_t>>, llvm::Value*> known;
+  // A turn of an unrolled loop, or a vector of lanes, by the versions that the loop's bounds depend on: where these come by
+  // again, it is the same one.
+  struct Turn {
+    std::int64_t version = 0;
+    llvm::Value* first = nullptr;
+    llvm::Value* mask = nullptr;
+  };
+  std::map<std::tuple<const For*, std::vector<std::int64_t>, std::uint32_t>, Turn> turns;
+  std::int64_t last_version = 0;
+  void forget() {  // at every branch
+    known.clear();
+    turns.clear();
+  }
+  std::vector<std::optional<CellFacts>> facts;          // by cell, where they have been asked for
+  std::vector<std::vector<llvm::Value*>> accumulators;  // addresses, by accumulator and number
+  std::vector<llvm::Value*> bases;                      // of tensors
+  std::vector<std::vector<llvm::Value*>> strides;       // of tensors, per axis
+  std::vector<llvm::MDNode*> scope;                     // of tensors: what its accesses belong to …
+  std::vector<llvm::MDNode*> elsewhere;                 // … and what they cannot touch
+
+  llvm::BasicBlock* new_block(const char* name);
+  llvm::Value* affine(const ir::AffineExpr& e);
+  llvm::Value* slot(std::uint32_t number);  // the accumulator's address
+  llvm::Value* address(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
+  llvm::Value* load(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
+  void store(std::uint32_t tensor, const std::vector<llvm::Value*>& at, llvm::Value* value);
+  llvm::Value* origin(std::uint32_t tensor, std::size_t axis);  // the coordinate of the first cell that is in memory
+  void keep_apart(llvm::Instruction& access, std::uint32_t tensor);  // from accesses to other tensors
+  // Leaves the kernel where the condition holds, with the current point in *error; or just what is tried.
+  struct Where {
+    std::uint32_t tensor = 0;
+    std::size_t axis = 0;
+    llvm::Value* value;
+  };
+  void fail_if(llvm::Value* condition, KernelFailure why, const Where& where);
+
+  using Failure = std::array<llvm::Value*, 4>;  // why, tensor, axis, value
+  void fail_if(llvm::Value* condition, const Failure& failure);
+  struct Attempt {
+    llvm::BasicBlock* failed = nullptr;
+    std::array<llvm::PHINode*, 4> failure = {};
+  };
+  void leave(const Failure& failure);
+  Attempt* attempt = nullptr;  // what is being tried; null where a failure leaves the kernel
+};
+
+}  // namespace tap::backend

@@ -1,0 +1,349 @@
+// Loops are in the simplest form that LLVM's loop passes know. Unrolled loops and lanes are straight code, in which what has
+// been computed already is taken again.
+#include "backend/llvm/emit_statements.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "backend/llvm/emit_lazy.h"
+#include "backend/llvm/emit_straight.h"
+#include "backend/llvm/emit_transposed.h"
+#include "backend/llvm/lane_masks.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using llvm::Value;
+
+namespace {
+
+class StatementEmitter {
+ public:
+  explicit StatementEmitter(EmitState& state) : kernel_(state.kernel), b_(state.b), s_(state) {}
+  void emit(const std::vector<Statement>& body);
+
+ private:
+  void emit(const For& loop);
+  void emit_serial(const For& loop);
+  void emit_unrolled(const For& loop);
+  void emit_lanes(const For& loop);
+  void emit_across(const For& loop, const StoredAcross& across);
+  void begin_turn(const For& loop, Value* lower, std::uint32_t trip);
+  void end_turns(const For& loop);
+  bool is_dense(const Store::Target& target) const;
+  template <class Run>
+  void in_lanes(const For& loop, Run run);
+  void emit_straight(const std::vector<Statement>& body);
+  void emit(const Guard& guard);
+  void emit(const Define& define);
+  void emit(const Let& let);
+  void emit(const Assign& assign);
+  void emit(const Store& store);
+  void emit(const Fetch& fetch);
+  void emit(const FoldLanes& fold);
+  void emit(const Section& section);
+  void forget_loads_of(const Store& store);
+  std::pair<EmitState::Turn*, bool> turn(const For& loop, std::uint32_t trip);
+  bool is_straight(const std::vector<std::uint32_t>& slots) const;
+  std::uint32_t lanes_of_slot(std::uint32_t slot) const;
+  Value* bound(const Bound& bound, bool lower);
+  Value* tightest(const std::vector<Bound>& bounds, bool lower);
+  Value* holds(const ir::Constraint& constraint);
+
+  const Kernel& kernel_;
+  llvm::IRBuilderBase& b_;
+  EmitState& s_;
+};
+
+void StatementEmitter::emit(const std::vector<Statement>& body) {
+  for (const Statement& statement : body) std::visit([&](const auto& node) { emit(node); }, statement.node);
+  // What a block defines ends with it.
+  for (const Statement& statement : body) {
+    if (const auto* define = std::get_if<Define>(&statement.node)) s_.variables[define->variable] = nullptr;
+    if (const auto* let = std::get_if<Let>(&statement.node)) s_.variables[let->variable] = nullptr;
+  }
+}
+
+Value* StatementEmitter::bound(const Bound& bound, bool lower) {
+  Value* value = s_.affine(bound.expr);
+  if (bound.divisor == 1) return value;
+  Value* divisor = b_.getInt64(bound.divisor);
+  Value* quotient = b_.CreateSDiv(value, divisor);
+  Value* rest = b_.CreateSRem(value, divisor);
+  Value* off = lower ? b_.CreateICmpSGT(rest, b_.getInt64(0)) : b_.CreateICmpSLT(rest, b_.getInt64(0));
+  Value* by = b_.CreateZExt(off, b_.getInt64Ty());
+  return lower ? b_.CreateAdd(quotient, by) : b_.CreateSub(quotient, by);
+}
+
+Value* StatementEmitter::tightest(const std::vector<Bound>& bounds, bool lower) {
+  Value* result = nullptr;
+  for (const Bound& one : bounds) {
+    Value* value = bound(one, lower);
+    result = result ? b_.CreateBinaryIntrinsic(lower ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, result, value)
+                    : value;
+  }
+  return result;
+}
+
+void StatementEmitter::emit(const For& loop) {
+  switch (loop.kind) {
+    case LoopKind::serial: return emit_serial(loop);
+    case LoopKind::unrolled: return emit_unrolled(loop);
+    case LoopKind::lanes: return emit_lanes(loop);
+  }
+}
+
+void StatementEmitter::emit_serial(const For& loop) {
+  s_.forget();
+  Value* lower = tightest(loop.lower, true);
+  Value* upper = tightest(loop.upper, false);
+  llvm::BasicBlock* body = s_.new_block("loop");
+  llvm::BasicBlock* done = s_.new_block("done");
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  Value* first = loop.descending ? b_.CreateSub(upper, b_.getInt64(1)) : lower;
+  b_.CreateCondBr(b_.CreateICmpSLT(lower, upper), body, done);
+  b_.SetInsertPoint(body);
+  auto* variable = b_.CreatePHI(b_.getInt64Ty(), 2, kernel_.variables[loop.variable]);
+  variable->addIncoming(first, before);
+  s_.variables[loop.variable] = variable;
+  emit(loop.body);
+  s_.forget();
+  s_.variables[loop.variable] = nullptr;
+  Value* next = b_.CreateNSWAdd(variable, b_.getInt64(static_cast<std::uint64_t>(loop.descending ? -1 : loop.step)));
+  Value* more = loop.descending ? b_.CreateICmpSGE(next, lower) : b_.CreateICmpSLT(next, upper);
+  variable->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(more, body, done);
+  b_.SetInsertPoint(done);
+}
+
+// What is known stays known as long as no branch comes between.
+void StatementEmitter::emit_straight(const std::vector<Statement>& body) {
+  bool outermost = !std::exchange(s_.straight, true);
+  emit(body);
+  s_.straight = !outermost;
+  if (outermost) s_.forget();
+}
+
+// Unless it was there already, `true`.
+std::pair<EmitState::Turn*, bool> StatementEmitter::turn(const For& loop, std::uint32_t trip) {
+  std::vector<std::int64_t> versions;
+  for (const auto* bounds : {&loop.lower, &loop.upper})
+    for (const Bound& bound : *bounds)
+      for (std::size_t v = 0; v < bound.expr.coefficients.size(); ++v)
+        if (bound.expr.coefficients[v] != 0) versions.push_back(s_.versions[v]);
+  auto [it, fresh] = s_.turns.try_emplace({&loop, std::move(versions), trip}, EmitState::Turn{});
+  if (fresh) it->second.version = ++s_.last_version;
+  return {&it->second, fresh};
+}
+
+void StatementEmitter::emit_unrolled(const For& loop) {
+  if (StoredAcross across = stored_across(loop); across.lanes && is_dense(*across.target))
+    return emit_across(loop, across);
+  if (!s_.straight) s_.forget();
+  Value* lower = tightest(loop.lower, true);
+  for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
+    begin_turn(loop, lower, trip);
+    emit_straight(loop.body);
+  }
+  end_turns(loop);
+}
+
+void StatementEmitter::begin_turn(const For& loop, Value* lower, std::uint32_t trip) {
+  s_.variables[loop.variable] = trip == 0 ? lower : b_.CreateNSWAdd(lower, b_.getInt64(trip));
+  s_.trips[loop.variable] = trip;
+  s_.versions[loop.variable] = turn(loop, trip).first->version;
+}
+
+void StatementEmitter::end_turns(const For& loop) {
+  s_.variables[loop.variable] = nullptr;
+  s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
+}
+
+// Whether cells one after another in the last axis are so in memory.
+bool StatementEmitter::is_dense(const Store::Target& target) const {
+  auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s_.strides[target.tensor][target.at.size() - 1]);
+  return stride && stride->isOne();
+}
+
+// As many vectors as have lanes at a time.
+void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) {
+  const bool outermost = !std::exchange(s_.straight, true);
+  if (outermost) s_.forget();
+  Value* lower = tightest(loop.lower, true);
+  for (std::uint32_t first = 0; first < loop.count; first += across.lanes->count) {
+    std::vector<Value*> rows;
+    for (std::uint32_t trip = first; trip < std::min(first + across.lanes->count, loop.count); ++trip) {
+      begin_turn(loop, lower, trip);
+      in_lanes(*across.lanes, [&] {
+        StraightCells cell(s_);
+        rows.push_back(cell.in_memory(*across.target, cell(across.target->value)));
+      });
+    }
+    begin_turn(loop, lower, first);
+    in_lanes(*across.lanes, [&] { StraightCells(s_).store_across(*across.target, rows); });
+  }
+  end_turns(loop);
+  forget_loads_of({{*across.target}});
+  s_.straight = !outermost;
+  if (outermost) s_.forget();
+}
+
+// Vectors that begin at the same place are one, also if an unrolled loop that does not move them comes by again; then what
+// is known of their cells holds still.
+template <class Run>
+void StatementEmitter::in_lanes(const For& loop, Run run) {
+  TAP_CHECK(!s_.lanes, "lanes inside of lanes");
+  auto [vector, fresh] = turn(loop, 0);
+  if (fresh) {
+    vector->first = tightest(loop.lower, true);
+    if (!loop.upper.empty()) vector->mask = lanes_before(b_, vector->first, tightest(loop.upper, false), loop.count);
+  }
+  s_.variables[loop.variable] = vector->first;
+  s_.versions[loop.variable] = vector->version;
+  s_.lanes = Lanes{loop.variable, loop.count, vector->mask};
+  run();
+  s_.lanes.reset();
+  s_.variables[loop.variable] = nullptr;
+  s_.versions[loop.variable] = 0;
+}
+
+void StatementEmitter::emit_lanes(const For& loop) {
+  if (!s_.straight) s_.forget();
+  in_lanes(loop, [&] { emit_straight(loop.body); });
+}
+
+Value* StatementEmitter::holds(const ir::Constraint& constraint) {
+  Value* value = s_.affine(constraint.expr);
+  bool equality = constraint.comparison == ir::Comparison::equal_zero;
+  return equality ? b_.CreateICmpEQ(value, b_.getInt64(0)) : b_.CreateICmpSGE(value, b_.getInt64(0));
+}
+
+void StatementEmitter::emit(const Guard& guard) {
+  s_.forget();
+  llvm::BasicBlock* done = s_.new_block("done");
+  auto require = [&](Value* condition) {
+    llvm::BasicBlock* next = s_.new_block("guarded");
+    b_.CreateCondBr(condition, next, done);
+    b_.SetInsertPoint(next);
+  };
+  for (const ir::Constraint& constraint : guard.conditions) require(holds(constraint));
+  if (guard.cell) require(LazyCells(s_, {*guard.cell})(*guard.cell));
+  emit(guard.body);
+  s_.forget();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+void StatementEmitter::emit(const Define& define) {
+  s_.forget();
+  s_.variables[define.variable] = tightest(define.bounds, define.greatest);
+}
+
+void StatementEmitter::emit(const Let& let) {
+  s_.forget();
+  s_.variables[let.variable] = LazyCells(s_, {let.value})(let.value);
+}
+
+std::uint32_t StatementEmitter::lanes_of_slot(std::uint32_t slot) const {
+  return kernel_.accumulators[kernel_.slots[slot].accumulator].lanes;
+}
+
+bool StatementEmitter::is_straight(const std::vector<std::uint32_t>& slots) const {
+  return s_.straight || std::any_of(slots.begin(), slots.end(), [&](auto slot) { return lanes_of_slot(slot) > 1; });
+}
+
+// Lanes that do nothing keep what they have.
+void StatementEmitter::emit(const Assign& assign) {
+  std::vector<Value*> values;
+  if (is_straight(assign.slots)) {
+    StraightCells cell(s_);
+    for (std::size_t k = 0; k < assign.values.size(); ++k) {
+      Value* value = cell.splat(cell(assign.values[k]), lanes_of_slot(assign.slots[k]));
+      if (s_.lanes && s_.lanes->mask) {
+        Value* old = b_.CreateLoad(value->getType(), s_.slot(assign.slots[k]));
+        value = b_.CreateSelect(s_.lanes->mask, value, old);
+      }
+      values.push_back(value);
+    }
+  } else {
+    LazyCells cell(s_, assign.values);
+    for (ir::CellId value : assign.values) values.push_back(cell(value));
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) b_.CreateStore(values[k], s_.slot(assign.slots[k]));
+}
+
+void StatementEmitter::emit(const Store& store) {
+  std::vector<ir::CellId> roots;
+  for (const auto& target : store.targets) roots.push_back(target.value);
+  std::vector<Value*> values;
+  if (s_.straight) {
+    StraightCells cell(s_);
+    for (ir::CellId root : roots) values.push_back(cell(root));
+    for (std::size_t k = 0; k < values.size(); ++k) cell.store(store.targets[k], values[k]);
+    return forget_loads_of(store);
+  }
+  LazyCells cell(s_, roots);
+  for (ir::CellId root : roots) values.push_back(cell(root));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    std::vector<Value*> at;
+    for (const ir::AffineExpr& e : store.targets[k].at) at.push_back(s_.affine(e));
+    s_.store(store.targets[k].tensor, at, values[k]);
+  }
+}
+
+// Into the second cache: the first has what is computed with.
+void StatementEmitter::emit(const Fetch& fetch) {
+  constexpr std::uint32_t to_read = 0, second = 2, data = 1;
+  std::vector<Value*> at;
+  for (const ir::AffineExpr& e : fetch.at) at.push_back(s_.affine(e));
+  Value* address = s_.address(fetch.tensor, at);
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                     {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});
+}
+
+void StatementEmitter::forget_loads_of(const Store& store) {
+  for (const Store::Target& target : store.targets)
+    if (std::any_of(kernel_.loads.begin(), kernel_.loads.end(),
+                    [&](const Load& load) { return load.tensor == target.tensor; }))
+      return s_.forget();
+}
+
+void StatementEmitter::emit(const FoldLanes& fold) {
+  std::vector<Value*> now;
+  for (std::uint32_t slot : fold.from) {
+    llvm::Type* one = register_type(b_.getContext(), kernel_.accumulators[kernel_.slots[slot].accumulator].type);
+    now.push_back(b_.CreateLoad(llvm::FixedVectorType::get(one, lanes_of_slot(slot)), s_.slot(slot)));
+  }
+  auto part = [&](Value* v, std::uint32_t first, std::uint32_t count) -> Value* {
+    if (count == 1) return b_.CreateExtractElement(v, first);
+    std::vector<int> which(count);
+    std::iota(which.begin(), which.end(), static_cast<int>(first));
+    return b_.CreateShuffleVector(v, which);
+  };
+  for (std::uint32_t lanes = lanes_of_slot(fold.from[0]) / 2; lanes > 0; lanes /= 2) {
+    std::map<std::uint32_t, Value*> slots;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      slots[fold.first[k]] = part(now[k], 0, lanes);
+      slots[fold.second[k]] = part(now[k], lanes, lanes);
+    }
+    StraightCells cell(s_, std::move(slots));
+    for (std::size_t k = 0; k < now.size(); ++k) now[k] = cell.splat(cell(fold.values[k]), lanes);
+  }
+  for (std::size_t k = 0; k < now.size(); ++k) b_.CreateStore(now[k], s_.slot(fold.to[k]));
+}
+
+void StatementEmitter::emit(const Section& section) {
+  std::uint32_t outer = std::exchange(s_.section, section.section);
+  emit(section.body);
+  s_.section = outer;
+}
+
+}  // namespace
+
+void emit_statements(EmitState& state, const std::vector<Statement>& body) { StatementEmitter(state).emit(body); }
+
+}  // namespace tap::backend

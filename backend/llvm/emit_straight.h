@@ -1,0 +1,53 @@
+// Cells in straight-line code, under unrolled loops and lanes: a cell that depends on the lanes is a vector, any other one
+// value. There are no branches: what `if` does not take is computed as well, and what a read may not touch is masked.
+#pragma once
+
+#include "backend/llvm/emit_state.h"
+
+namespace tap::backend {
+
+// Evaluates the cells of one statement, each once. Pre: they are harmless (cell_places.h).
+class StraightCells {
+ public:
+  explicit StraightCells(EmitState& state) : s_(state) {}
+  // These slots have these values, whatever the accumulators hold.
+  StraightCells(EmitState& state, std::map<std::uint32_t, llvm::Value*> slots) : s_(state), slots_(std::move(slots)) {}
+  llvm::Value* operator()(ir::CellId id);
+  llvm::Value* splat(llvm::Value* value, std::uint32_t lanes);
+  // Under the mask of the lanes.
+  void store(const Store::Target& target, llvm::Value* value);
+  // The first of `rows` vectors in memory, and those that come one after another in the target's last axis.
+  void store_across(const Store::Target& target, const std::vector<llvm::Value*>& rows);
+  llvm::Value* in_memory(const Store::Target& target, llvm::Value* value);
+
+ private:
+  struct Place {
+    llvm::Value* address = nullptr;          // of the first lane
+    llvm::Value* step = nullptr;             // in elements, from lane to lane; null: the same for all
+    std::vector<llvm::Value*> offsets = {};  // vectors of elements to be added, from data
+    bool dense = false;                      // the step is 1
+  };
+  llvm::Value* compute(ir::CellId id);
+  llvm::Value* strict(const ir::CellNode& node);
+  llvm::Value* fused(const ir::CellNode& node);
+  llvm::Value* select(const ir::CellNode& node);
+  llvm::Value* read(const Load& load);
+  llvm::Value* load(const Place& place, ElementType type, std::uint32_t lanes, llvm::Value* mask,
+                    llvm::Value* otherwise);
+  llvm::Value* addresses(const Place& place, ElementType type);
+  Place place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
+                 const std::vector<llvm::Value*>& data);
+  llvm::Value* lane_numbers(std::uint32_t lanes);
+  llvm::Value* within(const ir::AffineExpr& at, llvm::Value* data, std::int64_t size);
+  llvm::Value* within(const Load& load, const std::vector<llvm::Value*>& data);
+  const CellFacts& facts(ir::CellId id);
+  void make_alike(std::vector<llvm::Value*>& values);
+
+  EmitState& s_;
+  std::map<std::uint32_t, llvm::Value*> slots_;
+  std::map<ir::CellId, llvm::Value*> here_;
+};
+
+std::uint32_t lanes_of(const llvm::Value* value);  // 1 of what is no vector
+
+}  // namespace tap::backend

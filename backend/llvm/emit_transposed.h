@@ -1,0 +1,27 @@
+// Vectors that are stored across: cells of one lane lie side by side, in the order of an unrolled loop.
+//
+//   unroll a in a0 of 16 { lanes e in e0 of 16 { p[e, a] = t[a, e] } }     16 vectors are read, transposed and stored as 16
+#pragma once
+
+#include <vector>
+
+#include "backend/loops/loops.h"
+
+namespace llvm {
+class IRBuilderBase;
+class Value;
+}  // namespace llvm
+
+namespace tap::backend {
+
+struct StoredAcross {
+  const For* lanes = nullptr;
+  const Store::Target* target = nullptr;
+};
+// What such a loop is made of; null if it is another one.
+StoredAcross stored_across(const For& unrolled);
+
+// As many vectors as each has lanes, a power of two: cell k of vector l is then cell l of vector k.
+void transpose(llvm::IRBuilderBase& b, std::vector<llvm::Value*>& vectors);
+
+}  // namespace tap::backend

@@ -1,0 +1,139 @@
+#include "backend/llvm/executable.h"
+
+#include <algorithm>
+
+#include "backend/compiled_program.h"
+#include "backend/trial/self_check.h"
+#include "ir/interpret/interpret.h"
+#include "runtime/executor.h"
+#include "runtime/guarded_results.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+struct Executable::Impl {
+  SelfCheckOptions checks;
+  Jit jit;
+  CompiledProgram compiled;
+  Schedule schedule;
+  std::vector<std::int64_t> tables;
+  std::vector<OutsideFunction> outside;
+  executor::Executor executor;
+  bool prepared = false;
+
+  Impl(BlockProgram program, const ExecuteOptions& options)
+      : checks(self_check_options(options.self_check)),
+        jit({.cache = options.cache, .keep_at_once = !checks.on}),
+        compiled(lower(std::move(program), options.exact_arithmetic, options.machine)) {
+    compiled.functions = jit.compile(compiled.kernels.kernels, checks.on ? trial() : KernelTrial{});
+    ScheduleOptions how;
+    how.parts = options.parts;
+    schedule = backend::schedule(compiled.blocks, compiled.kernels, how);
+    if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
+    tables = encode(schedule);
+    for (const std::string& symbol : schedule.outside)
+      outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
+    executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
+    if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
+      throw std::bad_alloc();
+  }
+  ~Impl() { executor.stop(); }
+
+  KernelTrial trial() const {
+    KernelTrial result;
+    const Program& program = compiled.blocks.program;
+    for (const KernelSource& source : compiled.kernels.sources)
+      result.against.push_back(tried_against(program, source, checks));
+    result.run = [this, &program](std::size_t k, KernelFunction function) {
+      check_kernel(program, compiled.kernels.sources[k], k, compiled.kernels.kernels[k], function, checks);
+    };
+    return result;
+  }
+
+  void check(const std::vector<Tensor>& inputs) const {
+    TAP_CHECK(inputs.size() == schedule.inputs.size(), "a graph is given another number of inputs than it has");
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const TensorType& type = schedule.inputs[k].type;
+      TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
+                "an input is not of the graph's type");
+    }
+  }
+};
+
+Executable::Executable(BlockProgram program, const ExecuteOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(program), options)) {}
+Executable::~Executable() = default;
+Executable::Executable(Executable&&) noexcept = default;
+
+namespace {
+
+// Kernels only read what is an input.
+std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
+  std::vector<executor::TensorView> views;
+  for (const Tensor& input : inputs) views.push_back({const_cast<std::byte*>(input.data()), nullptr});
+  return views;
+}
+
+void require_done(executor::Status status, const executor::Message& message, const executor::Message& result) {
+  if (status == executor::Status::no_memory) throw std::bad_alloc();
+  if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
+}
+
+}  // namespace
+
+void Executable::prepare(const std::vector<Tensor>& inputs) {
+  impl_->check(inputs);
+  executor::Message message;
+  require_done(impl_->executor.prepare(views_of(inputs).data(), message), message, {});
+  impl_->prepared = true;
+}
+
+std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> outputs;
+  run(inputs, outputs);
+  return outputs;
+}
+
+void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  impl_->check(inputs);
+  outputs.resize(impl_->schedule.outputs.size());
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const TensorType& type = impl_->schedule.outputs[k].type;
+    if (outputs[k].type() != type.element || outputs[k].shape() != type.shape || !outputs[k].data())
+      outputs[k] = Tensor(type.element, type.shape);
+  }
+  std::vector<executor::TensorView> in = views_of(inputs), out;
+  GuardedResults guarded;
+  const bool guard = tests_are_thorough();
+  for (Tensor& output : outputs) out.push_back({guard ? guarded.add(output) : output.mutable_data(), nullptr});
+  executor::Message message, result;
+  executor::Status status = executor::Status::done;
+  if (!impl_->prepared) status = impl_->executor.prepare(in.data(), message);
+  if (status == executor::Status::done) status = impl_->executor.run(in.data(), out.data(), message, &result);
+  require_done(status, message, result);
+  guarded.take();
+}
+
+std::size_t Executable::inner_bytes() const {
+  std::size_t most = 0;
+  for (std::size_t k = 0; k < impl_->compiled.blocks.program.operators.size(); ++k)
+    if (auto kernel = impl_->compiled.kernels.of[k]; kernel && impl_->compiled.blocks.program.operators[k].region())
+      most = std::max(most, scratch_bytes(impl_->compiled.kernels.kernels[*kernel]));
+  return most;
+}
+
+std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
+
+std::int64_t Executable::shard_count() const { return backend::shard_count(impl_->schedule); }
+
+std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
+
+std::string Executable::print_kernels() const {
+  std::string out;
+  for (const Kernel& kernel : impl_->compiled.kernels.kernels) out += print(kernel);
+  return out;
+}
+
+}  // namespace tap::backend

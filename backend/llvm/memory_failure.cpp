@@ -1,0 +1,17 @@
+#include "backend/llvm/memory_failure.h"
+
+#include <llvm/Support/ErrorHandling.h>
+
+namespace tap::backend {
+namespace {
+
+void on_failed_malloc(void*, const char*, bool) {
+  InLlvm here;  // whoever called it
+  memory_was_refused();
+}
+
+}  // namespace
+
+void end_where_llvm_has_no_memory() { llvm::install_bad_alloc_error_handler(on_failed_malloc); }
+
+}  // namespace tap::backend

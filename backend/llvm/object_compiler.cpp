@@ -1,0 +1,169 @@
+#include "backend/llvm/object_compiler.h"
+
+#include <fmt/format.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <atomic>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "backend/llvm/build_id.h"
+#include "backend/llvm/emit_llvm.h"
+#include "backend/llvm/instrument.h"
+#include "backend/llvm/machine_code.h"
+#include "backend/llvm/memory_failure.h"
+#include "backend/llvm/optimize.h"
+#include "runtime/executor_stack.h"
+#include "support/check.h"
+
+namespace tap::backend {
+namespace {
+
+template <class T>
+T obtained(llvm::Expected<T> value, const char* what) {
+  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+using llvm::orc::JITTargetMachineBuilder;
+
+void initialise_target() {
+  static const bool once = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)once;
+}
+
+// Code that may lie anywhere, in memory or in a shared library.
+JITTargetMachineBuilder host() {
+  InLlvm here;
+  initialise_target();
+  auto builder = obtained(JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
+  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  builder.setRelocationModel(llvm::Reloc::PIC_);
+  builder.setCodeModel(llvm::CodeModel::Small);
+  return builder;
+}
+
+std::string bitcode_of(const llvm::Module& module) {
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  llvm::WriteBitcodeToFile(module, stream);
+  return bytes;
+}
+
+}  // namespace
+
+struct ObjectCompiler::Impl {
+  ObjectOptions options;
+  JITTargetMachineBuilder target = host();
+  std::string machine, build;  // all of the key that is not the kernel
+
+  explicit Impl(ObjectOptions o) : options(std::move(o)), build(build_id()) {
+    machine =
+        fmt::format("{} {} {}", target.getTargetTriple().str(), target.getCPU(), target.getFeatures().getString());
+    if (build.empty()) options.cache = nullptr;  // builds could not be told apart
+  }
+
+  std::unique_ptr<llvm::TargetMachine> new_machine() const {
+    JITTargetMachineBuilder builder = target;
+    return obtained(builder.createTargetMachine(), "LLVM makes no code for this machine");
+  }
+  struct Work {
+    const std::vector<Kernel>& kernels;
+    const std::vector<std::string>& tried_against;
+    std::vector<Object>& objects;
+    std::atomic<std::size_t> next = 0;
+  };
+  Object compile(const Kernel& kernel, const std::string& tried_against, llvm::TargetMachine& machine_of_thread) const;
+  void compile_some(Work& work) const;
+  std::size_t threads_for(std::size_t kernels) const;
+};
+
+// The module's and the function's names are the same for all kernels until the hash is known.
+Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& tried_against,
+                                     llvm::TargetMachine& machine_of_thread) const {
+  llvm::LLVMContext context;
+  context.setDiscardValueNames(true);  // what people called things makes no difference
+  llvm::Module module("kernel", context);
+  module.setDataLayout(machine_of_thread.createDataLayout());
+  module.setTargetTriple(machine_of_thread.getTargetTriple());
+  emit(kernel, "kernel", module);
+  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build, tried_against});
+  Object object{"k_" + to_hex(key).substr(0, 32), "", false, key};
+  if (auto found = options.cache ? options.cache->find(key) : std::nullopt) {
+    object.bytes = std::move(*found);
+    object.cached = true;
+    return object;
+  }
+  module.getFunction("kernel")->setName(object.symbol);
+  optimize(module, machine_of_thread);
+  instrument(module, machine_of_thread);
+  object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
+  if (options.cache && options.keep_at_once) options.cache->store(key, object.bytes);
+  return object;
+}
+
+void ObjectCompiler::Impl::compile_some(Work& work) const {
+  InLlvm here;
+  auto machine_of_thread = new_machine();
+  for (std::size_t k = work.next++; k < work.kernels.size(); k = work.next++)
+    work.objects[k] =
+        compile(work.kernels[k], work.tried_against.empty() ? "" : work.tried_against[k], *machine_of_thread);
+}
+
+std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
+  constexpr std::size_t a_few = 8;
+  std::size_t wanted = options.threads ? options.threads
+                                       : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
+  return std::min(std::max<std::size_t>(wanted, 1), kernels);
+}
+
+ObjectCompiler::ObjectCompiler(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ObjectCompiler::~ObjectCompiler() = default;
+ObjectCompiler::ObjectCompiler(ObjectCompiler&&) noexcept = default;
+
+void ObjectCompiler::keep(const Object& object) const {
+  if (impl_->options.cache) impl_->options.cache->store(object.key, object.bytes);
+}
+
+std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
+                                            const std::vector<std::string>& tried_against) const {
+  std::vector<Object> objects(kernels.size());
+  Impl::Work all{kernels, tried_against, objects};
+  std::mutex failing;
+  std::exception_ptr failure;
+  auto work = [&] {
+    try {
+      impl_->compile_some(all);
+    } catch (...) {
+      all.next = kernels.size();
+      std::lock_guard guard(failing);
+      failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < impl_->threads_for(kernels.size()); ++t) {
+    try {
+      others.emplace_back([&] {
+        AlternateStack for_faults;
+        work();
+      });
+    } catch (const std::system_error&) { break; }  // no more threads: those that there are do it
+  }
+  if (!kernels.empty()) work();
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+  return objects;
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,48 @@
+// Kernels to objects: each kernel a module of its own, several at a time on threads, those that the cache has not at all.
+// An object has one function, whose symbol is made of the hash of all that its bytes depend on: the emitted LLVM IR, the
+// options, this build of tapc and of LLVM, the processor. So equal kernels have equal symbols, and no symbol comes from a name.
+//
+//   ObjectCompiler compiler({.cache = cache});
+//   for (const Object& object : compiler.compile(kernels)) …    object.symbol, object.bytes: an ELF file
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/llvm/kernel_cache.h"
+#include "backend/loops/loops.h"
+
+namespace tap::backend {
+
+struct ObjectOptions {
+  std::size_t threads = 0;             // 0: a few, as many as there are processors
+  std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
+  bool keep_at_once = true;            // in the cache; else what is kept is what `keep` is given
+};
+
+struct Object {
+  std::string symbol;  // k_1f3a09c2…
+  std::string bytes;
+  bool cached = false;  // found in the cache
+  Digest key = {};      // by which it is kept there
+};
+
+class ObjectCompiler {
+ public:
+  explicit ObjectCompiler(ObjectOptions options);
+  ~ObjectCompiler();
+  ObjectCompiler(ObjectCompiler&&) noexcept;
+
+  // One per kernel, in order; equal kernels give equal objects. For this machine's processor.
+  // `tried_against`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
+  std::vector<Object> compile(const std::vector<Kernel>& kernels,
+                              const std::vector<std::string>& tried_against = {}) const;
+  void keep(const Object& object) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tap::backend

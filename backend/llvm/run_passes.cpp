@@ -1,0 +1,26 @@
+#include "backend/llvm/run_passes.h"
+
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace tap::backend {
+
+void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
+                const std::function<void(llvm::PassBuilder& builder, ModulePasses& passes)>& choose) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager calls;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(calls);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, calls, modules);
+  ModulePasses passes;
+  choose(builder, passes);
+  passes.run(module, modules);
+}
+
+}  // namespace tap::backend

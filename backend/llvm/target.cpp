@@ -1,0 +1,95 @@
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/Support/SHA256.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "backend/llvm/library.h"
+
+namespace tap::backend {
+namespace {
+
+struct Named {
+  std::string_view name, triple, cpu;
+  bool linkable;
+};
+#ifdef __x86_64__
+constexpr bool here_x86 = true;
+#else
+constexpr bool here_x86 = false;
+#endif
+constexpr std::array<Named, 3> named = {{
+    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", here_x86},
+    {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", here_x86},
+    {"aarch64", "aarch64-unknown-linux-gnu", "generic", false},
+}};
+
+// What the levels of x86-64 add to the one before, as far as a compiler uses it.
+constexpr std::array<std::string_view, 7> of_v3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt"};
+constexpr std::array<std::string_view, 5> of_v4 = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
+
+std::map<std::string, bool> host_features() {
+  std::map<std::string, bool> result;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) result.emplace(feature.first().str(), feature.second);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names = {"native"};
+  for (const Named& n : named) names.emplace_back(n.name);
+  return names;
+}
+
+std::optional<Target> target_named(std::string_view name) {
+  if (name == "native") {
+    Target target{"native", llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), "", true};
+    for (const auto& [feature, there] : host_features())
+      target.features += (target.features.empty() ? "" : ",") + std::string(there ? "+" : "-") + feature;
+    return target;
+  }
+  auto it = std::find_if(named.begin(), named.end(), [&](const Named& n) { return n.name == name; });
+  if (it == named.end()) return std::nullopt;
+  return Target{std::string(name), std::string(it->triple), std::string(it->cpu), "", it->linkable};
+}
+
+std::vector<std::string> features_of(const Target& target) {
+  std::vector<std::string> result;
+  if (target.name == "native") {
+    for (const auto& [feature, there] : host_features())
+      if (there) result.push_back(feature);
+    return result;
+  }
+  if (!target.name.starts_with("x86-64")) return result;
+  result.assign(of_v3.begin(), of_v3.end());
+  if (target.name == "x86-64-v4") result.insert(result.end(), of_v4.begin(), of_v4.end());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<std::string> missing_features(const std::vector<std::string>& wanted) {
+  std::map<std::string, bool> here = host_features();
+  std::vector<std::string> result;
+  for (const std::string& feature : wanted)
+    if (auto it = here.find(feature); it == here.end() || !it->second) result.push_back(feature);
+  return result;
+}
+
+bool runs_here(const Target& target) {
+  const llvm::Triple wanted(target.triple), here(llvm::sys::getProcessTriple());
+  return wanted.getArch() == here.getArch() && wanted.getOS() == here.getOS() &&
+         missing_features(features_of(target)).empty();
+}
+
+std::string sha256(std::string_view bytes) {
+  auto digest = llvm::SHA256::hash(
+      llvm::ArrayRef<std::uint8_t>(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+  return llvm::toHex(llvm::ArrayRef<std::uint8_t>(digest.data(), digest.size()), /*LowerCase=*/true);
+}
+
+}  // namespace tap::backend

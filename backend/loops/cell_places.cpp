@@ -1,0 +1,133 @@
+#include "backend/loops/cell_places.h"
+
+#include "backend/loops/may_fail.h"
+
+namespace tap::backend {
+
+using ir::CellId;
+using ir::CellNode;
+using ir::CellOp;
+
+CellPlaces::CellPlaces(const Kernel& kernel, const std::vector<CellId>& roots)
+    : kernel_(kernel),
+      scopes_(1),
+      uses_(kernel.exprs.size()),
+      places_(kernel.exprs.size()),
+      harmless_(kernel.exprs.size(), -1) {
+  std::vector<bool> seen(kernel.exprs.size());
+  std::vector<CellId> order;
+  for (CellId root : roots) {
+    sort(root, seen, order);
+    use(root, 0);
+  }
+  for (auto id = order.rbegin(); id != order.rend(); ++id) place(*id);  // users first
+}
+
+void CellPlaces::sort(CellId id, std::vector<bool>& seen, std::vector<CellId>& arguments_first) const {
+  if (seen[id.index()]) return;
+  seen[id.index()] = true;
+  const CellNode& node = kernel_.exprs[id];
+  for (CellId arg : node.args) sort(arg, seen, arguments_first);
+  if (node.op == CellOp::read) {
+    const Load& load = kernel_.loads[node.attribute];
+    for (const Coordinate& c : load.at)
+      if (c.data) sort(*c.data, seen, arguments_first);
+    if (load.fill) sort(*load.fill, seen, arguments_first);
+  }
+  arguments_first.push_back(id);
+}
+
+void CellPlaces::place(CellId id) {
+  const CellNode& node = kernel_.exprs[id];
+  if (is_small(node)) return;
+  Scopes used = std::move(uses_[id.index()]);
+  std::uint32_t scope = innermost(used);
+  Place& place = places_[id.index()];
+  place.depth = scopes_[scope].depth;
+  place.tried = !harmless(id) && !surely_used(std::move(used), scope);
+  use_arguments(node, place.tried ? add_scope(scope) : scope);
+}
+
+void CellPlaces::use_arguments(const CellNode& node, std::uint32_t scope) {
+  if (node.op == CellOp::read) {
+    const Load& load = kernel_.loads[node.attribute];
+    for (const Coordinate& c : load.at)
+      if (c.data) use(*c.data, scope);
+    if (load.fill) use(*load.fill, add_scope(scope));
+  } else if (node.op == CellOp::select && !(harmless(node.args[1]) && harmless(node.args[2]))) {
+    use(node.args[0], scope);
+    std::uint32_t then_side = add_branch(scope);
+    use(node.args[1], then_side);
+    use(node.args[2], scopes_[then_side].other);
+  } else {
+    bool lazy = (node.op == CellOp::logical_and || node.op == CellOp::logical_or) && !harmless(node.args[1]);
+    for (std::size_t a = 0; a < node.args.size(); ++a) use(node.args[a], lazy && a == 1 ? add_scope(scope) : scope);
+  }
+}
+
+// Numbers, variables, accumulators and reads at affine coordinates: sharing them among branches is not worth anything.
+bool CellPlaces::is_small(const CellNode& node) const {
+  auto is_leaf = [](CellOp op) { return op == CellOp::constant || op == CellOp::index || op == CellOp::argument; };
+  if (node.op != CellOp::read) return is_leaf(node.op);
+  const Load& load = kernel_.loads[node.attribute];
+  for (const Coordinate& c : load.at)
+    if (c.data) return false;
+  return !load.fill || is_leaf(kernel_.exprs[*load.fill].op);
+}
+
+std::uint32_t CellPlaces::innermost(const Scopes& scopes) const {
+  std::uint32_t common = *scopes.begin();
+  for (std::uint32_t scope : scopes)
+    while (scope != common) (scope > common ? scope : common) = scopes_[std::max(scope, common)].parent;
+  return common;
+}
+
+// Whether whoever enters `within` needs the cell: it is used there itself, or on both sides of a branch.
+bool CellPlaces::surely_used(Scopes scopes, std::uint32_t within) const {
+  while (!scopes.empty()) {
+    std::uint32_t last = *scopes.rbegin();
+    if (last == within) return true;
+    scopes.erase(last);
+    if (scopes.contains(scopes_[last].other)) scopes.insert(scopes_[last].parent);
+  }
+  return false;
+}
+
+std::uint32_t CellPlaces::add_scope(std::uint32_t parent) {
+  auto scope = static_cast<std::uint32_t>(scopes_.size());
+  scopes_.push_back({parent, scope, scopes_[parent].depth + 1});
+  return scope;
+}
+
+// Its two sides; the first is given back.
+std::uint32_t CellPlaces::add_branch(std::uint32_t parent) {
+  std::uint32_t first = add_scope(parent), second = add_scope(parent);
+  scopes_[first].other = second;
+  scopes_[second].other = first;
+  return first;
+}
+
+bool CellPlaces::harmless(CellId id) {
+  if (harmless_[id.index()] >= 0) return harmless_[id.index()] == 1;
+  const CellNode& node = kernel_.exprs[id];
+  bool result = harmless_here(node);
+  for (CellId arg : node.args) result = result && harmless(arg);
+  harmless_[id.index()] = result;
+  return result;
+}
+
+bool CellPlaces::harmless_here(const CellNode& node) {
+  const auto& exprs = kernel_.exprs;
+  if (node.op == CellOp::read) {
+    const Load& load = kernel_.loads[node.attribute];
+    bool result = load.anywhere && (!load.fill || harmless(*load.fill));
+    for (const Coordinate& c : load.at) result = result && (!c.data || harmless(*c.data));
+    return result;
+  }
+  if (node.args.size() != 2) return true;
+  const CellNode& second = exprs[node.args[1]];
+  return !operation_may_fail(node.op, exprs[node.args[0]].type,
+                             second.op == CellOp::constant ? &second.value : nullptr);
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,55 @@
+// Equality of kernels, and what their callers need to know of them.
+#include "backend/loops/loops.h"
+
+namespace tap::backend {
+
+bool For::operator==(const For& o) const {
+  return variable == o.variable && lower == o.lower && upper == o.upper && descending == o.descending &&
+         body == o.body && kind == o.kind && step == o.step && count == o.count;
+}
+bool Guard::operator==(const Guard& o) const { return conditions == o.conditions && cell == o.cell && body == o.body; }
+bool Section::operator==(const Section& o) const { return section == o.section && body == o.body; }
+bool Statement::operator==(const Statement& o) const { return node == o.node; }
+bool Kernel::operator==(const Kernel& o) const {
+  return tensors == o.tensors && operands == o.operands && results == o.results && dims == o.dims &&
+         exact_arithmetic == o.exact_arithmetic && cut == o.cut && grain == o.grain && worth == o.worth &&
+         variables == o.variables && accumulators == o.accumulators && slots == o.slots && exprs == o.exprs &&
+         loads == o.loads && sections == o.sections && body == o.body;
+}
+
+std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id) {
+  const ir::CellNode& node = kernel.exprs[id];
+  std::vector<ir::CellId> all = node.args;
+  if (node.op != ir::CellOp::read) return all;
+  const Load& load = kernel.loads[node.attribute];
+  for (const Coordinate& c : load.at)
+    if (c.data) all.push_back(*c.data);
+  if (load.fill) all.push_back(*load.fill);
+  return all;
+}
+
+std::int64_t tile_count(const Kernel& kernel, const ir::Box& box) {
+  if (!kernel.cut) return 1;
+  return (box.dims[*kernel.cut].size() + kernel.grain - 1) / kernel.grain;
+}
+
+namespace {
+std::size_t bytes_of(const TensorArgument& tensor) {
+  if (!tensor.local) return 0;
+  constexpr std::size_t line = 64;
+  auto cells = static_cast<std::size_t>(element_count(tensor.local->extents));
+  std::size_t bytes = cells * size_of(tensor.type.element);
+  return (bytes + line - 1) / line * line;
+}
+}  // namespace
+
+std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor) {
+  std::size_t offset = 0;
+  for (std::uint32_t t = 0; t < tensor; ++t) offset += bytes_of(kernel.tensors[t]);
+  return offset;
+}
+std::size_t scratch_bytes(const Kernel& kernel) {
+  return scratch_offset(kernel, static_cast<std::uint32_t>(kernel.tensors.size()));
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,49 @@
+// The text form of kernels: prints, parses back, compares.  parse_kernel(print(k)) == normal(k)
+//
+//   kernel (x: f32[64], w: f32[64, 64]) -> (y: f32[64]) over (i, k)
+//     cut i by 4 worth 2
+//     acc0: f32x16
+//     acc1: f32
+//     for i in lo_i..hi_i
+//       acc0 = 0.0
+//       for k0 in lo_k..hi_k step 16
+//         lanes k in k0..hi_k of 16
+//           acc0 = acc0 + x[k] * w[i, k]
+//       acc1 = fold acc0 by (acc2; acc3) -> acc2 + acc3
+//       y[i] = acc1
+//
+// Loops: `for v in a..b step n`, or `down` from the end; `unroll v in a of n`; `lanes v in a..b of n`, or `in a of n` where
+// no lane is beyond an end. Statements: `acc0[v] = cell`, `y[i] = cell`, `if v - 2 >= 0, (cell)`, `let v = max(a, b)`,
+// `let v = (cell)` from data, `section 2` with what belongs to it, and folds. What stands in parentheses where an affine
+// expression could stand is a cell: x[(ids[n])?, k].
+//
+// Cells are infix. `?` follows a coordinate that may lie outside, `else` the cell that stands for what is there, and `!` a
+// read that must not be done where the program would not: x[i - 1? else 0.0], x[i / n]!. Constants are i64 or f32; others
+// tell their type: 1.5_f64, 3_i32. What a statement needs several times is named before it: let %0 = exp(x[i]).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "backend/loops/loops.h"
+#include "ir/text.h"
+
+namespace tap::backend {
+
+// The same kernel in the one form that its text has: cells, loads, slots and variables numbered in the order in which
+// statements come to them, none of them twice or unused; all names different from each other and from words of the text.
+// Pre: verify() finds nothing.
+Kernel normal(const Kernel& kernel);
+
+// One after the other, with an empty line between.
+std::string print(const std::vector<Kernel>& kernels);
+
+// The text with numbers for names: equal for kernels that compute the same in the same way, whatever they are called. All
+// that the code depends on is in it, so that it may be a key.
+std::string canonical(const Kernel& kernel);
+
+// In normal form. What the text says may still be wrong: verify() tells.
+std::variant<Kernel, ir::TextError> parse_kernel(std::string_view text);
+
+}  // namespace tap::backend

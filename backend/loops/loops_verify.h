@@ -1,0 +1,18 @@
+// The verifier of kernels: what emission relies on. It proves nothing about values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/loops/loops.h"
+
+namespace tap::backend {
+
+// One sentence per violation; empty if all is well.
+std::vector<std::string> verify(const Kernel& kernel);
+
+// A violation is a bug of ours, in the step that is named.
+void require_verified(const Kernel& kernel, std::string_view step);
+
+}  // namespace tap::backend

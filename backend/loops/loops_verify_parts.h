@@ -1,0 +1,16 @@
+// The parts of the verifier of kernels: its tables, then its statements.
+#pragma once
+
+#include "backend/loops/loops.h"
+#include "ir/verify/verify_parts.h"
+
+namespace tap::backend::verifying {
+
+using ir::verifying::Violations;
+
+// Numbers are in range, cells and what belongs to them is typed, and nothing refers to itself.
+void verify_tables(Violations& out, const Kernel& kernel);
+// Pre: the tables are right.
+void verify_statements(Violations& out, const Kernel& kernel);
+
+}  // namespace tap::backend::verifying

@@ -1,0 +1,25 @@
+// What the printer and the parser of kernels (loops_text.h) share.
+#pragma once
+
+#include <string_view>
+
+#include "backend/loops/loops.h"
+
+namespace tap::backend {
+
+// The statements inside of this one; null if it holds none.
+const std::vector<Statement>* body_of(const Statement& statement);
+
+// By For, Define and Let, in the order of the text; one may be there several times.
+std::vector<std::uint32_t> variables_defined(const Kernel& kernel);
+
+// Words of the text, which are no names: for, f32, max, acc0, …
+bool is_reserved(std::string_view name);
+
+// acc12
+bool is_accumulator(std::string_view name);
+
+// The dims and operands of a section that is said of one operator: those of the box and of the kernel.
+SectionDims box_dims(const Kernel& kernel);
+
+}  // namespace tap::backend

@@ -1,0 +1,107 @@
+#include "backend/lower/group_tiles.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+bool is_walked(const Operator& group, std::uint32_t dim) {
+  return std::any_of(group.blockings.begin(), group.blockings.end(), [&](const Blocking& b) {
+    return b.dim == dim && group.dims[b.block_dim].role == DimRole::reduction;
+  });
+}
+
+// The most points of one of the blocks, of all those that cut the dim.
+std::int64_t walked_points(const Operator& group, std::uint32_t dim, std::int64_t points) {
+  for (const Blocking& b : group.blockings) {
+    if (b.dim != dim || group.dims[b.block_dim].role != DimRole::reduction) continue;
+    const auto& ends = b.blocks.boundaries;
+    std::int64_t largest = (points + b.blocks.count - 1) / b.blocks.count;
+    if (!ends.empty()) largest = 0;
+    for (std::size_t n = 1; n < ends.size(); ++n) largest = std::max(largest, ends[n] - ends[n - 1]);
+    points = std::min(points, largest);
+  }
+  return std::max<std::int64_t>(points, 1);
+}
+
+// How many bytes there are of the values of a group, for so many points of each dim.
+class Bytes {
+ public:
+  explicit Bytes(const GroupView& group)
+      : group_(group), windows_(moving_demand(group)), outside_(group.graph.values.size(), false) {
+    for (const auto* list : {&group.graph.inputs, &group.graph.outputs})
+      for (ValueId v : *list) outside_[v.index()] = true;
+  }
+
+  // Of what is only inside, and of what moves with that dim.
+  double moving(const std::vector<std::int64_t>& points, std::size_t dim) const {
+    double bytes = 0;
+    for (std::size_t v = 0; v < outside_.size(); ++v) {
+      if (outside_[v] && !moves(v, dim)) continue;
+      std::vector<Window> region = windows_.values[v];
+      for (Window& w : region)
+        for (std::size_t g = 0; g < points.size(); ++g) w.length += std::abs(w.start.coefficients[g]) * (points[g] - 1);
+      bytes += region_bytes(group_.graph.values[v].type, region);
+    }
+    return bytes;
+  }
+  // Of what each tile or step along that dim reads again.
+  double staying(std::size_t dim) const {
+    double bytes = 0;
+    for (ValueId v : group_.graph.inputs) {
+      const TensorType& type = group_.graph[v].type;
+      if (!moves(v.index(), dim))
+        bytes += static_cast<double>(size_of(type.element)) * static_cast<double>(element_count(type.shape));
+    }
+    return bytes;
+  }
+
+ private:
+  bool moves(std::size_t value, std::size_t dim) const {
+    const auto& region = windows_.values[value];
+    return std::any_of(region.begin(), region.end(), [&](const Window& w) { return w.start.coefficients[dim] != 0; });
+  }
+
+  const GroupView& group_;
+  MovingDemand windows_;
+  std::vector<bool> outside_;
+};
+
+// A number that divides the size, if there is one from half of the points on.
+std::int64_t dividing(std::int64_t points, std::int64_t size) {
+  for (std::int64_t n = points; 2 * n > points; --n)
+    if (size % n == 0) return n;
+  return points;
+}
+
+}  // namespace
+
+// Grown by doubling, the last dim first.
+std::vector<std::int64_t> tile_points(const Program& program, const Operator& group,
+                                      const std::vector<std::int64_t>& most) {
+  const GroupView view = view_of(program, group);
+  const Bytes bytes(view);
+  std::vector<std::int64_t> points(group.dims.size(), 1);
+  for (std::uint32_t d = 0; d < points.size(); ++d)
+    if (is_walked(group, d)) points[d] = walked_points(group, d, most[d]);
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (std::uint32_t d = static_cast<std::uint32_t>(points.size()); d-- > 0;) {
+      if (group.dims[d].role == DimRole::counter || is_walked(group, d) || points[d] >= most[d]) continue;
+      std::vector<std::int64_t> more = points;
+      more[d] = std::min(2 * points[d], most[d]);
+      if (bytes.moving(more, d) > std::clamp(bytes.staying(d), least_tile_bytes, most_tile_bytes)) continue;
+      points = std::move(more);
+      grown = true;
+    }
+  }
+  for (std::uint32_t d = 0; d < points.size(); ++d)
+    if (!is_walked(group, d)) points[d] = dividing(points[d], most[d]);
+  return points;
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,94 @@
+// Maps at the end of a reduction (epilogue.h): cells of the store of a completed point, which read it from registers.
+#include <algorithm>
+
+#include "backend/lower/lowering.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+bool Lowering::cannot_fail(const Program& program, const Operator& map) {
+  Kernel kernel;
+  Frame frame = declare(kernel, map);
+  Lowering lowering(program, map, kernel, std::move(frame), {});
+  lowering.declare_loads();
+  return lowering.are_harmless(lowering.result_values());
+}
+
+void Lowering::end_with(std::vector<Ending> endings) {
+  endings_ = std::move(endings);
+  TAP_CHECK(endings_.empty() || op_.reduce(), "only a reduction is ended by maps");
+  if (endings_.empty() || op_.writes.size() != 1 || frame_.results[op_.writes[0].tensor] != no_tensor) return;
+  const ElementType type = program_[op_.reduce()->monoid].components[0].type;
+  for (std::size_t e = 0; e < endings_.size() && !keeper_; ++e) {
+    const Operator& map = *endings_[e].op;
+    for (std::size_t w = 0; w < map.writes.size() && !keeper_; ++w) {
+      const std::uint32_t result = map.writes[w].tensor;
+      if (endings_[e].frame.results[result] == no_tensor || map.results[result].element != type) continue;
+      if (map.writes[w].invariant_dims.empty()) keeper_ = {e, w};
+    }
+  }
+}
+
+// What has been combined can be read again as it was.
+bool Lowering::can_keep() const {
+  if (keeper_) return true;
+  if (!op_.reduce()) return false;
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  for (std::size_t c = 0; c < monoid.components.size(); ++c) {
+    const Access& write = op_.writes[c];
+    if (frame_.results[write.tensor] == no_tensor || !write.invariant_dims.empty()) return false;
+    if (op_.results[write.tensor].element != monoid.components[c].type) return false;
+  }
+  return true;
+}
+
+Store Lowering::kept(const std::vector<CellId>& values) const {
+  if (!keeper_) return store(values);
+  const Ending& ending = endings_[keeper_->first];
+  const Lowering map(program_, *ending.op, kernel_, ending.frame, machine_);
+  Store all = map.store(std::vector<CellId>(ending.op->writes.size(), values[0]));
+  return {{std::move(all.targets[keeper_->second])}};
+}
+
+// A value is rounded as if it had been stored. The conversion stays where it changes nothing, so that `acc + a*b` of a map
+// rounds as often as it does elsewhere.
+Store Lowering::completed(const std::vector<CellId>& values) {
+  Store result = store(values);
+  std::vector<CellId> registers;
+  auto keep = [&](const Operator& op, const std::vector<CellId>& cells) {
+    const std::size_t first = registers.size();
+    registers.resize(first + op.results.size());
+    for (std::size_t w = 0; w < op.writes.size(); ++w) {
+      const std::uint32_t r = op.writes[w].tensor;
+      registers[first + r] = kernel_.exprs.apply(CellOp::cast, op.results[r].element, {cells[w]});
+    }
+  };
+  if (!endings_.empty()) keep(op_, values);
+  for (const Ending& ending : endings_) {
+    Lowering map(program_, *ending.op, kernel_, ending.frame, machine_);
+    for (const auto& number : ending.registers)
+      map.given_.push_back(number ? std::optional(registers[*number]) : std::nullopt);
+    map.declare_loads();
+    const std::vector<CellId> cells = map.result_values();
+    for (Store::Target& target : map.store(cells).targets) result.targets.push_back(std::move(target));
+    keep(*ending.op, cells);
+  }
+  std::erase_if(result.targets, [](const Store::Target& target) { return target.tensor == no_tensor; });
+  return result;
+}
+
+// After the last block of the reduction its points are complete.
+std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                          const State& state, const std::optional<Block>& chunk, std::size_t chunked) {
+  auto all = store_across(tile, &rows, lanes, completed(state.values));
+  if (!chunk || endings_.empty()) return all;
+  AffineExpr left = plus(variable(frame_.hi[chunked]), variable(chunk->end), -1);
+  Guard last{{{left, Comparison::equal_zero}}, {}, std::move(all)};
+  Guard earlier{
+      {{plus(left, number(-1)), Comparison::at_least_zero}}, {}, store_across(tile, &rows, lanes, kept(state.values))};
+  return {{std::move(last)}, {std::move(earlier)}};
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,98 @@
+// Cells that are asked for before they are needed, where processors do not foresee it.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "backend/lower/lowering.h"
+#include "backend/lower/patterns.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+constexpr std::int64_t line_bytes = 64, page_bytes = 2048;  // within a page the next lines are foreseen
+
+// How many bytes the next value of the variable is away.
+std::int64_t apart(const TensorType& type, const std::vector<AffineExpr>& at, std::uint32_t variable) {
+  std::int64_t stride = static_cast<std::int64_t>(size_of(type.element)), result = 0;
+  for (std::size_t axis = at.size(); axis-- > 0; stride = checked::mul(stride, type.shape[axis]))
+    result = checked::add(result, checked::mul(std::abs(at[axis].coefficients[variable]), stride));
+  return result;
+}
+
+}  // namespace
+
+AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr& value) const {
+  const std::int64_t factor = std::exchange(e.coefficients[v], 0);
+  return plus(std::move(e), value, factor);
+}
+
+// What the rows after these write, if lanes lie one after another in it: it comes near while this tile is computed, else the next
+// one would wait for it. What is only written need not, if it goes on line by line.
+std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                            bool goes_on) const {
+  if (rows.count < tile.row_count) return {};  // the last ones
+  const std::int64_t last_lane = static_cast<std::int64_t>(tile.lanes) * lanes.count - 1;
+  std::vector<Statement> each, last;
+  for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
+    if (target.tensor == no_tensor || !lies_along(target.at, frame_.at[tile.dim])) continue;
+    const TensorType& type = kernel_.tensors[target.tensor].type;
+    if (!goes_on && apart(type, target.at, frame_.at[*tile.rows]) < page_bytes) continue;
+    Fetch first{target.tensor, {}}, end{target.tensor, {}};
+    for (const AffineExpr& e : target.at) {
+      first.at.push_back(shifted(e, frame_.at[*tile.rows], tile.row_count));
+      end.at.push_back(
+          with_value(first.at.back(), frame_.at[tile.dim], plus(variable(lanes.loop.variable), number(last_lane))));
+    }
+    each.push_back({std::move(first)});
+    last.push_back({std::move(end)});
+  }
+  if (each.empty()) return each;
+  Guard more;  // whole tiles of this block
+  more.conditions.push_back({plus(plus(rows.loop.upper[0].expr, variable(rows.loop.variable), -1),
+                                  number(-2 * static_cast<std::int64_t>(tile.row_count))),
+                             Comparison::at_least_zero});
+  more.body = across(tile, &rows, &lanes, std::move(each));
+  append(more.body, over_rows(tile, &rows, std::move(last)));
+  return {{std::move(more)}};
+}
+
+// What is read some steps later, if it is far away, each step in a page of its own and too little of it for the processor to
+// see where that leads.
+std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                             std::size_t along) const {
+  constexpr std::int64_t cycles_away = 250, foreseen = 4 * line_bytes;
+  const std::int64_t step_cycles = std::max<std::int64_t>((rows ? rows->count : 1) * lanes.count / 2, 1);
+  std::vector<Statement> result;
+  for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+    if (op_.exprs[id].op != CellOp::read) continue;
+    const Load& load = kernel_.loads[loads_[op_.exprs[id].attribute]];
+    const TensorType& type = kernel_.tensors[load.tensor].type;
+    const auto cell_bytes = static_cast<std::int64_t>(size_of(type.element));
+    std::vector<AffineExpr> at;
+    bool plain = !kernel_.tensors[load.tensor].local;
+    for (const Coordinate& c : load.at) {
+      plain = plain && !c.data && !c.checked;
+      at.push_back(shifted(c.affine, frame_.at[along], cycles_away / step_cycles));
+    }
+    const bool far = element_count(type.shape) > machine_.l2_bytes / cell_bytes;
+    if (!plain || !far || apart(type, at, frame_.at[along]) < page_bytes) continue;
+    const bool by_rows = tile.rows && depends_on(op_, {id}, *tile.rows);
+    if (!by_rows && lies_along(at, frame_.at[tile.dim]) && tile.lanes * tile.vectors * cell_bytes < foreseen) {
+      append(result, across(tile, nullptr, &lanes, {{Fetch{load.tensor, std::move(at)}}}));
+    } else if (by_rows && lies_along(at, frame_.at[*tile.rows]) && !depends_on(op_, {id}, tile.dim)) {
+      for (std::int64_t row : {0u, rows->count - 1}) {
+        Fetch one{load.tensor, at};
+        for (AffineExpr& e : one.at)
+          e = with_value(e, frame_.at[*tile.rows], plus(variable(rows->loop.variable), number(row)));
+        result.push_back({std::move(one)});
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace tap::backend

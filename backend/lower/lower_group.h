@@ -1,0 +1,128 @@
+// A group (an operator whose body is a graph that shares its dims) as one kernel: the loops of its operations one after
+// another, inside of loops over tiles of its parallel dims and, within a tile, over steps of its reduction dims.
+//
+//   e[i, k] = exp(x[i, k])   s[i] = sum[k] e[i, k]   y[i, k] = e[i, k] / s[i]     over i      becomes
+//
+//   local e: f32[64, 1000] holds [4, 1000] at (it, 0)
+//   local s: f32[64] holds [4] at (it)
+//   for it in lo_i..hi_i step 4
+//     section 1 { for i in it..it+4, k in 0..1000 … e[i, k] = … }
+//     section 2 { … s[i] = … }      section 3 { … y[i, k] = … }
+//
+// Which box an operation runs on and what there is of a value is what ir::moving_demand says of a point, from the first point
+// of a tile and step to the last; these bounds are affine in the variables of the loops. What does not move with a step is
+// done before the loop over the steps. Of a reduction whose points come in steps, what has been combined so far is kept
+// (stream_parts.h): in the result itself, if it has the type that is combined in.
+//
+// Maps at the end of a reduction (epilogue.h) are done with it, and if that is all of a group, it has one tile: the
+// reduction's own blocks and registers say how it is walked.
+//
+// Tiles and steps are as large as group_tiles.h says, whatever the box and the number of threads.
+#pragma once
+
+#include "backend/lower/epilogue.h"
+#include "backend/lower/lowering.h"
+#include "backend/lower/stream_parts.h"
+#include "ir/graphs/demand.h"
+
+namespace tap::backend {
+
+// What a box has of a dim: from lo to hi, in variables of the kernel.
+struct DimSpan {
+  ir::AffineExpr lo, hi;
+  std::int64_t most = 0;                    // points
+  bool exact = false;                       // always so many
+  std::size_t level = 0;                    // of the loop over steps that it depends on, 0: on none
+  std::vector<std::uint32_t> follows = {};  // dims of the kernel's box on whose sizes this size depends
+};
+
+class GroupLowering {
+ public:
+  // `box`: by dim. Tensors as in Frame. What the operations do is in sections, numbered on from those that there are.
+  GroupLowering(const ir::Program& program, const ir::Operator& group, Kernel& kernel, std::vector<DimSpan> box,
+                std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const Machine& machine);
+  // Of these operands some may be wanted prepared: which, is known after `run`.
+  void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
+  std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
+  // What is assumed of the size of the kernel's box is noted there.
+  void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
+  // Is not inside of another group. If it is one reduction with what ends it, calls cut it as they cut that.
+  void is_outermost();
+  bool is_one_nest() const { return as_one_nest_; }
+  std::vector<Statement> run();
+  const std::vector<std::int64_t>& points() const { return points_; }  // of a tile, by dim
+
+ private:
+  struct Tile {  // a loop over the tiles of a dim
+    For loop;
+    std::vector<Statement> before;
+  };
+  struct Level {  // a loop over steps
+    For loop;     // not of level 0
+    std::vector<Statement> before, after;
+  };
+  static constexpr std::uint32_t none = no_tensor;
+
+  ir::AffineExpr number(std::int64_t n) const { return ir::AffineExpr::constant(kernel_.variables.size(), n); }
+  ir::AffineExpr variable(std::uint32_t v) const { return ir::AffineExpr::variable(kernel_.variables.size(), v); }
+  ir::AffineExpr plus(ir::AffineExpr a, ir::AffineExpr b, std::int64_t factor = 1) const;
+  std::uint32_t new_variable(std::string name);
+  std::uint32_t define(std::vector<Statement>& into, const std::string& name, std::vector<Bound> bounds, bool greatest);
+  std::uint32_t as_variable(std::size_t level, const std::string& name, const ir::AffineExpr& e);
+
+  For part_loop(const std::string& name, const DimSpan& span, std::int64_t step);
+  DimSpan part_of(const DimSpan& span, ir::AffineExpr first, std::int64_t points, const std::string& name,
+                  std::vector<Statement>& into);
+  void open_tiles();
+  void open_steps();
+  void cut(const ir::Blocking& blocking);
+  std::uint32_t boundary(const ir::Blocking& blocking, std::size_t shift, std::vector<Statement>& into);
+  DimSpan span_of(const ir::Window& window, ir::Range whole, const std::string& name);
+
+  std::uint32_t new_local(ir::ValueId value, ElementType type);
+  void place_values();
+  std::vector<std::uint32_t> tensors_of(const std::vector<ir::ValueId>& values) const;
+  std::size_t level_of(std::size_t operation, const std::vector<DimSpan>& box,
+                       std::vector<std::size_t>& level_of_value) const;
+  void add_operation(std::size_t number, std::vector<std::size_t>& level_of_value);
+  std::optional<std::size_t> only_nest() const;
+  std::optional<std::size_t> own_dim(std::size_t operation, std::size_t dim) const;
+  std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
+                                 std::vector<std::size_t>& level_of_value) const;
+  std::vector<Ending> endings_of(std::size_t number, const Frame& frame) const;
+  std::vector<bool> constant_operands(std::size_t number) const;
+  void add_stream(std::size_t number, std::size_t level, Frame frame, const std::vector<DimSpan>& box);
+  Extents extents_of_box(const std::vector<DimSpan>& box) const;
+  std::vector<Statement> lowered(const ir::Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
+                                 bool goes_on = false);
+  std::vector<Statement> lowered_with_endings(std::size_t number, const Frame& frame, const std::vector<DimSpan>& box);
+  std::vector<Statement> lowered_part(const ir::Operator& part, Frame frame, std::vector<DimSpan> box);
+
+  const ir::Program& program_;
+  const ir::Operator& group_;
+  Kernel& kernel_;
+  const Machine machine_;
+  ir::GroupView view_;
+  const ir::Graph& graph_;
+  ir::MovingDemand windows_;
+  std::vector<bool> streamed_;                       // by operation
+  std::vector<std::vector<EpilogueMap>> epilogues_;  // likewise
+  std::vector<bool> ends_another_;                   // likewise: done with a reduction
+  std::vector<std::int64_t> points_;
+  std::vector<DimSpan> spans_;                 // by dim of the group: of the box, then of one tile and step
+  std::vector<Tile> tiles_;                    // from outside to inside
+  std::vector<Level> levels_;                  // likewise; the first one is no loop
+  std::vector<std::uint32_t> tensors_;         // by value
+  std::vector<std::vector<DimSpan>> regions_;  // by value, by axis
+  std::uint32_t zero_ = 0, one_ = 0;           // variables
+  bool as_one_nest_ = false;
+  std::vector<bool> constant_;  // by operand of the group
+  std::vector<PreparedOperand> prepared_;
+  std::vector<BoxStep>* steps_ = nullptr;
+};
+
+// The group on the kernel's box; the kernel has its arguments and section 0 already.
+void lower_group(const ir::Program& program, const ir::Operator& group, Kernel& kernel, const Frame& frame,
+                 const LowerOptions& options);
+
+}  // namespace tap::backend

@@ -1,0 +1,143 @@
+// The loops over tiles and steps of a group, and which ranges of dims and axes one of them has, in variables of these loops.
+#include <algorithm>
+#include <cmath>
+
+#include "backend/lower/lower_group.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+For GroupLowering::part_loop(const std::string& name, const DimSpan& span, std::int64_t step) {
+  For loop;
+  loop.variable = new_variable(name);
+  loop.lower = {bound(span.lo)};
+  loop.upper = {bound(span.hi)};
+  loop.step = step;
+  return loop;
+}
+
+// From `first` on so many points, or what is left.
+DimSpan GroupLowering::part_of(const DimSpan& span, AffineExpr first, std::int64_t points, const std::string& name,
+                               std::vector<Statement>& into) {
+  DimSpan part{first, plus(first, number(points)), points, span.exact && span.most % points == 0, span.level};
+  assume(steps_, span.follows, part.exact ? points : 1, points);
+  if (!part.exact) part.hi = variable(define(into, "end." + name, {bound(part.hi), bound(span.hi)}, false));
+  return part;
+}
+
+void GroupLowering::open_tiles() {
+  for (std::size_t d = 0; d < spans_.size(); ++d) {
+    const IndexDim& dim = group_.dims[d];
+    if (dim.role != DimRole::parallel || points_[d] >= spans_[d].most) continue;
+    Tile tile{part_loop(dim.name + "t", spans_[d], points_[d]), {}};
+    spans_[d] = part_of(spans_[d], variable(tile.loop.variable), points_[d], dim.name, tile.before);
+    tiles_.push_back(std::move(tile));
+  }
+}
+
+// The dims that number blocks, then those of which there are as many points in a step as fit.
+void GroupLowering::open_steps() {
+  auto open = [&](std::size_t d, std::int64_t step) {
+    levels_.push_back({part_loop(group_.dims[d].name + "s", spans_[d], step), {}, {}});
+    return levels_.back().loop.variable;
+  };
+  std::vector<bool> walked(spans_.size(), false);
+  for (std::uint32_t d = 0; d < spans_.size(); ++d) {
+    if (group_.dims[d].role != DimRole::reduction || !is_block_dim(group_, d)) continue;
+    AffineExpr number_of_block = variable(open(d, 1));
+    spans_[d] = {number_of_block, plus(number_of_block, number(1)), 1, true, levels_.size() - 1};
+  }
+  for (const Blocking& b : group_.blockings) {
+    bool walks = group_.dims[b.block_dim].role == DimRole::reduction;
+    if (walks || walked[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
+    walked[b.dim] = walked[b.dim] || walks;
+  }
+  for (std::uint32_t d = 0; d < spans_.size(); ++d) {
+    if (group_.dims[d].role != DimRole::reduction || walked[d] || is_block_dim(group_, d)) continue;
+    if (points_[d] >= spans_[d].most) continue;
+    std::uint32_t first = open(d, points_[d]);
+    spans_[d] = part_of(spans_[d], variable(first), points_[d], group_.dims[d].name, levels_.back().before);
+    spans_[d].level = levels_.size() - 1;
+  }
+}
+
+// Of the dim, the block with the number that its block dim has. Blocks of one size are as those of the largest range, so
+// that where they begin is affine.
+void GroupLowering::cut(const Blocking& blocking) {
+  DimSpan& span = spans_[blocking.dim];
+  const DimSpan& block = spans_[blocking.block_dim];
+  const std::size_t level = std::max(span.level, block.level);
+  assume(steps_, span.follows, 0, 1);
+  assume(steps_, block.follows, 0, 1);
+  const std::string& name = group_.dims[blocking.dim].name;
+  std::vector<Statement>& into = levels_[level].before;
+  if (!blocking.blocks.boundaries.empty()) {
+    DimSpan part{span.lo, span.hi, 0, false, level};
+    const auto& b = blocking.blocks.boundaries;
+    for (std::size_t n = 0; n + 1 < b.size(); ++n) part.most = std::max(part.most, b[n + 1] - b[n]);
+    part.most = std::min(part.most, span.most);
+    AffineExpr from = variable(boundary(blocking, 0, into)), to = variable(boundary(blocking, 1, into));
+    part.lo = variable(define(into, "from." + name, {bound(from), bound(span.lo)}, true));
+    part.hi = variable(define(into, "end." + name, {bound(to), bound(span.hi)}, false));
+    span = part;
+    return;
+  }
+  const std::int64_t count = blocking.blocks.count;
+  const std::int64_t points = std::max<std::int64_t>((span.most + count - 1) / count, 1);
+  AffineExpr first = plus(span.lo, block.lo, points);
+  DimSpan whole = span;
+  whole.exact = span.exact && points * count == span.most;
+  span = part_of(whole, first, points, name, into);
+  span.level = level;
+}
+
+// Where the block begins, or ends, from a table.
+std::uint32_t GroupLowering::boundary(const Blocking& blocking, std::size_t shift, std::vector<Statement>& into) {
+  CellExprs& exprs = kernel_.exprs;
+  AffineExpr at = spans_[blocking.block_dim].lo;
+  at.coefficients.resize(kernel_.variables.size());
+  auto v = at.as_variable();
+  TAP_CHECK(v, "the number of a block is a variable");
+  CellId which = exprs.index(static_cast<std::uint32_t>(*v));
+  const auto& b = blocking.blocks.boundaries;
+  CellId value = exprs.constant(Scalar::integer(ElementType::i64, b.back()));
+  for (std::size_t n = b.size() - 1; n-- > 0;) {
+    CellId here = exprs.apply(CellOp::equal, ElementType::boolean,
+                              {which, exprs.constant(Scalar::integer(ElementType::i64, static_cast<std::int64_t>(n)))});
+    CellId its = exprs.constant(Scalar::integer(ElementType::i64, b[n + shift]));
+    value = exprs.apply(CellOp::select, ElementType::i64, {here, its, value});
+  }
+  std::uint32_t result = new_variable((shift == 0 ? "first." : "last.") + group_.dims[blocking.dim].name);
+  into.push_back({Let{result, value}});
+  return result;
+}
+
+// The window from the first point of the tile and step to the last, inside of `whole`.
+DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::string& name) {
+  DimSpan span{number(window.start.offset), number(checked::add(window.start.offset, window.length)), window.length,
+               true, 0};
+  if (window.length <= 0) return {span.lo, span.lo, 0, true, 0};
+  for (std::size_t g = 0; g < spans_.size(); ++g) {
+    std::int64_t c = window.start.coefficients[g];
+    if (c == 0) continue;
+    AffineExpr last = plus(spans_[g].hi, number(-1));
+    span.lo = plus(span.lo, c > 0 ? spans_[g].lo : last, c);
+    span.hi = plus(span.hi, c > 0 ? last : spans_[g].lo, c);
+    span.most = checked::add(span.most, checked::mul(std::abs(c), std::max<std::int64_t>(spans_[g].most, 1) - 1));
+    span.exact = span.exact && spans_[g].exact;
+    span.level = std::max(span.level, spans_[g].level);
+    span.follows.insert(span.follows.end(), spans_[g].follows.begin(), spans_[g].follows.end());
+  }
+  span.most = std::min(span.most, whole.size());
+  if (whole.contains(window.bounds(group_.box()))) return span;
+  span.exact = false;
+  std::vector<Statement>& into = levels_[span.level].before;
+  span.lo = variable(define(into, "lo." + name, {bound(span.lo), bound(number(whole.lo))}, true));
+  span.hi = variable(define(into, "hi." + name, {bound(span.hi), bound(number(whole.hi))}, false));
+  return span;
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,355 @@
+// Register tiles over packed operands (packing.h).
+#include <algorithm>
+
+#include "backend/lower/lowering.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+std::ptrdiff_t axes_of(const Access& access, std::size_t dim) {
+  return std::ranges::count_if(access.projection.start.rows,
+                               [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+}
+
+}  // namespace
+
+std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds,
+                               bool greatest) {
+  std::uint32_t v = new_variable(std::move(name));
+  into.push_back({Define{v, std::move(bounds), greatest}});
+  return v;
+}
+
+// Blocks of a dim: a loop over their first points, and the variable of their ends.
+Lowering::Block Lowering::block_of(std::size_t dim, std::int64_t size) {
+  Block block;
+  block.loop.variable = new_variable(op_.dims[dim].name + "c");
+  block.loop.lower = {bound(variable(frame_.lo[dim]))};
+  block.loop.upper = {bound(variable(frame_.hi[dim]))};
+  block.loop.step = size;
+  block.from = block.loop.variable;
+  block.end = define(block.before, op_.dims[dim].name + "e",
+                     {bound(plus(variable(block.from), number(size))), bound(variable(frame_.hi[dim]))}, false);
+  return block;
+}
+
+// One panel after another: which it is, and where it begins.
+Lowering::Panels Lowering::panels_of(std::size_t dim, const Block& block, std::int64_t step) {
+  Panels panels;
+  AffineExpr length = plus(variable(block.end), variable(block.from), -1);
+  std::uint32_t whole = define(panels.before, "q." + op_.dims[dim].name, {bound(length, step)}, false);
+  panels.all = define(panels.before, "p." + op_.dims[dim].name, {bound(length, step)}, true);
+  panels.whole = whole;
+  panels.number = new_variable(op_.dims[dim].name + "p");
+  panels.first = new_variable(op_.dims[dim].name + "0");
+  panels.begins = Define{panels.first, {bound(plus(variable(block.from), variable(panels.number), step))}, true};
+  return panels;
+}
+
+For Lowering::over(const Panels& panels, AffineExpr from, AffineExpr to, std::vector<Statement> body) const {
+  For loop;
+  loop.variable = panels.number;
+  loop.lower = {bound(std::move(from))};
+  loop.upper = {bound(std::move(to))};
+  loop.body.push_back({panels.begins});
+  append(loop.body, std::move(body));
+  return loop;
+}
+
+// Memory for the panels of one read, and how they are filled: panel, then the reduction's dims, then within the panel.
+Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, const std::optional<Block>& chunk,
+                                 const Packing& packing, const Extents& extents) {
+  const Access& access = op_.reads[read];
+  Pack pack;
+  pack.read = read;
+  TensorArgument memory;
+  memory.name = "p" + std::to_string(kernel_.tensors.size());
+  memory.local.emplace();
+  auto axis = [&](std::int64_t extent, AffineExpr at) {
+    memory.type.shape.push_back(extent);
+    memory.local->extents.push_back(extent);
+    memory.local->origin.push_back(number(0));
+    pack.at.push_back(std::move(at));
+  };
+  axis((along.block_size + along.step - 1) / along.step, variable(along.panels->number));
+  std::vector<std::size_t> inner = dims_with(true);
+  if (packing.beside) inner.insert(inner.begin(), *packing.beside);
+  for (std::size_t d : inner) {
+    if (axes_of(access, d) == 0) continue;
+    bool cut = chunk && packing.chunked == d;
+    axis(cut ? packing.chunk : extents.most(op_, d),
+         plus(variable(frame_.at[d]), variable(cut ? chunk->from : frame_.lo[d]), -1));
+    pack.inner.push_back(d);
+  }
+  axis(along.step, plus(variable(frame_.at[along.dim]), variable(along.panels->first), -1));
+  memory.type.element = op_.operands[access.tensor].element;
+  pack.tensor = static_cast<std::uint32_t>(kernel_.tensors.size());
+  kernel_.tensors.push_back(std::move(memory));
+  return pack;
+}
+
+For Lowering::reduction_loop(std::size_t dim, const std::vector<bool>& outside, const std::optional<Block>& chunk,
+                             const Packing& packing) const {
+  For result = loop(dim, outside);
+  if (!chunk || packing.chunked != dim) return result;
+  result.lower = {bound(variable(chunk->from))};
+  result.upper = {bound(variable(chunk->end))};
+  return result;
+}
+
+// Copies one panel after another. Lanes run along what is dense in the operand: within the panel, or across of it.
+std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
+                                      const Packing& packing, const RegisterTile& tile) {
+  const Access& access = op_.reads[pack.read];
+  Store store;
+  CellId value = kernel_.exprs.read(loads_[pack.read], op_.operands[access.tensor].element);
+  store.targets.push_back({pack.tensor, pack.at, value});
+  std::vector<Statement> cell{{std::move(store)}};
+  For within;
+  within.variable = frame_.at[along.dim];
+  within.lower = {bound(variable(along.panels->first))};
+  within.upper = {bound(plus(variable(along.panels->first), number(along.step))), bound(variable(along.block->end))};
+  const bool vectors = are_harmless({value});
+  const AffineExpr& last = access.projection.start.rows.back();
+  std::vector<For> nest;
+  const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
+  std::optional<For> across;
+  for (std::size_t d : pack.inner) {
+    For loop = reduction_loop(d, alone, chunk, packing);
+    if (vectors && last.coefficients[d] == 1 && axes_of(access, d) == 1) across = std::move(loop);
+    else nest.push_back(std::move(loop));
+  }
+  std::vector<Statement> inner;
+  if (vectors && last.coefficients[along.dim] == 1) {
+    if (across) nest.push_back(std::move(*across));
+    nest.push_back(within);
+    in_lanes(nest, tile.lanes);
+    inner = around(std::move(nest), std::move(cell));
+  } else if (across) {
+    const auto together = static_cast<std::uint32_t>(std::min<std::int64_t>(along.step, tile.lanes));
+    inner = around(std::move(nest), fill_across(within, together, *across, tile.lanes, cell));
+  } else {
+    nest.insert(nest.begin(), within);
+    inner = around(std::move(nest), std::move(cell));
+  }
+  return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
+}
+
+// Of the panel's rows as many at a time as a vector has lanes, or all if they are fewer, which are then stored across
+// (emit_transposed.h); what is left of rows and lanes one by one.
+std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together, const For& across,
+                                             std::uint32_t lanes, const std::vector<Statement>& cell) {
+  struct Steps {
+    For whole, rest;  // over the first of so many, and what is left
+  };
+  std::vector<Statement> result;
+  auto steps_of = [&](const For& all, std::uint32_t lanes) {
+    const std::string name = kernel_.variables[all.variable];
+    AffineExpr first = variable(define(result, name + "b", all.lower, true));
+    std::uint32_t end = define(result, name + "e", all.upper, false);
+    std::uint32_t whole = define(result, "q." + name, {bound(plus(variable(end), first, -1), lanes)}, false);
+    AffineExpr middle = plus(first, variable(whole), lanes);
+    Steps steps{all, all};
+    steps.whole.variable = new_variable(name + "0");
+    steps.whole.lower = {bound(first)};
+    steps.whole.upper = {bound(middle)};
+    steps.whole.step = lanes;
+    steps.rest.lower = {bound(middle)};
+    steps.rest.upper = {bound(variable(end))};
+    return steps;
+  };
+  Steps rows = steps_of(within, together), along = steps_of(across, lanes);
+  For each = within, vector = across;
+  each.kind = LoopKind::unrolled;
+  each.lower = {bound(variable(rows.whole.variable))};
+  vector.kind = LoopKind::lanes;
+  vector.lower = {bound(variable(along.whole.variable))};
+  each.count = together;
+  vector.count = lanes;
+  each.upper.clear();
+  vector.upper.clear();
+  std::vector<For> rest{within, along.rest};
+  in_lanes(rest, lanes);
+  append(result, around({rows.whole, along.whole, each, vector}, cell));
+  append(result, around({rows.rest, along.whole, vector}, cell));
+  append(result, around(std::move(rest), cell));
+  return result;
+}
+
+// From now on the cells read from the copy.
+void Lowering::read_from(const Pack& pack) {
+  Load load;
+  load.tensor = pack.tensor;
+  for (const AffineExpr& e : pack.at) load.at.push_back({e, {}, false});
+  loads_[pack.read] = static_cast<std::uint32_t>(kernel_.loads.size());
+  kernel_.loads.push_back(std::move(load));
+}
+
+// What is in the result so far, after the first block of the reduction.
+std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                            const State& state, const std::optional<Block>& chunk,
+                                            std::size_t chunked) {
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  auto identities = across(tile, &rows, &lanes, {{assign(state.slots, beginning(monoid))}});
+  if (!chunk || goes_on_) return identities;
+  AffineExpr done = plus(variable(chunk->from), variable(frame_.lo[chunked]), -1);
+  Guard first{{{done, Comparison::equal_zero}}, {}, std::move(identities)};
+  Guard later{{{plus(done, number(-1)), Comparison::at_least_zero}},
+              {},
+              across(tile, &rows, &lanes, {{assign(state.slots, result_cells(monoid, true))}})};
+  return {{std::move(first)}, {std::move(later)}};
+}
+
+std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                             const std::optional<Block>& chunk, const Packing& packing) {
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  State state = at(monoid, tile_state_, tile_number(tile));
+  auto result = begin_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0));
+  append(result, fetch_next(tile, rows, lanes, chunk || goes_on_));
+  std::vector<Statement> inner = across(tile, &rows, &lanes, {accumulate(monoid, state)});
+  std::vector<bool> outside(op_.dims.size(), false);
+  for (std::size_t d : dims_with(false)) outside[d] = true;
+  std::vector<For> loops;
+  for (std::size_t d : dims_with(true)) {
+    loops.push_back(reduction_loop(d, outside, chunk, packing));
+    outside[d] = true;
+  }
+  if (!loops.empty()) {
+    auto ahead = fetch_ahead(tile, &rows, lanes, dims_with(true).back());
+    append(ahead, std::move(inner));
+    inner = std::move(ahead);
+  }
+  append(result, around(std::move(loops), std::move(inner)));
+  append(result, end_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0)));
+  return result;
+}
+
+// Whole panels, then the one that is left.
+std::vector<Statement> Lowering::panel_parts(const Panels& panels,
+                                             const std::function<std::vector<Statement>(bool)>& body,
+                                             bool has_rest) const {
+  std::vector<Statement> result{{over(panels, number(0), variable(panels.whole), body(false))}};
+  if (has_rest) result.push_back({over(panels, variable(panels.whole), variable(panels.all), body(true))});
+  return result;
+}
+
+bool Lowering::followed_by_lanes(const Packing& packing, std::size_t dim) const {
+  auto follows = [&](const AffineExpr& row) { return row.coefficients[dim] != 0; };
+  return packing.lane_reads.empty() ||
+         std::any_of(packing.lane_reads.begin(), packing.lane_reads.end(), [&](std::uint32_t read) {
+           const auto& rows = op_.reads[read].projection.start.rows;
+           return std::any_of(rows.begin(), rows.end(), follows);
+         });
+}
+
+std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing& packing, const Extents& extents) {
+  if (tile.vectors > 1) vector_variable_ = new_variable("v");
+  tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
+  const std::int64_t step = static_cast<std::int64_t>(tile.lanes) * tile.vectors;
+  Block columns = block_of(tile.dim, packing.lane_block), rows = block_of(*tile.rows, packing.row_block);
+  std::optional<Block> chunk;
+  if (packing.chunked) chunk = block_of(*packing.chunked, packing.chunk);
+  Panels column_panels = panels_of(tile.dim, columns, step), row_panels = panels_of(*tile.rows, rows, tile.row_count);
+  PackedDim along_lanes{tile.dim, &columns, &column_panels, std::min(packing.lane_block, extents.most(op_, tile.dim)),
+                        step};
+  PackedDim along_rows{*tile.rows, &rows, &row_panels, std::min(packing.row_block, extents.most(op_, *tile.rows)),
+                       tile.row_count};
+  std::vector<Statement> fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
+  std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
+  for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
+  std::fill(cells_.begin(), cells_.end(), std::nullopt);
+
+  auto row_tiles = [&](bool last_column) {
+    Part lanes;
+    lanes.loop.variable = column_panels.first;
+    lanes.loop.upper = {bound(variable(columns.end))};
+    lanes.count = tile.vectors;
+    lanes.whole = !last_column;
+    auto one = [&](std::uint32_t count) {
+      Part part;
+      part.loop.variable = row_panels.first;
+      part.loop.upper = {bound(variable(rows.end))};
+      part.count = count;
+      return packed_tile(tile, part, lanes, chunk, packing);
+    };
+    return row_parts(tile, row_panels, rows, extents, one);
+  };
+  std::int64_t size = extents.sizes[tile.dim];
+  assume(tile.dim, extents.exact[tile.dim] && size % step == 0 ? step : 1, step);
+  assume(*tile.rows, extents.exact[*tile.rows] ? tile.row_count : 1, tile.row_count);
+  if (chunk) assume(*packing.chunked, 1, packing.chunk);
+  std::vector<Statement> inner = panel_parts(column_panels, row_tiles, !extents.exact[tile.dim] || size % step != 0);
+  rows.loop.body = std::move(rows.before);
+  append(rows.loop.body, std::move(row_panels.before));
+  append(rows.loop.body, std::move(fill_rows));
+  append(rows.loop.body, std::move(inner));
+  columns.loop.body = std::move(columns.before);
+  append(columns.loop.body, std::move(column_panels.before));
+  return block_nest(tile, packing, std::move(columns.loop), std::move(fill_lanes), std::move(rows.loop), chunk);
+}
+
+// Declares the copies of these operands, from which cells read from now on. The statements make them, save those that were
+// made before the program ran.
+std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
+                                          const std::optional<Block>& chunk, const Packing& packing,
+                                          const RegisterTile& tile, const Extents& extents) {
+  std::vector<Statement> result;
+  std::vector<Pack> packs;
+  for (std::uint32_t read : reads) {
+    if (auto dims = prepared_dims(read, along)) {
+      result.push_back(prepare(read, along, *dims));
+      continue;
+    }
+    packs.push_back(pack_of(read, along, chunk, packing, extents));
+    append(result, fill(packs.back(), along, chunk, packing, tile));
+  }
+  for (const Pack& pack : packs) read_from(pack);
+  return result;
+}
+
+// Columns, in them the blocks of the reduction, in them rows. Dims that the lanes' operands do not follow go inside of their
+// packing.
+std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
+                                            std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
+  std::vector<std::size_t> outside, inside;
+  for (std::size_t d : near_last(dims_with(false)))
+    if (d != tile.dim && d != *tile.rows)
+      (followed_by_lanes(packing, d) && d != packing.beside ? outside : inside).push_back(d);
+  std::vector<bool> known(op_.dims.size(), false);
+  for (std::size_t d : outside) known[d] = true;
+  std::vector<Statement> body = std::move(fill_lanes);
+  append(body, nest(inside, known, {{std::move(rows)}}));
+  if (chunk) {
+    chunk->loop.body = std::move(chunk->before);
+    append(chunk->loop.body, std::move(body));
+    columns.body.push_back({std::move(chunk->loop)});
+  } else {
+    append(columns.body, std::move(body));
+  }
+  return whole_nest(outside, {{std::move(columns)}});
+}
+
+// The last panel of rows has as many as are left: a number if the extent is known, else all are tried.
+std::vector<Statement> Lowering::row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
+                                           const Extents& extents,
+                                           const std::function<std::vector<Statement>(std::uint32_t)>& one) const {
+  std::int64_t size = extents.sizes[*tile.rows];
+  bool exact = extents.exact[*tile.rows];
+  auto body = [&](bool rest) {
+    if (!rest) return one(tile.row_count);
+    if (exact) return one(static_cast<std::uint32_t>(size % tile.row_count));
+    std::vector<Statement> all;
+    AffineExpr left = plus(variable(block.end), variable(panels.first), -1);
+    for (std::uint32_t count = 1; count < tile.row_count; ++count)
+      all.push_back(
+          {Guard{{{plus(left, number(-static_cast<std::int64_t>(count))), Comparison::equal_zero}}, {}, one(count)}});
+    return all;
+  };
+  return panel_parts(panels, body, !exact || size % tile.row_count != 0);
+}
+
+}  // namespace tap::backend

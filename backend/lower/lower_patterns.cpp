@@ -1,0 +1,142 @@
+// Loops of scans and scatters (ir/interpret/linear_reductions.h), in linear work.
+#include <algorithm>
+
+#include "backend/lower/lowering.h"
+#include "ir/affine_cell.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+AffineExpr Lowering::shifted(AffineExpr e, std::uint32_t v, std::int64_t by) const {
+  e.offset = checked::add(e.offset, checked::mul(e.coefficients[v], by));
+  return e;
+}
+
+// Where a parallel dim is empty there is no point at which reads were proved to lie inside.
+std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) const {
+  Guard guard;
+  for (std::size_t d : dims_with(false))
+    guard.conditions.push_back(
+        {plus(plus(variable(frame_.hi[d]), variable(frame_.lo[d]), -1), number(-1)), Comparison::at_least_zero});
+  guard.body = std::move(body);
+  return {{std::move(guard)}};
+}
+
+// The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
+// starts later first combines what lies before it.
+std::vector<Statement> Lowering::scan_body(const Scan& scan) {
+  const bool descending = !scan.at_the_right;
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  std::vector<std::size_t> outer, inner_reductions;
+  std::vector<bool> outside(op_.dims.size(), false);
+  for (std::size_t d : dims_with(false)) {
+    outside[d] = true;
+    if (d != scan.along) outer.push_back(d);
+  }
+  for (std::size_t d : dims_with(true))
+    if (d != scan.reduced) inner_reductions.push_back(d);
+  outside[scan.reduced] = true;
+  State state = new_state(monoid, 1, 1);
+  Statement step = accumulate(monoid, state, descending);
+  std::vector<Statement> reduce = nest(inner_reductions, outside, {step});
+
+  outside[scan.reduced] = false;
+  For admitted = loop(scan.reduced, outside);
+  admitted.descending = descending;
+  admitted.body = reduce;
+  auto& moving = descending ? admitted.lower : admitted.upper;
+  const std::uint32_t i = frame_.at[scan.along];
+  auto follows =
+      std::find_if(moving.begin(), moving.end(), [&](const Bound& b) { return b.expr.coefficients[i] != 0; });
+  TAP_CHECK(follows != moving.end(), "a scan's bound follows its dim");
+  const AffineExpr bound = follows->expr;
+
+  // Before the first step: the loop as of the step before, whose index is lo-1 (descending: hi).
+  For before = admitted;
+  AffineExpr first = shifted(bound, i, descending ? 0 : -1);
+  std::uint32_t start = descending ? frame_.hi[scan.along] : frame_.lo[scan.along];
+  std::swap(first.coefficients[i], first.coefficients[start]);
+  (descending ? before.lower : before.upper)[static_cast<std::size_t>(follows - moving.begin())].expr = first;
+
+  auto& opposite = descending ? admitted.upper : admitted.lower;
+  opposite.push_back({shifted(bound, i, descending ? 1 : -1), 1});
+
+  For run = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
+  run.descending = descending;
+  run.body.push_back({std::move(admitted)});
+  run.body.push_back({store(state.values)});
+  return if_any_result(
+      whole_nest(outer, {{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}));
+}
+
+std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {
+  std::vector<CellId> result;
+  for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size(), CellId{0})).targets) {
+    Load load;
+    load.tensor = target.tensor;
+    load.anywhere = inside;
+    for (const AffineExpr& at : target.at) load.at.push_back({at, {}, false});
+    kernel_.loads.push_back(load);
+    result.push_back(kernel_.exprs.read(static_cast<std::uint32_t>(kernel_.loads.size() - 1),
+                                        monoid.components[result.size()].type));
+  }
+  return result;
+}
+
+// Where a point of the reduction goes along a target's dim, and the body if that lies in the box.
+std::vector<Statement> Lowering::at_target(const Scatter::Target& target, std::vector<Statement> body) {
+  CellExprs& exprs = kernel_.exprs;
+  AffineExpr rest = target.equals;  // selector == sign * dim + rest
+  rest.coefficients[target.dim] = 0;
+  CellId place = exprs.cast(cell(target.selector), ElementType::i64);
+  if (!rest.is_constant() || rest.offset != 0)
+    place = exprs.apply(CellOp::sub, ElementType::i64, {place, affine_cell(exprs, over_variables(rest))});
+  if (target.sign < 0) place = exprs.apply(CellOp::neg, ElementType::i64, {place});
+  // It may be any number, so it is compared as data are: the difference of an affine condition need not fit.
+  CellId v = exprs.index(frame_.at[target.dim]);
+  CellId from = exprs.index(frame_.lo[target.dim]), end = exprs.index(frame_.hi[target.dim]);
+  CellId inside = exprs.apply(CellOp::logical_and, ElementType::boolean,
+                              {exprs.apply(CellOp::less_equal, ElementType::boolean, {from, v}),
+                               exprs.apply(CellOp::less, ElementType::boolean, {v, end})});
+  return {{Let{frame_.at[target.dim], place}}, {Guard{{}, inside, std::move(body)}}};
+}
+
+// What one point of the reduction contributes, combined into what is there.
+std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Monoid& monoid) {
+  std::vector<CellId> later;
+  for (CellId id : scatter.terms) later.push_back(cell(id));
+  std::vector<Statement> inner{{store(combination(monoid, result_cells(monoid, false), later))}};
+  auto only_if = [&](const std::vector<CellId>& conditions) {
+    for (std::size_t c = conditions.size(); c-- > 0;) inner = {{Guard{{}, cell(conditions[c]), std::move(inner)}}};
+  };
+  only_if(scatter.later);
+  for (std::size_t t = scatter.targets.size(); t-- > 0;) inner = at_target(scatter.targets[t], std::move(inner));
+  only_if(scatter.conditions);
+  return inner;
+}
+
+// All cells start as the identity; then one pass over the reduction combines each point into the cell it names. Dims that
+// the target depends on go outside of the reduction, the others inside.
+std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  std::vector<Statement> all = whole_nest(dims_with(false), {{store(identity(monoid))}});
+  std::vector<std::size_t> order, inside;
+  for (std::size_t d : dims_with(false)) {
+    auto is_this = [&](const Scatter::Target& t) { return t.dim == d; };
+    auto follows = [&](const Scatter::Target& t) {
+      return depends_on(op_, {t.selector}, d) || t.equals.coefficients[d] != 0;
+    };
+    if (std::any_of(scatter.targets.begin(), scatter.targets.end(), is_this)) continue;
+    bool needed = std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
+    (needed ? order : inside).push_back(d);
+  }
+  for (std::size_t d : dims_with(true)) order.push_back(d);
+  order.insert(order.end(), inside.begin(), inside.end());
+  for (auto& s : whole_nest(order, scatter_point(scatter, monoid))) all.push_back(std::move(s));
+  return if_any_result(std::move(all));
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,276 @@
+// Register tiles (register_tile.h) as loops: rows are unrolled, lanes are vectors, and a dim that does not divide gets a
+// rest, of rows one by one of smaller tiles, of lanes under a mask.
+//
+//   for j0 in lo.j..lo.j+32*q step 32
+//     for i0 in lo.i..lo.i+14*p step 14
+//       unroll i in i0 of 14 { unroll v in 0 of 2 { lanes j in j0 + 16*v.. of 16 { acc[2*i + v] = 0 } } }
+//       for k …
+//         … { acc[2*i + v] = acc[2*i + v] + a[i, k] * b[k, j] }
+//       … { y[i, j] = acc[2*i + v] }
+#include <algorithm>
+#include <utility>
+
+#include "backend/lower/lowering.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+// The range in steps: as many whole steps as fit, then the rest. Rows: a rest of known size is one step, of an unknown one
+// steps of 8, 4, 2, 1. Lanes: the rest is vector by vector.
+std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t dim, std::uint32_t count,
+                                            std::uint32_t each) {
+  const std::uint32_t step = count * each;
+  const std::int64_t size = extents.sizes[dim];
+  const bool exact = extents.exact[dim];
+  AffineExpr from = variable(frame_.lo[dim]), end = variable(frame_.hi[dim]);
+  std::vector<Part> result;
+  std::vector<Statement> before;
+  auto define = [&](const char* name, AffineExpr e, std::int64_t divisor) {
+    std::uint32_t v = new_variable(name + op_.dims[dim].name);
+    if (divisor > 1) {
+      before.push_back({Define{v, {bound(std::move(e), divisor)}, false}});
+    } else {
+      before.push_back({Define{v, {bound(std::move(e)), bound(number(0))}, true}});
+    }
+    return v;
+  };
+  auto add = [&](AffineExpr upper, std::uint32_t part_count, bool whole) {
+    Part part;
+    part.before = std::move(before);
+    before.clear();
+    part.count = part_count;
+    part.whole = whole;
+    part.loop.variable = new_variable(op_.dims[dim].name + "0");
+    part.loop.lower = {bound(from)};
+    part.loop.upper = {bound(std::move(upper))};
+    part.loop.step = part_count * each;
+    result.push_back(std::move(part));
+  };
+  // Rows that are left over are written out, and lanes go without a mask where none is.
+  assume(dim, !exact ? 1 : each == 1 || size % step == 0 ? step : size % each == 0 ? each : 1, step);
+  if (exact && size % step == 0) {
+    add(end, count, true);
+    return result;
+  }
+  std::uint32_t left = define("n.", plus(end, from, -1), 1);
+  auto steps_of = [&](std::uint32_t part_count) {
+    std::int64_t length = part_count * each;
+    std::uint32_t steps = define("q.", variable(left), length);
+    AffineExpr upper = plus(from, variable(steps), length);
+    AffineExpr rest = plus(variable(left), variable(steps), -length);
+    add(upper, part_count, true);
+    from = upper;
+    left = define("n.", rest, 1);
+  };
+  if (!exact || size >= step) steps_of(count);
+  if (each > 1) {
+    add(end, 1, exact && size % each == 0);
+    return result;
+  }
+  if (exact) {
+    add(end, static_cast<std::uint32_t>(size % step), true);
+    return result;
+  }
+  for (std::uint32_t rows : {8u, 4u, 2u})
+    if (rows < count) steps_of(rows);
+  add(end, 1, true);
+  return result;
+}
+
+// Stores a tile. Where its rows lie side by side in memory and its lanes do not, vector by vector in all rows, so that they can
+// be stored across (emit_transposed.h).
+std::vector<Statement> Lowering::store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                              Store stored) const {
+  bool turned = rows && tile.vectors > 1;
+  for (const Store::Target& target : stored.targets)
+    turned = turned && !target.at.empty() && target.at.back().coefficients[frame_.at[*tile.rows]] == 1 &&
+             target.at.back().coefficients[frame_.at[tile.dim]] == 0;
+  auto inner = across(tile, rows, &lanes, {{std::move(stored)}});
+  if (!turned) return inner;
+  For& over_rows = std::get<For>(inner[0].node);
+  For vectors = std::get<For>(std::exchange(over_rows.body, {})[0].node);
+  over_rows.body = std::exchange(vectors.body, {});
+  vectors.body = std::move(inner);
+  return {{std::move(vectors)}};
+}
+
+// The statements for every row and vector of a tile.
+std::vector<Statement> Lowering::across(const RegisterTile& tile, const Part* rows, const Part* lanes,
+                                        std::vector<Statement> inner) const {
+  if (lanes) {
+    For vector;
+    vector.kind = LoopKind::lanes;
+    vector.variable = frame_.at[tile.dim];
+    vector.count = tile.lanes;
+    AffineExpr first = variable(lanes->loop.variable);
+    vector.lower = {bound(tile.vectors > 1 ? plus(first, variable(vector_variable_), tile.lanes) : first)};
+    if (!lanes->whole) vector.upper = lanes->loop.upper;
+    vector.body = std::move(inner);
+    inner = {{std::move(vector)}};
+  }
+  if (tile.vectors > 1) {
+    For vectors;
+    vectors.kind = LoopKind::unrolled;
+    vectors.variable = vector_variable_;
+    vectors.count = lanes ? lanes->count : tile.vectors;
+    vectors.lower = {bound(number(0))};
+    vectors.body = std::move(inner);
+    inner = {{std::move(vectors)}};
+  }
+  return over_rows(tile, rows, std::move(inner));
+}
+
+std::vector<Statement> Lowering::over_rows(const RegisterTile& tile, const Part* rows,
+                                           std::vector<Statement> inner) const {
+  if (!rows) return inner;
+  For all;
+  all.kind = LoopKind::unrolled;
+  all.variable = frame_.at[*tile.rows];
+  all.count = rows->count;
+  all.lower = {bound(variable(rows->loop.variable))};
+  all.body = std::move(inner);
+  return {{std::move(all)}};
+}
+
+std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes) {
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  State state = at(monoid, tile_state_, tile_number(tile));
+  std::vector<bool> outside(op_.dims.size(), false);
+  for (std::size_t d : dims_with(false)) outside[d] = true;
+  auto result = across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});
+  std::vector<std::size_t> order = dims_with(true);
+  std::vector<Statement> steps = across(tile, rows, &lanes, {accumulate(monoid, state)});
+  if (!order.empty() && is_short(order.back(), tile)) {
+    steps = {{unrolled(order.back(), std::move(steps))}};
+    order.pop_back();
+  }
+  if (!order.empty()) {
+    auto ahead = fetch_ahead(tile, rows, lanes, order.back());
+    append(ahead, std::move(steps));
+    steps = std::move(ahead);
+  }
+  append(result, nest(order, outside, std::move(steps)));
+  append(result, store_across(tile, rows, lanes, completed(state.values)));
+  return result;
+}
+
+// A dim of so few points that they can all be written out: what a window takes of one row. Its bounds are known then, and
+// what hangs on where the window lies is found once for all rows.
+bool Lowering::is_short(std::size_t dim, const RegisterTile& tile) const {
+  constexpr std::int64_t most_points = 7, most_steps = 128;
+  return extents_.exact[dim] && extents_.sizes[dim] <= most_points && !is_constrained(op_, dim) &&
+         extents_.sizes[dim] * tile.row_count * tile.vectors <= most_steps;
+}
+
+For Lowering::unrolled(std::size_t dim, std::vector<Statement> body) const {
+  For all;
+  all.kind = LoopKind::unrolled;
+  all.variable = frame_.at[dim];
+  all.count = static_cast<std::uint32_t>(extents_.sizes[dim]);
+  assume(dim, 0, all.count);
+  all.lower = {bound(variable(frame_.lo[dim]))};
+  all.body = std::move(body);
+  return all;
+}
+
+// Lanes are partial results: of every so many points along the dim each combines one. In the end the vectors are combined,
+// then the lanes.
+std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Part* rows) {
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  State state = at(monoid, tile_state_, tile_number(tile));
+  AffineExpr row = tile.rows ? scale(variable(frame_.at[*tile.rows]), tile.vectors) : number(0);
+  State first = at(monoid, tile_state_, row);
+  auto result = across(tile, rows, nullptr, {{assign(state.slots, identity(monoid))}});
+
+  std::vector<std::size_t> order = dims_with(true);
+  order.erase(std::find(order.begin(), order.end(), tile.dim));
+  std::vector<bool> outside(op_.dims.size(), true);
+  outside[tile.dim] = false;
+  For whole = loop(tile.dim, outside);
+  std::uint32_t lo = new_variable("lo." + op_.dims[tile.dim].name), n = new_variable("n." + op_.dims[tile.dim].name);
+  std::uint32_t hi = new_variable("hi." + op_.dims[tile.dim].name), q = new_variable("q." + op_.dims[tile.dim].name);
+  const std::int64_t step = tile.lanes * tile.vectors;
+  assume(tile.dim, 1, step);
+  std::vector<Statement> inner;
+  inner.push_back({Define{lo, whole.lower, true}});
+  inner.push_back({Define{hi, whole.upper, false}});
+  inner.push_back({Define{n, {bound(plus(variable(hi), variable(lo), -1)), bound(number(0))}, true}});
+  inner.push_back({Define{q, {bound(variable(n), step)}, false}});
+  AffineExpr middle = plus(variable(lo), variable(q), step);
+  for (bool rest : {false, true}) {
+    Part part;
+    part.loop.variable = new_variable(op_.dims[tile.dim].name + "0");
+    part.loop.lower = {bound(rest ? middle : variable(lo))};
+    part.loop.upper = {bound(rest ? variable(hi) : middle)};
+    part.loop.step = rest ? tile.lanes : step;
+    part.count = rest ? 1 : tile.vectors;
+    part.whole = !rest;
+    For steps = part.loop;
+    steps.body = across(tile, rows, &part, {accumulate(monoid, state)});
+    inner.push_back({std::move(steps)});
+  }
+  std::vector<bool> parallel(op_.dims.size(), false);
+  for (std::size_t d : dims_with(false)) parallel[d] = true;
+  append(result, nest(order, parallel, std::move(inner)));
+
+  std::vector<Statement> finish;
+  for (std::uint32_t v = 1; v < tile.vectors; ++v) {
+    State other = at(monoid, tile_state_, plus(row, number(v)));
+    finish.push_back({assign(first.slots, combination(monoid, first.values, other.values))});
+  }
+  State one = new_state(monoid, 1, 1), other = new_state(monoid, 1, 1), all = new_state(monoid, 1, 1);
+  finish.push_back(
+      {FoldLanes{first.slots, all.slots, one.slots, other.slots, combination(monoid, one.values, other.values)}});
+  if (goes_on_) finish.push_back({assign(all.slots, combination(monoid, result_cells(monoid, true), all.values))});
+  finish.push_back({completed(all.values)});
+  append(result, over_rows(tile, rows, std::move(finish)));
+  return result;
+}
+
+// Which of the array of accumulators: row by row, its vectors side by side.
+AffineExpr Lowering::tile_number(const RegisterTile& tile) const {
+  AffineExpr at = tile.vectors > 1 ? variable(vector_variable_) : number(0);
+  if (tile.rows) at = plus(at, variable(frame_.at[*tile.rows]), tile.vectors);
+  return at;
+}
+
+std::vector<Statement> Lowering::one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes) {
+  if (op_.map()) return across(tile, rows, lanes, {{store(result_values())}});
+  return lanes ? reduce_across(tile, rows, *lanes) : reduce_along(tile, rows);
+}
+
+std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& extents) {
+  if (tile.vectors > 1) vector_variable_ = new_variable("v");
+  if (op_.reduce()) tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
+  std::vector<std::size_t> outer;
+  for (std::size_t d : near_last(dims_with(false)))
+    if (d != tile.dim && d != tile.rows) outer.push_back(d);
+
+  auto with_rows = [&](const Part* lanes) {
+    if (!tile.rows) return one_tile(tile, nullptr, lanes);
+    std::vector<Statement> result;
+    for (Part& part : parts(extents, *tile.rows, tile.row_count, 1)) {
+      For loop = part.loop;
+      loop.body = one_tile(tile, &part, lanes);
+      append(result, part.before);
+      result.push_back({std::move(loop)});
+    }
+    return result;
+  };
+  std::vector<Statement> inner;
+  if (tile.along_reduction) {
+    inner = with_rows(nullptr);
+  } else {
+    for (Part& part : parts(extents, tile.dim, tile.vectors, tile.lanes)) {
+      For loop = part.loop;
+      loop.body = with_rows(&part);
+      for (auto& s : part.before) inner.push_back(std::move(s));
+      inner.push_back({std::move(loop)});
+    }
+  }
+  return whole_nest(outer, std::move(inner));
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,88 @@
+// Copies of the boxes that overlapping windows lie in (packing.h), with the cells outside of the tensor filled in.
+//
+//   y[o, j] = sum[c, v] x[c, j + v - 1 else 0] * k[o, c, v]      for 14 rows j0.. at a time and c in cc..ce
+//
+//   for w in 0..ce - cc
+//     for w_1 in 0..16
+//       p[w, w_1] = x[cc + w, j0 - 1 + w_1? else 0]              and from then on x[c, j + v - 1] is p[c - cc, j - j0 + v]
+#include <algorithm>
+#include <cmath>
+
+#include "backend/lower/lowering.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+// The range that a dim runs through inside of where the box is copied; none if it stands still there.
+std::optional<Lowering::Run> Lowering::run_inside(std::size_t dim, const PackedDim& rows,
+                                                  const std::optional<Block>& chunk, const Packing& packing) const {
+  if (dim == rows.dim) return Run{variable(rows.block->from), variable(rows.block->end), rows.block_size};
+  if (op_.dims[dim].role != DimRole::reduction) return {};
+  if (chunk && packing.chunked == dim) return Run{variable(chunk->from), variable(chunk->end), packing.chunk};
+  return Run{variable(frame_.lo[dim]), variable(frame_.hi[dim]), std::max<std::int64_t>(extents_.most(op_, dim), 1)};
+}
+
+// The memory, from which the cells read from now on, and the loops that fill it.
+std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim& rows,
+                                             const std::optional<Block>& chunk, const Packing& packing,
+                                             const RegisterTile& tile) {
+  const Access& access = op_.reads[read];
+  TensorArgument memory{
+      "p" + std::to_string(kernel_.tensors.size()), {op_.operands[access.tensor].element, {}}, Local{}};
+  Load outside = kernel_.loads[loads_[read]], inside;
+  Store store;
+  std::vector<For> nest;
+  for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
+    const AffineExpr& row = access.projection.start.rows[axis];
+    AffineExpr first = number(row.offset), length = number(1);
+    std::int64_t extent = 1;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      const std::int64_t c = row.coefficients[d];
+      if (c == 0) continue;
+      auto run = run_inside(d, rows, chunk, packing);
+      if (!run) {
+        first = plus(first, variable(frame_.at[d]), c);
+        continue;
+      }
+      AffineExpr last = plus(run->end, number(-1));
+      first = plus(first, c > 0 ? run->first : last, c);
+      length = plus(length, plus(last, run->first, -1), std::abs(c));
+      extent += std::abs(c) * (run->most - 1);
+    }
+    For along;
+    along.variable = new_variable("w");
+    along.lower = {bound(number(0))};
+    along.upper = {bound(length)};
+    nest.push_back(std::move(along));
+    memory.type.shape.push_back(extent);
+    memory.local->extents.push_back(extent);
+    memory.local->origin.push_back(number(0));
+    outside.at[axis].affine = plus(first, variable(nest.back().variable));
+    inside.at.push_back({plus(over_variables(row), first, -1), {}, false});
+  }
+  const auto from = static_cast<std::uint32_t>(kernel_.loads.size());
+  kernel_.loads.push_back(std::move(outside));
+  inside.tensor = static_cast<std::uint32_t>(kernel_.tensors.size());
+  store.targets.push_back({inside.tensor, {}, kernel_.exprs.read(from, memory.type.element)});
+  for (const For& along : nest) store.targets[0].at.push_back(variable(along.variable));
+  kernel_.tensors.push_back(std::move(memory));
+  if (are_harmless({store.targets[0].value})) in_lanes(nest, tile.lanes);
+  loads_[read] = static_cast<std::uint32_t>(kernel_.loads.size());
+  kernel_.loads.push_back(std::move(inside));
+  return around(std::move(nest), {{std::move(store)}});
+}
+
+// The innermost loop in steps of so many lanes.
+void Lowering::in_lanes(std::vector<For>& nest, std::uint32_t count) {
+  For lanes = nest.back();
+  lanes.kind = LoopKind::lanes;
+  lanes.count = count;
+  For& steps = nest.back();
+  steps.variable = new_variable("s");
+  steps.step = count;
+  lanes.lower = {bound(variable(steps.variable))};
+  nest.push_back(std::move(lanes));
+}
+
+}  // namespace tap::backend

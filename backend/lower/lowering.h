@@ -1,0 +1,236 @@
+// The work of lower(): the loops of one operator inside of a kernel. Shared by lower.cpp (cells, accesses, plain loops),
+// lower_tiles.cpp (register tiles: unrolled rows by lanes), lower_epilogue.cpp (maps at the end of reductions) and
+// lower_patterns.cpp (scans and scatters).
+#pragma once
+
+#include <functional>
+
+#include "backend/loops/loops.h"
+#include "backend/lower/packing.h"
+#include "backend/lower/patterns.h"
+#include "backend/lower/register_tile.h"
+
+namespace tap::backend {
+
+// Where in the kernel an operator's dims and tensors are.
+struct Frame {
+  std::vector<std::uint32_t> lo, hi, at;         // variables, by dim
+  std::vector<std::uint32_t> operands, results;  // tensors
+};
+inline constexpr std::uint32_t no_tensor = 0xffffffff;  // of a result that stays in registers
+// The kernel's arguments for an operator, its box and its section 0.
+Frame declare(Kernel& kernel, const ir::Operator& op);
+// Of these dims the largest, of equal ones the outermost, is what calls may cut. The dim of the operator.
+std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, const Extents& extents,
+                                       const std::vector<std::size_t>& dims);
+
+// A map at the end of a reduction (epilogue.h).
+struct Ending {
+  const ir::Operator* op = nullptr;
+  Frame frame;  // its dims are variables of the reduction
+  // By operand, which of the values in registers it is: the reduction's results, then those of the maps before this one.
+  std::vector<std::optional<std::size_t>> registers;
+};
+
+class Lowering {
+ public:
+  Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame, const Machine& machine)
+      : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)), machine_(machine) {}
+  // `extents`: by dim, how large the box is. With `goes_on` a reduction, no scan or scatter, begins with what is in its
+  // results, which have the monoid's types and one cell per point.
+  std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool goes_on = false);
+
+  // What is assumed of the size of the kernel's box is noted there.
+  void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
+
+  // Maps that are applied to each completed point of a reduction, which is no scan or scatter.
+  void end_with(std::vector<Ending> endings);
+  // Whether a map's cells can be computed wherever its operands are.
+  static bool cannot_fail(const ir::Program& program, const ir::Operator& map);
+
+  // Of these operands some may be wanted prepared: which, is known after `run`.
+  void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
+  std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
+
+ private:
+  void declare_loads();
+  Load load_of(const ir::Access& access);
+  bool is_given(const ir::Access& access) const { return access.tensor < given_.size() && given_[access.tensor]; }
+
+  ir::AffineExpr over_variables(const ir::AffineExpr& over_dims) const;
+  ir::AffineExpr variable(std::uint32_t v) const { return ir::AffineExpr::variable(kernel_.variables.size(), v); }
+  ir::AffineExpr number(std::int64_t n) const { return ir::AffineExpr::constant(kernel_.variables.size(), n); }
+  ir::AffineExpr plus(ir::AffineExpr a, ir::AffineExpr b, std::int64_t factor = 1) const;  // a + factor * b
+  ir::AffineExpr shifted(ir::AffineExpr e, std::uint32_t v, std::int64_t by) const;
+  ir::AffineExpr with_value(ir::AffineExpr e, std::uint32_t v, const ir::AffineExpr& value) const;
+  std::uint32_t new_variable(std::string name);
+
+  ir::CellId cell(ir::CellId id);
+  ir::CellId monoid_cell(const ir::Monoid& monoid, ir::CellId id, const std::vector<ir::CellId>& arguments);
+  std::vector<ir::CellId> identity(const ir::Monoid& monoid);
+  std::vector<ir::CellId> beginning(const ir::Monoid& monoid);  // what a reduction begins with
+  std::vector<ir::CellId> combination(const ir::Monoid& monoid, const std::vector<ir::CellId>& a,
+                                      const std::vector<ir::CellId>& b);
+  std::vector<ir::CellId> result_values();  // of a map
+  bool are_harmless(const std::vector<ir::CellId>& roots) const;
+
+  std::vector<std::size_t> dims_with(bool reduction) const;
+  std::vector<std::size_t> near_last(std::vector<std::size_t> dims) const;
+  For loop(std::size_t dim, const std::vector<bool>& outside) const;
+  std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
+                              std::vector<Statement> inner) const;
+  std::vector<Statement> whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
+  std::vector<Statement> guarded(std::vector<Statement> body) const;
+  Store store(const std::vector<ir::CellId>& values) const;
+  Store completed(const std::vector<ir::CellId>& values);   // of a reduction's point, with what ends it
+  Store kept(const std::vector<ir::CellId>& values) const;  // of one that is not completed
+  bool can_keep() const;
+
+  // One register for each component of the monoid, or an array of them.
+  struct State {
+    std::vector<std::uint32_t> slots;
+    std::vector<ir::CellId> values;
+  };
+  State new_state(const ir::Monoid& monoid, std::uint32_t count, std::uint32_t lanes);
+  State at(const ir::Monoid& monoid, const State& state, const ir::AffineExpr& number);  // of the array, another one
+  Statement accumulate(const ir::Monoid& monoid, const State& state, bool descending = false);
+
+  std::vector<Statement> map_body();
+  std::vector<Statement> reduction_body();
+  std::vector<Statement> scan_body(const ir::Scan& scan);
+  std::vector<Statement> scatter_body(const ir::Scatter& scatter);
+  std::vector<Statement> if_any_result(std::vector<Statement> body) const;
+  std::vector<ir::CellId> result_cells(const ir::Monoid& monoid, bool inside);  // inside: at every point of the box
+  std::vector<Statement> at_target(const ir::Scatter::Target& target, std::vector<Statement> body);
+  std::vector<Statement> scatter_point(const ir::Scatter& scatter, const ir::Monoid& monoid);
+
+  // Register tiles.
+  struct Part {                     // of a dim's range, in steps
+    std::vector<Statement> before;  // definitions
+    For loop;                       // over the first of each step
+    std::uint32_t count = 1;        // rows or vectors in a step
+    bool whole = true;              // no lane is beyond the end
+  };
+  std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);
+  std::vector<Statement> tiles(const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
+  std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
+                                std::vector<Statement> inner) const;
+  std::vector<Statement> store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                      Store stored) const;
+  std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
+  std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
+  std::vector<Statement> fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                     std::size_t along) const;
+  bool is_short(std::size_t dim, const RegisterTile& tile) const;
+  For unrolled(std::size_t dim, std::vector<Statement> body) const;
+  std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
+  void cut_by(const RegisterTile& tile);
+  void assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const;
+
+  // Packed operands.
+  struct Block {  // one of a dim's blocks
+    For loop;
+    std::vector<Statement> before;  // definitions, inside of the loop
+    std::uint32_t from = 0, end = 0;
+  };
+  struct Panels {  // of a block: what registers hold at a time
+    std::vector<Statement> before;
+    std::uint32_t number = 0, first = 0;  // which one, and where it begins
+    std::uint32_t whole = 0, all = 0;     // how many
+    Define begins;
+  };
+  struct PackedDim {
+    std::size_t dim;
+    const Block* block;
+    const Panels* panels;
+    std::int64_t block_size, step;
+  };
+  struct Pack {  // a copy of one operand's block
+    std::uint32_t read = 0, tensor = 0;
+    std::vector<std::size_t> inner;  // the dims that it has axes for, beside the panels'
+    std::vector<ir::AffineExpr> at;  // where in it a point's cell is
+  };
+  std::uint32_t define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds, bool greatest);
+  Block block_of(std::size_t dim, std::int64_t size);
+  Panels panels_of(std::size_t dim, const Block& block, std::int64_t step);
+  For over(const Panels& panels, ir::AffineExpr from, ir::AffineExpr to, std::vector<Statement> body) const;
+  Pack pack_of(std::uint32_t read, const PackedDim& along, const std::optional<Block>& chunk, const Packing& packing,
+               const Extents& extents);
+  For reduction_loop(std::size_t dim, const std::vector<bool>& outside, const std::optional<Block>& chunk,
+                     const Packing& packing) const;
+  std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
+                              const Packing& packing, const RegisterTile& tile);
+  std::vector<Statement> fill_across(const For& within, std::uint32_t together, const For& across, std::uint32_t lanes,
+                                     const std::vector<Statement>& cell);
+  void read_from(const Pack& pack);
+  struct Run {  // of a dim: from where to where, and how many at most
+    ir::AffineExpr first, end;
+    std::int64_t most = 1;
+  };
+  std::optional<Run> run_inside(std::size_t dim, const PackedDim& rows, const std::optional<Block>& chunk,
+                                const Packing& packing) const;
+  std::vector<Statement> fill_window(std::uint32_t read, const PackedDim& rows, const std::optional<Block>& chunk,
+                                     const Packing& packing, const RegisterTile& tile);
+  void in_lanes(std::vector<For>& nest, std::uint32_t count);
+  std::vector<Statement> begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
+                                    const std::optional<Block>& chunk, std::size_t chunked);
+  std::vector<Statement> end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
+                                  const std::optional<Block>& chunk, std::size_t chunked);
+  std::vector<Statement> fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes, bool goes_on) const;
+  std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                     const std::optional<Block>& chunk, const Packing& packing);
+  std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
+                                     bool has_rest) const;
+  std::vector<Statement> row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
+                                   const Extents& extents,
+                                   const std::function<std::vector<Statement>(std::uint32_t)>& one) const;
+  std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
+                                  const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
+                                  const Extents& extents);
+  bool can_prepare(const ir::Access& access) const;
+  std::vector<bool> preparable() const;
+  std::optional<std::vector<std::size_t>> prepared_dims(std::uint32_t read, const PackedDim& along) const;
+  Statement prepare(std::uint32_t read, const PackedDim& along, const std::vector<std::size_t>& dims);
+  std::vector<Statement> block_nest(const RegisterTile& tile, const Packing& packing, For columns,
+                                    std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk);
+  bool followed_by_lanes(const Packing& packing, std::size_t dim) const;
+  std::vector<Statement> packed(const RegisterTile& tile, const Packing& packing, const Extents& extents);
+  ir::AffineExpr tile_number(const RegisterTile& tile) const;
+
+  const ir::Program& program_;
+  const ir::Operator& op_;
+  Kernel& kernel_;
+  Frame frame_;
+  const Machine machine_;
+  Extents extents_;
+  std::vector<std::uint32_t> loads_;   // of the kernel, by read
+  std::uint32_t vector_variable_ = 0;  // which of the vectors side by side
+  State tile_state_;
+  std::vector<std::optional<ir::CellId>> cells_;
+  bool goes_on_ = false;
+  std::vector<Ending> endings_;
+  // In which result of which ending a reduction's value is kept until it is complete, if not in its own.
+  std::optional<std::pair<std::size_t, std::size_t>> keeper_;
+  std::vector<std::optional<ir::CellId>> given_;  // by operand: what is in registers
+  std::vector<bool> constant_;                    // by operand; empty: none
+  std::vector<PreparedOperand> prepared_;
+  std::vector<BoxStep>* steps_ = nullptr;
+};
+
+// Adds an assumption to those on the dims.
+void assume(std::vector<BoxStep>* steps, const std::vector<std::uint32_t>& dims, std::int64_t rest_of,
+            std::int64_t step);
+
+// One assignment to all of these slots.
+Assign assign(std::vector<std::uint32_t> slots, std::vector<ir::CellId> values);
+
+// The loops, the first outermost, with this inside.
+std::vector<Statement> around(std::vector<For> loops, std::vector<Statement> inner);
+
+inline Bound bound(ir::AffineExpr e, std::int64_t divisor = 1) { return {std::move(e), divisor}; }
+inline void append(std::vector<Statement>& to, std::vector<Statement> from) {
+  for (Statement& s : from) to.push_back(std::move(s));
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,272 @@
+#include "backend/lower/packing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "backend/lower/patterns.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+// A constraint speaks of it and of another dim.
+bool is_tied(const Operator& op, std::size_t dim) {
+  return std::any_of(op.constraints.begin(), op.constraints.end(), [&](const Constraint& c) {
+    std::size_t dims = 0;
+    for (std::int64_t coefficient : c.expr.coefficients) dims += coefficient != 0;
+    return c.expr.coefficients[dim] != 0 && dims > 1;
+  });
+}
+
+// Where it reads hangs on no data, nor what stands for cells outside on the point.
+bool is_plain(const Operator& op, const Access& access) {
+  for (const auto& c : access.coordinates)
+    if (c) return false;
+  return !access.fill || op.exprs[*access.fill].op == CellOp::constant;
+}
+
+// A parallel dim for all points of which lanes' operands are copied at once: all that has to stay in the caches.
+bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes,
+                   const Extents& extents) {
+  constexpr double most_bytes = 4 << 20;
+  double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
+  for (std::size_t other = 0; other < op.dims.size(); ++other)
+    if (other == dim || other == lanes || (op.dims[other].role == DimRole::reduction && uses(access, other)))
+      bytes *= static_cast<double>(extents.most(op, other));
+  return op.dims[dim].role == DimRole::parallel && !is_constrained(op, dim) && bytes <= most_bytes;
+}
+
+class PackingChooser {
+ public:
+  PackingChooser(const Operator& op, const RegisterTile& tile, const Extents& extents, bool goes_on,
+                 const Machine& machine, const std::vector<bool>& prepared)
+      : op_(op), tile_(tile), extents_(extents), goes_on_(goes_on), machine_(machine), prepared_(prepared) {}
+
+  std::optional<Packing> run() {
+    if (!tile_.rows || !op_.reduce()) return {};
+    try {
+      choose_blocks();
+      choose_copies();
+    } catch (const Overflow&) {  // so many points are never run through
+      return {};
+    }
+    if (packing_.lane_reads.empty() && packing_.row_reads.empty() && packing_.windows.empty()) return {};
+    return packing_;
+  }
+
+ private:
+  void choose_copies() {
+    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+      if (op_.exprs[id].op != CellOp::read) continue;
+      std::uint32_t read = op_.exprs[id].attribute;
+      bool lanes = depends_on(op_, {id}, tile_.dim), rows = depends_on(op_, {id}, *tile_.rows);
+      if (lanes == rows) continue;
+      const Access& access = op_.reads[read];
+      const bool window = rows && can_be_window(op_, access, extents_);
+      if (!window && !can_be_packed(op_, access, extents_)) continue;
+      auto& list = window ? packing_.windows : lanes ? packing_.lane_reads : packing_.row_reads;
+      if (std::count(list.begin(), list.end(), read) > 0) continue;
+      if (window ? fits(access) : pays(access, lanes)) list.push_back(read);
+    }
+    choose_beside();
+  }
+
+  // Else every cell of a panel would come from a line of its own, again for each point of the dim along which the lines lie; or
+  // lines of the result that belong to two points of a dim would be written in two parts, long after each other.
+  void choose_beside() {
+    if (packing_.lane_reads.size() != 1) return;
+    const Access& access = op_.reads[packing_.lane_reads[0]];
+    auto along = turned_along(op_, access, tile_.dim, *tile_.rows, extents_);
+    if (along && op_.dims[*along].role == DimRole::parallel) {
+      packing_.beside = along;
+      return;
+    }
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (shares_lines_of_results(d) && uses(access, d) && can_be_beside(op_, access, d, tile_.dim, extents_))
+        packing_.beside = d;
+  }
+  // What the next point of the dim writes begins where this one's lanes end.
+  bool shares_lines_of_results(std::size_t d) const {
+    return d != tile_.dim && d != *tile_.rows && size(tile_.dim) % line_cells != 0 &&
+           std::ranges::all_of(op_.writes, [&](const Access& write) {
+             const auto& rows = write.projection.start.rows;
+             return rows.size() > 1 && lies_along(rows, tile_.dim) && rows[rows.size() - 2].coefficients[d] == 1;
+           });
+  }
+  std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
+  // A copy pays if it is used several times, and what it is made from is far away or in the wrong order. What rows read step by
+  // step of the reduction comes line by line, and each line is used up before the next, if it stays so long.
+  bool pays(const Access& access, bool lanes) const {
+    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
+    double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
+                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
+    double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (uses(access, d)) bytes *= static_cast<double>(size(d));
+    const auto& rows = access.projection.start.rows;
+    bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
+    for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)
+      if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 && size(d) >= line_cells &&
+          !crowds(access))
+        return false;
+    const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
+    if (!dense) return uses_of_it * tile_.row_count >= enough;
+    return uses_of_it >= enough && bytes > static_cast<double>(machine_.l2_bytes) / 2;
+  }
+
+  // Whether the lines that the rows of a register tile read at a time lie such a power of two apart that they share few sets of
+  // the first cache, and take each other's place there. Its sets are the lines of a page.
+  bool crowds(const Access& access) const {
+    constexpr std::int64_t line_bytes = 64, sets = 64;
+    const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line_bytes), 1);
+    std::int64_t apart = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
+      const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[*tile_.rows]);
+      apart = checked::add(apart, checked::mul(steps, stride));
+      stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
+    }
+    if (apart == 0 || apart % line_bytes != 0) return false;
+    const std::int64_t places = sets / std::gcd(sets, apart / line_bytes);
+    return tile_.row_count / places > ways / 2;
+  }
+
+  // The box that the windows of a block of rows lie in, for all of a block of the reduction.
+  bool fits(const Access& access) const {
+    std::int64_t bytes = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
+    for (const AffineExpr& row : access.projection.start.rows) {
+      std::int64_t extent = 1;
+      for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+        std::int64_t points = op_.dims[d].role == DimRole::reduction ? extents_.most(op_, d) : 1;
+        if (packing_.chunked == d) points = packing_.chunk;
+        if (d == *tile_.rows) points = std::min(packing_.row_block, extents_.most(op_, d));
+        extent =
+            checked::add(extent, checked::mul(std::abs(row.coefficients[d]), std::max<std::int64_t>(points, 1) - 1));
+      }
+      bytes = checked::mul(bytes, extent);
+    }
+    return bytes <= machine_.l2_bytes / 4;
+  }
+
+  // Points of the reduction in one block: of so many the rows' panel of a register tile stays in the first cache, and the
+  // lanes' panel, which all rows use, takes a part of the second.
+  std::int64_t most_depth() const {
+    const std::int64_t rows = tile_.row_count * (vector_bytes / tile_.lanes), lanes = vector_bytes * tile_.vectors;
+    return std::clamp<std::int64_t>(std::min(machine_.l1_bytes / rows, machine_.l2_bytes / 4 / lanes), 256, 768);
+  }
+
+  void choose_blocks() {
+    const std::int64_t depth = most_depth();
+    std::int64_t inner = 1, all = 1;
+    std::optional<std::size_t> first;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (op_.dims[d].role != DimRole::reduction) continue;
+      if (first) inner = checked::mul(inner, size(d));
+      else first = d;
+      all = checked::mul(all, size(d));
+    }
+    bool free = first && goes_on_;
+    for (const Constraint& c : op_.constraints) free = free && c.expr.coefficients[*first] == 0;
+    for (const Blocking& b : op_.blockings) free = free && b.dim != *first && b.block_dim != *first;
+    std::int64_t points = all;
+    if (free && all > depth + depth / 2) {
+      std::int64_t blocks = (all + depth - 1) / depth;
+      packing_.chunked = first;
+      packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
+      if (has_lines_along(*first)) {
+        const std::int64_t whole = std::min(line_cells, size(*first));
+        if (checked::mul(whole * inner, vector_bytes * tile_.vectors) <= machine_.l2_bytes)
+          packing_.chunk = std::max(packing_.chunk, whole);
+      }
+      points = packing_.chunk * inner;
+    }
+    std::int64_t bytes = checked::mul(vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
+    // As few blocks as fit, of one size.
+    auto block = [&](std::size_t d, std::int64_t memory, std::int64_t step) {
+      const std::int64_t panels = std::max<std::int64_t>((size(d) + step - 1) / step, 1);
+      const std::int64_t most = std::max<std::int64_t>(memory / bytes / step, 1), blocks = (panels + most - 1) / most;
+      return (panels + blocks - 1) / blocks * step;
+    };
+    packing_.row_block = block(*tile_.rows, machine_.l2_bytes / 4, tile_.row_count);
+    packing_.lane_block =
+        block(tile_.dim, machine_.l3_bytes / 2, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
+  }
+
+  // Whether what lanes read is copied from lines of memory that lie along the dim: each block of it takes them whole, for else
+  // every block that has a part of a line fetches it again.
+  bool has_lines_along(std::size_t d) const {
+    return std::ranges::any_of(op_.reads, [&](const Access& access) {
+      return lies_along(access.projection.start.rows, d) && uses(access, tile_.dim) && !uses(access, *tile_.rows) &&
+             can_be_packed(op_, access, extents_);
+    });
+  }
+
+  static constexpr std::int64_t vector_bytes = 64, line_cells = 16;
+  const Operator& op_;
+  const RegisterTile& tile_;
+  const Extents& extents_;
+  const bool goes_on_;
+  const Machine& machine_;
+  const std::vector<bool> prepared_;
+  Packing packing_;
+};
+
+}  // namespace
+
+// Each axis follows at most one dim, so every cell is copied once; and which cells there are, and what stands for those
+// outside, hangs on nothing else.
+bool can_be_packed(const Operator& op, const Access& access, const Extents& extents) {
+  if (!is_plain(op, access)) return false;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::reduction && uses(access, d) && is_tied(op, d)) return false;
+  for (const AffineExpr& row : access.projection.start.rows) {
+    std::size_t followed = 0;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) followed += row.coefficients[d] != 0 && extents.sizes[d] > 1;
+    if (followed > 1) return false;
+  }
+  return true;
+}
+
+// Several dims share an axis, or some cells are outside: each cell of the box is copied once and read several times, and then
+// nobody asks whether it is there. Every cell of the box is in the tensor, or filled in.
+bool can_be_window(const Operator& op, const Access& access, const Extents& extents) {
+  if (!is_plain(op, access)) return false;
+  bool shared = access.fill.has_value();
+  for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
+    const AffineExpr& row = access.projection.start.rows[axis];
+    std::size_t followed = 0;
+    for (std::size_t d = 0; d < op.dims.size(); ++d) followed += row.coefficients[d] != 0 && extents.sizes[d] > 1;
+    shared = shared || followed > 1;
+    const Range all{0, op.operands[access.tensor].shape[axis]};
+    if (!access.fill && !all.contains(row.bounds(op.box()))) return false;
+  }
+  return shared;
+}
+
+std::optional<std::size_t> turned_along(const Operator& op, const Access& access, std::size_t lanes, std::size_t rows,
+                                        const Extents& extents) {
+  constexpr std::int64_t fewest = 8;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (d == lanes || d == rows || extents.sizes[d] < fewest || !lies_along(access.projection.start.rows, d)) continue;
+    if (op.dims[d].role == DimRole::reduction) return d;
+    if (can_be_beside(op, access, d, lanes, extents)) return d;
+  }
+  return {};
+}
+
+double uses_of_packed(const Operator& op, const Access& access, const RegisterTile& tile, const Extents& extents) {
+  double result = static_cast<double>(extents.sizes[*tile.rows]) / tile.row_count;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (d != tile.dim && d != *tile.rows && op.dims[d].role == DimRole::parallel && !uses(access, d))
+      result *= static_cast<double>(extents.sizes[d]);
+  return result;
+}
+
+std::optional<Packing> choose_packing(const Operator& op, const RegisterTile& tile, const Extents& extents,
+                                      bool goes_on, const Machine& machine, const std::vector<bool>& prepared) {
+  return PackingChooser(op, tile, extents, goes_on, machine, prepared).run();
+}
+
+}  // namespace tap::backend

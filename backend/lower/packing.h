@@ -1,0 +1,43 @@
+// Which operands of a reduction in register tiles are copied to memory of the kernel's own first, in the order in which the
+// innermost loops take them, and in which blocks. Where windows overlap, the box that they lie in is copied as it is, with the
+// cells outside of the tensor filled in: so copies are never larger than what they are made from and its margins, and who
+// reads them need not ask where the tensor ends.
+//
+//   y[i, j] = sum[k] a[i, k] * b[k, j]
+//
+//     for j in blocks of nc, k in blocks of kc      b's block is packed: panels of 32 columns, k by k
+//       for i in blocks of mc                       a's block is packed: panels of 14 rows, k by k
+//         for panels of b, panels of a              one register tile
+#pragma once
+
+#include "backend/lower/register_tile.h"
+#include "backend/machine.h"
+
+namespace tap::backend {
+
+struct Packing {
+  std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not on the rows
+  std::vector<std::uint32_t> row_reads;   // the other way round
+  std::vector<std::uint32_t> windows;     // likewise, copied as boxes
+  std::optional<std::size_t> beside;      // a parallel dim for all points of which lanes' operands are copied at once
+  std::optional<std::size_t> chunked;     // the outermost reduction dim, which is done in blocks of …
+  std::int64_t chunk = 0;
+  std::int64_t row_block = 0, lane_block = 0;
+  bool operator==(const Packing&) const = default;
+};
+// Whether an operand of lanes, or of rows, may be copied; and of one of lanes, how often a register tile uses a copied cell.
+bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Extents& extents);
+bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
+// The dim, not of the tile, along which a lanes' operand lies cell by cell, so that vectors are copied across
+// (emit_transposed.h): of the reduction, or a parallel one.
+std::optional<std::size_t> turned_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
+                                        std::size_t rows, const Extents& extents);
+double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
+                      const Extents& extents);
+
+// Empty if what is read stays near the core anyway. `goes_on`: what has been combined so far can be kept in memory, so that
+// the reduction may be done in blocks. `prepared`: as of choose_tile. Pre: the tile is for this operator, not along a reduction.
+std::optional<Packing> choose_packing(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
+                                      bool goes_on, const Machine& machine, const std::vector<bool>& prepared = {});
+
+}  // namespace tap::backend

@@ -1,0 +1,25 @@
+// The reductions of linear work (ir/interpret/linear_reductions.h) that loops are made for, and what they keep from being cut.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/interpret/linear_reductions.h"
+
+namespace tap::backend {
+
+// A scan whose accumulators run along with the parallel dim, each step admitting one point after another in order: upwards
+// where an upper bound follows, downwards where a lower one does. Nothing else bounds that dim together with others.
+std::optional<ir::Scan> native_scan(const ir::Operator& op);
+
+// A scatter that accumulates in the result itself.
+std::optional<ir::Scatter> native_scatter(const ir::Program& program, const ir::Operator& op);
+
+// The parallel dims along which an application can be cut so that no two blocks write one cell or repeat work.
+std::vector<std::size_t> free_dims(const ir::Program& program, const ir::Operator& op);
+
+// Whether one value of the variable after another is one cell after another in memory, and moves nothing else.
+bool lies_along(const std::vector<ir::AffineExpr>& at, std::size_t variable);
+
+}  // namespace tap::backend

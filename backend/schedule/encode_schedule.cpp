@@ -1,0 +1,310 @@
+// A schedule as words. Lists that are equal, strides above all, are stored once.
+#include <cstring>
+#include <map>
+
+#include "backend/schedule/schedule.h"
+#include "runtime/kernel_abi.h"
+#include "runtime/processor.h"
+#include "runtime/schedule_tables.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+namespace {
+
+using Words = std::vector<std::int64_t>;
+
+template <class T>
+Words words_of(const T& record) {
+  static_assert(sizeof(T) % sizeof(std::int64_t) == 0);
+  Words words(sizeof(T) / sizeof(std::int64_t));
+  std::memcpy(words.data(), &record, sizeof(T));
+  return words;
+}
+template <class T>
+Words words_of(const std::vector<T>& records) {
+  Words words;
+  for (const T& record : records) {
+    Words one = words_of(record);
+    words.insert(words.end(), one.begin(), one.end());
+  }
+  return words;
+}
+
+Words bounds(const ir::Box& box) {
+  Words words;
+  for (ir::Range r : box.dims) words.insert(words.end(), {r.lo, r.hi});
+  return words;
+}
+
+tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
+  return {kind, task.tiles, static_cast<std::int64_t>(task.order)};
+}
+
+std::int64_t integer(std::size_t n) { return static_cast<std::int64_t>(n); }
+
+std::int64_t bits_of(const ir::Scalar& value) {
+  Tensor one(value.type, {});
+  if (is_float(value.type)) one.store_f64(0, value.f);
+  else one.store_i64(0, value.i);
+  std::int64_t bits = 0;
+  std::memcpy(&bits, one.data(), one.byte_size());
+  return bits;
+}
+
+// Of rows of rows, each of the innermost.
+Schedule with_rows_of_calls(Schedule schedule) {
+  for (Sequence& sequence : schedule.sequences)
+    for (Batch& batch : sequence) {
+      Batch calls;
+      for (ScheduledTask& task : batch) {
+        auto* call = std::get_if<KernelCall>(&task.what);
+        if (!call || call->row.size() < 2) {
+          calls.push_back(std::move(task));
+          continue;
+        }
+        const ir::Row innermost{call->row.back()};
+        call->row.pop_back();
+        for (KernelCall& one : ir::members(*call)) {
+          one.row = innermost;
+          calls.push_back({std::move(one), task.tiles, task.order});
+        }
+      }
+      batch = std::move(calls);
+    }
+  return schedule;
+}
+
+class Encoder {
+ public:
+  explicit Encoder(const Schedule& schedule) : schedule_(with_rows_of_calls(by_memory(schedule))) {}
+
+  Words run(const std::vector<std::string>& features) {
+    words_.resize(sizeof(tables::Head) / sizeof(std::int64_t));
+    tables::Head head{};
+    head.magic = tables::magic;
+    head.version = tables::version;
+    head.arena_bytes = schedule_.arena_bytes;
+    head.scratch_bytes = (schedule_.scratch_bytes + 63) / 64 * 64;
+    head.kernels = integer(schedule_.kernels.size());
+    head.inputs = tensors(schedule_.inputs);
+    head.outputs = tensors(schedule_.outputs);
+    std::vector<tables::Buffer> buffers;
+    for (const Buffer& b : schedule_.buffers) buffers.push_back({static_cast<std::int64_t>(b.place), b.at, b.bytes()});
+    head.buffers = all(buffers);
+    head.operations = operations();
+    std::vector<tables::Text> outside;
+    for (const std::string& symbol : schedule_.outside) outside.push_back(text(symbol));
+    head.outside = all(outside);
+    std::vector<tables::Text> wanted;
+    for (const std::string& feature : features)
+      if (processor::is_known(feature.data(), feature.size())) wanted.push_back(text(feature));
+    head.features = all(wanted);
+    std::vector<tables::Sequence> sequences;
+    for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
+    head.sequences = all(sequences);
+    head.preparation = schedule_.preparation ? integer(*schedule_.preparation) : -1;
+    head.prepared_bytes = schedule_.prepared_bytes;
+    head.depth = depth(schedule_.sequences[0]);
+    head.most_arguments = most_arguments_;
+    head.words = integer(words_.size());
+    std::memcpy(words_.data(), &head, sizeof head);
+    return std::move(words_);
+  }
+
+ private:
+  std::int64_t put(const Words& list) {
+    auto [it, fresh] = known_.try_emplace(list, integer(words_.size()));
+    if (fresh) words_.insert(words_.end(), list.begin(), list.end());
+    return it->second;
+  }
+  tables::List numbers(const Words& list) { return {put(list), integer(list.size())}; }
+  template <class T>
+  tables::List all(const std::vector<T>& records) {
+    return {put(words_of(records)), integer(records.size())};
+  }
+  tables::Text text(const std::string& s) {
+    Words words((s.size() + 7) / 8);
+    if (!s.empty()) std::memcpy(words.data(), s.data(), s.size());
+    return {put(words), integer(s.size())};
+  }
+
+  tables::List tensors(const std::vector<ProgramTensor>& list) {
+    std::vector<tables::Tensor> result;
+    for (const ProgramTensor& t : list)
+      result.push_back({text(t.name), static_cast<std::int64_t>(t.type.element), integer(size_of(t.type.element)),
+                        numbers(t.type.shape), t.constant});
+    return all(result);
+  }
+  tables::List operations() {
+    std::vector<tables::Operation> result;
+    for (const ScheduledOperation& o : schedule_.operations) {
+      std::vector<tables::Dim> dims;
+      for (const auto& dim : o.dims) dims.push_back({text(dim.name), dim.hidden});
+      std::vector<tables::Operand> operands;
+      for (const auto& [name, shape] : o.operands) operands.push_back({text(name), numbers(shape)});
+      result.push_back({text(o.name), text(o.result), all(dims), all(operands)});
+    }
+    return all(result);
+  }
+
+  tables::List batches(const Sequence& sequence) {
+    std::vector<tables::Batch> result;
+    for (const Batch& batch : sequence) {
+      Words places;
+      std::int64_t tiles = 0;
+      for (std::size_t t = 0; t < batch.size();) {
+        const Row row = row_from(batch, t);
+        tiles = checked::add(tiles, checked::mul(batch[t].tiles, row.count));
+        places.push_back(
+            put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
+        t += row.tasks;
+      }
+      result.push_back({numbers(places), tiles});
+    }
+    return all(result);
+  }
+
+  // Calls that differ in where they are alone, each as far from the one before: those of one task, or of several.
+  struct Row {
+    std::size_t tasks = 1;
+    std::int64_t count = 1;
+    Words box_step, argument_steps;
+  };
+  Words arguments_of(const KernelCall& call) const {
+    std::vector<tables::Argument> result;
+    for (const ir::BufferMember& m : call.buffers) result.push_back(origin(m.id));
+    return words_of(result);
+  }
+  Words strides_of(const KernelCall& call) const {
+    Words strides;
+    for (const ir::BufferMember& m : call.buffers)
+      for (std::int64_t s : row_major_strides(at(m.id).box.shape())) strides.push_back(s);
+    return strides;
+  }
+  static Words difference(const Words& a, const Words& b) {
+    Words result;
+    for (std::size_t k = 0; k < a.size(); ++k) result.push_back(checked::sub(b[k], a[k]));
+    return result;
+  }
+  bool is_alike(const ScheduledTask& task, const KernelCall& call, const ScheduledTask& other) const {
+    auto* next = std::get_if<KernelCall>(&other.what);
+    return next && call.row.empty() && next->row.empty() && task.tiles == other.tiles && task.order == other.order &&
+           call.kernel == next->kernel && call.tiles == next->tiles && call.operations == next->operations &&
+           call.counters == next->counters && call.buffers.size() == next->buffers.size() &&
+           strides_of(call) == strides_of(*next);
+  }
+  Row row_from(const Batch& batch, std::size_t begin) const {
+    Row row;
+    const auto* call = std::get_if<KernelCall>(&batch[begin].what);
+    if (!call) return row;
+    row.box_step.resize(2 * call->box.rank());
+    row.argument_steps.resize(2 * call->buffers.size());
+    row.count = ir::count_of(call->row);
+    for (const ir::Level& level : call->row)
+      for (std::size_t d = 0; d < call->box.rank(); ++d) row.box_step[2 * d] = row.box_step[2 * d + 1] = level.steps[d];
+    Words box = bounds(call->box), arguments = arguments_of(*call);
+    for (std::size_t t = begin + 1; t < batch.size() && is_alike(batch[begin], *call, batch[t]); ++t) {
+      const auto& next = std::get<KernelCall>(batch[t].what);
+      Words next_box = bounds(next.box), next_arguments = arguments_of(next);
+      Words box_step = difference(box, next_box), argument_steps = difference(arguments, next_arguments);
+      if (row.count > 1 && (box_step != row.box_step || argument_steps != row.argument_steps)) break;
+      row = {row.tasks + 1, row.count + 1, std::move(box_step), std::move(argument_steps)};
+      box = std::move(next_box);
+      arguments = std::move(next_arguments);
+    }
+    return row;
+  }
+
+  const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
+  std::int64_t element_bytes(BufferId id) const { return integer(size_of(at(id).element)); }
+
+  // Where a cell of the value is, by the buffer's own box.
+  tables::Argument cell(BufferId id, const ir::Point& point) const {
+    Words strides = row_major_strides(at(id).box.shape());
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < point.size(); ++d)
+      offset = checked::add(offset, checked::mul(point[d] - at(id).box.dims[d].lo, strides[d]));
+    return {integer(id.index()), checked::mul(offset, element_bytes(id))};
+  }
+  tables::Argument origin(BufferId id) const { return cell(id, ir::Point(at(id).box.rank(), 0)); }
+  tables::List arguments(const std::vector<ir::BufferMember>& buffers) {
+    std::vector<tables::Argument> result;
+    for (const ir::BufferMember& m : buffers) result.push_back(origin(m.id));
+    most_arguments_ = std::max(most_arguments_, integer(buffers.size()));
+    return all(result);
+  }
+  Words byte_strides(BufferId id) const {
+    Words strides = row_major_strides(at(id).box.shape());
+    for (std::int64_t& s : strides) s *= element_bytes(id);
+    return strides;
+  }
+
+  Words encode(const ScheduledTask& task) {
+    return std::visit([&](const auto& what) { return encode(task, what); }, task.what);
+  }
+  Words encode(const ScheduledTask& task, const KernelCall& call) { return encode(task, call, row_from({task}, 0)); }
+  Words encode(const ScheduledTask& task, const KernelCall& call, const Row& row) {
+    TAP_CHECK(call.box.rank() <= max_index_dims, "a kernel has more dims than the executor takes");
+    std::vector<tables::Counter> counters;
+    for (const Counter& c : call.counters) counters.push_back({c.dim, c.level});
+    tables::Task shared = head(tables::kernel_call, task);
+    shared.tiles = checked::mul(shared.tiles, row.count);
+    return words_of(tables::KernelCall{shared, row.count, put(row.box_step), put(row.argument_steps),
+                                       integer(call.kernel), call.tiles, integer(call.operations),
+                                       numbers(bounds(call.box)), arguments(call.buffers), put(strides_of(call)),
+                                       all(counters)});
+  }
+  Words encode(const ScheduledTask& task, const CopyBox& copy) {
+    ir::Point first;
+    for (ir::Range r : copy.box.dims) first.push_back(r.lo);
+    TAP_CHECK(copy.row.empty(), "a row of copies is to be run as one");
+    TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor copies");
+    return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from.id, first), cell(copy.to.id, first),
+                                 element_bytes(copy.from.id), numbers(copy.box.shape()),
+                                 put(byte_strides(copy.from.id)), put(byte_strides(copy.to.id))});
+  }
+  Words encode(const ScheduledTask& task, const Fill& fill) {
+    return words_of(tables::Fill{head(tables::fill_buffer, task), integer(fill.buffer.id.index()),
+                                 element_bytes(fill.buffer.id), at(fill.buffer.id).box.size(), bits_of(fill.value)});
+  }
+  Words encode(const ScheduledTask& task, const OutsideCall& call) {
+    std::vector<tables::Region> regions;
+    for (const ir::BufferMember& m : call.regions) {
+      Shape shape = at(m.id).box.shape();
+      regions.push_back({integer(m.id.index()), put(shape), put(row_major_strides(shape))});
+    }
+    most_arguments_ = std::max(most_arguments_, integer(regions.size()));
+    return words_of(tables::OutsideCall{head(tables::outside_call, task), integer(call.outside),
+                                        numbers(bounds(call.box)), put(call.extents), all(regions)});
+  }
+  Words encode(const ScheduledTask& task, const Iteration& loop) {
+    std::vector<tables::State> states;
+    for (const ir::ExchangedState& one : loop.states)
+      states.push_back({integer(one.now.index()), integer(one.next.index())});
+    return words_of(tables::Iteration{head(tables::iteration, task), loop.steps.lo, loop.steps.hi, integer(loop.body),
+                                      all(states)});
+  }
+
+  std::int64_t depth(const Sequence& sequence) const {
+    std::int64_t deepest = 0;
+    for (const Batch& batch : sequence)
+      for (const ScheduledTask& task : batch)
+        if (auto* loop = std::get_if<Iteration>(&task.what))
+          deepest = std::max(deepest, 1 + depth(schedule_.sequences[loop->body]));
+    return deepest;
+  }
+
+  const Schedule schedule_;  // of which each memory is its own
+  Words words_;
+  std::map<Words, std::int64_t> known_;
+  std::int64_t most_arguments_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<std::string>& features) {
+  return Encoder(schedule).run(features);
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,27 @@
+// The operations of a schedule: which ones they are, and what messages say of them, each told once.
+#pragma once
+
+#include <map>
+
+#include "backend/schedule/schedule.h"
+
+namespace tap::backend {
+
+class OperationTexts {
+ public:
+  OperationTexts(const ir::Program& program, std::vector<ScheduledOperation>& texts)
+      : program_(program), texts_(texts) {}
+  // The number of an operation of a graph that runs where the path leads; no two paths have one `place`. After a group those
+  // of the operations inside follow, in order, as the kernel numbers its sections.
+  std::size_t of(std::size_t place, const ir::Path& path, ir::GraphId graph, ir::OperationId operation);
+
+ private:
+  void add(const ir::Graph& graph, ir::OperationRef what);
+  void add_inside(const ir::Path& group, ir::GraphId graph);
+
+  const ir::Program& program_;
+  std::vector<ScheduledOperation>& texts_;
+  std::map<std::pair<std::size_t, ir::OperationId>, std::size_t> known_;
+};
+
+}  // namespace tap::backend

@@ -1,0 +1,20 @@
+// Calls of an outside kernel. Each access has memory of its own, its region, of just the cells that it touches: what lies outside
+// of the tensor is there, too, and holds the fill. A row of calls has rows of regions; calls that read the same share it.
+//
+//   y = f(x[i - 1 else 0]) on [0..8] times 4 by 8       fill r0#0, r0: [-1..7] times 4
+//                                                       copy x to r0: [0..7], then [7..15] times 3
+//                                                       f on [0..8] times 4 (r0, r1), and copy r1 to y times 4
+#pragma once
+
+#include "backend/schedule/schedule_tasks.h"
+
+namespace tap::backend {
+
+// Of the application `calls`, in which the numbers of what is held are those of these buffers. `call` says which kernel it is.
+struct OutsideBuffers {
+  std::vector<BufferId> operands, results;
+};
+void add_outside_calls(ScheduleTasks& tasks, const ir::Operator& op, const ir::Application& calls,
+                       const OutsideBuffers& buffers, OutsideCall call, std::size_t& order);
+
+}  // namespace tap::backend

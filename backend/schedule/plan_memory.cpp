@@ -1,0 +1,108 @@
+// The arena: in the order in which buffers begin to live, each takes the smallest gap that fits, and gives it back once it is
+// dead. What lives longest is not moved, so the arena may be a little larger than the most that lives at a time.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "backend/schedule/schedule.h"
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+namespace {
+
+constexpr std::int64_t line = 64;  // bytes; buffers begin on a cache line
+
+class Arena {
+ public:
+  std::int64_t take(std::int64_t bytes) {
+    auto gap = by_size_.lower_bound({bytes, 0});
+    if (gap == by_size_.end()) return grow(bytes);
+    auto [size, at] = *gap;
+    remove(at, size);
+    if (size > bytes) add(at + bytes, size - bytes);
+    return at;
+  }
+  void give_back(std::int64_t at, std::int64_t bytes) {
+    auto after = by_place_.lower_bound(at);
+    if (after != by_place_.end() && after->first == at + bytes) {
+      bytes += after->second;
+      remove(after->first, after->second);
+    }
+    auto before = by_place_.lower_bound(at);
+    if (before != by_place_.begin() && (--before, before->first + before->second == at)) {
+      at = before->first;
+      bytes += before->second;
+      remove(before->first, before->second);
+    }
+    add(at, bytes);
+  }
+  std::int64_t end() const { return end_; }
+
+ private:
+  // The gap at the end, if there is one, grows.
+  std::int64_t grow(std::int64_t bytes) {
+    std::int64_t at = end_;
+    if (!by_place_.empty()) {
+      auto [place, size] = *by_place_.rbegin();
+      if (place + size == end_) {
+        remove(place, size);
+        at = place;
+      }
+    }
+    end_ = checked::add(at, bytes);
+    return at;
+  }
+  void add(std::int64_t at, std::int64_t size) {
+    by_place_.emplace(at, size);
+    by_size_.emplace(size, at);
+  }
+  void remove(std::int64_t at, std::int64_t size) {
+    by_place_.erase(at);
+    by_size_.erase({size, at});
+  }
+
+  std::map<std::int64_t, std::int64_t> by_place_;
+  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;
+  std::int64_t end_ = 0;
+};
+
+std::int64_t whole_lines(std::int64_t bytes) { return checked::mul(checked::add(bytes, line - 1) / line, line); }
+// Of all in its row.
+std::int64_t bytes_of(const Buffer& buffer) {
+  return checked::mul(whole_lines(buffer.bytes()), ir::count_of(buffer.row));
+}
+// One behind the other.
+void place_row(Buffer& buffer) {
+  std::int64_t step = whole_lines(buffer.bytes());
+  for (auto level = buffer.row.rbegin(); level != buffer.row.rend(); ++level) {
+    level->steps.back() = step;
+    step *= level->count;
+  }
+}
+
+}  // namespace
+
+void plan_memory(Schedule& schedule) {
+  std::vector<std::size_t> order;
+  for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+    if (const Buffer& buffer = schedule.buffers[b]; buffer.place == BufferPlace::arena && buffer.first <= buffer.last)
+      order.push_back(b);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return schedule.buffers[a].first < schedule.buffers[b].first; });
+  Arena arena;
+  std::multimap<std::int64_t, std::size_t> alive;  // by the last batch
+  for (std::size_t b : order) {
+    Buffer& buffer = schedule.buffers[b];
+    for (auto it = alive.begin(); it != alive.end() && it->first < buffer.first; it = alive.erase(it)) {
+      const Buffer& dead = schedule.buffers[it->second];
+      if (dead.bytes() > 0) arena.give_back(dead.at, bytes_of(dead));
+    }
+    buffer.at = buffer.bytes() > 0 ? arena.take(bytes_of(buffer)) : 0;
+    place_row(buffer);
+    alive.emplace(buffer.last, b);
+  }
+  schedule.arena_bytes = arena.end();
+}
+
+}  // namespace tap::backend

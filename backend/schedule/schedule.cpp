@@ -1,0 +1,354 @@
+// From block graphs to a schedule: every held box becomes a buffer, every application and move a task, in batches as long as
+// nothing depends on another; bodies of iterates are written out where they stand, calls as part of their caller.
+#include "backend/schedule/schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "backend/schedule/copied_boxes.h"
+#include "backend/schedule/operation_texts.h"
+#include "backend/schedule/outside_calls.h"
+#include "backend/schedule/schedule_tasks.h"
+#include "backend/schedule/turns.h"
+#include "support/check.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+class Scheduler {
+ public:
+  Scheduler(const BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options)
+      : blocks_(blocks), program_(blocks.program), kernels_(kernels), options_(options) {}
+
+  Schedule run();
+
+ private:
+  using Holders = std::vector<BufferId>;  // what there is of a value
+  // One graph, at one place where it runs.
+  struct Frame {
+    const BlockGraph& blocks;
+    const Graph& graph;
+    std::vector<std::optional<BufferId>> buffers;  // by HeldId
+    Path path;                                     // to the place, which has this number
+    std::size_t place = 0;
+  };
+
+  std::vector<Holders> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
+  void task(Frame& frame, const Application& application);
+  void task(Frame& frame, const Move& move);
+  void kernel(Frame& frame, const Application& application, const Operator& op, std::size_t kernel);
+  void outside(Frame& frame, const Application& application, const Operator& op);
+  void region(Frame& frame, const Application& application, const Operator& op);
+  std::vector<Holders> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
+  BufferId next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken, std::size_t before);
+  void outputs(const std::vector<Holders>& found);
+
+  void gather(const Holders& holders, BufferId to);
+  Row along(BufferId id, bool from, bool to) const;
+  BufferMember held(Frame& frame, HeldMember one);
+  BufferId held(Frame& frame, HeldId id);
+  Box box_of(BufferMember one) { return member(tasks_.at(one.id), one.number).box; }
+  BufferId whole(BufferMember one, const TensorType& type);
+  BufferId whole(const Holders& holders, const TensorType& type);
+  std::size_t text_of(const Frame& frame, const Application& application) {
+    return texts_.of(frame.place, frame.path, frame.blocks.graph, application.operation);
+  }
+
+  const BlockProgram& blocks_;
+  const Program& program_;
+  const KernelTable& kernels_;
+  const ScheduleOptions& options_;
+  Schedule schedule_;
+  ScheduleTasks tasks_{schedule_};
+  OperationTexts texts_{program_, schedule_.operations};
+  std::size_t order_ = 0;     // of the next operation
+  std::size_t places_ = 0;    // so many graphs ran already
+  std::set<BufferId> fixed_;  // what an iterate exchanges
+  std::vector<std::pair<BufferId, BufferId>> exchanged_;
+};
+
+Schedule Scheduler::run() {
+  const Graph& main = program_[program_.main];
+  schedule_.kernels = kernels_.what;
+  schedule_.kernel_of = kernels_.of;
+  schedule_.prepared = kernels_.prepared;
+  for (const ScheduledKernel& k : kernels_.what) schedule_.scratch_bytes = std::max(schedule_.scratch_bytes, k.scratch);
+  std::vector<BufferId> inputs;
+  for (ValueId v : main.inputs) {
+    const Value& value = main[v];
+    inputs.push_back(tasks_.new_buffer(value.name, value.type.element, Box::of_shape(value.type.shape)));
+    tasks_.at(inputs.back()).place = BufferPlace::input;
+    tasks_.at(inputs.back()).at = static_cast<std::int64_t>(schedule_.inputs.size());
+    schedule_.inputs.push_back({value.name, value.type, value.is_const});
+  }
+  for (std::size_t k = 0; k < main.outputs.size(); ++k) {
+    const Value& value = main[main.outputs[k]];
+    schedule_.outputs.push_back({options_.output_names ? options_.output_names->at(k) : value.name, value.type, false});
+  }
+  outputs(graph(program_.main, inputs, {}));
+  tasks_.close();
+  tasks_.in_use_together(exchanged_);
+  tasks_.end_preparation();
+  plan_memory(schedule_);
+  return std::move(schedule_);
+}
+
+// A result that one buffer holds is written where the caller wants it; others are copied there.
+void Scheduler::outputs(const std::vector<Holders>& found) {
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const TensorType& type = schedule_.outputs[k].type;
+    Box box = Box::of_shape(type.shape);
+    BufferId only = found[k][0];
+    bool direct = found[k].size() == 1 && tasks_.at(only).place == BufferPlace::arena && tasks_.at(only).box == box &&
+                  tasks_.at(only).row.empty() && !fixed_.contains(only);
+    BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
+    tasks_.at(to).place = BufferPlace::output;
+    tasks_.at(to).at = static_cast<std::int64_t>(k);
+    if (direct) continue;
+    gather(found[k], to);
+  }
+}
+
+std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
+  const BlockGraph& blocks = blocks_.graphs[id.index()];
+  TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph is given another number of inputs than it has");
+  Frame frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
+              places_++};
+  for (std::size_t k = 0; k < inputs.size(); ++k) frame.buffers[blocks.inputs[k].index()] = inputs[k];
+  for (auto first = blocks.tasks.begin(); first != blocks.tasks.end();) {
+    const OperationId operation = operation_of(*first);
+    const auto next =
+        std::find_if(first, blocks.tasks.end(), [&](const Task& t) { return operation_of(t) != operation; });
+    for (const auto& turn : in_turns(program_[frame.graph[operation].op], {first, next})) {
+      for (const Task& t : turn) std::visit([&](const auto& one) { task(frame, one); }, t);
+      ++order_;
+    }
+    first = next;
+  }
+  std::vector<Holders> found;
+  for (const auto& holders : blocks.outputs) {
+    found.emplace_back();
+    for (HeldId h : holders) found.back().push_back(held(frame, h));
+  }
+  return found;
+}
+
+void Scheduler::task(Frame& frame, const Application& application) {
+  const OperatorId id = frame.graph[application.operation].op;
+  const Operator& op = program_[id];
+  if (auto number = kernels_.of[id.index()]) return kernel(frame, application, op, *number);
+  if (op.kernel()) return outside(frame, application, op);
+  TAP_CHECK(op.region(), "an operator without a kernel is applied");
+  region(frame, application, op);
+}
+
+void Scheduler::task(Frame& frame, const Move& move) {
+  tasks_.copy({held(frame, move.from), held(frame, move.to), move.box, move.row}, order_);
+}
+
+void Scheduler::kernel(Frame& frame, const Application& application, const Operator& op, std::size_t number) {
+  KernelCall call;
+  call.kernel = number;
+  call.row = application.row;
+  const auto device = static_cast<std::ptrdiff_t>(application.box.rank());
+  for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + device);
+  call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group walks through blocks itself
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::counter) {
+      call.counters.push_back({d, op.dims[d].level});
+      call.box.dims[d] = {0, 1};  // the executor puts the step there
+    }
+  const Kernel& loops = kernels_.kernels[number];
+  call.tiles = tile_count(loops, call.box);
+  std::int64_t parts = options_.parts > 0 ? std::min(options_.parts, call.tiles) : call.tiles / loops.worth;
+  std::vector<BufferId> reads, writes;
+  for (const auto* list : {&application.operands, &application.results})
+    for (HeldMember m : *list) {
+      call.buffers.push_back(held(frame, m));
+      (list == &application.operands ? reads : writes).push_back(call.buffers.back().id);
+    }
+  if (call.tiles == 0) return;
+  call.operations = text_of(frame, application);
+  for (const Preparation& how : kernels_.prepared[frame.graph[application.operation].op.index()])
+    call.buffers[how.operand] = reads[how.operand] =
+        tasks_.prepared(reads[how.operand], how, kernels_.kernels[how.kernel], call.operations);
+  tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1), order_}, reads, writes);
+}
+
+void Scheduler::outside(Frame& frame, const Application& application, const Operator& op) {
+  OutsideCall call;
+  auto known = std::find(schedule_.outside.begin(), schedule_.outside.end(), op.kernel()->symbol);
+  call.outside = static_cast<std::size_t>(known - schedule_.outside.begin());
+  if (known == schedule_.outside.end()) schedule_.outside.push_back(op.kernel()->symbol);
+  call.operation = text_of(frame, application);
+  call.extents = op.box().shape();
+  OutsideBuffers buffers;
+  for (const HeldMember& one : application.operands) buffers.operands.push_back(held(frame, one.id));
+  for (const HeldMember& one : application.results) buffers.results.push_back(held(frame, one.id));
+  add_outside_calls(tasks_, op, application, buffers, std::move(call), order_);
+}
+
+void Scheduler::region(Frame& frame, const Application& application, const Operator& op) {
+  std::vector<BufferId> operands;
+  for (std::size_t k = 0; k < application.operands.size(); ++k)
+    operands.push_back(whole(held(frame, application.operands[k]), op.operands[k]));
+  Path inside = frame.path;
+  inside.push_back(application.operation);
+  const std::vector<Holders> found = op.region()->kind == RegionKind::iterate
+                                         ? iterate(op, operands, text_of(frame, application), std::move(inside))
+                                         : graph(op.region()->graph, operands, std::move(inside));
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    auto& result = frame.buffers[application.results[k].id.index()];
+    TAP_CHECK(!result, "a region writes a part of a value");
+    result = whole(found[k], op.results[k]);
+  }
+}
+
+// The first operands are the state, the others are the same in every step. The state has two memories that change places:
+// of all of it, or two for each device that has a box of it before a step and after it.
+std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands,
+                                                   std::size_t text, Path path) {
+  const RegionBody& region = *op.region();
+  const BlockGraph& blocks = blocks_.graphs[region.graph.index()];
+  const std::vector<ValueId>& values = program_[region.graph].inputs;
+  Iteration loop{region.trips, 0, text, {}};
+  std::vector<BufferId> inputs;
+  std::vector<Holders> results(op.results.size());
+  auto begin_with = [&](std::size_t k, Box box, const Row& row) {
+    const Buffer given = tasks_.at(operands[k]);
+    const BufferId now = tasks_.new_buffer(given.name, given.element, box, row);
+    tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
+    results[k].push_back(now);
+    fixed_.insert(now);
+    return now;
+  };
+  if (region.trips.empty()) {  // there may be no body any more
+    for (std::size_t k = 0; k < results.size(); ++k) begin_with(k, tasks_.at(operands[k]).box, {});
+    return results;
+  }
+  for (HeldId held : blocks.inputs) {
+    const auto k =
+        static_cast<std::size_t>(std::find(values.begin(), values.end(), blocks[held].value) - values.begin());
+    const bool part = blocks[held].device != everywhere;
+    inputs.push_back(k >= results.size() ? operands[k]
+                                         : begin_with(k, part ? blocks[held].box : tasks_.at(operands[k]).box,
+                                                      part ? blocks[held].row : Row()));
+  }
+  const ScheduleTasks::Body body = tasks_.begin_body();
+  const std::vector<Holders> found = graph(region.graph, inputs, std::move(path));
+  std::set<BufferId> taken;
+  for (std::uint32_t k = 0; k < results.size(); ++k)
+    for (std::size_t part = 0; part < results[k].size(); ++part) {
+      const BufferId now = results[k][part];
+      const Holders left = results[k].size() == 1 ? found[k] : Holders{found[k][part]};
+      const BufferId next = next_state(left, tasks_.at(now), taken, body.buffers_before);
+      taken.insert(next);
+      loop.states.push_back({k, now, next});
+    }
+  for (const ExchangedState& one : loop.states) {
+    fixed_.insert(one.next);
+    exchanged_.emplace_back(one.now, one.next);
+  }
+  tasks_.end_body(body, std::move(loop), order_++);
+  return results;
+}
+
+// The memory that a step leaves a state in: that of the value, if the body made it and it is nothing else.
+BufferId Scheduler::next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken,
+                               std::size_t before) {
+  BufferId only = holders[0];
+  const bool alike = tasks_.at(only).box == now.box && tasks_.at(only).row == now.row;
+  if (holders.size() == 1 && only.index() >= before && alike && !taken.contains(only) && !fixed_.contains(only))
+    return only;
+  BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, now.box, now.row);
+  if (now.row.empty()) gather(holders, next);
+  else tasks_.copy({only, next, now.box, along(next, true, true)}, order_++);
+  return next;
+}
+
+// Along all members of a buffer, which are what is copied from, or to, or both.
+Row Scheduler::along(BufferId id, bool from, bool to) const {
+  Row row = tasks_.at(id).row;
+  std::int64_t stride = 1;
+  for (auto level = row.rbegin(); level != row.rend(); ++level) {
+    level->steps.back() = from ? stride : 0;
+    level->steps.push_back(to ? stride : 0);
+    stride *= level->count;
+  }
+  return row;
+}
+
+// Every cell once, though several may hold it.
+void Scheduler::gather(const Holders& holders, BufferId to) {
+  std::vector<Box> left = {tasks_.at(to).box};
+  auto take = [&](const Box& held, auto copy) {
+    std::vector<Box> rest;
+    for (const Box& part : left) {
+      copy(intersect(part, held));
+      for (Box& piece : subtract(part, held)) rest.push_back(std::move(piece));
+    }
+    left = std::move(rest);
+  };
+  for (BufferId from : holders) {
+    const Buffer rows = tasks_.at(from);
+    const std::optional<TiledRow> tiled = tiles_of(rows.box, along(from, true, false));
+    const bool at_once =
+        tiled && std::any_of(left.begin(), left.end(), [&](const Box& part) { return part.contains(tiled->all); });
+    if (at_once) tasks_.copy({from, to, rows.box, tiled->row}, order_);
+    if (at_once) take(tiled->all, [](const Box&) {});
+    for (std::int64_t n = 0; !at_once && n < count_of(rows.row); ++n)
+      take(member(rows, n).box, [&](const Box& part) { tasks_.copy({{from, n}, to, part}, order_); });
+  }
+  ++order_;
+}
+
+BufferMember Scheduler::held(Frame& frame, HeldMember one) { return {held(frame, one.id), one.number}; }
+
+BufferId Scheduler::held(Frame& frame, HeldId id) {
+  auto& buffer = frame.buffers[id.index()];
+  if (!buffer) {
+    const Held& held = frame.blocks[id];
+    const Value& value = frame.graph[held.value];
+    buffer = tasks_.new_buffer(value.name, value.type.element, held.box, held.row);
+  }
+  return *buffer;
+}
+
+BufferId Scheduler::whole(BufferMember one, const TensorType& type) {
+  if (tasks_.at(one.id).row.empty()) return whole(Holders{one.id}, type);
+  BufferId result = tasks_.new_buffer(tasks_.at(one.id).name, type.element, Box::of_shape(type.shape));
+  tasks_.copy({one, result, box_of(one)}, order_++);
+  return result;
+}
+
+BufferId Scheduler::whole(const Holders& holders, const TensorType& type) {
+  Box box = Box::of_shape(type.shape);
+  if (tasks_.at(holders[0]).box == box && tasks_.at(holders[0]).row.empty()) return holders[0];
+  BufferId result = tasks_.new_buffer(tasks_.at(holders[0]).name, type.element, box);
+  gather(holders, result);
+  return result;
+}
+
+}  // namespace
+
+Schedule schedule(const BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options) {
+  return Scheduler(blocks, kernels, options).run();
+}
+
+std::int64_t shard_count(const Schedule& schedule) {
+  std::int64_t count = 0;
+  for (std::size_t s = 0; s < schedule.sequences.size(); ++s) {
+    if (s == schedule.preparation) continue;
+    for (const Batch& batch : schedule.sequences[s])
+      for (const ScheduledTask& task : batch)
+        if (auto* call = std::get_if<KernelCall>(&task.what)) count += count_of(call->row);
+        else if (auto* other = std::get_if<OutsideCall>(&task.what)) count += count_of(other->row);
+  }
+  return count;
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,134 @@
+#include "backend/schedule/schedule_tasks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/check.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+namespace {
+
+constexpr std::int64_t copy_bytes = 256 << 10;  // of one tile of a copy
+
+}  // namespace
+
+bool ScheduleTasks::Open::fits(std::size_t order, const std::vector<BufferId>& reads,
+                               const std::vector<BufferId>& writes) const {
+  auto by_others = [order](const Users& users, BufferId id) {
+    auto it = users.find(id);
+    return it != users.end() && (it->second.several || it->second.order != order);
+  };
+  for (BufferId id : reads)
+    if (by_others(written_, id)) return false;
+  for (BufferId id : writes)
+    if (by_others(written_, id) || by_others(read_, id)) return false;
+  return true;
+}
+
+void ScheduleTasks::Open::add(std::size_t order, const std::vector<BufferId>& reads,
+                              const std::vector<BufferId>& writes) {
+  for (BufferId id : reads) note(read_, id, order);
+  for (BufferId id : writes) note(written_, id, order);
+}
+
+void ScheduleTasks::Open::note(Users& users, BufferId id, std::size_t order) {
+  auto [it, fresh] = users.try_emplace(id, User{order, false});
+  if (!fresh && it->second.order != order) it->second.several = true;
+}
+
+BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Box box, const ir::Row& row) {
+  ir::Row own = row;
+  for (ir::Level& level : own) {
+    level.steps.resize(box.rank());
+    level.steps.push_back(0);  // plan_memory says where
+  }
+  schedule_.buffers.push_back(
+      {std::move(name), element, std::move(box), BufferPlace::arena, 0, INT64_MAX, -1, std::move(own)});
+  schedule_.buffers.back().bytes();  // too many are told here
+  return BufferId(schedule_.buffers.size() - 1);
+}
+
+void ScheduleTasks::add(ScheduledTask task, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes) {
+  if (!open_.fits(task.order, reads, writes)) close();
+  open_.add(task.order, reads, writes);
+  for (const auto* list : {&reads, &writes})
+    for (BufferId id : *list) use(id);
+  batch_.push_back(std::move(task));
+}
+
+void ScheduleTasks::copy(CopyBox copy, std::size_t order) {
+  if (copy.box.empty()) return;
+  std::int64_t bytes = copy.box.size() * static_cast<std::int64_t>(size_of(at(copy.from.id).element));
+  const BufferId from = copy.from.id, to = copy.to.id;
+  add({std::move(copy), std::max<std::int64_t>(1, bytes / copy_bytes), order}, {from}, {to});
+}
+
+void ScheduleTasks::use(BufferId id) {
+  at(id).first = std::min(at(id).first, time_);
+  at(id).last = std::max(at(id).last, time_);
+}
+
+void ScheduleTasks::close() {
+  open_ = {};
+  if (batch_.empty()) return;
+  schedule_.sequences[sequence_].push_back(std::move(batch_));
+  batch_ = {};
+  ++time_;
+}
+
+ScheduleTasks::Body ScheduleTasks::begin_body() {
+  close();
+  Body body{schedule_.sequences.size(), sequence_, schedule_.buffers.size(), time_++};
+  sequence_ = body.sequence;
+  schedule_.sequences.emplace_back();
+  return body;
+}
+
+void ScheduleTasks::end_body(const Body& body, Iteration loop, std::size_t order) {
+  close();
+  sequence_ = body.outer;
+  loop.body = body.sequence;
+  const std::int64_t end = time_++;
+  for (std::size_t b = 0; b < body.buffers_before; ++b)
+    if (Buffer& buffer = schedule_.buffers[b]; buffer.last >= body.begin) buffer.last = end;
+  for (const ir::ExchangedState& one : loop.states) at(one.now).last = end;
+  schedule_.sequences[sequence_].push_back({{std::move(loop), 1, order}});
+}
+
+BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, const Kernel& kernel,
+                                 std::size_t operations) {
+  TAP_CHECK(at(constant).place == BufferPlace::input, "what is no constant would be prepared");
+  auto [known, fresh] = prepared_.try_emplace({constant, how.kernel});
+  if (!fresh) return known->second;
+  BufferId to = known->second = new_buffer(at(constant).name, how.type.element, ir::Box::of_shape(how.type.shape));
+  Buffer& buffer = at(to);
+  buffer.place = BufferPlace::prepared;
+  buffer.at = schedule_.prepared_bytes;
+  schedule_.prepared_bytes = checked::add(buffer.at, checked::mul((buffer.bytes() + 63) / 64, std::int64_t{64}));
+  KernelCall call;
+  call.kernel = how.kernel;
+  call.box = buffer.box;
+  call.tiles = tile_count(kernel, call.box);
+  call.operations = operations;
+  call.buffers = {{constant}, {to}};
+  const std::int64_t parts = call.tiles / kernel.worth;
+  preparation_.push_back({std::move(call), std::max<std::int64_t>(parts, 1), 0});
+  return to;
+}
+
+void ScheduleTasks::end_preparation() {
+  if (preparation_.empty()) return;
+  schedule_.preparation = schedule_.sequences.size();
+  schedule_.sequences.push_back({std::move(preparation_)});
+}
+
+void ScheduleTasks::in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged) {
+  for (auto [a, b] : exchanged) {
+    at(a).first = at(b).first = std::min(at(a).first, at(b).first);
+    at(a).last = at(b).last = std::max(at(a).last, at(b).last);
+  }
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,68 @@
+// The tasks of a schedule while it is made: in batches, as long as nothing depends on another, with the times at which each
+// buffer is in use. Bodies of iterates are sequences of their own, in the same count of time.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "backend/schedule/schedule.h"
+
+namespace tap::backend {
+
+class ScheduleTasks {
+ public:
+  explicit ScheduleTasks(Schedule& schedule) : schedule_(schedule) { schedule_.sequences.emplace_back(); }
+
+  Buffer& at(BufferId id) { return schedule_.buffers[id.index()]; }
+  const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
+  // Of rows, just the boxes' steps are looked at.
+  BufferId new_buffer(std::string name, ElementType element, ir::Box box, const ir::Row& row = {});
+
+  void add(ScheduledTask task, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes);
+  void copy(CopyBox copy, std::size_t order);
+  void close();  // what follows is in another batch
+
+  // The constant as a kernel wants it, by a task that runs before all others. Several may want the same.
+  BufferId prepared(BufferId constant, const Preparation& how, const Kernel& kernel, std::size_t operations);
+  void end_preparation();
+
+  struct Body {
+    std::size_t sequence = 0, outer = 0;
+    std::size_t buffers_before = 0;
+    std::int64_t begin = 0;
+  };
+  Body begin_body();
+  // `loop` is the task that runs it. What comes from outside is needed until the last step.
+  void end_body(const Body& body, Iteration loop, std::size_t order);
+  // What is in one may be in the other's memory, so both are in use while one is.
+  void in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged);
+
+ private:
+  // What the tasks of the open batch read and write, and which operation's they are. Tasks of one operation share nothing.
+  class Open {
+   public:
+    bool fits(std::size_t order, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes) const;
+    void add(std::size_t order, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes);
+
+   private:
+    struct User {
+      std::size_t order = 0;
+      bool several = false;  // others, too
+    };
+    using Users = std::unordered_map<BufferId, User>;
+    static void note(Users& users, BufferId id, std::size_t order);
+    Users read_, written_;
+  };
+
+  void use(BufferId id);
+
+  Schedule& schedule_;
+  std::size_t sequence_ = 0;  // that is being filled
+  Batch batch_;
+  Open open_;
+  std::int64_t time_ = 0;                                          // of the batch, through all sequences
+  std::map<std::pair<BufferId, std::size_t>, BufferId> prepared_;  // by the constant, and the kernel that prepares it
+  Batch preparation_;
+};
+
+}  // namespace tap::backend

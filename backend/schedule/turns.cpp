@@ -1,0 +1,37 @@
+#include "backend/schedule/turns.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tap::backend {
+
+using namespace ir;
+
+std::vector<std::vector<Task>> in_turns(const Operator& op, const std::vector<Task>& tasks) {
+  std::set<std::uint32_t> again;
+  for (const Access& write : op.writes) again.insert(write.invariant_dims.begin(), write.invariant_dims.end());
+  if (again.empty()) return {tasks};
+  std::map<std::vector<std::int64_t>, std::vector<Task>> turns;  // by where the blocks of these dims begin
+  auto add = [&](const Task& task) {
+    std::vector<std::int64_t> begins;
+    if (const auto* one = std::get_if<Application>(&task))
+      for (std::uint32_t d : again) begins.push_back(one->box.dims[d].lo);
+    turns[begins].push_back(task);
+  };
+  for (const Task& task : tasks) {
+    const auto* row = std::get_if<Application>(&task);
+    auto goes_along = [&](const Level& level) {
+      return std::any_of(again.begin(), again.end(), [&](std::uint32_t d) { return level.steps[d] != 0; });
+    };
+    const bool apart = row == nullptr || std::none_of(row->row.begin(), row->row.end(), goes_along);
+    if (apart) add(task);
+    else
+      for (const Task& one : one_by_one({task})) add(one);
+  }
+  std::vector<std::vector<Task>> result;
+  for (auto& [begins, turn] : turns) result.push_back(std::move(turn));
+  return result;
+}
+
+}  // namespace tap::backend

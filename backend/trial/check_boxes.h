@@ -1,0 +1,31 @@
+// On which boxes a kernel is tried (self_check.h): as small as its loops allow, so that it takes little time, and large enough
+// for a whole tile and what is left over along every dim.
+//
+//   tiles of 14 rows by 32 columns on 1000 x 1000 x 700     rows 14 + 6, columns 32 + 8, reduction 5, at either end
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "backend/loops/loops.h"
+
+namespace tap::backend {
+
+// The sizes of the box to be tried: of the whole one where that has at most so many points, or, if the loops allow no
+// smaller one, at most `most`. Nothing if all are larger.
+struct CheckBudget {
+  double points = 0;
+  double most = 0;
+  double deep = 0;  // where reductions are to stay as long as they can
+};
+// How each dim may become smaller: all at once, or last, or not at all.
+enum class Shrinks : std::uint8_t { with_others, last, never };
+std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, const std::vector<BoxStep>& steps,
+                                                      const std::vector<Shrinks>& how, const CheckBudget& budget,
+                                                      const std::function<double(const ir::Box&)>& points);
+
+// The box of these sizes at the beginning, or the end, of the whole one.
+ir::Box box_at(const ir::Box& whole, const std::vector<std::int64_t>& sizes, bool at_end);
+
+}  // namespace tap::backend

@@ -1,0 +1,130 @@
+#include "backend/trial/check_case.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "ir/interpret/interpret_bounds.h"
+#include "support/tensor.h"
+
+namespace tap::backend {
+namespace {
+
+constexpr std::size_t cache_line = 64, scratch_guard = 256;
+constexpr std::byte noise{0xff};  // of floats a NaN
+
+// A copy at an address that is a multiple of a line.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t size) : memory_(size + cache_line) {
+    auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    data_ = memory_.data() + (cache_line - address % cache_line) % cache_line;
+  }
+  Aligned(Aligned&&) = default;  // the bytes stay where they are
+  Aligned(const Aligned&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::byte* data_;
+};
+
+Tensor one_cell(ElementType type, const std::byte* from) {
+  Tensor cell(type, {1});
+  std::memcpy(cell.mutable_data(), from, size_of(type));
+  return cell;
+}
+
+std::string text_of(ElementType type, double number, std::int64_t integer) {
+  return is_float(type) ? fmt::format("{}", number) : fmt::format("{}", integer);
+}
+
+// Of integers, too, a bound is above 0 where they come from floats.
+bool is_as_wanted(ElementType type, double number, std::int64_t integer, const WantedCell& wanted) {
+  using ir::oracle::distance;
+  if (std::isinf(wanted.bound)) return true;
+  if (is_float(type))
+    return number == wanted.number ||
+           distance(type, ir::oracle::number(number), ir::oracle::number(wanted.number)) <= wanted.bound;
+  return distance(type, ir::oracle::integer(integer), ir::oracle::integer(wanted.integer)) <= wanted.bound;
+}
+
+std::optional<std::string> wrong_cell(const CheckedTensor& tensor, const WantedCell& wanted, const std::byte* bytes) {
+  const Tensor got = one_cell(tensor.element, bytes + wanted.offset);
+  const double number = is_float(tensor.element) ? got.load_f64(0) : 0;
+  const std::int64_t integer = is_float(tensor.element) ? 0 : got.load_i64(0);
+  const bool is_value = !is_bool(tensor.element) || static_cast<unsigned>(bytes[wanted.offset]) <= 1;
+  if (is_value && is_as_wanted(tensor.element, number, integer, wanted)) return {};
+  return fmt::format("{}[{}] is {}, not {}", tensor.name, fmt::join(wanted.at, ", "),
+                     text_of(tensor.element, number, integer), text_of(tensor.element, wanted.number, wanted.integer));
+}
+
+std::optional<std::string> difference_of(const CheckedTensor& tensor, const std::vector<std::byte>& after, bool fails,
+                                         bool result) {
+  std::vector<bool> may_change(tensor.bytes.size(), false);
+  const std::size_t size = size_of(tensor.element);
+  for (const WantedCell& wanted : tensor.wanted)
+    std::fill_n(may_change.begin() + static_cast<std::ptrdiff_t>(wanted.offset), size, true);
+  auto is_left = [&](const WantedCell& wanted) {
+    return wanted.optional && std::memcmp(after.data() + wanted.offset, tensor.bytes.data() + wanted.offset, size) == 0;
+  };
+  for (const WantedCell& wanted : tensor.wanted)
+    if (!fails && !is_left(wanted))
+      if (auto wrong = wrong_cell(tensor, wanted, after.data())) return wrong;
+  for (std::size_t k = 0; k < after.size(); ++k) {
+    if (may_change[k] || after[k] == tensor.bytes[k]) continue;
+    const auto from = static_cast<std::int64_t>(k) - tensor.origin;
+    return fmt::format("{}: byte {} from its cell 0, which is {}, is overwritten", tensor.name, from,
+                       result ? "not among the cells that are computed" : "of an operand");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> difference(const CheckCase& trial, const std::vector<std::vector<std::byte>>& after,
+                                      bool failed) {
+  if (failed != trial.fails)
+    return failed ? "it fails where the operator has a value" : "it has a value where the operator fails";
+  for (std::size_t t = 0; t < trial.tensors.size(); ++t)
+    if (auto found = difference_of(trial.tensors[t], after[t], trial.fails, !trial.tensors[t].wanted.empty()))
+      return found;
+  return {};
+}
+
+std::optional<std::string> try_kernel(const CheckCase& trial, KernelFunction function) {
+  std::vector<Aligned> memory;
+  std::vector<void*> buffers;
+  std::vector<std::int64_t> strides;
+  for (const CheckedTensor& tensor : trial.tensors) {
+    memory.emplace_back(tensor.bytes.size());
+    std::memcpy(memory.back().data(), tensor.bytes.data(), tensor.bytes.size());
+    // Cell 0 may lie far outside of the part: an address that is never used.
+    buffers.push_back(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory.back().data()) +
+                                              static_cast<std::uintptr_t>(tensor.origin)));
+    strides.insert(strides.end(), tensor.strides.begin(), tensor.strides.end());
+  }
+  strides.push_back(0);  // never empty
+  const std::size_t scratch_bytes = trial.scratch + 2 * scratch_guard;
+  const Aligned scratch(scratch_bytes);
+  std::fill_n(scratch.data(), scratch_bytes, noise);
+  bool failed = false;
+  for (auto [first, end] : trial.calls) {
+    KernelError error;
+    failed = failed || function(trial.box.data(), buffers.data(), strides.data(), scratch.data() + scratch_guard, first,
+                                end, &error) != 0;
+  }
+  std::vector<std::vector<std::byte>> after;
+  for (std::size_t t = 0; t < memory.size(); ++t)
+    after.emplace_back(memory[t].data(), memory[t].data() + trial.tensors[t].bytes.size());
+  if (auto found = difference(trial, after, failed)) return found;
+  for (std::size_t k = 0; k < scratch_guard; ++k)
+    if (scratch.data()[k] != noise || scratch.data()[scratch_bytes - 1 - k] != noise)
+      return "it writes outside of its own memory";
+  return {};
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,41 @@
+// What an operator computes on one box, cell by cell, by its definition: what kernels are compared with (self_check.h).
+// Nothing of lowering plays a part here: the cells, projections and monoids of the operator are evaluated one point after
+// another by the interpreter (ir/interpret/interpret_operation.h), those of a group one operation after another, whole. There are only
+// the parts of tensors that the box touches, so that a box of 4 x 4 costs the same in a tensor of any size.
+//
+//   y[i, o] = sum[k] x[i, k] * w[k, o]     on i 0..2, k 0..3, o 64..66     x on [0..2, 0..3], w on [0..3, 64..66] give y on [0..2, 64..66]
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/interpret/interpret_cell.h"
+
+namespace tap::backend {
+
+// The cells of a tensor in a box of it, row-major. A bound below 0: the cell is not written.
+struct TensorPart {
+  ElementType element = ElementType::f32;
+  ir::Box box;
+  ir::oracle::Datum cells;
+};
+TensorPart blank_part(ElementType element, ir::Box box);  // nothing is written
+
+// The parts that the operator reads, and writes, on the box. Of `results` a group may compute more than belongs to the box, for
+// use inside; what belongs to it, and so is written whatever the tiles, is in the boxes `own`. Pre: it is a map, a reduction or
+// a group.
+struct TouchedParts {
+  std::vector<ir::Box> operands, results, own;
+};
+TouchedParts touched_parts(const ir::Program& program, const ir::Operator& op, const ir::Box& box);
+
+// About how many points are evaluated for the box; of a group, those of all operations inside.
+double points_of(const ir::Program& program, const ir::Operator& op, const ir::Box& box);
+
+// Writes the results' cells, with bounds on how far native code may be from them (ir/interpret/interpret_bounds.h). The operands have at
+// least the parts that are touched. Counters are at the beginning of their ranges. Throws ir::EvaluationError where the
+// operator fails.
+void evaluate_reference(const ir::Program& program, const ir::Operator& op, const ir::Box& box,
+                        const std::vector<const TensorPart*>& operands, const std::vector<TensorPart*>& results);
+
+}  // namespace tap::backend

@@ -1,0 +1,43 @@
+// Every kernel of ours is tried before it is used or kept: on small boxes around its tiles and what they leave over, between
+// bytes that nobody may change, against what its operator computes by definition (reference.h). What is wrong in lowering, in
+// emission, or in LLVM shows here, and not in somebody's results.
+//
+//   kernel 2, of `Y`: Y[0, 17] is 0, not 36 (on the box i 0..3, j 0..17, k 0..2)
+//
+// How much is tried is bounded by counts of points, never by time, so that it is the same on every machine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/loops/kernel_source.h"
+#include "backend/trial/check_boxes.h"
+#include "backend/trial/check_case.h"
+
+namespace tap::backend {
+
+struct SelfCheckOptions {
+  bool on = true;
+  CheckBudget budget = {3000, 20000, 0};
+};
+// As TAPC_SELF_CHECK says, which is for tests: `thorough` tries larger boxes, also where it is not asked for. Unset: as asked.
+SelfCheckOptions self_check_options(bool on);
+
+// The trials of a kernel. Empty where its loops allow no box that is small enough.
+std::vector<CheckCase> cases_for(const ir::Program& program, const KernelSource& source, const Kernel& kernel,
+                                 const SelfCheckOptions& options);
+// A trial for people: the box by the names of its dims.
+std::string describe(const KernelSource& source, const CheckCase& trial);
+
+// Throws InternalError, which names the kernel, if a trial shows it to be wrong.
+void check_kernel(const ir::Program& program, const KernelSource& source, std::size_t number, const Kernel& kernel,
+                  KernelFunction function, const SelfCheckOptions& options);
+
+// What a kernel is tried against, whatever it is called: part of the name of a kernel that is kept, so that one that was
+// tried against something else is not taken for it.
+std::string tried_against(const ir::Program& program, const KernelSource& source, const SelfCheckOptions& options);
+
+}  // namespace tap::backend

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include "compiler/driver/bindings/library_files.h"
+
+namespace tap::driver {
+namespace {
+
+// What all generated headers share; several may be included together.
+constexpr std::string_view common = R"(#ifndef TAPESTRY_ABI_1
+#define TAPESTRY_ABI_1
+
+/* What the functions return. */
+enum tapestry_status {
+  TAPESTRY_DONE = 0,
+  TAPESTRY_FAILED = 1,          /* the program failed, as a division by zero does: the message says where */
+  TAPESTRY_NO_MEMORY = 2,
+  TAPESTRY_MISSING_KERNEL = 3,  /* an outside kernel was not given */
+  TAPESTRY_WRONG_ARGUMENT = 4,
+  TAPESTRY_WRONG_PROCESSOR = 5  /* it lacks instructions that the code uses: nothing of it has run */
+};
+
+/* A tensor of the caller's: the address of its first cell; strides in elements, or null where it is row-major without gaps
+   (then nothing is copied). */
+typedef struct tapestry_tensor {
+  void *data;
+  const int64_t *strides;
+} tapestry_tensor;
+
+typedef struct tapestry_region {
+  void *data;
+  const int64_t *extents;
+  const int64_t *strides;
+} tapestry_region;
+typedef void (*tapestry_outside_kernel)(const int64_t *box, const int64_t *extents, const tapestry_region *regions);
+
+typedef struct tapestry_options {
+  int64_t threads;                         /* 0: as many as the process may run on */
+  const tapestry_outside_kernel *kernels;  /* the program's outside kernels, in the order below; null if it has none */
+} tapestry_options;
+
+/* A tensor of DLPack: the type of dlpack.h, where that is included before this; else one of the same form. */
+#ifdef DLPACK_DLPACK_H_
+typedef DLTensor tapestry_dltensor;
+#else
+typedef struct tapestry_dltensor {
+  void *data;
+  struct {
+    int32_t device_type, device_id; /* 1, 0: the memory of the CPU */
+  } device;
+  int32_t ndim;
+  struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+  } dtype;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byte_offset;
+} tapestry_dltensor;
+#endif
+
+#endif
+)";
+
+// Inside of a comment of C.
+std::string shown(std::string_view name) {
+  std::string out;
+  for (char c : name) out += (c >= ' ' && c <= '~' && c != '*' && c != '\\' && c != '?') ? c : '_';
+  return out;
+}
+
+std::string list(std::string_view title, const std::vector<backend::ProgramTensor>& tensors, bool constants) {
+  std::string out;
+  std::size_t number = 0;
+  for (const backend::ProgramTensor& t : tensors)
+    if (t.constant == constants) out += fmt::format("     {}: {}: {}\n", number++, shown(t.name), to_string(t.type));
+  return out.empty() ? fmt::format("   No {}.\n", title) : fmt::format("   The {}:\n{}", title, out);
+}
+
+}  // namespace
+
+std::string c_header(const LibraryFacts& facts) {
+  const std::string& p = facts.prefix;
+  std::string tensors = list("constants", facts.schedule->inputs, true) +
+                        list("inputs", facts.schedule->inputs, false) + list("outputs", facts.schedule->outputs, false);
+  for (std::size_t k = 0; k < facts.schedule->outside.size(); ++k)
+    tensors += fmt::format("   Outside kernel {}: {}\n", k, shown(facts.schedule->outside[k]));
+  std::string text = fmt::format("/* The program {}, as tapc compiled it.\n\n{}*/\n", shown(facts.program), tensors);
+  text += fmt::format(
+      "#ifndef TAPESTRY_PROGRAM_{0}\n#define TAPESTRY_PROGRAM_{0}\n\n#include <stddef.h>\n#include <stdint.h>\n\n", p);
+  text += common;
+  text += fmt::format(R"(
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+typedef struct {0}_context {0}_context;
+
+/* 1, as TAPESTRY_ABI_1. */
+int32_t {0}_abi_version(void);
+
+/* Takes copies of the constants and options, and starts the threads. `options` may be null: one thread. A context is there even after a
+   failure, unless memory is lacking: ask it for the message, and release it. */
+int32_t {0}_prepare({0}_context **context, const tapestry_tensor *constants, const tapestry_options *options);
+
+/* From any number of threads at a time, also with one context. Outputs overlap nothing else. */
+int32_t {0}_run({0}_context *context, const tapestry_tensor *inputs, const tapestry_tensor *outputs);
+
+/* The same with tensors of DLPack, whose types and shapes are checked. */
+int32_t {0}_prepare_dlpack({0}_context **context, const tapestry_dltensor *const *constants, const tapestry_options *options);
+int32_t {0}_run_dlpack({0}_context *context, const tapestry_dltensor *const *inputs, const tapestry_dltensor *const *outputs);
+
+/* What was said of the last call with this context that failed: copied, cut to `size` bytes with the end mark. Returns the
+   length of the whole. */
+size_t {0}_message({0}_context *context, char *text, size_t size);
+
+void {0}_release({0}_context *context);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+)",
+                      p);
+  return text;
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,34 @@
+// The texts beside a compiled library: its manifest, a C header, a Python module, and what CMake and pkg-config read. Names
+// of the program stand in them as data or in comments only, escaped; every identifier is the prefix and fixed words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/llvm/library.h"
+#include "backend/schedule/schedule.h"
+#include "compiler/driver/work.h"
+
+namespace tap::driver {
+
+struct LibraryFacts {
+  std::string program;  // its name
+  std::string prefix;   // of the exported functions
+  std::string file;     // of the library, without folders
+  std::string header;   // likewise
+  std::string library_hash;
+  std::size_t library_bytes = 0;
+  std::string source_hash, graph_hash, plan;
+  backend::Target target;
+  std::vector<std::string> features;
+  const backend::Schedule* schedule = nullptr;
+  Work work;
+};
+
+std::string manifest_text(const LibraryFacts& facts);  // docs/schema/manifest.schema.json
+std::string c_header(const LibraryFacts& facts);
+std::string python_module(const LibraryFacts& facts);
+std::string cmake_config(const LibraryFacts& facts);
+std::string pkg_config(const LibraryFacts& facts);
+
+}  // namespace tap::driver

@@ -1,0 +1,39 @@
+// A compiled library, loaded for `tapc run MANIFEST`. All that can be checked is checked before anything of it runs: its hash,
+// the version of its ABI, the processor's features, its functions. What is loaded are the bytes that were hashed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/driver/bindings/manifest.h"
+#include "runtime/kernel_abi.h"
+#include "support/tensor.h"
+
+namespace tap::driver {
+
+class LoadedLibrary {
+ public:
+  // `path`: of the manifest. Throws Failure, exit 3.
+  LoadedLibrary(const Manifest& manifest, const std::string& path);
+  ~LoadedLibrary();
+  LoadedLibrary(const LoadedLibrary&) = delete;
+  LoadedLibrary& operator=(const LoadedLibrary&) = delete;
+
+  // Inputs in the manifest's order, constants among them. Throws ir::EvaluationError; Failure, exit 3, where the
+  // library has other tensors than the manifest says.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs, std::size_t threads,
+                          const std::vector<OutsideFunction>& kernels) const;
+
+ private:
+  void* function(const std::string& word) const;
+  void require_shapes() const;
+  void check(std::int32_t status, void* context) const;
+  void require_missed(std::int32_t status, const char* what) const;
+
+  const Manifest& manifest_;
+  std::string shown_;  // the library's path
+  int file_ = -1;
+  void* handle_ = nullptr;
+};
+
+}  // namespace tap::driver

@@ -1,0 +1,24 @@
+// `tapc run MANIFEST`: a compiled library in place of a source file.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/engine.h"
+#include "compiler/driver/runnable.h"
+#include "runtime/tensors/output_spec.h"
+
+namespace tap::driver {
+
+struct LoadedProgram {
+  std::vector<DeclaredOutput> outputs;
+  std::function<Evaluation()> run;  // throws ir::EvaluationError
+};
+
+// Null where the file is something else. Throws Failure; the tensors may be mapped from `files`.
+std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const EngineOptions& engine,
+                                           TensorFiles& files);
+
+}  // namespace tap::driver

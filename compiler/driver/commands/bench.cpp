@@ -1,0 +1,147 @@
+// tapc bench FILE: how long a program takes to run and to compile.
+//
+//   $ tapc bench product.tap --threads 1
+//   run      1.92 ms, the median of 412 runs; 95 % between 1.91 ms and 1.93 ms
+//            17.5 GFLOP/s, 1.64 GB/s
+//   compile  87.1 ms cold, 4.02 ms from the cache; 1 kernel
+#ifdef TAP_HAVE_BACKEND
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "backend/llvm/executable.h"
+#include "backend/llvm/kernel_cache.h"
+#include "compiler/driver/bindings/outside_kernels.h"
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/engine.h"
+#include "compiler/driver/median.h"
+#include "compiler/driver/runnable.h"
+#include "compiler/driver/show/run_summary.h"
+#include "compiler/driver/work.h"
+#include "support/exit_code.h"
+#include "support/memory_failure.h"
+#include "support/phase.h"
+#include "support/plural.h"
+
+namespace tap::driver {
+namespace {
+
+struct BenchOptions {
+  RunnableOptions what;
+  EngineOptions engine;
+  double seconds = 1;
+  std::size_t least = 5;
+  bool json = false;
+};
+
+struct Compiling {
+  double cold = 0, warm = 0;  // seconds; warm: from the cache
+  bool has_cache = false;
+};
+
+struct Figures {
+  Median run;
+  Compiling compiling;
+  Work work;
+  std::size_t kernels = 0;
+};
+
+// Once to warm up, then until the time is up. Results go into the same memory each time, as callers of a library would.
+Median time_runs(backend::Executable& executable, const std::vector<Tensor>& inputs, const BenchOptions& options) {
+  Phase phase("running native code");
+  std::vector<double> seconds;
+  std::vector<Tensor> results;
+  executable.prepare(inputs);
+  executable.run(inputs, results);
+  for (Stopwatch all;
+       seconds.size() < options.least || (all.seconds() < options.seconds && seconds.size() < 100'000);) {
+    Stopwatch one;
+    executable.run(inputs, results);
+    seconds.push_back(one.seconds());
+  }
+  return median_of(std::move(seconds));
+}
+
+Figures measure(Session& session, const BenchOptions& options) {
+  TensorFiles files;
+  Runnable runnable = make_runnable(session, options.what, files);
+  const ir::Program& program = runnable.compiled.program;
+  OutsideKernels kernels(program, options.engine.kernels);
+  Figures figures;
+  EngineOptions engine = options.engine;
+  engine.strict_fp = options.what.source.strict_fp;
+  engine.verify = options.what.passes.verify;
+  read_machine(session, engine);
+  auto compiled = [&](double& seconds, const std::shared_ptr<backend::KernelCache>& cache) {
+    Stopwatch watch;
+    backend::Executable executable = compile_native(program, engine, kernels, cache);
+    seconds = watch.seconds();
+    return executable;
+  };
+  backend::Executable executable = compiled(figures.compiling.cold, nullptr);
+  if (auto cache = open_cache(options.engine.cache)) {
+    compiled(figures.compiling.warm, cache);  // fills it
+    figures.compiling.has_cache = compiled(figures.compiling.warm, cache).cached_count() == executable.kernel_count();
+    tell_warnings(session, cache.get());
+  }
+  figures.kernels = executable.kernel_count();
+  figures.work = work_of(program);
+  figures.run = time_runs(executable, runnable.inputs, options);
+  files.require_intact();
+  return figures;
+}
+
+std::string for_people(const Figures& figures) {
+  const Median& run = figures.run;
+  std::string text = fmt::format("run      {}, the median of {} runs; 95 % between {} and {}\n",
+                                 duration_text(run.middle), run.count, duration_text(run.low), duration_text(run.high));
+  text += fmt::format("         {:.3g} GFLOP/s, {:.3g} GB/s\n", figures.work.flops / run.middle / 1e9,
+                      figures.work.bytes / run.middle / 1e9);
+  text += fmt::format("compile  {} cold", duration_text(figures.compiling.cold));
+  if (figures.compiling.has_cache) text += fmt::format(", {} from the cache", duration_text(figures.compiling.warm));
+  return text + fmt::format("; {}\n", plural(figures.kernels, "kernel"));
+}
+
+std::string as_json(const Figures& figures, const BenchOptions& options) {
+  MemoryMustSuffice here;
+  const Median& run = figures.run;
+  nlohmann::ordered_json out = {
+      {"format", "tap-bench"},
+      {"version", 1},
+      {"file", options.what.file},
+      {"threads", options.engine.threads},
+      {"run",
+       {{"median", run.middle}, {"low", run.low}, {"high", run.high}, {"least", run.least}, {"count", run.count}}},
+      {"work", {{"flops", figures.work.flops}, {"bytes", figures.work.bytes}}},
+      {"gflops", figures.work.flops / run.middle / 1e9},
+      {"gbytes", figures.work.bytes / run.middle / 1e9},
+      {"compile", {{"cold", figures.compiling.cold}, {"warm", nullptr}, {"kernels", figures.kernels}}}};
+  if (figures.compiling.has_cache) out["compile"]["warm"] = figures.compiling.warm;
+  return out.dump(1) + "\n";
+}
+
+}  // namespace
+
+Action declare_bench(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  options->what.make_up = true;
+  add_runnable_options(app, options->what);
+  add_native_options(app, options->engine);
+  app.add_option("--seconds", options->seconds, "How long to run it, all runs together (default 1)")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->check([](const std::string& text) {  // which a NaN is not outside of
+        return text.find_first_of("nN") == text.npos ? "" : "Value " + text + " not in range 0 to 86400";
+      });
+  app.add_option("--runs", options->least, "At least so many runs are timed (default 5)")->check(CLI::Range(1, 100000));
+  app.add_flag("--json", options->json, "As JSON (docs/schema/bench.schema.json)");
+  return [options](Session& session) {
+    options->what.source.no_cache = options->engine.cache.without;
+    Figures figures = measure(session, *options);
+    session.print(options->json ? as_json(figures, *options) : for_people(figures));
+    return exit_code::done;
+  };
+}
+
+}  // namespace tap::driver
+#endif

@@ -1,0 +1,47 @@
+// tapc check FILE…: everything that can be said about a file without data. Quiet if all is well.
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/law_memory.h"
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
+
+namespace tap::driver {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  SourceOptions source;
+};
+
+int check(Session& session, const CheckOptions& options) {
+  CompileOptions compile = compile_options(options.source);
+  compile.check_only = compile.program.empty();
+  int worst = exit_code::done;
+  for (const std::string& path : options.files) {
+    try {
+      FileId file = read_source(session, path);
+      if (is_stage(session.sources.file(file).text())) read_stage(session, file, law_memory());
+      else require_inputs(compile_file(session, file, compile), options.source);
+    } catch (const Reported& reported) {  // the other files are checked all the same
+      worst = std::max(worst, reported.exit_code);
+    } catch (const Failure& failure) {
+      session.tell(failure.diagnostic);
+      worst = std::max(worst, failure.exit_code);
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+Action declare_check(CLI::App& app) {
+  auto options = std::make_shared<CheckOptions>();
+  app.add_option("FILE", options->files, "Source files, or texts of stages")->required();
+  add_source_options(app, options->source);
+  add_shape_option(app, options->source);
+  return [options](Session& session) { return check(session, *options); };
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,48 @@
+// The command line as a CLI11 tree, and its errors in our words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/commands/command.h"
+
+namespace tap::driver {
+
+class CommandLine {
+ public:
+  CommandLine();
+
+  // Parses and runs. Wrong options throw a Failure with exit code 2.
+  int run(Session& session, int argc, const char* const* argv);
+
+ private:
+  void add_message_options(CLI::App& app);
+  int help(Session& session, int argc, const char* const* argv);
+  void parse(Session& session, int argc, const char* const* argv);
+  void apply_message_options(Session& session) const;
+  const CLI::App& chosen() const;  // the subcommand given, else the whole
+  Failure wrong(std::string message, std::string help = "") const;
+  Failure no_command(const std::string& name) const;
+  Failure unexpected_argument(const std::string& argument) const;
+  std::string usage() const;
+
+  CLI::App app_;
+  std::vector<std::pair<CLI::App*, Action>> actions_;
+  std::string message_format_ = "human";
+  std::string colour_ = "auto";
+};
+
+// The commands and options as words: what a completion script offers.
+struct OptionWords {
+  std::vector<std::string> names;    // -o, --output
+  std::vector<std::string> choices;  // of its value, where there is a fixed set
+  std::string summary;
+  bool takes_value = false;
+};
+struct CommandWords {
+  std::string name;
+  std::string summary;
+  std::vector<OptionWords> options;
+};
+std::vector<CommandWords> words_of(const CLI::App& root);
+
+}  // namespace tap::driver

@@ -1,0 +1,284 @@
+// tapc compile FILE -o OUT: a program as a shared library, with a C header and a manifest; more on request.
+//
+//   tapc compile mlp.tap -o mlp.so --emit=py,loops      mlp.so mlp.h mlp.json mlp_program.py mlp.loops
+//
+// (Python would take mlp.so itself for the module `mlp`.)
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "backend/compiled_program.h"
+#include "backend/llvm/library.h"
+#include "backend/llvm/self_check_library.h"
+#include "backend/loops/loops_text.h"
+#include "backend/schedule/schedule.h"
+#include "compiler/driver/bindings/library_files.h"
+#include "compiler/driver/certify.h"
+#include "compiler/driver/commands/choices.h"
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/passes.h"
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/engine.h"
+#include "compiler/driver/machine_file.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
+#include "compiler/driver/show/emit_mlir.h"
+#include "compiler/driver/write_outputs.h"
+#include "ir/graphs/program_hash.h"
+#include "ir/text/stage_text.h"
+#include "runtime/failure.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+struct Output {
+  std::string_view word, ending, what;
+};
+constexpr Output extra[] = {{"obj", ".o", "an object to link with"},
+                            {"exe", "", "a program that reads and writes .npy files"},
+                            {"llvm", ".ll", "LLVM's text"},
+                            {"asm", ".s", "assembly"},
+                            {"loops", ".loops", "the loops of the kernels"},
+                            {"schedule", ".schedule", "what is run in which order"},
+                            {"mlir", ".mlir", "the program in MLIR's dialects linalg and shard"},
+                            {"py", "_program.py", "a Python module"},
+                            {"cmake", "-config.cmake", "a target for CMake"},
+                            {"pc", ".pc", "a file for pkg-config"}};
+
+struct CompileCommand {
+  std::string file, output, name, plan, machine, target = "native";
+  std::vector<std::string> emit;
+  bool fuse = false;
+  bool self_check = true;
+  SourceOptions source;
+  PassOptions passes;
+
+  bool wants(std::string_view word) const { return std::find(emit.begin(), emit.end(), word) != emit.end(); }
+  // -o OUT.mlir --emit=mlir: that text and nothing else.
+  bool is_for_text() const { return emit == std::vector<std::string>{"mlir"} && output.ends_with(".mlir"); }
+};
+
+bool is_prefix(std::string_view name) {
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= 200 && letter(name[0]) && !name.starts_with("tap_library") &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+// What the exported names begin with: what the user says, or the program's name where it is fit for that.
+std::string prefix_for(const CompileCommand& command, const std::string& program) {
+  if (!command.name.empty() && !is_prefix(command.name))
+    throw wrong_command(Code::command_line, tap::quoted(command.name) + " cannot begin the names of C functions",
+                        "a name is a letter, then letters, digits and `_`: --name=mlp");
+  if (command.name.empty() && !is_prefix(program))
+    throw wrong_command(Code::command_line,
+                        tap::quoted(program) + ", the program's name, cannot begin the names of C functions",
+                        "say one: --name=mlp");
+  return command.name.empty() ? program : command.name;
+}
+
+struct Places {
+  std::string stem;     // of all outputs, with folders
+  std::string library;  // without folders
+  std::string header;   // likewise
+};
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// OUT is the library; the others are called as it is, with other endings.
+Places places_for(const CompileCommand& command) {
+  Places places{command.output, base_name(command.output), ""};
+  if (places.stem.ends_with(".so")) places.stem.resize(places.stem.size() - 3);
+  else places.library += ".so";
+  const std::string stem = base_name(places.stem), whole = base_name(command.output);
+  if (stem.empty() || whole == "." || whole == "..")
+    throw wrong_command(Code::command_line, tap::quoted(command.output) + " names no file", "write -o libmlp.so");
+  places.header = stem + ".h";
+  bool plain = std::all_of(places.library.begin(), places.library.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+';
+  });
+  if (!plain && (command.wants("cmake") || command.wants("pc")))
+    throw wrong_command(Code::command_line,
+                        tap::quoted(places.library) + " cannot be written into files for CMake and pkg-config",
+                        "a name of letters, digits and `._-+` can");
+  return places;
+}
+
+backend::Target target_for(const CompileCommand& command) {
+  backend::Target target = *backend::target_named(command.target);  // the option took no other
+  if (!target.linkable && (!command.wants("obj") || command.wants("exe")))
+    throw wrong_command(Code::command_line,
+                        std::string("tapc links ") + (command.wants("exe") ? "programs" : "libraries") +
+                            " for this machine's kind of processor, not for " + target.name,
+                        "ask for the object, and link it there: --emit=obj");
+  for (const char* of_library : {"py", "cmake", "pc"})
+    if (!target.linkable && command.wants(of_library))
+      throw wrong_command(
+          Code::command_line,
+          std::string("--emit=") + of_library + " describes a library, and tapc links none for " + target.name,
+          "leave it out: --emit=obj");
+  return target;
+}
+
+struct Lowered {
+  Compiled compiled;
+  ir::Plan plan;
+  std::string mlir;  // if asked for: of the program before the plan fuses and cuts it
+};
+
+Lowered lower(Session& session, const CompileCommand& command, FileId file) {
+  const CompileOptions how = compile_options(command.source);
+  Lowered result{compile_or_read(session, file, how), read_plan(session, command.plan), ""};
+  require_inputs(result.compiled, command.source);
+  Dumps dumps(session, command.passes);
+  Rewrites rewrites(session, file, how);
+  PassOptions passes = command.passes;
+  passes.plan = result.plan;
+  passes.rules = rewrites.chosen_from(result.plan);
+  ir::Program program = run_passes(session, std::move(result.compiled.program), passes, dumps).program;
+  if (command.wants("mlir")) result.mlir = mlir_text(program);
+  if (command.is_for_text()) return result;
+  result.compiled.program = apply_plan(std::move(program), result.plan,
+                                       {.verify = command.passes.verify,
+                                        .caution = {passes.strict_fp, passes.require_proof},
+                                        .no_implicit_reshard = command.source.no_implicit_reshard,
+                                        .fuse_more = command.fuse,
+                                        .after = dumps.of_steps(),
+                                        .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+  return result;
+}
+
+std::vector<OutputFile> files_for(const CompileCommand& command, const Places& places, LibraryFacts& facts,
+                                  const backend::CompiledProgram& lowered, const std::string& mlir) {
+  backend::LibraryCode code = backend::emit(
+      {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, facts.features), command.wants("exe")},
+      facts.target, {command.wants("llvm"), command.wants("asm")});
+  if (backend::runs_here(facts.target)) {
+    Phase phase("trying the kernels");
+    backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
+  }
+  std::vector<OutputFile> files;
+  std::string library;
+  if (facts.target.linkable) {
+    Phase phase("linking");
+    library = backend::link_shared(code.object, places.library);
+    facts.library_bytes = library.size();
+    facts.library_hash = backend::sha256(library);
+    std::string folder = places.stem.substr(0, places.stem.size() - base_name(places.stem).size());
+    files.push_back({folder + places.library, {std::move(library)}});
+  }
+  files.push_back({places.stem + ".h", {c_header(facts)}});
+  for (const Output& output : extra) {
+    if (!command.wants(output.word)) continue;
+    std::string text = output.word == "obj"
+                           ? (facts.target.linkable ? backend::link_relocatable(code.object) : code.object)
+                       : output.word == "exe"      ? backend::link_program(code.object)
+                       : output.word == "llvm"     ? code.llvm
+                       : output.word == "asm"      ? code.assembly
+                       : output.word == "loops"    ? print(lowered.kernels.kernels)
+                       : output.word == "schedule" ? ir::print(*facts.schedule)
+                       : output.word == "mlir"     ? mlir
+                       : output.word == "py"       ? python_module(facts)
+                       : output.word == "cmake"    ? cmake_config(facts)
+                                                   : pkg_config(facts);
+    files.push_back({places.stem + std::string(output.ending), {std::move(text)}, output.word == "exe"});
+  }
+  if (facts.target.linkable)
+    files.push_back({places.stem + ".json", {manifest_text(facts)}});  // last: it names the others
+  return files;
+}
+
+// A program of its own has what it needs, save the C library: nobody gives it functions, and NumPy's files hold no bf16.
+void require_standalone(const LibraryFacts& facts) {
+  const backend::Schedule& schedule = *facts.schedule;
+  if (!schedule.outside.empty())
+    throw wrong_command(Code::command_line,
+                        "--emit=exe: the outside kernel " + tap::quoted(schedule.outside[0]) +
+                            " comes from a library that a program of its own does not have",
+                        "link the object with it: --emit=obj");
+  for (const auto* list : {&schedule.inputs, &schedule.outputs})
+    for (const backend::ProgramTensor& tensor : *list)
+      if (tensor.type.element == ElementType::bf16)
+        throw wrong_command(Code::command_line,
+                            "--emit=exe: " + tap::quoted(tensor.name) + " is of bf16, which NumPy's files cannot hold",
+                            "convert it in the program: f32(x)");
+}
+
+int compile(Session& session, const CompileCommand& command) {
+  if (command.is_for_text()) {
+    const FileId text = read_source(session, command.file);
+    write_outputs(session, {{command.output, {lower(session, command, text).mlir}}});
+    return exit_code::done;
+  }
+  Places places = places_for(command);
+  backend::Target target = target_for(command);
+  const FileId file = read_source(session, command.file);
+  LibraryFacts facts;
+  Lowered program = lower(session, command, file);
+  facts.program = program.compiled.name;
+  facts.prefix = prefix_for(command, program.compiled.name);
+  facts.file = places.library;
+  facts.header = places.header;
+  facts.target = std::move(target);
+  facts.features = backend::features_of(facts.target);
+  facts.source_hash = backend::sha256(session.sources.file(file).text());
+  facts.graph_hash = ir::hash_of(program.compiled.program);
+  facts.plan = ir::print(program.plan);
+  facts.work = work_of(program.compiled.program);
+  Phase phase("generating code");
+  const bool verify = command.passes.verify;
+  const backend::Machine machine = machine_for(session, facts.target, command.machine);
+  backend::CompiledProgram lowered =
+      backend::lower(expand_and_check(program.compiled.program, verify), command.passes.strict_fp, machine);
+  backend::ScheduleOptions how;
+  how.output_names = &program.compiled.results;
+  backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
+  if (verify) require_right(program.compiled.program, schedule);
+  facts.schedule = &schedule;
+  if (command.wants("exe")) require_standalone(facts);
+  std::vector<OutputFile> files = files_for(command, places, facts, lowered, program.mlir);
+  Phase writing("writing the library");
+  write_outputs(session, files);
+  return exit_code::done;
+}
+
+std::vector<std::string> emit_words() {
+  std::vector<std::string> words;
+  for (const Output& output : extra) words.emplace_back(output.word);
+  return words;
+}
+
+}  // namespace
+
+Action declare_compile(CLI::App& app) {
+  auto command = std::make_shared<CompileCommand>();
+  app.add_option("FILE", command->file, "The source file, or the text of a stage")->required();
+  app.add_option(
+         "-o,--output", command->output,
+         "The shared library; its header and manifest are beside it. OUT.mlir with --emit=mlir: that text alone")
+      ->required();
+  app.add_option("--name", command->name,
+                 "What the exported functions' names begin with; by default the program's name");
+  app.add_option("--emit", command->emit, "What else to write, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(emit_words()));
+  app.add_option("--target", command->target, "The processor to make code for")
+      ->check(CLI::IsMember(backend::target_names()));
+  add_machine_option(app, command->machine);
+  app.add_option("--plan", command->plan, "A plan: what is fused and cut, and where the blocks go");
+  add_self_check_option(app, command->self_check);
+  app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no memory");
+  add_source_options(app, command->source);
+  add_reshard_option(app, command->source);
+  add_shape_option(app, command->source);
+  add_pass_options(app, command->passes);
+  return [command](Session& session) {
+    take(command->passes, command->source);
+    return compile(session, *command);
+  };
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,67 @@
+#include "compiler/driver/commands/device_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/driver/failures.h"
+#include "ir/shardings/device_places.h"
+#include "ir/shardings/mesh_position.h"
+#include "passes/splits/expand_device.h"
+#include "support/plural.h"
+
+namespace tap::driver {
+namespace {
+
+bool runs_on(const ir::Program& program, const ir::Operation& operation, std::int64_t device) {
+  if (const ir::Mesh* mesh = ir::mesh_of(program, operation))
+    return mesh->devices.empty() ? device < ir::device_count(*mesh)
+                                 : std::count(mesh->devices.begin(), mesh->devices.end(), device) > 0;
+  const ir::DevicePlaces places(program, operation);
+  for (std::int64_t place = 0; place < places.count(); ++place)
+    if (places.device(place) == device) return true;
+  return false;
+}
+
+void require_device(const ir::Program& program, std::int64_t device) {
+  bool placed = false;
+  for (const ir::Graph& graph : program.graphs)
+    for (const ir::Operation& operation : graph.operations) {
+      if (std::none_of(operation.placements.begin(), operation.placements.end(), ir::on_devices)) continue;
+      if (runs_on(program, operation, device)) return;
+      placed = true;
+    }
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::command_line, Span{},
+                           placed ? fmt::format("nothing of the program runs on device {}", device)
+                                  : "nothing of the program is cut over devices")
+                    .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations go"
+                                 : "shardings of the program, or a plan, say where it runs")};
+}
+
+}  // namespace
+
+std::string part_of_device(const ir::Program& program, std::int64_t device) {
+  require_device(program, device);
+  const ir::BlockProgram part = passes::expand_device(program, device);
+  std::size_t applications = 0, moves = 0;
+  std::uint64_t bytes = 0;
+  std::string text;
+  for (const ir::BlockGraph& rows : part.graphs) {
+    const ir::BlockGraph graph = by_device(rows);
+    for (const ir::Task& task : graph.tasks) {
+      auto* move = std::get_if<ir::Move>(&task);
+      applications += move ? 0 : static_cast<std::size_t>(count_of(std::get<ir::Application>(task).row));
+      if (!move || graph[move->from.id].device == device || graph[move->from.id].device == ir::everywhere) continue;
+      ++moves;
+      const ir::Value& value = program[graph.graph][graph[move->from.id].value];
+      bytes += static_cast<std::uint64_t>(move->box.size()) * size_of(value.type.element);
+    }
+    if (!graph.tasks.empty()) text += ir::print(program, graph);
+  }
+  return fmt::format("device {}: {}, takes {} of {} from others\n", device, plural(applications, "application"),
+                     plural(moves, "box", "boxes"), plural(bytes, "byte")) +
+         text;
+}
+
+}  // namespace tap::driver

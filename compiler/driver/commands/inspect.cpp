@@ -1,0 +1,138 @@
+// tapc inspect FILE: the graph of a program as text, JSON or a picture, as it was written, or as a plan makes it.
+//
+//   tapc inspect mlp.tap --format=svg -o mlp.svg
+//   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
+//   tapc inspect mlp.tap --splits             what a plan can name and cut
+//   tapc inspect mlp.tap --device=3           what that device computes and takes from others, by the shardings or --plan
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/certify.h"
+#include "compiler/driver/commands/choices.h"
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/device_part.h"
+#include "compiler/driver/commands/passes.h"
+#include "compiler/driver/commands/split_list.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
+#include "compiler/driver/show/drawing.h"
+#include "compiler/driver/show/graph_json.h"
+#include "compiler/driver/write_outputs.h"
+#include "ir/text.h"
+#include "passes/pipeline.h"
+#include "passes/rewrites/offer_choices.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+struct InspectOptions {
+  std::string file, format = "text", output, plan;
+  bool splits = false, choices = false;
+  std::optional<std::int64_t> device;
+  SourceOptions source;
+};
+
+std::string as_text(const Compiled& compiled) { return ir::print(compiled.program); }
+std::string as_json(const Compiled& compiled) { return to_json(compiled.program, compiled.name); }
+Drawing drawing_of(const Compiled& compiled) { return draw(compiled.program, compiled.program[compiled.program.main]); }
+std::string as_dot(const Compiled& compiled) { return to_dot(drawing_of(compiled)); }
+std::string as_svg(const Compiled& compiled) { return to_svg(drawing_of(compiled)); }
+std::string as_graphml(const Compiled& compiled) { return to_graphml(drawing_of(compiled)); }
+
+struct Format {
+  std::string_view name;
+  std::string (*write)(const Compiled& compiled);
+};
+constexpr Format formats[] = {
+    {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
+
+// What stands where the plan can choose: the passes that come before have run.
+passes::PassResult offer(Rewrites& rewrites, ir::Program program, const SourceOptions& source) {
+  Phase phase("matching rewrites");
+  program = passes::run(passes::passes_before("offer_choices"), std::move(program)).program;
+  passes::PassContext context;
+  context.strict_fp = source.strict_fp;
+  context.no_distribute = source.no_distribute;
+  context.rules = rewrites.all();
+  return passes::offer_choices(program, context);
+}
+
+// With a plan: what all of its lines make; to be split: what stands there once the lines before its splits are applied.
+Compiled compiled_for(Session& session, const InspectOptions& options, std::string& text) {
+  PassOptions passes;
+  passes.plan = read_plan(session, options.plan);
+  take(passes, options.source);
+  const passes::Caution caution{passes.strict_fp, passes.require_proof};
+  const FileId file = read_source(session, options.file);
+  const CompileOptions how = compile_options(options.source);
+  Compiled compiled = compile_or_read(session, file, how);
+  require_inputs(compiled, options.source);
+  Rewrites rewrites(session, file, how);
+  if (options.choices) {
+    passes::PassResult offered = offer(rewrites, std::move(compiled.program), options.source);
+    if (options.format == "text") text = describe_choices(offered.program, offered.remarks);
+    compiled.program = std::move(offered.program);
+    return compiled;
+  }
+  if (options.plan.empty() && !options.splits && !options.device) return compiled;
+  Dumps none(session, passes);
+  passes.rules = rewrites.chosen_from(passes.plan);
+  passes.planned = options.splits;
+  compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
+  if (options.splits) text = list_splits(compiled.program);
+  else
+    compiled.program = apply_plan(std::move(compiled.program), passes.plan,
+                                  {.caution = caution,
+                                   .no_implicit_reshard = options.source.no_implicit_reshard,
+                                   .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+  if (options.device) text = part_of_device(compiled.program, *options.device);
+  return compiled;
+}
+
+int inspect(Session& session, const InspectOptions& options) {
+  std::string text;
+  Compiled compiled = compiled_for(session, options, text);
+  Phase phase("drawing the graph");
+  for (const Format& format : formats)
+    if (format.name == options.format && text.empty()) text = format.write(compiled);
+  if (options.output.empty() || options.output == "-") session.print(text);
+  else write_outputs(session, {{options.output, {std::move(text)}}});
+  return exit_code::done;
+}
+
+}  // namespace
+
+Action declare_inspect(CLI::App& app) {
+  auto options = std::make_shared<InspectOptions>();
+  std::vector<std::string> names;
+  for (const Format& format : formats) names.emplace_back(format.name);
+  app.add_option("FILE", options->file, "The source file, or the text of a stage")->required();
+  // Options are kept, for asking the parser for one by name cannot fail for want of memory: it ends the process.
+  auto* format =
+      app.add_option("--format", options->format,
+                     "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
+          ->check(CLI::IsMember(names));
+  app.add_option("-o,--output", options->output, "The file to write; standard output without it");
+  auto* plan = app.add_option(
+      "--plan", options->plan,
+      "Show the graph that this plan makes: fused and cut, with what is moved; with --splits, what can be cut then");
+  auto* splits = app.add_flag("--splits", options->splits,
+                              "List what a plan can name: operations, their dims, and which can be cut")
+                     ->excludes(format);
+  app.add_option("--device", options->device,
+                 "List what this device computes and takes from others, where the program or the plan says devices")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(format)
+      ->excludes(splits);
+  app.add_flag("--choices", options->choices,
+               "With the choices that rewrites and orders of products offer to a plan; as text, a list of them")
+      ->excludes(plan)
+      ->excludes(splits);
+  add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
+  add_shape_option(app, options->source);
+  return [options](Session& session) { return inspect(session, *options); };
+}
+
+}  // namespace tap::driver

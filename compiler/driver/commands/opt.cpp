@@ -1,0 +1,126 @@
+// tapc opt FILE: runs passes on a program and prints what they made of it. FILE is a program in Tap, or the text of a stage,
+// as `tapc inspect`, `tapc opt` and --dump-after write it: so any list of passes can be run on any of their results.
+//
+//   tapc opt mlp.tap --passes=inline_calls -o stage.txt
+//   tapc opt stage.txt --passes=compose_maps --remarks
+//   tapc opt mlp.tap --plan=mlp.plan --stage=sharded
+//   tapc opt mlp.tap --stage=loops                what native code runs
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <span>
+
+#include "compiler/driver/certify.h"
+#include "compiler/driver/commands/choices.h"
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/passes.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/read_source.h"
+#include "compiler/driver/read_stage.h"
+#include "compiler/driver/write_outputs.h"
+#include "ir/text.h"
+#include "ir/text/stage_text.h"
+#ifdef TAP_HAVE_BACKEND
+#include "backend/llvm/executable.h"
+#include "backend/loops/loops_text.h"
+#endif
+
+namespace tap::driver {
+namespace {
+
+enum class Stage : std::uint8_t { graph, sharded, block, loops };
+constexpr std::string_view all_stages[] = {"graph", "sharded", "block", "loops"};
+#ifdef TAP_HAVE_BACKEND
+constexpr std::span<const std::string_view> stage_names = all_stages;
+#else
+constexpr std::span<const std::string_view> stage_names = std::span(all_stages).first(3);
+#endif
+
+struct OptOptions {
+  std::string file, output, plan;
+  bool list = false;
+  Stage stage = Stage::graph;
+  SourceOptions source;
+  PassOptions passes;
+};
+
+// Whether rewrites are to be offered, though the plan chooses none.
+bool asks_for_choices(const PassOptions& options) {
+  return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
+}
+
+// What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
+// application and every move; or the loops of the kernels that native code is made of.
+std::string stage_text(Session& session, const OptOptions& options) {
+  PassOptions chosen = options.passes;
+  ir::Plan plan = read_plan(session, options.plan);
+  chosen.plan = plan;
+  chosen.planned = options.stage == Stage::graph;
+  Dumps dumps(session, chosen);
+  FileId file = read_source(session, options.file);
+  const CompileOptions how = compile_options(options.source);
+  Compiled compiled = compile_or_read(session, file, how);
+  require_inputs(compiled, options.source);
+  Rewrites rewrites(session, file, how);
+  chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
+  ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
+  if (options.stage == Stage::graph) return ir::print(program);
+  program = apply_plan(std::move(program), plan,
+                       {.verify = chosen.verify,
+                        .caution = {chosen.strict_fp, chosen.require_proof},
+                        .no_implicit_reshard = options.source.no_implicit_reshard,
+                        .after = dumps.of_steps(),
+                        .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+  if (options.stage == Stage::sharded) return ir::print(program);
+#ifdef TAP_HAVE_BACKEND
+  if (options.stage == Stage::loops)
+    return backend::print(backend::kernels_of(expand_and_check(program, chosen.verify)));
+#endif
+  std::string blocks = ir::print(expand_and_check(program, chosen.verify), true);
+  dumps.after("expand", true, [&] { return blocks; });
+  return blocks;
+}
+
+int opt(Session& session, const OptOptions& options) {
+  if (options.list) {
+    session.print(list_of_passes());
+    return exit_code::done;
+  }
+  if (options.file.empty())
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{}, "FILE is required")
+                      .help("`tapc opt FILE` runs the usual passes; `tapc opt --list-passes` lists them")};
+  std::string text = stage_text(session, options);
+  if (options.output.empty() || options.output == "-") session.print(text);
+  else write_outputs(session, {{options.output, {std::move(text)}}});
+  return exit_code::done;
+}
+
+}  // namespace
+
+Action declare_opt(CLI::App& app) {
+  auto options = std::make_shared<OptOptions>();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage");
+  app.add_option("-o,--output", options->output, "The file to write; standard output without it");
+  app.add_option("--plan", options->plan, "A plan: its unrolls and fusions are applied, and with --stage its splits");
+  app.add_option_function<std::string>(
+         "--stage",
+         [options](const std::string& name) {
+           options->stage = Stage(std::find(stage_names.begin(), stage_names.end(), name) - stage_names.begin());
+         },
+         "How far: graph (default), sharded (cut and placed as the plan says), block (every application and move), "
+         "loops (of native kernels)")
+      ->check(CLI::IsMember(std::vector<std::string>(stage_names.begin(), stage_names.end())));
+  app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
+  add_pass_options(app, options->passes);
+  add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
+  add_shape_option(app, options->source);
+  return [options](Session& session) {
+    take(options->passes, options->source);
+    return opt(session, *options);
+  };
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,164 @@
+// tapc run FILE: compiles a program, gives it its inputs, and shows, writes or compares its results.
+//
+//   tapc run mlp.tap -i X=@x.npy -i W=f32[4,8]=rand:42 -i @all.npz -o Y=@y.npy --expect Y=@wanted.npy
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/bindings/run_manifest.h"
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/tolerance_option.h"
+#include "compiler/driver/compare.h"
+#include "compiler/driver/engine.h"
+#include "compiler/driver/runnable.h"
+#include "compiler/driver/unjustified_step.h"
+#include "runtime/tensors/output_spec.h"
+#include "runtime/tensors/print_tensor.h"
+#include "support/phase.h"
+
+namespace tap::driver {
+namespace {
+
+struct RunOptions {
+  RunnableOptions what;
+  std::vector<std::string> outputs, expected;
+  Tolerance tolerance;
+  EngineOptions engine;
+  std::optional<bool> summary;
+};
+
+std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
+  std::vector<OutputSpec> specs;
+  for (const std::string& text : texts) specs.push_back(parse_output_spec(text));
+  if (specs.empty()) specs.push_back(parse_output_spec("-"));
+  return specs;
+}
+
+void publish(Session& session, const std::vector<OutputSpec>& specs, const std::vector<NamedTensor>& results) {
+  Phase phase("writing results");
+  PlannedOutputs planned = plan_outputs(specs, results);
+  write_files(planned.files);
+  std::string text;
+  for (const NamedTensor& result : planned.printed)
+    text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()),
+                        to_string(result.tensor.shape()), print_tensor(result.tensor));
+  session.print(text);
+}
+
+// Compares with what was expected; tells every difference. Pre: the specs name results.
+bool as_expected(Session& session, const std::vector<InputSpec>& expected, const std::vector<NamedTensor>& results,
+                 const Tolerance& tolerance, TensorFiles& files) {
+  Phase phase("comparing results");
+  bool good = true;
+  for (const InputSpec& spec : expected)
+    for (const NamedTensor& result : results) {
+      if (result.name != spec.name) continue;
+      Tensor wanted = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
+      if (auto difference = compare(result, wanted, tolerance)) {
+        session.tell(*difference);
+        good = false;
+      }
+    }
+  return good;
+}
+
+void require_results(const std::vector<InputSpec>& expected, const std::vector<DeclaredOutput>& declared) {
+  std::vector<std::string> names;
+  for (const DeclaredOutput& output : declared) names.push_back(output.name);
+  for (const InputSpec& spec : expected) {
+    if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
+    auto near = did_you_mean(spec.name, names);
+    throw Failure{
+        exit_code::wrong_command_line,
+        Diagnostic(Code::output_spec, Span{},
+                   fmt::format("the program has no result `{}`, which --expect names", spec.name))
+            .help(near ? "did you mean `" + *near + "`?" : fmt::format("its results are {}", fmt::join(names, ", ")))};
+  }
+}
+
+EngineOptions engine_of(Session& session, const RunOptions& options) {
+  EngineOptions engine = options.engine;
+  read_machine(session, engine);
+  engine.strict_fp = options.what.source.strict_fp;
+  engine.verify = options.what.passes.verify;
+  return engine;
+}
+
+// Where the tasks of native code cannot be certified, an earlier program is run, and at last the graph is interpreted, which
+// takes no step that would have to be certified.
+Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine, bool go_on) {
+  while (true) {
+    try {
+      return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
+    } catch (const UnjustifiedStep& fault) {
+      if (!go_on || session.reads_stage) throw;
+      warn_of_a_step_left_out(session, fault);
+    }
+    if (runnable.earlier.empty()) {
+      engine.engine = "interp";
+    } else {
+      runnable.compiled.program = std::move(runnable.earlier.back());
+      runnable.earlier.pop_back();
+    }
+  }
+}
+
+LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine, bool go_on) {
+  auto runnable = std::make_shared<Runnable>(std::move(made));
+  const ir::Program& program = runnable->compiled.program;
+  const ir::Graph& graph = program[program.main];
+  LoadedProgram result;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
+  result.run = [&session, engine, runnable, go_on] { return evaluate_or_go_back(session, *runnable, engine, go_on); };
+  return result;
+}
+
+int run(Session& session, const RunOptions& options) {
+  TensorFiles files;
+  std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
+  std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
+  LoadedProgram program = loaded ? std::move(*loaded)
+                                 : compiled_program(session, make_runnable(session, options.what, files),
+                                                    engine_of(session, options), !options.what.source.require_proof);
+  const std::vector<DeclaredOutput>& declared = program.outputs;
+  check_outputs(outputs, declared, files.paths());
+  std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
+  require_results(expected, declared);
+
+  auto [tensors, summary] = program.run();
+  files.require_intact();
+  std::vector<NamedTensor> results;
+  for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});
+  // Before anything is published: files of an earlier run are not replaced by results that are known to be wrong.
+  if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
+  if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
+  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.tell(summary_text(summary));
+  return exit_code::done;
+}
+
+}  // namespace
+
+Action declare_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  options->what.go_on = true;
+  add_runnable_options(app, options->what);
+  app.add_option("-o,--output", options->outputs,
+                 "A result: Y=@y.npy, @all.npz, Y=- (printed, as all are without this option); may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--expect", options->expected,
+                 "What a result must be, in the form of an input; if it differs, exit code 5")
+      ->allow_extra_args(false);
+  add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; of f16 1e-3, of bf16 1e-2",
+                        "1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16");
+  add_engine_options(app, options->engine);
+  app.add_flag_function(
+      "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
+      "Say in one line how long it ran, on how many threads and how fast; on a terminal that is said anyway");
+  return [options](Session& session) {
+    options->what.source.no_cache = options->engine.cache.without;
+    return run(session, *options);
+  };
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,141 @@
+// tapc sharding FILE: how every value of a program is sharded once what its author said has spread, and what that takes on a
+// device.
+//
+//   tapc sharding mlp.tap                      X  f32[1024, 1024]  pod[{data}, {}]  f32[256, 1024], 1 MiB
+//   tapc sharding mlp.tap --strategy=basic     only what contradicts nothing
+//   tapc sharding mlp.tap --device=5           X  f32[1024, 1024]  pod[{data}, {}]  [256..512, 0..1024], 1 MiB
+//   tapc sharding mlp.tap --moves              Y  all_reduce {model} -> pod[{data}, {}]  3072 bytes
+//   tapc sharding mlp.tap --plan               split H dim i into 4 over pod.data
+//   tapc sharding mlp.tap --from onnx-json f   specs of ONNX's formalism, checked and inferred (onnx_sharding.h)
+//   tapc sharding mlp.tap --to onnx-json       ours as such specs
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/commands/command.h"
+#include "compiler/driver/failures.h"
+#include "compiler/driver/onnx_sharding.h"
+#include "compiler/driver/propagated_file.h"
+#include "compiler/driver/show/sharding_moves.h"
+#include "ir/plan.h"
+#include "ir/text.h"
+#include "passes/shardings/plan_shardings.h"
+
+namespace tap::driver {
+namespace {
+
+struct ShardingOptions {
+  std::string file, strategy = "aggressive";
+  bool conservative = false, open = false, graph = false, moves = false, plan = false;
+  std::optional<std::int64_t> device;
+  std::vector<std::string> from;  // onnx-json and a file, or nothing
+  std::string to, on_unsupported = "error", reduced = "all";
+  SourceOptions source;
+};
+
+// As a plan for `--plan`; what of the shardings it cannot say is told.
+ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
+  passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
+  for (const passes::LeftWhole& left : sharded.left)
+    session.tell(Diagnostic(Code::pass_declined, Span{}, to_string(left)));
+  return std::move(sharded.plan);
+}
+
+// The program that the plan is for declares no mesh of what the specs say: their devices are listed.
+ir::Plan without_meshes(ir::Plan plan, const ir::Program& program) {
+  for (ir::Decision& decision : plan.decisions)
+    if (auto* split = std::get_if<ir::PlannedSplit>(&decision); split && split->axis)
+      *split = passes::listed(*split, program);
+  return plan;
+}
+
+OnnxChoices onnx_choices(const ShardingOptions& options) {
+  return {options.on_unsupported == "error",
+          options.reduced == "all" ? passes::onnx::Reduced::on_all : passes::onnx::Reduced::on_one, options.plan,
+          !options.graph && !options.moves};
+}
+
+void refuse_implicit_moves(const ShardingOptions& options, const ir::Program& program) {
+  if (!options.source.no_implicit_reshard) return;
+  if (auto moves = implicit_moves(program, true)) throw Failure{exit_code::wrong_program, std::move(*moves)};
+}
+
+// The shardings that a file of specs gives, instead of those that the program states and that spread.
+int from_specs(Session& session, const ShardingOptions& options) {
+  OnnxProgram found =
+      read_onnx_shardings(session, options.file, options.source, options.from.back(), onnx_choices(options));
+  refuse_implicit_moves(options, found.program);
+  if (!options.to.empty()) session.print(onnx_json_of(session, found.program, onnx_choices(options), found.listed));
+  else if (options.plan)
+    session.print(ir::print(without_meshes(plan_of(session, found.program, found.listed), found.program)));
+  else if (options.moves) session.print(list_moves(found.program));
+  else session.print(options.graph ? ir::print(found.program) : list_specs(found));
+  return exit_code::done;
+}
+
+int sharding(Session& session, const ShardingOptions& options) {
+  if (!options.from.empty()) {
+    if (options.from.front() != "onnx-json")
+      throw Failure{
+          exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{}, fmt::format("`--from` knows no format `{}`", options.from.front()))
+              .help("`--from onnx-json SPECS`")};
+    return from_specs(session, options);
+  }
+  passes::PropagationOptions how;
+  how.strategy = options.strategy == "basic" ? passes::Strategy::basic : passes::Strategy::aggressive;
+  how.conservative = options.conservative;
+  how.finish = !options.open;
+  if (options.plan) how.prepare = false;  // the program stays as the plan will find it
+  PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
+  const ir::Program& program = propagated.found.program;
+  refuse_implicit_moves(options, program);
+  if (options.plan) session.print(ir::print(plan_of(session, program)));
+  else if (options.moves) session.print(list_moves(program));
+  else if (!options.to.empty()) session.print(onnx_json_of(session, program, onnx_choices(options)));
+  else if (options.device) session.print(list_shardings_on(program, *options.device));
+  else session.print(options.graph ? ir::print(program) : list_shardings(program));
+  return exit_code::done;
+}
+
+void declare_onnx(CLI::App& app, ShardingOptions& options) {
+  app.add_option("--from", options.from,
+                 "onnx-json SPECS: the shardings that this file of ONNX sharding specs gives, checked and inferred")
+      ->type_name("FORMAT SPECS")
+      ->type_size(2)
+      ->expected(1)
+      ->check([](const std::string& word) { return word.empty() ? "a format and a file are wanted" : ""; });
+  app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs, instead")
+      ->check(CLI::IsMember({"onnx-json"}));
+  app.add_option("--on-unsupported", options.on_unsupported,
+                 "error (default) or fallback: what of the specs is more than we do is an error, or unsharded")
+      ->check(CLI::IsMember({"error", "fallback"}));
+  app.add_option("--reduced", options.reduced,
+                 "all (default) or one: a sharded reduction's result is on all devices that took part, or on one")
+      ->check(CLI::IsMember({"all", "one"}));
+}
+
+}  // namespace
+
+Action declare_sharding(CLI::App& app) {
+  auto options = std::make_shared<ShardingOptions>();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage")->required();
+  app.add_option("--strategy", options->strategy,
+                 "aggressive (default): conflicts within an operation are decided by size; basic: they stop both")
+      ->check(CLI::IsMember({"basic", "aggressive"}));
+  app.add_flag("--conservative", options->conservative, "Spread whole axes only, and not through what moves cells");
+  app.add_flag("--open", options->open,
+               "Leave dims open that could be cut further, and inputs and results as they come out");
+  app.add_flag("--moves", options->moves, "List the collectives that operations take, with their bytes, instead");
+  app.add_flag("--plan", options->plan,
+               "Print the plan that follows the shardings, for --plan of other commands, instead");
+  app.add_option("--device", options->device, "List the box that this device holds of each value, instead")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
+  declare_onnx(app, *options);
+  add_source_options(app, options->source);
+  add_reshard_option(app, options->source);
+  add_shape_option(app, options->source);
+  return [options](Session& session) { return sharding(session, *options); };
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,19 @@
+// A monoid as `tapc ops argmax` shows it: its components, identity and combination as they are written, and how its laws are
+// known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/driver/session.h"
+#include "compiler/frontend/syntax/ast.h"
+
+namespace tap::driver {
+
+std::vector<const ast::MonoidDecl*> monoids_of(const ast::Module& module);
+
+// `file` is the file that declares it; `library` says that it is the standard library.
+std::string describe_monoid(Session& session, const ast::Module& module, const ast::MonoidDecl& monoid, FileId file,
+                            bool library);
+
+}  // namespace tap::driver

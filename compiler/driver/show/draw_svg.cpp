@@ -1,0 +1,95 @@
+// SVG with a layout of our own, so that nothing needs to be installed to see a graph.
+#include <fmt/format.h>
+
+#include "compiler/driver/show/drawing.h"
+#include "compiler/driver/show/layered_layout.h"
+
+namespace tap::driver {
+namespace {
+
+constexpr double character = 6.6;  // width of a character of the font at this size
+constexpr double line_height = 15;
+constexpr double padding = 9;
+constexpr std::size_t longest_label = 48;
+
+std::string_view fill_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::input: return "#dbeafe";
+    case NodeKind::constant: return "#e5e7eb";
+    case NodeKind::output: return "#dcfce7";
+    case NodeKind::operation: return "#ffffff";
+  }
+  return "";
+}
+
+// Code points, not bytes.
+std::size_t length_of(std::string_view text) {
+  std::size_t count = 0;
+  for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return count;
+}
+
+std::string shortened(const std::string& text) {
+  if (length_of(text) <= longest_label) return text;
+  std::size_t at = 0;
+  for (std::size_t count = 0; at < text.size(); ++at)
+    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && ++count == longest_label) break;
+  return text.substr(0, at) + "…";
+}
+
+Size size_of(const DrawnNode& node) {
+  std::size_t longest = 4;
+  for (const std::string& line : node.lines) longest = std::max(longest, length_of(shortened(line)));
+  return {static_cast<double>(longest) * character + 2 * padding,
+          static_cast<double>(node.lines.size()) * line_height + 2 * padding};
+}
+
+std::string draw_node(const DrawnNode& node, Place place, Size size) {
+  std::string text = fmt::format(
+      R"(  <g class="{}"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="#374151"/>)",
+      name_of(node.kind), place.x - size.width / 2, place.y - size.height / 2, size.width, size.height,
+      node.kind == NodeKind::operation ? 3 : 10, fill_of(node.kind));
+  double y = place.y - size.height / 2 + padding + 11;
+  for (std::size_t i = 0; i < node.lines.size(); ++i, y += line_height)
+    text += fmt::format(R"(<text x="{:.1f}" y="{:.1f}"{}>{}</text>)", place.x, y,
+                        i == 0 ? R"( font-weight="bold")" : R"( fill="#4b5563")", xml_text(shortened(node.lines[i])));
+  return text + "</g>\n";
+}
+
+// A curve that leaves downwards and arrives from above; its title is the value's type, shown by browsers on hovering.
+std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::vector<Size>& sizes) {
+  Place from = layout.places[edge.from], to = layout.places[edge.to];
+  from.y += sizes[edge.from].height / 2;
+  to.y -= sizes[edge.to].height / 2 + 6;
+  double bend = (to.y - from.y) / 2;
+  return fmt::format(
+      R"_(  <path d="M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}" marker-end="url(#arrow)"><title>{}</title></path>)_"
+      "\n",
+      from.x, from.y, from.x, from.y + bend, to.x, to.y - bend, to.x, to.y, xml_text(edge.label));
+}
+
+}  // namespace
+
+std::string to_svg(const Drawing& drawing) {
+  std::vector<Size> sizes;
+  for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  for (const DrawnEdge& edge : drawing.edges) edges.emplace_back(edge.from, edge.to);
+  Layout layout = lay_out(sizes, edges);
+
+  std::string text = fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}">
+  <title>{2}</title>
+  <defs><marker id="arrow" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#374151"/></marker></defs>
+  <rect width="100%" height="100%" fill="#ffffff"/>
+  <g fill="none" stroke="#374151">
+)",
+      layout.size.width, layout.size.height, xml_text(drawing.title));
+  for (const DrawnEdge& edge : drawing.edges) text += draw_edge(edge, layout, sizes);
+  text += "  </g>\n  <g font-family=\"ui-monospace, monospace\" font-size=\"11\" text-anchor=\"middle\">\n";
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
+    text += draw_node(drawing.nodes[i], layout.places[i], sizes[i]);
+  return text + "  </g>\n</svg>\n";
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,125 @@
+#include "compiler/driver/show/listing_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/show/written_operations.h"
+#include "ir/block_graph.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/shardings/device_places.h"
+#include "support/plural.h"
+
+namespace tap::driver {
+namespace {
+
+constexpr std::int64_t uncounted = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? uncounted : result;
+}
+std::string count_text(std::int64_t count) { return count == uncounted ? "2^63 or more" : std::to_string(count); }
+
+// The blocks of an operation: on each device, those of the dims that no device tells.
+struct Listed {
+  std::int64_t count = 1;
+  std::string factors;  // 4096 × 64
+
+  void times(std::int64_t more) {
+    if (more == 1) return;
+    count = product(count, more);
+    factors += (factors.empty() ? "" : " × ") + std::to_string(more);
+  }
+};
+
+Listed listed(const ir::Program& program, const ir::Operation& operation) {
+  const ir::Operator& op = program[operation.op];
+  const ir::DevicePlaces places(program, operation);
+  Listed all;
+  if (!places.everywhere()) all.times(places.count());
+  if (op.transfer()) return all;  // moves all blocks of a device at once
+  for (std::uint32_t d : application_dims(op, operation)) {
+    const bool by_device = std::ranges::any_of(
+        operation.placements, [d](const ir::BlockPlacement& p) { return p.dim == d && on_devices(p); });
+    if (!by_device) all.times(op.dims[d].range.size());
+  }
+  return all;
+}
+
+TooManyBlocks refused_list(const std::string& name, const std::string& what) {
+  Diagnostic diagnostic(Code::plan_not_applicable, Span{}, what);
+  diagnostic.help("cut it into fewer blocks; a block may be large, and `tapc verify --stage=sharded` lists none");
+  return {std::move(diagnostic), name};
+}
+
+// As people write it: a plain number, however large.
+std::string decimal(unsigned __int128 n) {
+  std::string text;
+  do text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(n % 10)));
+  while ((n /= 10) != 0);
+  return text;
+}
+
+}  // namespace
+
+TooManyBlocks::TooManyBlocks(Diagnostic diagnostic, std::string operation)
+    : Failure{exit_code::wrong_program, std::move(diagnostic)}, operation(std::move(operation)) {}
+
+void tell(const Session& session, const TooManyBlocks& refused) {
+  Diagnostic diagnostic = refused.diagnostic;
+  diagnostic.span = written_at(session.operations, refused.operation);
+  for (std::size_t d = 0; session.plan && d < session.plan->decisions.size(); ++d)
+    for (const ir::TextPart& part : session.plan->decisions[d])
+      if (part.part == ir::PlanPart::operation && part.name == refused.operation)
+        diagnostic.span = {session.plan->file, static_cast<std::uint32_t>(part.begin),
+                           static_cast<std::uint32_t>(part.end)};
+  session.tell(diagnostic);
+}
+
+void require_listable(const ir::Program& program) {
+  std::int64_t in_all = 0, most = 0;
+  std::string most_of;
+  for (const auto& [id, path] : graph_paths(program)) {
+    const ir::Graph& graph = program[id];
+    const std::vector<std::string> names = operation_names(graph);
+    for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+      const Listed all = listed(program, graph.operations[o]);
+      const std::string name = path + names[o];
+      if (all.count > most_listed)
+        throw refused_list(
+            name, fmt::format("`{}` is cut into {} = {} blocks; at most {} of an operation can be listed", name,
+                              all.factors, count_text(all.count), most_listed));
+      if (all.count > most) most = all.count, most_of = name;
+      in_all += all.count;
+      if (in_all > most_listed_in_all)
+        throw refused_list(
+            most_of, fmt::format("the program's operations are cut into more than {} blocks together, and `{}` into "
+                                 "{} of them; more cannot be listed",
+                                 most_listed_in_all, most_of, plural(most, "block")));
+    }
+  }
+}
+
+void require_addressable(const ir::Program& program) {
+  for (const auto& [id, path] : graph_paths(program))
+    for (const ir::Value& value : program[id].values) {
+      unsigned __int128 bytes = size_of(value.type.element);
+      bool fits = true;
+      for (std::int64_t extent : value.type.shape) fits = fits && extent != 0;
+      if (!fits) continue;  // no cells
+      for (std::int64_t extent : value.type.shape)
+        if (bytes <= static_cast<unsigned __int128>(uncounted)) bytes *= static_cast<unsigned __int128>(extent);
+      if (bytes <= static_cast<unsigned __int128>(uncounted)) continue;
+      throw Failure{exit_code::resource,
+                    Diagnostic(Code::out_of_memory, Span{},
+                               fmt::format("`{}{}` is {}, which takes {} bytes; memory has at most {}", path,
+                                           value.name, to_string(value.type), decimal(bytes), uncounted))
+                        .help("smaller sizes, as by --dim; what needs no memory, as `tapc verify --stage=sharded`, "
+                              "takes these, too")};
+    }
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,281 @@
+#include "compiler/driver/show/sharding_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "compiler/driver/failures.h"
+#include "compiler/driver/work.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "support/plural.h"
+
+namespace tap::driver {
+namespace {
+
+using ir::GraphId;
+using ir::Sharding;
+using ir::ValueId;
+
+// 640 bytes, 1.5 MiB: large sums need no more digits.
+std::string amount(double bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (bytes < 1024) return plural(static_cast<std::uint64_t>(bytes), "byte");
+  std::size_t unit = 0;
+  for (bytes /= 1024; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+  return fmt::format("{:.4g} {}", bytes, units[unit]);
+}
+
+// The largest part of a value that one device holds.
+ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
+  if (!value.sharding) return value.type;
+  return {value.type.element,
+          local_shape(*find_mesh(program, value.sharding->mesh), *value.sharding, value.type.shape)};
+}
+
+// Nothing where it is on other devices.
+std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value, std::int64_t device) {
+  if (!value.sharding) return ir::Box::of_shape(value.type.shape);
+  const ir::Mesh& mesh = *find_mesh(program, value.sharding->mesh);
+  const std::int64_t place = ir::place_of(mesh, device);
+  if (place < 0) return std::nullopt;
+  return ir::box_at(mesh, *value.sharding, value.type.shape, place);
+}
+
+std::string mesh_lines(const ir::Program& program) {
+  std::string text;
+  for (const ir::Mesh& mesh : program.meshes) {
+    std::string axes;
+    for (const ir::MeshAxis& axis : mesh.axes)
+      axes += fmt::format("{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.size);
+    text += fmt::format("mesh {} [{}], {}\n", mesh.name, axes,
+                        plural(static_cast<std::uint64_t>(device_count(mesh)), "device"));
+  }
+  return text;
+}
+
+struct Row {
+  std::string name, type, sharding, local;
+};
+
+std::string table(const std::vector<Row>& rows) {
+  std::size_t names = 0, types = 0, shardings = 0;
+  for (const Row& row : rows) {
+    names = std::max(names, row.name.size());
+    types = std::max(types, row.type.size());
+    shardings = std::max(shardings, row.sharding.size());
+  }
+  std::string text;
+  for (const Row& row : rows)
+    text +=
+        fmt::format("{:{}}  {:{}}  {:{}}  {}\n", row.name, names, row.type, types, row.sharding, shardings, row.local);
+  return text;
+}
+
+struct Sum {
+  double whole = 0, local = 0;
+  void add(const ir::Program& program, const ir::Value& value) {
+    whole += bytes_of(value.type);
+    local += bytes_of(on_a_device(program, value));
+  }
+};
+
+std::string sums(const ir::Program& program, const ir::Graph& graph) {
+  Sum inputs, outputs, all;
+  for (ValueId v : graph.inputs) inputs.add(program, graph[v]);
+  for (ValueId v : graph.outputs) outputs.add(program, graph[v]);
+  for (const ir::Value& value : graph.values) all.add(program, value);
+  std::string text;
+  for (const auto& [what, sum] : {std::pair("inputs", inputs), {"results", outputs}, {"all values", all}})
+    text += fmt::format("{}: {} on a device, of {}\n", what, amount(sum.local), amount(sum.whole));
+  return text;
+}
+
+// Follows the origins of one axis of a value back to what was written.
+class Reasons {
+ public:
+  Reasons(const Session& session, const passes::Propagated& found, const ValuePlaces& places)
+      : session_(session), found_(found), program_(found.program), places_(places) {}
+
+  std::string of(GraphId graph, ValueId value, std::uint32_t dim, const ir::AxisRef& axis) {
+    std::vector<std::string> way;
+    while (const passes::Origin* origin = way.size() < found_.origins.size() ? origin_of(graph, value, dim, axis)
+                                                                             : nullptr) {
+      std::string by = origin->operation ? "by the operation that writes " + written_by(graph, *origin->operation)
+                                         : std::string("which is tied to it");
+      if (!origin->from) {
+        way.push_back(fmt::format("{} has it {}", name(graph, value), by));
+        return told(way);
+      }
+      way.push_back(fmt::format("{} has it from {}, {}", name(graph, value),
+                                name(origin->from->first, origin->from->second), by));
+      std::tie(graph, value) = *origin->from;
+      dim = any_dim;
+    }
+    way.push_back(fmt::format("{} was given it{}", name(graph, value), place(graph, value)));
+    return told(way);
+  }
+
+ private:
+  static constexpr std::uint32_t any_dim = ~0u;
+  static constexpr std::size_t shown = 8;  // steps of a long way at its start; the last one is always told
+
+  static std::string told(const std::vector<std::string>& way) {
+    std::string text;
+    for (std::size_t k = 0; k < way.size(); ++k) {
+      if (k < shown || k + 1 == way.size()) text += "    " + way[k] + "\n";
+      else if (k == shown) text += fmt::format("    … {} more\n", plural(way.size() - shown - 1, "step"));
+    }
+    return text;
+  }
+
+  const passes::Origin* origin_of(GraphId graph, ValueId value, std::uint32_t dim, const ir::AxisRef& axis) const {
+    for (const passes::Origin& origin : found_.origins) {
+      if (origin.graph != graph || origin.value != value || (dim != any_dim && origin.dim != dim)) continue;
+      const auto& sharding = program_[graph][value].sharding;
+      if (sharding && overlap(*find_mesh(program_, sharding->mesh), origin.axis, axis)) return &origin;
+    }
+    return nullptr;
+  }
+  std::string name(GraphId graph, ValueId value) const { return "`" + program_[graph][value].name + "`"; }
+  std::string written_by(GraphId graph, ir::OperationId operation) const {
+    const ir::Operation& written = program_[graph][operation];
+    return written.results.empty() ? "nothing" : name(graph, written.results[0]);
+  }
+  std::string place(GraphId graph, ValueId value) const {
+    auto at = places_.find(program_[graph][value].name);
+    if (at == places_.end() || !at->second.valid()) return "";
+    const SourceFile& file = session_.sources.file(at->second.file);
+    Position position = file.position(at->second.begin);
+    return fmt::format(", at {}:{}:{}", file.path(), position.line, position.column);
+  }
+
+  const Session& session_;
+  const passes::Propagated& found_;
+  const ir::Program& program_;
+  const ValuePlaces& places_;
+};
+
+// What reached an input or a result of the program, and was cut back in the end.
+std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId graph, ValueId value) {
+  const Sharding& sharding = *found.program[graph][value].sharding;
+  const ir::Mesh& mesh = *find_mesh(found.program, sharding.mesh);
+  std::vector<std::string> lines;
+  for (const passes::Origin& origin : found.origins) {
+    if (origin.graph != graph || origin.value != value) continue;
+    const ir::Axes& kept = sharding.dims[origin.dim].axes;
+    if (std::any_of(kept.begin(), kept.end(), [&](const ir::AxisRef& a) { return overlap(mesh, a, origin.axis); }))
+      continue;
+    std::string line = fmt::format(
+        "  axis {} could be cut by {}, too, but what nobody gave an input or a result of the program cuts it evenly "
+        "and by whole "
+        "axes, or not at all\n",
+        origin.dim, to_string(origin.axis));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
+std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId graph, ValueId value) {
+  const ir::Value& about = program[graph][value];
+  const ir::Mesh& mesh = *find_mesh(program, about.sharding->mesh);
+  double local = bytes_of(on_a_device(program, about));
+  std::string text;
+  for (std::uint32_t d = 0; d < about.sharding->dims.size(); ++d)
+    for (const ir::AxisRef& axis : about.sharding->dims[d].axes) {
+      Sharding without_it = *about.sharding;
+      std::erase(without_it.dims[d].axes, axis);
+      ir::Value other{about.name, about.type, false, without_it};
+      text += fmt::format("  axis {} is cut by {}; without that a device would hold {} more\n", d, to_string(axis),
+                          amount(bytes_of(on_a_device(program, other)) - local));
+      text += reasons.of(graph, value, d, axis);
+    }
+  if (text.empty()) return "  nothing cuts it: every device holds all of it\n";
+  return text + fmt::format("  replicated, each of {} would hold {}\n",
+                            plural(static_cast<std::uint64_t>(device_count(mesh)), "device"),
+                            amount(bytes_of(about.type)));
+}
+
+// Of every graph, what a device has of each value.
+std::string tables(const ir::Program& program, const std::function<std::string(const ir::Value&)>& on_device) {
+  std::string text;
+  for (const auto& [graph, path] : ir::graph_paths(program)) {
+    std::vector<Row> rows;
+    for (const ir::Value& value : program[graph].values)
+      rows.push_back({path + value.name, to_string(value.type),
+                      value.sharding ? to_string(*value.sharding) : "not sharded", on_device(value)});
+    text += "\n" + table(rows);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string list_shardings(const ir::Program& program) {
+  auto largest = [&](const ir::Value& value) {
+    const ir::TensorType local = on_a_device(program, value);
+    return fmt::format("{}, {}", to_string(local), amount(bytes_of(local)));
+  };
+  return mesh_lines(program) + tables(program, largest) + "\n" + sums(program, program[program.main]);
+}
+
+std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
+  auto has_it = [device](const ir::Mesh& mesh) { return ir::place_of(mesh, device) >= 0; };
+  if (std::none_of(program.meshes.begin(), program.meshes.end(), has_it))
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{}, fmt::format("no mesh of the program has a device {}", device))
+                      .help("devices are counted from 0, unless a mesh lists their ids")};
+  double sum = 0;
+  auto held = [&](const ir::Value& value) {
+    const std::optional<ir::Box> box = box_on(program, value, device);
+    if (!box || box->empty()) return std::string("nothing");
+    const double bytes = bytes_of({value.type.element, box->shape()});
+    sum += bytes;
+    return fmt::format("{}, {}", to_string(*box), amount(bytes));
+  };
+  const std::string text = mesh_lines(program) + tables(program, held);
+  return fmt::format("{}\nall values: {} on device {}\n", text, amount(sum), device);
+}
+
+ValuePlaces places_of_values(const Compiled& compiled) {
+  ValuePlaces places;
+  for (std::size_t g = 0; g < compiled.provenance.graphs.size() && g < compiled.program.graphs.size(); ++g)
+    for (std::size_t v = 0; v < compiled.provenance.graphs[g].values.size(); ++v)
+      places.try_emplace(compiled.program.graphs[g].values[v].name, compiled.provenance.graphs[g].values[v]);
+  return places;
+}
+
+std::vector<std::string> names_of_values(const ir::Program& program) {
+  std::vector<std::string> names;
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (const ir::Value& value : program[graph].values) names.push_back(path + value.name);
+  return names;
+}
+
+std::string why_sharded(const Session& session, const passes::Propagated& found, const ValuePlaces& places,
+                        const std::string& name) {
+  const ir::Program& program = found.program;
+  Reasons reasons(session, found, places);
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) {
+      const ir::Value& value = program[graph].values[v];
+      if (path + value.name != name) continue;
+      ir::TensorType local = on_a_device(program, value);
+      std::string text = fmt::format("{}: {}{}\n", name, to_string(value.type),
+                                     value.sharding ? " @ " + to_string(*value.sharding) : ", not sharded");
+      if (!value.sharding)
+        return text + fmt::format("  no sharding that was given reaches it: every device holds {}\n",
+                                  amount(bytes_of(value.type)));
+      text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), amount(bytes_of(local)),
+                          amount(bytes_of(value.type)));
+      return text + axis_lines(reasons, program, graph, ir::ValueId(v)) +
+             lines_of_what_was_cut_back(found, graph, ir::ValueId(v));
+    }
+  return "";
+}
+
+}  // namespace tap::driver

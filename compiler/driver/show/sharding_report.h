@@ -1,0 +1,27 @@
+// What propagation made of a program, for people: the sharding of every value with its shape and bytes on a device, and why
+// one value is sharded as it is.
+#pragma once
+
+#include <string>
+
+#include "compiler/driver/session.h"
+#include "compiler/frontend/elaborate/compile.h"
+#include "passes/shardings/propagate.h"
+
+namespace tap::driver {
+
+// A line for each value of the main graph, and the sums; inner graphs follow with the path that leads to them.
+std::string list_shardings(const ir::Program& program);
+// The same with the box that this device holds of each. Throws Failure where it is in no mesh.
+std::string list_shardings_on(const ir::Program& program, std::int64_t device);
+
+// Where the values of the program that was written are, by name.
+using ValuePlaces = std::map<std::string, Span, std::less<>>;
+ValuePlaces places_of_values(const Compiled& compiled);
+
+// Empty if the program has no such value.
+std::string why_sharded(const Session& session, const passes::Propagated& found, const ValuePlaces& places,
+                        const std::string& name);
+std::vector<std::string> names_of_values(const ir::Program& program);
+
+}  // namespace tap::driver

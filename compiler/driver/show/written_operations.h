@@ -1,0 +1,20 @@
+// Where the operations of a program were written, by the names that they have after its calls are inlined: `H`, `H.m` in the
+// call that makes H, `u/v` in the body of an iterate.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compiler/frontend/elaborate/compile.h"
+
+namespace tap::driver {
+
+std::map<std::string, Span, std::less<>> written_operations(const Compiled& compiled);
+
+// Where its inputs are declared.
+std::map<std::string, Span, std::less<>> declared_inputs(const Compiled& compiled);
+
+// Of the operation, or of the call that it came from; invalid where neither is known.
+Span written_at(const std::map<std::string, Span, std::less<>>& operations, std::string_view name);
+
+}  // namespace tap::driver

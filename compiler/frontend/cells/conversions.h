@@ -1,0 +1,24 @@
+// What is offered where a value has another type than is wanted: a conversion that keeps its meaning.
+//
+//   y: f32[n], x: i32[n]     y[i] = x[i] / 2     f32(x[i]) / 2, for f32(x[i] / 2) would floor first
+//   y: i32[n], x: f32[n]     y[i] = x[i]         no i32(x[i]) that drops the fraction unasked; round or floor says which
+#pragma once
+
+#include "compiler/frontend/elaborate/session.h"
+
+namespace tap {
+
+inline bool is_arithmetic(ast::BinaryOp op) {
+  return op == ast::BinaryOp::add || op == ast::BinaryOp::sub || op == ast::BinaryOp::mul || op == ast::BinaryOp::div;
+}
+
+// Adds the help and its fix to `d`; a number becomes bool by a comparison.
+void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
+                      Diagnostic& d, const std::string& how = "convert it");
+
+// Help where a built-in reduction does not take its operand's type: `sum` of bool, `any` of numbers. `expected` is the type
+// that is wanted of the result.
+void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
+                         std::optional<ElementType> expected, Diagnostic& d);
+
+}  // namespace tap

@@ -1,0 +1,98 @@
+#include "compiler/frontend/cells/index_choices.h"
+
+#include "compiler/frontend/elaborate/sizes.h"
+
+namespace tap {
+namespace {
+
+// One way of a choice: if `condition` then the index is `index`. The last way has no condition.
+struct Way {
+  std::string condition, index;
+};
+
+class Ways {
+ public:
+  Ways(Session& session, IndexSpace& space, const Env& env) : session_(session), space_(space), env_(env) {}
+
+  // Empty if it is no choice between affine indices.
+  std::vector<Way> of(ast::ExprId index) {
+    const auto& node = env_[index].node;
+    if (auto* choice = std::get_if<ast::If>(&node)) {
+      if (!affine({choice->then_value, choice->else_value})) return {};
+      return {{text(choice->condition), text(choice->then_value)}, {"", text(choice->else_value)}};
+    }
+    auto* call = std::get_if<ast::Call>(&node);
+    return call && call->callee.size() == 1 && !call->has_params ? of_call(*call) : std::vector<Way>();
+  }
+
+ private:
+  std::vector<Way> of_call(const ast::Call& call) {
+    std::vector<ast::ExprId> args;
+    for (const auto& arg : call.args) args.push_back(arg.value);
+    const std::string& name = call.callee[0].text;
+    if (name == "abs" && args.size() == 1 && affine(args))
+      return {{text(args[0]) + " < 0", "-(" + text(args[0]) + ")"}, {"", text(args[0])}};
+    if ((name == "clamp" || name == "clip") && args.size() == 3) return between(args[0], args[1], args[2]);
+    if ((name != "min" && name != "max") || args.size() != 2) return {};
+    if (auto ways = of_both(name, args[0], args[1]); !ways.empty()) return ways;
+    if (!affine(args)) return {};
+    if (is_constant(args[0])) std::swap(args[0], args[1]);
+    return {{text(args[0]) + (name == "max" ? " < " : " > ") + text(args[1]), text(args[1])}, {"", text(args[0])}};
+  }
+
+  // min(max(i, lo), hi), either way around.
+  std::vector<Way> of_both(const std::string& name, ast::ExprId a, ast::ExprId b) {
+    for (auto [outer, inner] : {std::pair(a, b), std::pair(b, a)}) {
+      auto* call = std::get_if<ast::Call>(&env_[inner].node);
+      if (!call || call->callee.size() != 1 || call->args.size() != 2) continue;
+      if (call->callee[0].text != (name == "min" ? "max" : "min")) continue;
+      ast::ExprId index = call->args[0].value, bound = call->args[1].value;
+      if (affine({index}) && is_constant(index)) std::swap(index, bound);
+      return name == "min" ? between(index, bound, outer) : between(index, outer, bound);
+    }
+    return {};
+  }
+
+  std::vector<Way> between(ast::ExprId index, ast::ExprId lo, ast::ExprId hi) {
+    if (!affine({index, lo, hi})) return {};
+    return {{text(index) + " < " + text(lo), text(lo)}, {text(index) + " > " + text(hi), text(hi)}, {"", text(index)}};
+  }
+
+  bool affine(const std::vector<ast::ExprId>& ids) {
+    for (ast::ExprId id : ids)
+      if (!std::holds_alternative<VarAffine>(space_.value_of(env_, id))) return false;
+    return true;
+  }
+  bool is_constant(ast::ExprId id) { return std::get<VarAffine>(space_.value_of(env_, id)).is_constant(); }
+
+  std::string text(ast::ExprId id) const { return std::string(session_.sources.text(env_[id].span)); }
+
+  Session& session_;
+  IndexSpace& space_;
+  const Env& env_;
+};
+
+}  // namespace
+
+Diagnostic not_affine(Session& session, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
+                      const NotAffine& why) {
+  Diagnostic d(Code::not_affine, why.span, why.message);
+  Span whole = env[read].span, part = env[index].span;
+  std::vector<Way> ways = why.span == part ? Ways(session, space, env).of(index) : std::vector<Way>();
+  if (ways.empty()) {
+    d.help(!why.help.empty()
+               ? why.help
+               : "a position that is computed is data: write it as a tensor, `at[i] = …`, and read `x[at[i]]`");
+    return d;
+  }
+  std::string text(session.sources.text(whole)), mend;
+  for (const Way& way : ways) {
+    std::string cell = text;
+    cell.replace(part.begin - whole.begin, part.end - part.begin, way.index);
+    mend += way.condition.empty() ? cell : "if " + way.condition + " then " + cell + " else ";
+  }
+  d.help("choose between reads, each with an affine index: " + quoted(mend)).fix(whole, "(" + mend + ")");
+  return d;
+}
+
+}  // namespace tap

@@ -1,0 +1,14 @@
+// Indices that are computed by a choice or a function, where each way alone would be affine: what to write instead.
+//
+//   x[max(i - 1, 0)]      if i - 1 < 0 then x[0] else x[i - 1]
+#pragma once
+
+#include "compiler/frontend/cells/index_space.h"
+
+namespace tap {
+
+// What is wrong with an index that is not affine. `read`: the cell that is read, with this index in it.
+Diagnostic not_affine(Session& session, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
+                      const NotAffine& why);
+
+}  // namespace tap

@@ -1,0 +1,125 @@
+#include "compiler/frontend/cells/index_space.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/elaborate/sizes.h"
+
+namespace tap {
+
+void IndexSpace::solve() {
+  solve_packs();
+  left_ = in_order(left_order_);
+  for (auto& [key, scoped] : scoped_)
+    if (scoped.vars.empty()) scoped.vars = in_order(scoped.bound);
+  solve_ranges();
+  places_done_ = places_.size();
+}
+
+std::vector<VarId> IndexSpace::in_order(const std::vector<std::pair<bool, std::uint32_t>>& bound) const {
+  std::vector<VarId> vars;
+  for (auto [is_pack, number] : bound) {
+    if (is_pack) vars.insert(vars.end(), packs_[number].vars.begin(), packs_[number].vars.end());
+    else vars.push_back(VarId(number));
+  }
+  return vars;
+}
+
+// The size of one of the tensors that are indexed, by its dim's name if it has one: what an example of a range ends at.
+static std::string some_size(const std::vector<IndexedAt>& places) {
+  for (const IndexedAt& at : places) {
+    if (!at.shape || at.shape->empty()) continue;
+    std::string found;
+    for (const Env* env = at.env; env; env = env->parent)
+      for (const auto& [name, entity] : env->names)
+        if (auto* dim = std::get_if<DimEntity>(&entity); dim && dim->size == at.shape->back())
+          if (found.empty() || name < found) found = name;
+    return found.empty() ? std::to_string(at.shape->back()) : found;
+  }
+  return "4";
+}
+
+void IndexSpace::solve_ranges() {
+  for (std::size_t i = places_done_; i < places_.size(); ++i) {
+    const IndexedAt& at = places_[i];
+    if (!at.shape) continue;
+    std::vector<AxisIndex> axes = expand(at);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+      if (axes[axis].kind == AxisIndex::Kind::variable)
+        candidates_[axes[axis].var.index()].push_back({(*at.shape)[axis], axes[axis].span, at.left, at.bounded});
+  }
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    for (std::size_t i = 0; i < vars_.size(); ++i)  // resolving may add a counter
+      if (!vars_[i].resolved && vars_[i].lo) progress |= resolve_written(VarId(i));
+    if (progress) continue;
+    for (std::size_t i = 0; i < vars_.size() && !progress; ++i) {
+      IndexVar& var = vars_[i];
+      if (var.resolved || var.lo) continue;
+      // The left dims decide; else the reads; else the bounded reads.
+      auto weight = [](const Candidate& c) { return c.left ? 0 : c.bounded ? 2 : 1; };
+      const Candidate* chosen = nullptr;
+      for (const auto& c : candidates_[i])
+        if (!chosen || weight(c) < weight(*chosen)) chosen = &c;
+      if (!chosen) {
+        std::string range = var.name + " in 0.." + some_size(places_);
+        session_.fail(Diagnostic(Code::range_unknown, var.span,
+                                 "the range of " + quoted(var.name) + " is not known: it stands alone in no dim" +
+                                     (var.role == VarRole::left ? " that is written or read" : " that is read"))
+                          .help("write it, for example " +
+                                quoted(var.role == VarRole::left ? "… for " + range : "sum[" + range + "]")));
+      }
+      for (const auto& c : candidates_[i])
+        if (weight(c) == weight(*chosen) && c.size != chosen->size)
+          session_.fail(Diagnostic(Code::range_disagrees, c.span,
+                                   "the range of " + quoted(var.name) + " would be 0.." + std::to_string(c.size) +
+                                       " here and 0.." + std::to_string(chosen->size) + " elsewhere")
+                            .at_caret("size " + std::to_string(c.size))
+                            .label(chosen->span, "size " + std::to_string(chosen->size))
+                            .help("write the range that is meant: " +
+                                  quoted(var.name + " in 0.." + std::to_string(std::min(c.size, chosen->size)))));
+      var.range = {0, chosen->size};
+      var.resolved = true;
+      progress = true;
+    }
+  }
+  for (const auto& var : vars_)
+    if (!var.resolved)
+      session_.fail(
+          Diagnostic(Code::cyclic_definition, var.span, "the range of " + quoted(var.name) + " depends on itself"));
+}
+
+// Bounds that are constant give a range; bounds that follow other variables also give constraints.
+bool IndexSpace::resolve_written(VarId self) {
+  auto bound = [&](ast::ExprId id) {
+    const std::string name = vars_[self.index()].name;
+    IndexValue value = value_of(*vars_[self.index()].bounds_env, id);
+    if (auto* data = std::get_if<DependsOnData>(&value))
+      session_.fail(
+          Diagnostic(Code::not_affine, data->span,
+                     "the bound of " + quoted(name) + " depends on data; bounds are affine in index variables"));
+    if (auto* no = std::get_if<NotAffine>(&value))
+      session_.fail(Diagnostic(Code::not_affine, no->span, no->message)
+                        .help(!no->help.empty() ? no->help
+                                                : "let the range be affine and wide, and bound the read, `sum[k in i - "
+                                                  "1..i + 2] x[k else 0]`, or choose, `if k < m then x[k] else 0`"));
+    return std::get<VarAffine>(value);
+  };
+  VarAffine lo = bound(*vars_[self.index()].lo), hi = bound(*vars_[self.index()].hi);
+  IndexVar& var = vars_[self.index()];
+  for (const auto& [other, coefficient] : lo.terms)
+    if (!vars_[other.index()].resolved) return false;
+  for (const auto& [other, coefficient] : hi.terms)
+    if (!vars_[other.index()].resolved) return false;
+  ir::Range low = bounds(lo), high = bounds(hi);
+  if (low.empty() || high.empty()) var.range = {0, 0};
+  else var.range = {low.lo, std::max(low.lo, high.hi - 1)};
+  countable(session_, var.range, join((*var.bounds_env)[*var.lo].span, (*var.bounds_env)[*var.hi].span));
+  VarAffine me{{{self, 1}}, 0};
+  if (!lo.is_constant()) var.constraints.push_back(me - lo);
+  if (!hi.is_constant()) var.constraints.push_back(hi - me - VarAffine{{}, 1});
+  var.resolved = true;
+  return true;
+}
+
+}  // namespace tap

@@ -1,0 +1,18 @@
+// The conditions of a `where` at one call, and what is told of one that does not hold:
+//
+//   roll<0, shift = 5>(x)     `roll` needs `shift <= n`; here shift is 5 and n is 3
+#pragma once
+
+#include "compiler/frontend/elaborate/signature.h"
+
+namespace tap {
+
+// Fails at the first condition that does not hold, of those that what is bound so far decides.
+void check_decided_conditions(Session& session, const Env& callee, const std::vector<ast::WhereClause>& where,
+                              const std::string& name, Span call_span);
+// shift is 5 and n is 3: the names of a condition that have a value so far.
+std::string values_in_condition(const Env& callee, ast::ExprId condition);
+// Every clause, once everything is bound: conditions, and classes of generics.
+void check_where(Session& session, const Env& callee, const Signature& signature, Span call_span);
+
+}  // namespace tap

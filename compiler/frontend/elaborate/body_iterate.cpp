@@ -1,0 +1,95 @@
+// iterate: a body that makes the next state of the last one, so many times. One operation, whatever the number of steps.
+//
+//   v = iterate 50 (w = v0) { step(w, a) }      operands: v0, then a, which the body takes from outside
+#include <algorithm>
+
+#include "compiler/frontend/elaborate/body.h"
+#include "compiler/frontend/elaborate/sizes.h"
+
+namespace tap {
+
+using Bound = BodyBuilder::Bound;
+
+ir::Range BodyBuilder::trips_of(const ast::Iterate& repetition) {
+  ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
+  if (!repetition.counter && trips.hi < 0)
+    session_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
+                             "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
+  // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
+  trips.hi = std::max(trips.lo, trips.hi);
+  countable(session_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
+  return trips;
+}
+
+// The body with its outputs. Pre: this is what is repeated, and its inputs so far are the states.
+void BodyBuilder::build_step(const ast::Iterate& repetition, const std::vector<Bound>& states) {
+  std::size_t errors = session_.diagnostics->error_count();
+  build(repetition.body);
+  std::vector<ir::ValueId> after;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const ast::Name& name = repetition.states[i].name;
+    Bound value = one_tensor(repetition.results[i], {name.text}, "one tensor is wanted here");
+    if (value.type != states[i].type)
+      session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
+                               "the state " + quoted(name.text) + " starts as " + to_string(states[i].type) +
+                                   " and becomes " + to_string(value.type) + "; a state keeps its type and shape")
+                        .label(name.span, "it starts here"));
+    after.push_back(value.value);
+  }
+  if (session_.diagnostics->error_count() == errors) annotate({}, {}, repetition.body);
+  if (session_.diagnostics->error_count() > errors) throw Abandoned{};
+  graph_.outputs = after;
+}
+
+std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::ExprId id,
+                                        const std::vector<std::string>& names) {
+  Span span = env_[id].span;
+  ir::Range trips = trips_of(repetition);
+  if (repetition.results.size() != repetition.states.size())
+    session_.fail(
+        Diagnostic(Code::wrong_argument_count, span,
+                   "the body of `iterate` ends with one result per state: " + std::to_string(repetition.states.size()) +
+                       " wanted; got " + std::to_string(repetition.results.size())));
+  BodyBuilder inner(session_, graph_.name + ".iterate", this);
+  inner.env_ = Env::inside(env_);
+  inner.counter_depth_ = counter_depth_ + 1;
+  if (repetition.counter)
+    inner.env_.names[repetition.counter->text] = CounterEntity{counter_depth_, trips, repetition.counter->span};
+  std::vector<Bound> states;
+  for (const auto& state : repetition.states) {
+    states.push_back(one_tensor(state.initial, {state.name.text}, "a state starts from one tensor"));
+    inner.declare_input(state.name, states.back().type, {}, false);
+  }
+  inner.build_step(repetition, states);
+
+  ir::Operator op;
+  op.name = "iterate";
+  std::vector<ir::ValueId> operands;
+  for (const Bound& state : states) {
+    operands.push_back(state.value);
+    op.operands.push_back(state.type);
+    op.results.push_back(state.type);
+  }
+  for (const auto& state : repetition.states) op.operand_names.push_back(state.name.text);
+  op.result_names = op.operand_names;
+  for (ir::ValueId outside : inner.captures_) {
+    operands.push_back(outside);
+    op.operands.push_back(graph_[outside].type);
+    op.operand_names.push_back(graph_[outside].name);
+  }
+  session_.program.graphs.push_back(std::move(inner.graph_));
+  session_.provenance.graphs.push_back(std::move(inner.provenance_));
+  op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(session_.program.graphs.size() - 1), trips};
+  ir::OperatorId op_id = session_.interner.add(std::move(op));
+
+  std::vector<Bound> results;
+  std::vector<ir::ValueId> values;
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    values.push_back(add_value(k < names.size() ? names[k] : repetition.states[k].name.text, states[k].type, span));
+    results.push_back({values.back(), states[k].type});
+  }
+  add_operation(op_id, std::move(operands), std::move(values), span);
+  return results;
+}
+
+}  // namespace tap

@@ -1,0 +1,111 @@
+// The order of a body's statements: each name is defined before it is used, and nothing depends on itself.
+#include <algorithm>
+
+#include "compiler/frontend/cells/names_used.h"
+#include "compiler/frontend/elaborate/body.h"
+
+namespace tap {
+
+// The statements that define a name, if it is defined in this body.
+const std::vector<std::size_t>* BodyBuilder::definers(const std::string& name) const {
+  if (auto target = targets_.find(name); target != targets_.end() && !target->second.writers.empty())
+    return &target->second.writers;
+  if (auto binder = binders_.find(name); binder != binders_.end()) return &binder->second;
+  return nullptr;
+}
+
+// Walks from a statement back through what it uses, without recursion, as a body may hold 100,000 statements. Reaching the
+// current one closes a cycle: its statements, and the names that lead from each to the next.
+bool BodyBuilder::path_to_current(std::size_t from, std::vector<std::size_t>& statements,
+                                  std::vector<std::string>& names) const {
+  struct Step {
+    std::size_t statement;
+    std::vector<std::pair<std::string, std::size_t>> next;  // by which name to which statement
+  };
+  auto step_at = [&](std::size_t at) {
+    Step step{at, {}};
+    for (const auto& use : names_used(*env_.module, (*statements_)[at]))
+      if (const auto* by = definers(use.name))
+        for (std::size_t next : *by) step.next.emplace_back(use.name, next);
+    std::reverse(step.next.begin(), step.next.end());
+    return step;
+  };
+  std::vector<bool> seen(statements_->size(), false);
+  std::vector<Step> path{step_at(from)};
+  while (!path.empty() && path.back().statement != current_) {
+    seen[path.back().statement] = true;
+    if (path.back().next.empty()) {
+      path.pop_back();
+      if (!names.empty()) names.pop_back();
+      continue;
+    }
+    auto [name, next] = path.back().next.back();
+    path.back().next.pop_back();
+    if (seen[next]) continue;
+    names.push_back(name);
+    path.push_back(step_at(next));
+  }
+  for (const Step& step : path) statements.push_back(step.statement);
+  return !path.empty();
+}
+
+// x = relu(x), where x is an input or was bound before: what is meant is a new value under the old name. Equations that
+// follow others of the same tensor are no such thing, for what is meant may be a recurrence.
+void BodyBuilder::refuse_new_value(const ast::Statement& statement, const std::string& name,
+                                   const std::vector<std::size_t>& by) {
+  auto* known = env_.find_as<TensorEntity>(name);
+  auto* whole = std::get_if<ast::Binding>(&statement.node);
+  bool state = outer_ && by.size() == 1;
+  if (!known || !known->complete || known->owner != this || state || (!whole && by.size() > 1)) return;
+  Span left = statement.span;
+  if (whole) {
+    for (const ast::Name& bound : whole->left)
+      if (bound.text == name) left = bound.span;
+  } else if (auto* cells = std::get_if<ast::Equation>(&statement.node)) {
+    for (const ast::LeftSide& cell : cells->left)
+      if (cell.base.text == name) left = cell.span;
+  }
+  session_.fail(
+      Diagnostic(Code::duplicate_name, left, quoted(name) + " has its value already, and values do not change")
+          .label(known->span, "defined here")
+          .help("give the new value a name of its own, for example " + quoted(name + "2")));
+}
+
+// A name that some later statement defines is used too early; one that depends on this statement closes a cycle, which is
+// told once.
+void BodyBuilder::use_before_definition(const ast::Statement& statement) {
+  for (const auto& use : names_used(*env_.module, statement)) {
+    const auto* by = definers(use.name);
+    if (!by || by->back() < current_) continue;
+    auto* known = env_.find_as<TensorEntity>(use.name);
+    if (known && known->complete && known->owner != this && by->front() > current_) continue;
+    if (known && known->poisoned) throw Abandoned{};
+    std::vector<std::size_t> statements;
+    std::vector<std::string> names;
+    if (!path_to_current(by->back(), statements, names)) {
+      bool begun = by->front() < current_;
+      session_.fail(Diagnostic(Code::used_before_definition, use.span,
+                               quoted(use.name) + " is used before it is " + (begun ? "complete" : "defined"))
+                        .label((*statements_)[by->back()].span, begun ? "this also writes it" : "it is defined here")
+                        .help("move the definition before its use"));
+    }
+    if (statements.size() == 1 && by->back() == current_) refuse_new_value(statement, use.name, *by);
+    std::string text = use.name;
+    for (const auto& name : names) text += " -> " + name;
+    Diagnostic d(Code::cyclic_definition, use.span,
+                 "the definition of " + quoted(use.name) + " depends on itself: " + text + " -> " + use.name);
+    if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
+    auto* state = outer_ ? env_.find_as<TensorEntity>(use.name) : nullptr;
+    if (state && state->owner == this && by->size() == 1 && by->back() == current_)
+      d.help("the next state has a name of its own, which ends the body: " +
+             quoted(use.name + "2[…] = …; " + use.name + "2"));
+    else d.help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`");
+    for (std::size_t other : statements) {
+      in_cycle_.insert(other);
+      poison((*statements_)[other]);
+    }
+    session_.fail(std::move(d));
+  }
+}
+
+}  // namespace tap

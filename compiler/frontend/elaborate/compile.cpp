@@ -1,0 +1,85 @@
+#include "compiler/frontend/elaborate/compile.h"
+
+#include "compiler/frontend/elaborate/annotations.h"
+#include "compiler/frontend/elaborate/program.h"
+#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/rewrites/rule_graphs.h"
+#include "ir/verify/verify.h"
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+const Definition* choose_program(Session& session, const ModuleScope& scope,
+                                 const std::vector<const Definition*>& programs) {
+  const std::string& wanted = session.options.program;
+  std::vector<std::string> names;
+  for (const Definition* p : programs) names.push_back(p->name);
+  if (!wanted.empty()) {
+    for (const Definition* p : programs)
+      if (p->name == wanted) return p;
+    Diagnostic d(Code::no_program, {},
+                 "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
+    if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
+    else d.help(names.empty() ? "it declares no program" : "its programs are " + joined(names));
+    session.fail(std::move(d));
+  }
+  if (programs.size() > 1)
+    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + joined(names))
+                     .help("choose one with `--program " + names.front() + "`"));
+  return programs.empty() ? nullptr : programs.front();
+}
+
+void build_main(Session& session, const Definition& program, Compiled& compiled) {
+  session.program.main = build_program(session, program);
+  compiled.programs.push_back(session.program.main);
+  compiled.has_program = true;
+  compiled.name = program.name;
+  compiled.results.clear();
+  for (const ast::TensorParam& result : program.as<ast::ProgramDecl>()->results)
+    compiled.results.push_back(result.name.text);
+}
+
+}  // namespace
+
+std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
+                                Diagnostics& diagnostics) {
+  Session session(sources, options, diagnostics);
+  Compiled compiled;
+  try {
+    ModuleScope* scope = session.definitions.load(file);
+    if (!scope) return std::nullopt;
+    std::vector<const Definition*> programs;
+    for (const Definition* d : scope->in_order)
+      if (d->sort == Sort::program) programs.push_back(d), compiled.program_names.push_back(d->name);
+    if (diagnostics.has_errors() && !options.check_only) return std::nullopt;
+    declare_meshes(session, *scope);
+    check_rewrites(session, *scope);
+    if (options.check_only && options.program.empty()) {
+      for (const Definition* p : programs) {
+        try {
+          build_main(session, *p, compiled);
+        } catch (const Abandoned&) {}
+      }
+    } else if (const Definition* p = choose_program(session, *scope, programs)) {
+      build_main(session, *p, compiled);
+    }
+    if (options.check_only) check_uncalled_operators(session, *scope);
+    if (!diagnostics.has_errors()) try_rewrites(session, *scope);
+  } catch (const Abandoned&) {}
+  if (diagnostics.has_errors()) return std::nullopt;
+  compiled.program = std::move(session.program);
+  compiled.provenance = std::move(session.provenance);
+  if (compiled.has_program)
+    for (const auto& violation : ir::verify(compiled.program))
+      TAP_UNREACHABLE("the front end built a malformed graph: " + violation);
+  return compiled;
+}
+
+}  // namespace tap

@@ -1,0 +1,14 @@
+// Outside kernels: an index space and regions per access, without a body that we know.
+#pragma once
+
+#include "compiler/frontend/elaborate/body.h"
+
+namespace tap {
+
+struct GivenTensor;
+
+// Pre: `callee` has the signature bound.
+Instance build_extern(Session& session, const Definition& definition, const Env& callee,
+                      const std::vector<GivenTensor>& given);
+
+}  // namespace tap

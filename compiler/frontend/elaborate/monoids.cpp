@@ -1,0 +1,307 @@
+#include "compiler/frontend/elaborate/monoids.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/cells/cell_constants.h"
+#include "compiler/frontend/cells/cells.h"
+#include "compiler/frontend/elaborate/generics.h"
+#include "compiler/frontend/elaborate/sizes.h"
+#include "compiler/frontend/proofs/laws.h"
+#include "compiler/frontend/proofs/laws_text.h"
+#include "compiler/frontend/syntax/builtins.h"
+#include "support/check.h"
+
+namespace tap {
+namespace {
+
+class MonoidBuilder {
+ public:
+  MonoidBuilder(Session& session, const ast::MonoidDecl& decl, Env env)
+      : session_(session), decl_(decl), space_(session, true), env_(std::move(env)) {}
+
+  // The monoid, and in types() its components' types as declared.
+  ir::Monoid build() {
+    monoid_.name = decl_.name.text;
+    for (const auto& component : decl_.components) {
+      for (const auto& other : decl_.components) {
+        if (&other == &component) break;
+        if (other.name.text == component.name.text)
+          session_.fail(Diagnostic(Code::duplicate_name, component.name.span,
+                                   "the component " + quoted(component.name.text) + " is declared twice")
+                            .label(other.name.span, "first declared here"));
+      }
+      ElementType type = eval_type(session_, env_, component.type);
+      monoid_.components.push_back({component.name.text, compute_type(type)});
+      types_.push_back(type);
+    }
+    if (types_.empty())
+      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid has at least one component"));
+    for (auto& component : monoid_.components) typed_.push_back(component);
+    for (std::size_t i = 0; i < types_.size(); ++i) typed_[i].type = types_[i];
+    identity_and_combine();
+    if (decl_.fold) fold();
+    return std::move(monoid_);
+  }
+  const std::vector<ElementType>& types() const { return types_; }
+
+ private:
+  void identity_and_combine() {
+    Frame frame(space_);
+    CellElaborator cells(session_, nullptr, space_, monoid_.name);
+    monoid_.identity = cells.tuple(env_, decl_.identity, frame, types_, decl_.identity_span);
+    for (ir::CellId& cell : monoid_.identity) {
+      auto value = constant_value(frame.cells, cell);
+      if (!value)
+        session_.fail(Diagnostic(
+            Code::bad_monoid, env_[decl_.identity].span,
+            "the identity of a monoid is constant; got " + quoted(source_of(session_, env_[decl_.identity].span))));
+      if (frame.cells[cell].op != ir::CellOp::constant) cell = frame.cells.constant(*value);
+    }
+    if (decl_.left.text == decl_.right.text)
+      session_.fail(Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need two names")
+                        .label(decl_.left.span, "the first"));
+    Env& scope = space_.new_scope(env_);
+    auto n = static_cast<std::uint32_t>(types_.size());
+    scope.names[decl_.left.text] = StateEntity{0, &typed_};
+    scope.names[decl_.right.text] = StateEntity{n, &typed_};
+    monoid_.combine = cells.tuple(scope, decl_.combine, frame, types_, decl_.combine_span);
+    monoid_.exprs = frame.cells;
+  }
+
+  void fold() {
+    const ast::MonoidFold& fold = *decl_.fold;
+    if (fold.args.size() != types_.size())
+      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span,
+                               "the fold of " + quoted(monoid_.name) + " takes " + std::to_string(types_.size()) +
+                                   " operands; got " + std::to_string(fold.args.size())));
+    Frame frame(space_);
+    CellElaborator cells(session_, nullptr, space_, monoid_.name);
+    cells.in_fold(fold.index.text);
+    Env& scope = space_.new_scope(env_);
+    for (std::size_t i = 0; i < types_.size(); ++i)
+      scope.names[fold.args[i].text] = FoldOperandEntity{static_cast<std::uint32_t>(i), types_[i]};
+    ir::Fold result;
+    result.roots = cells.tuple(scope, fold.body, frame, types_, decl_.name.span);
+    result.exprs = frame.cells;
+    check_fold_roots(result);
+    monoid_.fold = std::move(result);
+  }
+
+  // The results of a fold do not depend on its index.
+  void check_fold_roots(const ir::Fold& fold) {
+    std::vector<bool> varies(fold.exprs.size(), false);
+    for (std::size_t i = 0; i < fold.exprs.size(); ++i) {
+      const ir::CellNode& node = fold.exprs[ir::CellId(i)];
+      varies[i] = node.op == ir::CellOp::argument;
+      if (node.op == ir::CellOp::reduce) continue;
+      for (ir::CellId arg : node.args) varies[i] = varies[i] || varies[arg.index()];
+    }
+    for (std::size_t i = 0; i < fold.roots.size(); ++i)
+      if (varies[fold.roots[i].index()])
+        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.fold->body].span,
+                                 "the component " + quoted(monoid_.components[i].name) +
+                                     " of the fold still depends on " + quoted(decl_.fold->index.text) +
+                                     "; reduce over it"));
+  }
+
+  Session& session_;
+  const ast::MonoidDecl& decl_;
+  IndexSpace space_;
+  Env env_;
+  ir::Monoid monoid_;
+  std::vector<ElementType> types_;
+  std::vector<ir::MonoidComponent> typed_;
+};
+
+// That its generics have classes, and its classes generics, whatever it is used with.
+void check_generics(Session& session, const ast::MonoidDecl& decl) {
+  for (const auto& component : decl.components)
+    if (!element_type_named(component.type.text) && !class_clause(decl.where, component.type.text))
+      fail_without_where(session, component.type, "the components");
+  for (const auto& clause : decl.where) {
+    class_of(session, clause);
+    if (std::none_of(decl.components.begin(), decl.components.end(),
+                     [&](const auto& component) { return component.type.text == clause.type_name->text; }))
+      session.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
+                              quoted(clause.type_name->text) + " is not the type of any component"));
+  }
+}
+
+// Binds the generics of a monoid to the types of what is given.
+class GenericBinder {
+ public:
+  GenericBinder(Session& session, const Definition& definition, Span use)
+      : session_(session), decl_(*definition.as<ast::MonoidDecl>()), use_(use) {
+    env_.module = definition.module;
+    env_.scope = definition.scope;
+  }
+
+  Env bind(const std::vector<GivenComponent>& given) {
+    for (std::size_t k = 0; k < decl_.components.size(); ++k)
+      if (k < given.size() && given[k].type) component(decl_.components[k], *given[k].type, given[k].span);
+    for (std::size_t k = 0; k < decl_.components.size(); ++k)
+      if (k < given.size() && given[k].written_to && !try_type(env_, decl_.components[k].type.text))
+        component(decl_.components[k], *given[k].written_to, given[k].span);
+    for (const auto& component : decl_.components) must_be_bound(component);
+    for (const auto& clause : decl_.where)
+      check_class(session_, env_, clause, decl_.name.text, "component", use_.valid() ? use_ : clause.span);
+    return std::move(env_);
+  }
+
+ private:
+  void component(const ast::MonoidComponent& component, ElementType actual, Span span) {
+    const std::string& name = component.type.text;
+    if (element_type_named(name)) return;  // where the operand's cell is made, its type is checked
+    auto* bound = env_.find_as<TypeEntity>(name);
+    if (!bound) {
+      env_.names[name] = TypeEntity{actual, span};
+      return;
+    }
+    if (bound->type == actual) return;
+    std::string wanted(name_of(bound->type));
+    Diagnostic d(Code::type_mismatch, span,
+                 "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + wanted +
+                     "; got " + std::string(name_of(actual)));
+    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " from here");
+    bool truncates = is_float(actual) && is_integer(bound->type);
+    if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
+    if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
+      std::string mend = wanted + "(" + std::string(session_.sources.text(span)) + ")";
+      d.help("convert it: " + quoted(mend)).fix(span, mend);
+    }
+    if (span.valid() && is_bool(bound->type) && !is_bool(actual)) {
+      std::string mend = std::string(session_.sources.text(span)) + " != 0";
+      d.help("compare it: " + quoted(mend)).fix(span, mend);
+    }
+    session_.fail(std::move(d));
+  }
+
+  void must_be_bound(const ast::MonoidComponent& component) {
+    const std::string& name = component.type.text;
+    if (element_type_named(name) || env_.find_as<TypeEntity>(name)) return;
+    session_.fail(
+        Diagnostic(Code::needs_cast, use_.valid() ? use_ : decl_.name.span,
+                   "the type " + quoted(name) + " of " + quoted(decl_.name.text) + " does not follow from its operands")
+            .label(component.type.span, "declared here")
+            .help("say which at one of them, for example `f32(1)`"));
+  }
+
+  Session& session_;
+  const ast::MonoidDecl& decl_;
+  Span use_;
+  Env env_;
+};
+
+// With --require-proof, what may not commute is kept in order; the other laws are needed.
+void tell_assumed(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl, const LawVerdict& verdict) {
+  bool require_proof = session.options.require_proof;
+  std::string assumed;
+  std::vector<std::pair<std::string, std::string>> reasons;  // and the laws of each
+  for (const LawDoubt& doubt : verdict.assumed) {
+    if (require_proof && doubt.law == "commutative") {
+      monoid.laws.commutative = ir::Law::unknown;
+      continue;
+    }
+    assumed += (assumed.empty() ? "" : ", ") + doubt.law;
+    if (doubt.why.empty()) continue;
+    auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == doubt.why; });
+    if (known == reasons.end()) reasons.emplace_back(doubt.why, doubt.law);
+    else known->second += ", " + doubt.law;
+  }
+  if (assumed.empty()) return;
+  Diagnostic d(require_proof ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
+               "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed);
+  for (const auto& [why, laws] : reasons) d.note(laws + ": " + why);
+  session.report(std::move(d));
+  if (require_proof) throw Abandoned{};
+}
+
+void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
+  // Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
+  const LawVerdict& verdict = session.laws().verdict(session.program, monoid);
+  monoid.laws = verdict.laws;
+  for (const auto& broken : verdict.broken) {
+    Diagnostic d(Code::law_broken, decl.name.span,
+                 "the monoid " + quoted(monoid.name) + " breaks the law of " +
+                     (broken.law == "associative" ? "associativity"
+                      : broken.law == "identity"  ? "its identity"
+                                                  : broken.law));
+    std::string at;
+    for (const auto& [name, value] : broken.values) at += (at.empty() ? "" : ", ") + name + " = " + values_text(value);
+    d.note("with " + at + ": " + sides_text(session.program, monoid, broken));
+    d.label(broken.law == "identity" ? decl.identity_span : decl.combine_span,
+            broken.law == "identity" ? "this identity" : "combined here");
+    session.report(std::move(d));
+  }
+  if (!verdict.broken.empty()) throw Abandoned{};
+  tell_assumed(session, monoid, decl, verdict);
+  if (auto builtin = differs_from_builtin_only_on_nan(session.program, monoid))
+    session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
+                              quoted(monoid.name) + " is the built-in " + quoted(*builtin) +
+                                  " except on NaN, where its result depends on the order")
+                       .help("use the built-in " + quoted(*builtin) + ": it propagates NaN"));
+}
+
+}  // namespace
+
+bool is_generic(const Definition& monoid) {
+  const auto& components = monoid.as<ast::MonoidDecl>()->components;
+  return std::any_of(components.begin(), components.end(),
+                     [](const ast::MonoidComponent& c) { return !element_type_named(c.type.text); });
+}
+
+MonoidInstance monoid_of(Session& session, const Definition& definition, const std::vector<GivenComponent>& given,
+                         Span use) {
+  const auto& decl = *definition.as<ast::MonoidDecl>();
+  auto [checked, fresh] = session.monoids.try_emplace({definition.declaration, "its declaration"});
+  if (fresh) {
+    check_generics(session, decl);
+    checked->second = MonoidInstance{};
+  }
+  if (!checked->second) throw Abandoned{};
+  Env env = GenericBinder(session, definition, use).bind(given);
+  std::string binding;
+  for (const auto& component : decl.components)
+    if (auto type = try_type(env, component.type.text)) binding += std::string(name_of(*type)) + ";";
+  auto key = std::pair(definition.declaration, binding);
+  if (auto known = session.monoids.find(key); known != session.monoids.end()) {
+    if (!known->second) throw Abandoned{};
+    return *known->second;
+  }
+  session.monoids[key] = std::nullopt;
+  session.instantiated.insert(definition.declaration);
+  MonoidBuilder builder(session, decl, std::move(env));
+  ir::Monoid monoid = builder.build();
+  judge(session, monoid, decl);
+  MonoidInstance instance{session.interner.add(std::move(monoid)), builder.types()};
+  session.monoids[key] = instance;
+  return instance;
+}
+
+void try_monoid(Session& session, const Definition& definition) {
+  const auto& decl = *definition.as<ast::MonoidDecl>();
+  for (ElementType type : {ElementType::f32, ElementType::i32}) {
+    bool fits = type == ElementType::f32 && !is_generic(definition);
+    std::vector<GivenComponent> given;
+    for (const auto& component : decl.components) {
+      const auto* clause = class_clause(decl.where, component.type.text);
+      bool takes = clause && belongs_to(type, class_of(session, *clause));
+      fits = fits || takes || (!clause && type == ElementType::f32);
+      ElementType other = type == ElementType::f32 ? ElementType::i32 : ElementType::f32;
+      given.push_back({takes ? type : other, {}});
+    }
+    if (fits) monoid_of(session, definition, given, {});
+  }
+}
+
+std::optional<ir::MonoidId> builtin_monoid_of(Session& session, const std::string& name, ElementType type) {
+  auto key = std::pair(name, compute_type(type));
+  if (auto known = session.builtin_monoids.find(key); known != session.builtin_monoids.end()) return known->second;
+  auto monoid = ir::builtin_monoid(name, compute_type(type));
+  if (!monoid) return std::nullopt;
+  ir::MonoidId id = session.interner.add(std::move(*monoid));
+  session.builtin_monoids[key] = id;
+  return id;
+}
+
+}  // namespace tap

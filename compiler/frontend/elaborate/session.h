@@ -1,0 +1,95 @@
+// Everything that one run of the front end shares: sources, diagnostics, definitions, the program being built, caches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/elaborate/definitions.h"
+#include "compiler/frontend/elaborate/environment.h"
+#include "compiler/frontend/proofs/laws_memory.h"
+#include "compiler/frontend/proofs/legality.h"
+#include "ir/graph.h"
+#include "support/diagnostic.h"
+#include "support/quoted.h"
+
+namespace tap {
+
+// A specialised operator: what a call of it needs.
+struct Instance {
+  ir::OperatorId op;
+  std::vector<ir::TensorType> results;
+  std::vector<std::string> result_names;
+  std::optional<ir::OperationNames> names = std::nullopt;  // where the operator was first written with others
+};
+
+// A monoid specialised for its use. `types` are its components' as declared; f16 and bf16 combine in f32.
+struct MonoidInstance {
+  ir::MonoidId id;
+  std::vector<ElementType> types;
+};
+
+struct Session {
+  Session(SourceMap& s, const CompileOptions& o, Diagnostics& d)
+      : sources(s), options(o), diagnostics(&d), definitions(s, d, o.standard_library), interner(program) {}
+
+  SourceMap& sources;
+  const CompileOptions& options;
+  Diagnostics* diagnostics;  // replaced while samples are tried
+  Definitions definitions;
+  ir::Program program;
+  ir::Interner interner;
+  Provenance provenance;
+  Legality legality;
+
+  // By declaration and binding; none: it had errors, which were reported.
+  std::map<std::pair<const ast::Declaration*, std::string>, std::optional<Instance>> instances;
+  std::vector<const ast::Declaration*> instantiating;  // the chain of calls being specialised
+  std::map<std::pair<const ast::Declaration*, std::string>, std::optional<MonoidInstance>> monoids;  // likewise
+  LawMemory own_laws;  // unless the options bring one
+  std::map<std::pair<std::string, ElementType>, ir::MonoidId> builtin_monoids;
+  std::set<const ast::Declaration*> instantiated;
+  std::vector<bool> reads_proved;                                         // by OperatorId
+  std::map<std::pair<ir::OperatorId, std::uint32_t>, bool> write_proved;  // sole writers
+
+  // Calls being specialised, outermost first: a problem inside an operator also shows the call.
+  struct CallSite {
+    std::string callee;
+    Span span;
+  };
+  std::vector<CallSite> call_sites;
+  struct Called {
+    Called(Session& s, std::string callee, Span span) : session(s) {
+      session.call_sites.push_back({std::move(callee), span});
+    }
+    Called(const Called&) = delete;
+    ~Called() { session.call_sites.pop_back(); }
+    Session& session;
+  };
+
+  // How many operations there are once all calls below are written out; of the graphs that were asked for.
+  std::map<ir::GraphId, std::size_t> written_out;
+  std::size_t count_written_out(ir::GraphId graph);
+
+  LawMemory& laws() { return options.laws ? *options.laws : own_laws; }
+  void report(Diagnostic d);
+  [[noreturn]] void fail(Diagnostic d) {
+    report(std::move(d));
+    throw Abandoned{};
+  }
+};
+
+// 1 dim, 2 dims
+inline std::string counted(std::size_t n, std::string_view one, std::string_view many = {}) {
+  std::string plural = many.empty() ? std::string(one) + "s" : std::string(many);
+  return std::to_string(n) + " " + (n == 1 ? std::string(one) : plural);
+}
+
+// With the help `did you mean …?` and its fix, where one of the known names is near.
+inline Diagnostic with_near_name(Diagnostic d, Span at, std::string_view name, const std::vector<std::string>& known) {
+  if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(at, *near);
+  return d;
+}
+
+}  // namespace tap

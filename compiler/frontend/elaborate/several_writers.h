@@ -1,0 +1,14 @@
+// Equations that write a value together with others: each needs a range of its own.
+//
+//   c[i] = a[i]              for i in 0..2
+//   c[2 + i] = b[i]
+#pragma once
+
+#include "compiler/frontend/syntax/ast.h"
+
+namespace tap {
+
+// The equation at `statement`, if another one of the same body writes the same value; else null.
+const ast::Equation* equation_beside_others(const ast::Module& module, Span statement);
+
+}  // namespace tap

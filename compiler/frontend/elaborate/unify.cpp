@@ -1,0 +1,298 @@
+// Unifying the types of a signature with the shapes that are given: dims and packs get their sizes, or a diagnostic says
+// which two places disagree. What shapes alone leave open, the conditions of `where` decide.
+#include <algorithm>
+#include <functional>
+
+#include "compiler/frontend/cells/where_conditions.h"
+#include "compiler/frontend/elaborate/signature.h"
+#include "compiler/frontend/elaborate/sizes.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+class Unifier {
+ public:
+  Unifier(Session& session, Env& env, const std::vector<ast::WhereClause>& where, const std::string& callee,
+          Span call_span)
+      : session_(session), env_(env), where_(where), callee_(callee), call_span_(call_span) {}
+
+  void run(std::vector<ShapeEquation> open) {
+    while (!open.empty()) {
+      std::vector<ShapeEquation> later;
+      for (auto& equation : open)
+        if (!try_bind(equation)) later.push_back(equation);
+      if (later.size() == open.size()) { later = decide_packs(std::move(later)); }
+      open = std::move(later);
+    }
+  }
+
+ private:
+  static std::string text(const ast::TypeExpr& type, Session& session) { return source_of(session, type.span); }
+
+  // The rank of a pack item if it is known by now.
+  std::optional<std::size_t> known_rank(const ast::DimItem& item) {
+    ast::TypeExpr lone{{}, {item}, item.span};
+    auto shape = try_shape(session_, env_, lone);
+    if (auto* known = std::get_if<ShapeAndPattern>(&shape)) return known->shape.size();
+    return std::nullopt;
+  }
+
+  static Code blaming(const ShapeEquation& e, Code code) { return e.data ? Code::data_shape : code; }
+
+  [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
+    session_.fail(Diagnostic(blaming(e, Code::rank_mismatch), e.span,
+                             e.what + " has " + std::to_string(e.shape.size()) +
+                                 (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; wanted " +
+                                 std::to_string(least) + (more ? " or more" : "") + ", " +
+                                 quoted(text(*e.type, session_)))
+                      .label(e.type->span, "declared here"));
+  }
+
+  // Binds what it can. False if several packs have unknown ranks, or a size still depends on something unbound.
+  bool try_bind(const ShapeEquation& e) {
+    std::size_t known = 0;
+    std::vector<std::optional<std::size_t>> ranks;
+    std::size_t unknown = 0;
+    for (const auto& item : e.type->dims) {
+      std::optional<std::size_t> rank = item.pack ? known_rank(item) : std::optional<std::size_t>(1);
+      ranks.push_back(rank);
+      if (rank) known += *rank;
+      else ++unknown;
+    }
+    if (known > e.shape.size() || (unknown == 0 && known != e.shape.size())) rank_mismatch(e, known, unknown > 0);
+    if (unknown > 1) return false;
+    std::vector<std::size_t> sizes;
+    for (const auto& rank : ranks) sizes.push_back(rank ? *rank : e.shape.size() - known);
+    return assign(e, sizes);
+  }
+
+  bool assign(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+    std::size_t at = 0;
+    bool complete = true;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const ast::DimItem& item = e.type->dims[i];
+      if (item.pack) {
+        complete &= assign_pack(e, item, Shape(e.shape.begin() + at, e.shape.begin() + at + ranks[i]));
+      } else {
+        complete &= assign_size(e, item, at);
+      }
+      at += ranks[i];
+    }
+    return complete;
+  }
+
+  bool assign_pack(const ShapeEquation& e, const ast::DimItem& item, Shape part) {
+    if (auto* ref = std::get_if<ast::PackRef>(&env_[item.size].node)) {
+      auto* bound = env_.find_as<PackEntity>(ref->name);
+      if (!bound) {
+        env_.names[ref->name] = PackEntity{std::move(part), e.span};
+        sources_[ref->name] = e.what;
+        return true;
+      }
+      if (bound->sizes == part) return true;
+      disagree(Code::shape_mismatch, e, ref->name + "..", to_string(bound->sizes), to_string(part), bound->span,
+               sources_[ref->name]);
+    }
+    ast::TypeExpr lone{{}, {item}, item.span};
+    auto shape = try_shape(session_, env_, lone);
+    auto* known = std::get_if<ShapeAndPattern>(&shape);
+    if (!known) return false;
+    if (known->shape == part) return true;
+    disagree(Code::shape_mismatch, e, source_of(session_, item.span), to_string(known->shape), to_string(part),
+             item.span, "");
+  }
+
+  bool assign_size(const ShapeEquation& e, const ast::DimItem& item, std::size_t at) {
+    std::int64_t actual = e.shape[at];
+    if (auto* name = std::get_if<ast::NameRef>(&env_[item.size].node); name && !env_.find(name->name)) {
+      env_.names[name->name] = DimEntity{actual, e.span};
+      sources_[name->name] = e.what;
+      return true;
+    }
+    auto size = try_size(session_, env_, item.size);
+    if (auto* unbound = std::get_if<Unbound>(&size)) return solve(e, item, *unbound, actual);
+    std::int64_t wanted = std::get<std::int64_t>(size);
+    if (wanted == actual) return true;
+    if (auto* name = std::get_if<ast::NameRef>(&env_[item.size].node)) {
+      if (auto* dim = env_.find_as<DimEntity>(name->name))
+        disagree(Code::dim_conflict, e, name->name, std::to_string(wanted), std::to_string(actual), dim->span,
+                 sources_[name->name]);
+    }
+    std::string source = source_of(session_, item.span), value = std::to_string(wanted);
+    session_.fail(Diagnostic(blaming(e, Code::shape_mismatch), e.span,
+                             e.what + " has shape " + to_string(e.shape) + "; wanted " +
+                                 (source == value ? value : quoted(source) + " = " + value) + " at axis " +
+                                 std::to_string(at))
+                      .label(item.span, "declared here"));
+  }
+
+  [[noreturn]] void disagree(Code code, const ShapeEquation& e, const std::string& name, const std::string& before,
+                             const std::string& now, Span where, const std::string& source) {
+    Diagnostic d(blaming(e, code), e.span,
+                 e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now +
+                     "; it is " + before + (source.empty() ? "" : " by " + source) +
+                     (!where.valid() && session_.options.dims.count(name) ? " by --dim" : ""));
+    d.label(where, quoted(name) + " is " + before + " here");
+    d.label(e.type->span, "declared here");
+    session_.fail(std::move(d));
+  }
+
+  // 2*n + 1 = 7  gives  n = 3. Only where the size is affine in one unbound dim; false if another must be bound first.
+  bool solve(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound, std::int64_t actual) {
+    auto at = [&](std::int64_t x) -> std::optional<std::int64_t> {
+      Env probe = Env::inside(env_);
+      probe.names[unbound.name] = DimEntity{x, unbound.span};
+      auto value = try_size(session_, probe, item.size);
+      if (auto* v = std::get_if<std::int64_t>(&value)) return *v;
+      return std::nullopt;
+    };
+    auto zero = at(0), one = at(1);
+    if (!zero || !one) return stuck(e, item, unbound);
+    std::int64_t slope = checked::sub(*one, *zero);
+    std::string equation = quoted(source_of(session_, item.span) + " = " + std::to_string(actual));
+    const std::int64_t above = checked::sub(actual, *zero);
+    const bool solvable = slope != 0 && above % slope == 0 && above / slope >= 0;
+    // n % 3 is n at 0, 1 and 2; and n % 5000 up to 4999.
+    constexpr std::int64_t far = 4099;
+    bool affine = slope != 0 && at(far) == checked::add(*zero, checked::mul(far, slope));
+    if (!affine || (solvable && at(above / slope) != actual))
+      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                               "the dim " + quoted(unbound.name) + " cannot be found from " + equation +
+                                   ": solve it by hand and give it as a parameter or as a dim of its own")
+                        .label(e.span, e.what + " has shape " + to_string(e.shape)));
+    if (above % slope != 0 || above / slope < 0)
+      session_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
+                               equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
+                                   (above % slope != 0
+                                        ? " (it would be " + std::to_string(above) + "/" + std::to_string(slope) + ")"
+                                        : " (it would be " + std::to_string(above / slope) + ")"))
+                        .label(item.span, "this size"));
+    env_.names[unbound.name] = DimEntity{above / slope, e.span};
+    sources_[unbound.name] = e.what;
+    return true;
+  }
+
+  bool stuck(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound) {
+    if (++stuck_ > 64)
+      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                               "the size " + quoted(source_of(session_, item.span)) +
+                                   " holds several dims without a size, among them " + quoted(unbound.name))
+                        .label(e.span, e.what + " has shape " + to_string(e.shape)));
+    return false;
+  }
+
+  // Ranks of packs that shapes alone leave open: the only split that meets the conditions.
+  std::vector<ShapeEquation> decide_packs(std::vector<ShapeEquation> open) {
+    const ShapeEquation e = open.front();
+    std::vector<std::vector<std::size_t>> fitting, nearest;
+    std::size_t fewest = where_.size() + 1;
+    enumerate(e, [&](const std::vector<std::size_t>& ranks) {
+      std::size_t broken = broken_conditions(e, ranks);
+      if (broken == 0) fitting.push_back(ranks);
+      if (broken < fewest) nearest.clear(), fewest = broken;
+      if (broken == fewest) nearest.push_back(ranks);
+    });
+    // The split that only one condition is against is the one that was meant: that condition is told, with its numbers.
+    if (fitting.empty() && fewest == 1 && nearest.size() == 1) {
+      assign(e, nearest.front());
+      check_decided_conditions(session_, env_, where_, callee_, call_span_);
+    }
+    if (fitting.empty()) no_split(e, nearest);
+    if (fitting.size() != 1) {
+      Diagnostic d(Code::pack_ambiguous, e.span,
+                   e.what + " has shape " + to_string(e.shape) + ", which can be split into " +
+                       quoted(text(*e.type, session_)) + " in " + std::to_string(fitting.size()) + " ways");
+      d.label(e.type->span, "declared here");
+      for (const auto& clause : where_)
+        if (clause.condition) d.label(clause.span, "does not decide it");
+      session_.fail(std::move(d));
+    }
+    if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open
+    open.erase(open.begin());
+    return open;
+  }
+
+  template <class Visit>
+  void enumerate(const ShapeEquation& e, Visit visit) {
+    std::vector<std::size_t> ranks(e.type->dims.size(), 1);
+    std::function<void(std::size_t, std::size_t)> place = [&](std::size_t i, std::size_t left) {
+      if (i == ranks.size()) {
+        if (left == 0) visit(ranks);
+        return;
+      }
+      const ast::DimItem& item = e.type->dims[i];
+      std::optional<std::size_t> fixed = item.pack ? known_rank(item) : std::optional<std::size_t>(1);
+      for (std::size_t r = fixed ? *fixed : 0; r <= (fixed ? *fixed : left); ++r) {
+        if (r > left) break;
+        ranks[i] = r;
+        place(i + 1, left - r);
+      }
+    };
+    place(0, e.shape.size());
+  }
+
+  // The environment if the packs have these ranks; none where a pack would not be the same twice.
+  std::optional<Env> with_ranks(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+    Env probe = Env::inside(env_);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      auto* ref = std::get_if<ast::PackRef>(&env_[e.type->dims[i].size].node);
+      if (ref && !env_.find(ref->name)) {
+        Shape part(e.shape.begin() + at, e.shape.begin() + at + ranks[i]);
+        if (auto* twice = probe.find_as<PackEntity>(ref->name); twice && twice->sizes != part) return std::nullopt;
+        probe.names[ref->name] = PackEntity{std::move(part), e.span};
+      }
+      at += ranks[i];
+    }
+    return probe;
+  }
+
+  bool is_broken(const ast::WhereClause& clause, const Env& env) {
+    if (!clause.condition) return false;
+    auto holds = try_condition(session_, env, *clause.condition);
+    auto* decided = std::get_if<bool>(&holds);
+    return decided && !*decided;
+  }
+
+  std::size_t broken_conditions(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
+    std::optional<Env> probe = with_ranks(e, ranks);
+    if (!probe) return where_.size() + 1;
+    return static_cast<std::size_t>(std::count_if(
+        where_.begin(), where_.end(), [&](const ast::WhereClause& clause) { return is_broken(clause, *probe); }));
+  }
+
+  [[noreturn]] void no_split(const ShapeEquation& e, const std::vector<std::vector<std::size_t>>& nearest) {
+    Diagnostic d(Code::condition_not_met, e.span,
+                 e.what + " has shape " + to_string(e.shape) + ", and no split of it into " +
+                     quoted(text(*e.type, session_)) + " meets the conditions of " + quoted(callee_));
+    d.label(e.type->span, "declared here");
+    for (const auto& clause : where_) {
+      bool against = std::any_of(nearest.begin(), nearest.end(), [&](const std::vector<std::size_t>& ranks) {
+        std::optional<Env> probe = with_ranks(e, ranks);
+        return probe && is_broken(clause, *probe);
+      });
+      if (!against) continue;
+      std::string values = values_in_condition(env_, *clause.condition);
+      d.label(clause.span, "asked for here" + (values.empty() ? "" : ", where " + values));
+    }
+    session_.fail(std::move(d));
+  }
+
+  Session& session_;
+  Env& env_;
+  const std::vector<ast::WhereClause>& where_;
+  const std::string& callee_;
+  Span call_span_;
+  std::map<std::string, std::string> sources_;  // which argument bound a dim
+  int stuck_ = 0;
+};
+
+}  // namespace
+
+void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
+                  const std::vector<ast::WhereClause>& where, const std::string& callee, Span call_span) {
+  Unifier(session, env, where, callee, call_span).run(std::move(equations));
+}
+
+}  // namespace tap

@@ -1,0 +1,215 @@
+#include "compiler/frontend/elaborate/unknown_names.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/syntax/builtins.h"
+#include "compiler/frontend/syntax/numpy_names.h"
+
+namespace tap {
+namespace {
+
+struct Describe {
+  std::string operator()(const DimEntity&) const { return "a dim"; }
+  std::string operator()(const PackEntity&) const { return "a pack of dims"; }
+  std::string operator()(const IntEntity&) const { return "an int parameter"; }
+  std::string operator()(const FloatEntity&) const { return "a float parameter"; }
+  std::string operator()(const BoolEntity&) const { return "a bool parameter"; }
+  std::string operator()(const TypeEntity& type) const { return "the type " + std::string(name_of(type.type)); }
+  std::string operator()(const CounterEntity&) const { return "a counter"; }
+  std::string operator()(const VarEntity&) const { return "an index variable"; }
+  std::string operator()(const VarPackEntity&) const { return "a pack of index variables"; }
+  std::string operator()(const TensorEntity& tensor) const { return "a tensor " + to_string(tensor.type); }
+  std::string operator()(const ThunkEntity&) const { return "the value of a cell"; }
+  std::string operator()(const StateEntity&) const { return "a state of this monoid"; }
+  std::string operator()(const FoldOperandEntity&) const { return "an operand of this fold"; }
+};
+
+// Constants that other languages name.
+constexpr std::pair<std::string_view, std::string_view> mathematical_constants[] = {
+    {"pi", "3.141592653589793"}, {"tau", "6.283185307179586"}, {"M_PI", "3.141592653589793"}};
+
+void offer_near(Diagnostic& d, const std::string& name, Span span, const std::vector<std::string>& known) {
+  if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(span, *near);
+}
+
+// Before the first declaration and the documentation that belongs to it.
+Span place_of_use(const Session& session, const ast::Module& module) {
+  std::string_view text = session.sources.file(module.file).text();
+  std::uint32_t begin = module.declarations.front().span.begin;
+  auto line_start = [&](std::uint32_t at) {
+    while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') --at;
+    return at;
+  };
+  auto is_blank = [&](std::uint32_t from, std::uint32_t to) {
+    return text.substr(from, to - from).find_first_not_of(" \t") == std::string_view::npos;
+  };
+  std::uint32_t at = line_start(begin);
+  if (!is_blank(at, begin)) return {module.file, begin, begin};
+  while (at > 0) {
+    std::uint32_t above = line_start(at - 1);
+    std::size_t first = text.find_first_not_of(" \t", above);
+    if (first >= at || !text.substr(first).starts_with("///")) break;
+    at = above;
+  }
+  return {module.file, at, at};
+}
+
+}  // namespace
+
+std::vector<std::string> names_in(const Env& env, bool tensors_only) {
+  std::vector<std::string> names;
+  for (const Env* e = &env; e; e = e->parent)
+    for (const auto& [name, entity] : e->names)
+      if (!tensors_only || std::holds_alternative<TensorEntity>(entity)) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string description(const Entity& entity) { return std::visit(Describe{}, entity); }
+
+Diagnostic undefined(const Env& env, const std::string& name, Span span) {
+  Diagnostic d(Code::unknown_name, span, quoted(name) + " is not defined");
+  if (name == "True" || name == "False") {
+    std::string word = name == "True" ? "true" : "false";
+    return std::move(d.help("write " + quoted(word)).fix(span, word));
+  }
+  for (auto [constant, digits] : mathematical_constants)
+    if (name == constant)
+      return std::move(d.help("write the number: " + quoted(std::string(digits))).fix(span, std::string(digits)));
+  offer_near(d, name, span, names_in(env));
+  return d;
+}
+
+Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span) {
+  const Entity* other = env.find(name);
+  Diagnostic d(other ? Code::wrong_kind_of_name : Code::unknown_name, span,
+               quoted(name) + (other ? " is " + description(*other) + ", not a tensor" : " is not defined"));
+  offer_near(d, name, span, names_in(env, true));
+  return d;
+}
+
+void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
+  auto known = session.definitions.names(*env.scope, sort);
+  if (std::string mend = sort == Sort::op ? instead_of_numpy(name.text) : std::string(); !mend.empty()) {
+    bool has_std = std::find(known.begin(), known.end(), "mean_all") != known.end();
+    bool of_std = mend.find("_all(") != std::string::npos || mend.find("_like(") != std::string::npos;
+    d.help(mend + (of_std && !has_std ? ", with `use std` at the top of the file" : ""));
+    return;
+  }
+  auto monoids = session.definitions.names(*env.scope, Sort::monoid);
+  if (sort == Sort::op && std::find(monoids.begin(), monoids.end(), name.text) != monoids.end()) {
+    d.help(quoted(name.text) + " is a monoid: it reduces over variables, as in " + quoted(name.text + "[i] (x[i])"));
+    return;
+  }
+  if (sort == Sort::op && is_builtin_reduction(name.text)) {
+    d.help(quoted(name.text) + " is a reduction: it names the variables that it runs over, " +
+           quoted("s[] = " + name.text + "[i] x[i]"));
+    return;
+  }
+  if (std::find(known.begin(), known.end(), name.text) != known.end()) {
+    d.help(quoted(name.text) + " is defined here under its own name: write it without what stands before the dot");
+    return;
+  }
+  bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
+  if (own_file && session.definitions.standard_has(sort, name.text)) {
+    d.help(quoted(name.text) + " is in the standard library: write `use std` at the top of the file")
+        .fix(place_of_use(session, *env.module), "use std\n");
+    return;
+  }
+  if (sort == Sort::op)
+    for (auto& builtin : builtin_function_names()) known.push_back(builtin);
+  std::sort(known.begin(), known.end());
+  offer_near(d, name.text, name.span, known);
+  if (!d.help_text.empty() || !own_file) return;
+  if (auto near = did_you_mean(name.text, session.definitions.standard_names(sort)))
+    d.help("did you mean " + quoted(*near) + " of the standard library? It needs `use std` at the top of the file")
+        .fix(place_of_use(session, *env.module), "use std\n")
+        .fix(name.span, *near);
+}
+
+namespace {
+
+// A number, a truth value, or the name of a size, a parameter or a type: what a parameter may be given.
+bool is_constant(const Env& env, ast::ExprId id) {
+  const auto& node = env[id].node;
+  if (auto* unary = std::get_if<ast::Unary>(&node)) return is_constant(env, unary->operand);
+  if (auto* name = std::get_if<ast::NameRef>(&node)) {
+    const Entity* entity = env.find(name->name);
+    return entity ? !std::holds_alternative<TensorEntity>(*entity) && !std::holds_alternative<VarEntity>(*entity) &&
+                        !std::holds_alternative<ThunkEntity>(*entity)
+                  : element_type_named(name->name).has_value();
+  }
+  return std::holds_alternative<ast::IntLiteral>(node) || std::holds_alternative<ast::FloatLiteral>(node) ||
+         std::holds_alternative<ast::BoolLiteral>(node);
+}
+
+// sum_axis(x, 0) is meant as sum_axis<a = 0>(x): the constants behind the tensors, as parameters in their order.
+std::optional<std::string> with_parameters(const Session& session, const Env& env, const Signature& signature,
+                                           const ast::Call& call) {
+  std::string parameters, arguments, callee;
+  auto append = [](std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
+  auto param = signature.params.begin();
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    std::string text(session.sources.text(env[call.args[i].value].span));
+    if (i < signature.inputs.size()) {
+      append(arguments, text);
+      continue;
+    }
+    if (!is_constant(env, call.args[i].value) || param == signature.params.end()) return std::nullopt;
+    append(parameters, param->pack ? text : param->name.text + " = " + text);
+    if (!param->pack) ++param;
+  }
+  for (const auto& part : call.callee) callee += (callee.empty() ? "" : ".") + part.text;
+  return callee + "<" + parameters + ">(" + arguments + ")";
+}
+
+}  // namespace
+
+namespace {
+
+// x.reshape(2, 6) as reshape<2, 6>(x): the tensor is the first argument, and what is behind the others are parameters.
+std::string as_function(const Session& session, const Env& env, const Signature& signature, const ast::Call& call) {
+  std::string parameters, arguments = call.callee[0].text;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    bool parameter = i + 1 >= signature.inputs.size() && is_constant(env, call.args[i].value);
+    std::string& list = parameter ? parameters : arguments;
+    list += (list.empty() ? "" : ", ") + std::string(session.sources.text(env[call.args[i].value].span));
+  }
+  return call.callee.back().text + (parameters.empty() ? "" : "<" + parameters + ">") + "(" + arguments + ")";
+}
+
+}  // namespace
+
+bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, Span span, Diagnostic& d) {
+  if (call.callee.size() != 2 || call.has_params) return false;
+  const ast::Name &owner = call.callee[0], &name = call.callee[1];
+  if (builtin_function(name.text) && !env.find(owner.text)) {
+    d.help(quoted(name.text) + " is built in: write it without " + quoted(owner.text + "."));
+    d.fix({owner.span.file, owner.span.begin, name.span.begin}, "");
+    return true;
+  }
+  if (!env.find_as<TensorEntity>(owner.text)) return false;
+  const Definition* definition = session.definitions.find(*env.scope, Sort::op, name);
+  if (!definition) return false;
+  std::string mend = as_function(session, env, signature_of(*definition), call);
+  d.help("an operator stands before its tensors: " + quoted(mend)).fix(span, mend);
+  return true;
+}
+
+void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
+                      Span span, Diagnostic& d) {
+  if (signature.params.empty() || call.args.size() <= signature.inputs.size()) return;
+  if (auto mend = call.has_params ? std::nullopt : with_parameters(session, env, signature, call)) {
+    d.help("parameters stand in `<…>`, not among the arguments: " + quoted(*mend)).fix(span, *mend);
+    return;
+  }
+  std::string parameters, arguments;
+  for (const auto& param : signature.params)
+    parameters +=
+        (parameters.empty() ? "" : ", ") + param.name.text + (param.pack ? ".." : "") + ": " + param.kind.text;
+  for (const auto& input : signature.inputs) arguments += (arguments.empty() ? "" : ", ") + input.name.text;
+  d.help("parameters stand in `<…>`, not among the arguments: " +
+         quoted(signature.name.text + "<" + parameters + ">(" + arguments + ")"));
+}
+
+}  // namespace tap

@@ -1,0 +1,32 @@
+// What is said about a name that means nothing where it stands, or something else than is needed there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/elaborate/signature.h"
+
+namespace tap {
+
+// The names that mean something in a scope, sorted, for did-you-mean.
+std::vector<std::string> names_in(const Env& env, bool tensors_only = false);
+
+// a dim, an index variable, a tensor f32[2]: what an entity is in a user's words.
+std::string description(const Entity& entity);
+
+// `name` is not defined. Did you mean …?
+Diagnostic undefined(const Env& env, const std::string& name, Span span);
+// The same where a tensor is needed: `n` is a dim, not a tensor.
+Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span);
+
+// Help for an operator or monoid that is not there: `use std` if the standard library has it, else the nearest name.
+void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d);
+
+// Help for `x.sum()` and `jnp.exp(x)`: no tensor has methods, and built-in functions belong to no module. False: neither.
+bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, Span span, Diagnostic& d);
+
+// Help where more arguments are given than inputs are declared: parameters are among them, `sum_axis(x, 0)`.
+void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
+                      Span span, Diagnostic& d);
+
+}  // namespace tap

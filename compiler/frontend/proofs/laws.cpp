@@ -1,0 +1,90 @@
+#include "compiler/frontend/proofs/laws.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/proofs/laws_proof.h"
+#include "compiler/frontend/proofs/laws_sampler.h"
+
+namespace tap {
+namespace {
+
+using ir::Law;
+
+class LawChecker {
+ public:
+  LawChecker(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options)
+      : program_(program), monoid_(monoid), options_(options), sampler_(program, monoid) {}
+
+  LawVerdict check() {
+    verdict_.laws.identity = decide(LawName::identity);
+    verdict_.laws.associative = decide(LawName::associative);
+    verdict_.laws.commutative = decide(LawName::commutative);
+    if (monoid_.fold) verdict_.laws.fold = decide(LawName::fold);
+    return std::move(verdict_);
+  }
+
+ private:
+  static constexpr std::size_t proved_block = 2, proved_whole = 3;
+  static constexpr unsigned few_of = 10;
+
+  // The normal form takes no time. A few samples break most laws that do not hold, and the solver tells those that do; only
+  // a law that neither decides is worth the other samples.
+  Law decide(LawName law) {
+    if (decided_by_small_blocks(law) && has_normal_form(law)) return Law::proved;
+    Sampled tried = sampler_.sample(law, options_.samples / few_of);
+    if (tried.broken) return broken(law, std::move(*tried.broken));
+    std::string why_not;
+    if (!tried.guarded && tried.asked > 0 && solver_proves(law, tried, why_not)) {
+      if (decided_by_small_blocks(law)) return Law::proved;
+      why_not = "it is shown for blocks of up to two elements";
+    }
+    if (tried.broken) return broken(law, std::move(*tried.broken));
+    Sampled rest = sampler_.sample(law, options_.samples - options_.samples / few_of);
+    if (rest.broken) return broken(law, std::move(*rest.broken));
+    if (tried.guarded || rest.guarded) why_not = "it fails for states that pass for the identity";
+    verdict_.assumed.push_back({name_of(law), why_not});
+    return Law::assumed;
+  }
+
+  bool decided_by_small_blocks(LawName law) const {
+    return law != LawName::fold || small_blocks_decide(program_, monoid_);
+  }
+
+  bool has_normal_form(LawName law) const {
+    std::vector<Question> questions = questions_of(law, proved_block, proved_whole);
+    return std::all_of(questions.begin(), questions.end(),
+                       [&](const Question& q) { return proved_by_normal_form(program_, monoid_, q); });
+  }
+
+  // What Z3 refutes is tried with numbers: only what they confirm is `broken`.
+  bool solver_proves(LawName law, Sampled& tried, std::string& why_not) {
+    std::uint64_t steps = options_.proof_steps;
+    for (const Question& q : questions_of(law, proved_block, proved_whole)) {
+      Proof proof = prove_with_solver(program_, monoid_, q, steps);
+      if (!proof.refuted_by.empty()) sampler_.try_one(q, proof.refuted_by, tried);
+      if (!tried.broken) tried.broken = std::move(tried.broken_unseen);
+      if (!proof.found) return why_not = proof.why_not, false;
+    }
+    return true;
+  }
+
+  // Without commutativity, splits keep the order.
+  Law broken(LawName law, LawCounterexample by) {
+    if (law != LawName::commutative) verdict_.broken.push_back(std::move(by));
+    return Law::broken;
+  }
+
+  const ir::Program& program_;
+  const ir::Monoid& monoid_;
+  LawOptions options_;
+  LawSampler sampler_;
+  LawVerdict verdict_;
+};
+
+}  // namespace
+
+LawVerdict check_laws(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options) {
+  return LawChecker(program, monoid, options).check();
+}
+
+}  // namespace tap

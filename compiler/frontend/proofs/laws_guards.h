@@ -1,0 +1,31 @@
+// States of several components that a monoid itself takes for its identity though they are not, because of a component that
+// is a finite number there: a Welford state (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0, 0, 0), and two
+// states of n = 1 and n = -1 cancel to nothing. The guard `if n == 0` of such monoids means the identity alone, so a law
+// that fails for such states only is not refused; it is assumed, since whoever reduces such elements gets what splits give.
+// An infinity is no such mark: (-inf, 5) is an element of an argmax wherever a score is masked, so the identity (-inf, -1),
+// which swallows it, is wrong, and (-inf, i64.max) is right.
+#pragma once
+
+#include "compiler/frontend/proofs/laws_question.h"
+#include "compiler/frontend/proofs/laws_samples.h"
+
+namespace tap {
+
+class GuardedStates {
+ public:
+  GuardedStates(const ir::Program& program, const ir::Monoid& monoid);
+
+  // Is any of the states such a one, or do two neighbours that the law combines cancel to one?
+  bool any(const std::vector<NumberState>& states, LawName law);
+
+ private:
+  bool passes_for_identity(const NumberState& s);
+  bool cancels(const NumberState& a, const NumberState& b);
+
+  const ir::Monoid& monoid_;
+  NumberAlgebra numbers_;
+  CellEvaluator<NumberAlgebra> evaluate_;
+  NumberState identity_;
+};
+
+}  // namespace tap

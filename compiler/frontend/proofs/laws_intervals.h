@@ -1,0 +1,30 @@
+// Numbers with the error that computing them may have: intervals of f64, rounded outward. A law is broken by samples only
+// where the two sides lie apart, or where one is surely no number; a comparison that rounding may turn is not known.
+//
+//   log(exp(-3) + exp(-3) - 1)      the argument lies about -0.9: NaN, whatever is rounded
+//   log(exp(-3) * exp(3) - 1)       the argument lies about 0: not known
+#pragma once
+
+#include "compiler/frontend/proofs/laws_evaluate.h"
+
+namespace tap {
+
+struct IntervalAlgebra {
+  enum class Kind : std::uint8_t { number, infinite, nan };
+  struct Value {
+    ElementType type;
+    Kind kind = Kind::number;
+    double low = 0, high = 0;  // of a float; both are the infinity
+    std::int64_t integer = 0;  // of others
+  };
+
+  Value constant(const ir::Scalar& s) const;
+  Value apply(const ir::CellNode& node, const std::vector<Value>& args) const;
+  bool truth(const Value& v) const { return v.integer != 0; }
+  Answer agree(const Value& a, const Value& b, int infinity) const;
+
+  // Sides that lie apart by no more than this part of the larger, or of 1, may differ in a rounded constant only.
+  double tolerance = 1e-6;
+};
+
+}  // namespace tap

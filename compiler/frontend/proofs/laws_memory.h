@@ -1,0 +1,42 @@
+// What is known of the laws of monoids, by their structure and not by their names: a proof takes up to some seconds, and a
+// program uses one monoid at many places. Whoever compiles many programs hands one memory to all of them, and a store that
+// outlives the process where there is one.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/frontend/proofs/laws.h"
+
+namespace tap {
+
+// Texts by their keys. A store that somebody else could write to must find nothing: what it says is believed.
+class LawStore {
+ public:
+  virtual ~LawStore() = default;
+  virtual std::optional<std::string> find(const std::string& key) = 0;
+  virtual void store(const std::string& key, const std::string& text) = 0;
+};
+
+class LawMemory {
+ public:
+  explicit LawMemory(LawStore* store = nullptr) : store_(store) {}
+
+  // Of the monoid, whose `fold` may use others of the program. The reference stays valid.
+  const LawVerdict& verdict(const ir::Program& program, const ir::Monoid& monoid);
+
+ private:
+  std::map<std::string, LawVerdict> known_;
+  LawStore* store_;
+};
+
+// The monoid in a form that names do not change: alike for all that have the same laws for the same reasons. It also says
+// who proves, since another version of Z3 may prove less.
+std::string law_key(const ir::Program& program, const ir::Monoid& monoid);
+
+// A verdict that breaks no law, as a text and back. Empty if the text is none.
+std::string to_text(const LawVerdict& verdict);
+std::optional<LawVerdict> parse_verdict(const std::string& text);
+
+}  // namespace tap

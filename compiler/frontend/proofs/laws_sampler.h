@@ -1,0 +1,46 @@
+// Laws asked of numbers: of small ones first, as they come out in plain f64. Where those differ, fractions decide if they
+// can do what the monoid does, and else intervals, so that nothing that only rounding does counts as a failure.
+#pragma once
+
+#include <optional>
+
+#include "compiler/frontend/proofs/laws.h"
+#include "compiler/frontend/proofs/laws_exact.h"
+#include "compiler/frontend/proofs/laws_guards.h"
+#include "compiler/frontend/proofs/laws_intervals.h"
+#include "compiler/frontend/proofs/laws_question.h"
+#include "compiler/frontend/proofs/laws_samples.h"
+
+namespace tap {
+
+struct Sampled {
+  std::optional<LawCounterexample> broken;
+  std::optional<LawCounterexample> broken_unseen;  // the same, but the sides print alike
+  std::optional<LawCounterexample> guarded;        // fails, but only for states that pass for the identity
+  std::size_t asked = 0;                           // samples that the law was asked of
+};
+
+class LawSampler {
+ public:
+  LawSampler(const ir::Program& program, const ir::Monoid& monoid);
+
+  Sampled sample(LawName law, std::size_t limit);
+  void try_one(const Question& q, const std::vector<NumberState>& states, Sampled& result);
+
+ private:
+  void sample(const Question& q, std::size_t limit, Sampled& result);
+  Judgement<NumberState> judge(const Question& q, const std::vector<NumberState>& states,
+                               const Judgement<NumberState>& plain);
+
+  bool is_exact_;
+  NumberAlgebra numbers_;
+  ExactAlgebra fractions_;
+  IntervalAlgebra intervals_;
+  LawQuestions<NumberAlgebra> plain_;
+  LawQuestions<ExactAlgebra> exact_;
+  LawQuestions<IntervalAlgebra> bounded_;
+  LawSamples samples_;
+  GuardedStates guards_;
+};
+
+}  // namespace tap

@@ -1,0 +1,165 @@
+// Laws by symbolic execution with Z3. A law is run on symbols; every condition splits the world in two, and each way is
+// followed on its own, so that what is left to prove at the end of a path holds no `if`, only polynomials:
+//
+//   online:  a.m >= b.m, a.m >= c.m, …:  exp(x - y) is E_x / E_y with E_x, E_y > 0, and both sides are one fraction.
+//
+// Floats are reals, or the infinity that their monoid's identity has, and NaN where a function has no value: both sides of a
+// law must be NaN together. Where IEEE arithmetic does what reals do not (an exponential that overflows or vanishes, the
+// sign of a zero that divides) the proof is given up. Integers that are only added, subtracted and multiplied are whole
+// numbers (wrapping respects rings), others bit vectors of their width.
+//
+// What a proof may cost is counted in steps of Z3 and of our own, never in time: verdicts are the same on every machine.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <z3++.h>
+
+#include "compiler/frontend/proofs/laws_evaluate.h"
+
+namespace tap {
+
+enum class IntegerModel : std::uint8_t { whole_numbers, bits };
+
+class SymbolAlgebra {
+ public:
+  enum class Kind : std::uint8_t { finite, minus_infinity, plus_infinity, nan };
+  // Of symbols whose exponential is known: atom, factor.
+  using Linear = std::map<std::size_t, std::int64_t>;
+  struct Value {
+    ElementType type;
+    Kind kind;
+    z3::expr top, bottom;          // a float is top / bottom; others are `top`
+    std::optional<Linear> linear;  // of a float that is a sum of atoms
+    bool is_positive;              // known by its form
+    bool vanishes = false;         // an exponential in it may have rounded it to 0
+    bool has_exponential = false;  // of which rounding may leave nothing in a difference
+    unsigned degree = 1;           // no less than that of the polynomials
+  };
+  // Thrown where a proof cannot go on: too much work, or beyond what is modelled.
+  struct GaveUp {
+    const char* why;
+  };
+
+  // `steps` is the work that may still be done; what is done is taken off.
+  SymbolAlgebra(IntegerModel integers, std::uint64_t& steps);
+
+  // Paths. Runs `claim` on every path; true if it was true on all of them.
+  template <class Claim>
+  bool on_all_paths(Claim claim) {
+    do {
+      begin_path();
+      if (!claim()) return false;
+    } while (next_path());
+    return true;
+  }
+
+  // A symbol; of a float with an infinity it may be that one.
+  Value variable(ElementType type, const std::string& name, int infinity);
+
+  // After a claim that was not proved: what a symbol is where Z3 sees it fail. Empty where Z3 does not know.
+  std::optional<ir::Scalar> refuting_value(const Value& symbol);
+
+  Value constant(const ir::Scalar& s);
+  Value apply(const ir::CellNode& node, const std::vector<Value>& args);
+  bool truth(const Value& v) { return decide(v.top); }
+  Answer agree(const Value& a, const Value& b, int) { return are_equal(a, b) ? Answer::holds : Answer::fails; }
+  bool is_nan(const Value& v) const { return v.kind == Kind::nan; }
+  int infinity(const Value& v) const {
+    return v.kind == Kind::plus_infinity ? 1 : v.kind == Kind::minus_infinity ? -1 : 0;
+  }
+
+ private:
+  struct Decision {
+    bool value;
+    bool other_way_open;
+  };
+  struct Atom {
+    z3::expr value;        // a real symbol, or a logarithm
+    z3::expr top, bottom;  // its exponential
+    bool is_logarithm;
+  };
+
+  void begin_path();
+  bool next_path();
+  bool decide(const z3::expr& condition);
+  bool may_be(const z3::expr& condition);
+  void assert_linear_facts();
+  z3::solver solver_for(const z3::expr& condition);
+  bool may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model = false);
+  void assume(const z3::expr& fact);
+  bool is_proved(const z3::expr& claim);
+  void spend(std::uint64_t steps);
+  void spend_on(const z3::solver& asked);
+  bool are_equal(const Value& a, const Value& b);
+
+  Value real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear = std::nullopt);
+  Value real(ElementType type, std::int64_t value) {
+    Value result = real(type, z3_.real_val(value), one());
+    result.degree = 0;
+    return value > 0 ? positive(result) : result;
+  }
+  Value infinite(ElementType type, int sign);
+  static Value positive(Value v);
+  Value nan(ElementType type) { return {type, Kind::nan, z3_.real_val(0), one(), std::nullopt, false}; }
+  Value boolean(z3::expr condition) {
+    return {ElementType::boolean, Kind::finite, std::move(condition), one(), std::nullopt, false};
+  }
+  Value integer(ElementType type, z3::expr value) {
+    return {type, Kind::finite, value.simplify(), one(), std::nullopt, false};
+  }
+  z3::expr one() { return z3_.real_val(1); }
+  z3::expr expand(const z3::expr& e);
+  z3::expr ratio(const Value& v);
+  int sign_of(const Value& v);  // decides
+  void may_not_vanish(const Value& v) const;
+  void must_stay_below(const Value& v, std::int64_t bound);
+
+  Value compare(ir::CellOp op, const Value& a, const Value& b);
+  Value compare_kinds(ir::CellOp op, const Value& a, const Value& b);
+  Value float_apply(const ir::CellNode& node, const std::vector<Value>& args);
+  Value negated(const Value& a);
+  Value sum(const Value& a, const Value& b);
+  Value product(const Value& a, const Value& b);
+  Value quotient(const Value& a, const Value& b);
+  Value exponential(const Value& a);
+  Value overflowing_exponential(const Value& a);
+  Value logistic(const Value& a);
+  Value with_domain(const ir::CellNode& node, const std::vector<Value>& args);
+  Value power(const ir::CellNode& node, const Value& a, const Value& b);
+  Value logarithm(const Value& a);
+  Value square_root(const Value& a);
+  Value opaque(const ir::CellNode& node, const std::vector<Value>& args);
+  Value exponential_of(ElementType type, const Linear& linear);
+  Value integer_apply(const ir::CellNode& node, const std::vector<Value>& args);
+  Value shift(ir::CellOp op, const Value& a, const Value& by);
+  Value cast(ElementType type, const Value& a);
+  z3::expr integer_constant(ElementType type, std::int64_t value);
+  z3::expr integer_less(const Value& a, const Value& b);
+  std::size_t atom_of(const Atom& atom);
+  bool names_logarithm(const Linear& linear) const;
+  void assume_equal_powers();
+
+  z3::context z3_;
+  IntegerModel integers_;
+  std::uint64_t& steps_;
+  std::uint64_t z3_steps_ = 0;  // that were taken off
+  z3::params sums_of_monomials_;
+  std::unordered_map<unsigned, std::pair<z3::expr, z3::expr>> expanded_;  // by Z3's number of the first of the pair
+  std::vector<Decision> path_;
+  std::size_t at_ = 0;           // the next decision
+  std::vector<z3::expr> facts_;  // of the path so far
+  std::vector<z3::expr> linear_facts_;
+  z3::solver feasible_;             // knows the linear facts of the last path that it was asked about …
+  std::vector<z3::expr> asserted_;  // … which are these, each on a level of its own
+  std::vector<Atom> atoms_;
+  std::map<std::string, std::size_t> atom_by_text_;
+  std::optional<z3::model> refutation_;
+  bool uses_powers_ = false;  // has any exponential been taken?
+};
+
+}  // namespace tap

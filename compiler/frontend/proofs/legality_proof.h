@@ -1,0 +1,30 @@
+// Legality, decided exactly with integer sets: for what closed forms cannot answer, and for the witness of every violation.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/frontend/proofs/legality.h"
+#include "compiler/frontend/proofs/legality_box.h"
+#include "compiler/frontend/proofs/legality_set.h"
+
+namespace tap {
+
+// The first access in order, of the suspects, that leaves its tensor, at its lexicographically smallest point.
+std::optional<ReadOutside> find_read_outside(const IntegerSets& sets, const ir::Operator& op,
+                                             const std::vector<bool>& suspects);
+
+// First by writer a write outside; else by pair of writers a cell written twice; else a cell never written. Each
+// lexicographically smallest: the point; the pair of points (for one writer over a box, their difference); the cell.
+std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
+                                              const std::vector<Writer>& writers, const std::vector<WriteMap>& maps);
+
+// The same question as find_write_violation by looking at every point, where the proof takes too long: for coefficients
+// without any pattern. Outer empty optional: there are more points, or four times as many cells, or iterates.
+std::optional<std::optional<Violation>> enumerate_writes(const Shape& shape, const std::vector<Writer>& writers,
+                                                         const std::vector<WriteMap>& maps, std::int64_t most_points);
+
+// A point of the map in all of the operator's dims: reduction dims, over which the write does not range, at their begin.
+ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point& point);
+
+}  // namespace tap

@@ -1,0 +1,327 @@
+#include "compiler/frontend/proofs/prove.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/elaborate/several_writers.h"
+#include "compiler/frontend/elaborate/sizes.h"
+#include "compiler/frontend/proofs/legality_reads.h"
+#include "compiler/frontend/proofs/uncounted_guards.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+std::string point_text(const ir::Operator& op, const std::optional<ir::OperationNames>& names, const ir::Point& point) {
+  std::string text;
+  for (std::size_t i = 0; i < point.size() && i < op.dims.size(); ++i)
+    text += (i ? ", " : "") + own_dim_name(op, names, i) + "=" + std::to_string(point[i]);
+  return text.empty() ? "its only point" : text;
+}
+
+std::string cell_text(const std::string& name, const ir::Point& cell) {
+  std::string text = name + "[";
+  for (std::size_t i = 0; i < cell.size(); ++i) text += (i ? ", " : "") + std::to_string(cell[i]);
+  return text + "]";
+}
+
+// The name before the bracket of a read's source, for example x of x[i - 1].
+std::string base_of(const Session& session, Span span) {
+  std::string text = source_of(session, span);
+  return text.substr(0, text.find_first_of(" [("));
+}
+
+// x of `read x at [i - 1] shape [1]`
+std::string input_of(const Session& session, Span span) {
+  constexpr const char* spaces = " \t\r\n";
+  std::string text = source_of(session, span);
+  std::size_t begin = text.find_first_not_of(spaces, text.find_first_of(spaces));
+  if (begin == std::string::npos) return "its input";
+  return text.substr(begin, text.find_first_of(spaces, begin) - begin);
+}
+
+// Where an equation's range is too long, not only its reads leave their tensors.
+bool writes_outside(const ir::Operator& op, const ir::Point& point) {
+  return std::any_of(op.writes.begin(), op.writes.end(), [&](const ir::Access& write) {
+    ir::Box cell = write.projection.image(point), all = ir::Box::of_shape(op.results[write.tensor].shape);
+    return !all.contains(cell);
+  });
+}
+
+// The texts between a read's brackets, one for each axis; none where packs or line ends hide which is which.
+std::vector<std::string> index_texts(const Session& session, Span span, std::size_t rank) {
+  std::string text = source_of(session, span);
+  std::size_t open = text.find('[');
+  if (text != session.sources.text(span) || open == std::string::npos || !text.ends_with(']')) return {};
+  if (text.find("..") != std::string::npos) return {};
+  std::vector<std::string> parts{""};
+  int depth = 0;
+  for (char c : text.substr(open + 1, text.size() - open - 2)) {
+    depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+    if (c == ',' && depth == 0) parts.emplace_back();
+    else if (c != ' ' || !parts.back().empty()) parts.back() += c;
+  }
+  return parts.size() == rank ? parts : std::vector<std::string>{};
+}
+
+std::string read_text(const std::string& name, const std::vector<std::string>& indices) {
+  std::string text = name + "[";
+  for (std::size_t i = 0; i < indices.size(); ++i) text += (i ? ", " : "") + indices[i];
+  return text + "]";
+}
+
+// x[j, i] for x[i, j]: the index that leaves its axis runs over exactly another axis, and exchanged both stay inside.
+std::optional<std::string> exchanged(const ir::Operator& op, const ReadOutside& v, const std::string& name,
+                                     std::vector<std::string> indices) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  std::vector<ir::Range> runs;
+  for (const ir::AffineExpr& row : access.projection.start.rows) runs.push_back(row.bounds(op.box()));
+  if (!coordinate_cells(access).empty() || runs.size() != shape.size() || indices.size() != shape.size()) return {};
+  auto covers = [&](std::size_t index, std::size_t axis) { return runs[index] == ir::Range{0, shape[axis]}; };
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (v.cell[a] >= 0 && v.cell[a] < shape[a]) continue;
+    for (std::size_t b = 0; b < shape.size(); ++b) {
+      if (a == b || !covers(a, b) || !covers(b, a)) continue;
+      std::swap(indices[a], indices[b]);
+      return read_text(name, indices);
+    }
+  }
+  return std::nullopt;
+}
+
+// x[-1] for the last cell of x.
+std::optional<std::string> from_the_end(const ir::Operator& op, const ReadOutside& v, const std::string& name,
+                                        std::vector<std::string> indices) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  bool any = false;
+  for (std::size_t a = 0; a < indices.size() && a < shape.size(); ++a) {
+    bool literal = indices[a].size() > 1 && indices[a][0] == '-' &&
+                   indices[a].find_first_not_of("0123456789", 1) == std::string::npos;
+    if (!literal || v.cell[a] + shape[a] < 0) continue;
+    indices[a] = std::to_string(shape[a]) + " - " + indices[a].substr(1);
+    any = true;
+  }
+  return any ? std::optional(read_text(name, indices)) : std::nullopt;
+}
+
+// c[i] = a[i] beside c[2 + i] = b[i]: the variable of the axis that is left runs over all of c, and should over all of a.
+std::optional<std::string> range_that_fits(const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+                                           const ReadOutside& v, const ast::Equation& equation) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (v.cell[a] >= 0 && v.cell[a] < shape[a]) continue;
+    const ir::AffineExpr& row = access.projection.start.rows[a];
+    auto dim = (row - ir::AffineExpr::constant(op.dims.size(), row.offset)).as_variable();
+    if (!dim || op.dims[*dim].role != ir::DimRole::parallel) return std::nullopt;
+    std::string name = own_dim_name(op, names, *dim);
+    for (const ast::RangeVar& range : equation.ranges)
+      if (range.name.text == name) return std::nullopt;
+    const ir::Range all = op.dims[*dim].range;
+    std::int64_t lo = std::max(all.lo, -row.offset), hi = std::min(all.hi, shape[a] - row.offset);
+    if (lo >= hi) return std::nullopt;
+    return name + " in " + std::to_string(lo) + ".." + std::to_string(hi);
+  }
+  return std::nullopt;
+}
+
+// Where the witness is excluded by a condition that the proof does not count, the message would seem false.
+void tell_uncounted(const Session& session, Diagnostic& d, const ir::Operator& op,
+                    const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
+  std::vector<std::string> variables;
+  for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
+  for (Span guard : uncounted_guards(module, read, variables)) {
+    d.label(guard, "not affine");
+    d.note("the condition " + quoted(source_of(session, guard)) + " is not affine and does not count in the proof");
+  }
+}
+
+void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+                 const ReadOutside& v, Span span, Span statement, const ast::Module& module) {
+  const ir::Access& access = op.reads[v.read];
+  const Shape& shape = op.operands[access.tensor].shape;
+  bool kernel = op.kernel() != nullptr;
+  std::string name = kernel ? input_of(session, span) : base_of(session, span);
+  Diagnostic d(Code::read_outside, span,
+               "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
+                   ", but the shape of " + quoted(name) + " is " + to_string(shape));
+  d.at_caret("reads outside");
+  if (!kernel) tell_uncounted(session, d, op, names, span, module);
+  if (!kernel && writes_outside(op, v.point)) {
+    d.help("narrow the range: the cell that is written there lies outside, too");
+    session.fail(std::move(d));
+  }
+  if (const ast::Equation* equation = kernel ? nullptr : equation_beside_others(module, statement)) {
+    if (auto range = range_that_fits(op, names, v, *equation)) {
+      std::string end = (equation->ranges.empty() ? " for " : ", ") + *range;
+      d.help("other equations write the rest of " + quoted(equation->left[0].base.text) +
+             "; give this one its range: " + quoted("…" + end));
+      d.fix({statement.file, statement.end, statement.end}, end);
+      session.fail(std::move(d));
+    }
+  }
+  auto indices = kernel ? std::vector<std::string>{} : index_texts(session, span, shape.size());
+  if (auto mend = exchanged(op, v, name, indices)) {
+    d.help("did you mean " + quoted(*mend) + "?").fix(span, *mend);
+    session.fail(std::move(d));
+  }
+  if (auto mend = from_the_end(op, v, name, indices)) {
+    d.help("an index counts from 0; counted from the end, this is " + quoted(*mend) +
+           ", the size less that many; where the size " + "is a dim, write its name");
+    session.fail(std::move(d));
+  }
+  if (kernel) {
+    d.help("end the region's line with `else 0`: cells outside are then 0");
+  } else {
+    ElementType type = op.operands[access.tensor].element;
+    std::string fill = is_bool(type) ? "false" : "0";
+    d.help("say what stands for cells outside: " + quoted("… else " + fill + "]") + ", or narrow the range");
+    if (span.valid() && session.sources.text(span).ends_with(']'))
+      d.fix({span.file, span.end - 1, span.end}, " else " + fill + "]");
+  }
+  session.fail(std::move(d));
+}
+
+// y[0] = 1 and y[i] = x[i]: the second writes all of a 1-d result, of which the cell is the first or the last. What is left:
+// for i in 1..8
+std::optional<std::string> range_beside(const Session& session, const WriterAt& writer, const Shape& shape,
+                                        const ir::Point& cell) {
+  const ir::Operator& op = session.program[writer.op];
+  std::size_t parallel = 0, dim = 0;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == ir::DimRole::parallel) ++parallel, dim = d;
+  if (shape.size() != 1 || parallel != 1 || op.dims[dim].range != ir::Range{0, shape[0]}) return std::nullopt;
+  const ir::AffineExpr& row = op.writes[writer.write].projection.start.rows[0];
+  if (!op.constraints.empty() || !(row == ir::AffineExpr::variable(op.dims.size(), dim))) return std::nullopt;
+  std::int64_t lo = cell[0] == 0, hi = shape[0] - (cell[0] == shape[0] - 1);
+  if (lo + hi == 0 || lo >= hi || (lo == 0 && hi == shape[0])) return std::nullopt;
+  return "for " + op.dims[dim].name + " in " + std::to_string(lo) + ".." + std::to_string(hi);
+}
+
+// t=1: the counters of the trip in which a cell is left out, as the writers name them.
+std::string trip_text(const Session& session, const std::vector<WriterAt>& writers, const NeverWritten& violation) {
+  std::string text;
+  for (auto [level, value] : violation.trip) {
+    std::string name;
+    for (const WriterAt& writer : writers) {
+      const ir::Operator& op = session.program[writer.op];
+      for (std::size_t d = 0; d < op.dims.size(); ++d)
+        if (op.dims[d].role == ir::DimRole::counter && op.dims[d].level == level && name.empty())
+          name = own_dim_name(op, writer.names, d);
+    }
+    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  }
+  return text;
+}
+
+void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+                   const std::vector<WriterAt>& writers, const Violation& violation) {
+  auto point = [&](std::uint32_t writer, const ir::Point& at) {
+    return point_text(session.program[writers[writer].op], writers[writer].names, at);
+  };
+  if (auto* v = std::get_if<WrittenTwice>(&violation)) {
+    bool one = v->first == v->second;
+    Diagnostic d(Code::written_twice, writers[v->second].span,
+                 "overlapping writes: " + quoted(cell_text(name, v->cell)) + " is written at " +
+                     point(v->first, v->first_point) + " and " + (one ? "again " : "") + "at " +
+                     point(v->second, v->second_point));
+    if (!one) d.label(writers[v->first].span, "also written here");
+    if (declared.valid()) d.label(declared, "declared here");
+    if (auto rest = range_beside(session, writers[v->second], shape, v->cell); rest && !one)
+      session.fail(std::move(d).help("leave that cell out: " + quoted("… " + *rest)));
+    session.fail(std::move(d).help("every cell is written exactly once; a sum over an index is written `sum[k] …`"));
+  }
+  if (auto* v = std::get_if<NeverWritten>(&violation)) {
+    Diagnostic d(Code::never_written,
+                 declared.valid()  ? declared
+                 : writers.empty() ? declared
+                                   : writers.back().span,
+                 (v->trip.empty() ? "" : "at " + trip_text(session, writers, *v) + " ") + "element " +
+                     quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) + " is " +
+                     to_string(shape));
+    for (const auto& writer : writers)
+      if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
+    session.fail(std::move(d).help("every cell is written exactly once; write the others with another equation"));
+  }
+  if (auto* v = std::get_if<WriteOutside>(&violation)) {
+    Diagnostic d(Code::write_outside, writers[v->writer].span,
+                 "at " + point(v->writer, v->point) + " this writes " + quoted(cell_text(name, v->cell)) +
+                     ", but the shape of " + quoted(name) + " is " + to_string(shape));
+    if (declared.valid()) d.label(declared, "declared here");
+    session.fail(std::move(d));
+  }
+}
+
+// 4 * i with i=7, where that product alone leaves 64 bits.
+std::optional<std::string> product_that_overflows(const ir::Operator& op,
+                                                  const std::optional<ir::OperationNames>& names,
+                                                  const ir::AffineExpr& row) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    for (std::int64_t at : {op.dims[d].range.lo, op.dims[d].range.hi - 1}) {
+      std::int64_t product;
+      if (__builtin_mul_overflow(row.coefficients[d], at, &product))
+        return std::to_string(row.coefficients[d]) + " * " + own_dim_name(op, names, d) + " with " +
+               own_dim_name(op, names, d) + "=" + std::to_string(at);
+    }
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void report_overflow(Session& session, const ir::Operator& op,
+                                  const std::optional<ir::OperationNames>& names, const ir::Access& read, Span span) {
+  std::string what = "an index of " + quoted(source_of(session, span));
+  for (const ir::AffineExpr& row : read.projection.start.rows)
+    if (auto product = product_that_overflows(op, names, row)) {
+      what += ", " + quoted(*product) + ",";
+      break;
+    }
+  session.fail(Diagnostic(Code::overflow, span, what + " does not fit in 64 bits"));
+}
+
+void report_undecided(Session& session, const Undecided& undecided, Span span) {
+  Diagnostic d(Code::legality_undecided, span, undecided.what());
+  session.fail(std::move(d).help(
+      "write the equation over fewer index variables, or with coefficients that nest: 12*i + 4*j + k"));
+}
+
+}  // namespace
+
+void prove_reads(Session& session, ir::OperatorId id, const std::optional<ir::OperationNames>& names,
+                 const std::vector<Span>& spans, Span statement, const ast::Module& module) {
+  if (session.reads_proved.size() <= id.index()) session.reads_proved.resize(id.index() + 1, false);
+  if (session.reads_proved[id.index()]) return;
+  const ir::Operator& op = session.program[id];
+  // Also where a fill stands for what lies outside, the coordinates are computed: they must fit, else Overflow is thrown.
+  for (std::size_t r = 0; r < op.reads.size(); ++r) {
+    try {
+      op.reads[r].projection.bounds(op.box());
+    } catch (const Overflow&) {
+      report_overflow(session, op, names, op.reads[r], r < spans.size() ? spans[r] : statement);
+    }
+  }
+  try {
+    if (auto violation = session.legality.check_reads(op))
+      report_read(session, op, names, *violation, violation->read < spans.size() ? spans[violation->read] : statement,
+                  statement, module);
+  } catch (const Undecided& undecided) { report_undecided(session, undecided, statement); }
+  session.reads_proved[id.index()] = true;
+}
+
+void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+                  const std::vector<WriterAt>& writers) {
+  bool sole = writers.size() == 1;
+  auto key = sole ? std::pair(writers[0].op, writers[0].write) : std::pair(ir::OperatorId(), 0u);
+  if (sole && session.write_proved.count(key)) return;
+  std::vector<Writer> list;
+  for (const auto& writer : writers) list.push_back({&session.program[writer.op], writer.write});
+  try {
+    if (auto violation = session.legality.check_writes(shape, list))
+      report_writes(session, name, declared, shape, writers, *violation);
+  } catch (const Undecided& undecided) {
+    report_undecided(session, undecided, writers.empty() ? declared : writers.back().span);
+  }
+  if (sole) session.write_proved[key] = true;
+}
+
+}  // namespace tap

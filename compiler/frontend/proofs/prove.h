@@ -1,0 +1,22 @@
+// Asks for the legality of accesses and turns a violation into a message with its witness.
+#pragma once
+
+#include "compiler/frontend/elaborate/session.h"
+
+namespace tap {
+
+struct WriterAt {
+  ir::OperatorId op;
+  std::uint32_t write;
+  Span span;
+  std::optional<ir::OperationNames> names = std::nullopt;
+};
+
+// Throws Abandoned after reporting, in the words of the operation's author. `spans` are those of the operator's reads, in
+// `module`.
+void prove_reads(Session& session, ir::OperatorId op, const std::optional<ir::OperationNames>& names,
+                 const std::vector<Span>& spans, Span statement, const ast::Module& module);
+void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+                  const std::vector<WriterAt>& writers);
+
+}  // namespace tap

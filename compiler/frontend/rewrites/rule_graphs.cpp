@@ -1,0 +1,197 @@
+#include "compiler/frontend/rewrites/rule_graphs.h"
+
+#include <set>
+
+#include "compiler/frontend/elaborate/body.h"
+#include "compiler/frontend/elaborate/sizes.h"
+#include "compiler/frontend/elaborate/trial.h"
+#include "compiler/frontend/rewrites/rule_types.h"
+#include "support/checked.h"
+
+namespace tap {
+namespace {
+
+// The graph of one side.
+ir::GraphId side(Session& session, const RuleAt& at, const std::string& name, ast::ExprId expr,
+                 const std::map<std::string, ir::TensorType>& types) {
+  BodyBuilder body(session, name);
+  body.env().module = &at.module;
+  body.env().scope = &at.scope;
+  for (const auto& [variable, type] : types)
+    body.declare_input({variable, at.module[at.rule.pattern].span}, type, {}, false);
+  for (const auto& bound : body.whole(expr, {})) body.graph().outputs.push_back(bound.value);
+  session.program.graphs.push_back(std::move(body.graph()));
+  session.provenance.graphs.push_back(std::move(body.provenance()));
+  return ir::GraphId(session.program.graphs.size() - 1);
+}
+
+std::string types_text(const std::map<std::string, ir::TensorType>& types) {
+  std::string text;
+  for (const auto& [name, type] : types) text += (text.empty() ? "" : ", ") + name + ": " + to_string(type);
+  return text;
+}
+
+// with `x: f64[2, 2]` = [1, 3, 2, 4], in row-major order
+std::string data_text(const std::string& name, const Tensor& tensor) {
+  constexpr std::int64_t most = 24;
+  std::string text = "with `" + name + ": " + to_string(ir::TensorType{tensor.type(), tensor.shape()}) + "` = [";
+  for (std::int64_t at = 0; at < std::min(tensor.size(), most); ++at)
+    text += (at ? ", " : "") + ir::element_text(tensor, at);
+  return text + (tensor.size() > most ? ", …]" : "]");
+}
+
+class RuleTrials {
+ public:
+  RuleTrials(Session& session, const RuleAt& at) : session_(session), at_(at) {
+    env_.module = &at.module;
+    env_.scope = &at.scope;
+  }
+
+  void run() {
+    if (!try_all()) return;
+    if (guard_fault_ && !guard_decided_) return report(std::move(*guard_fault_));
+    // No size that was tried meets the guard. It may only say where the rule pays, so the sides are compared without it;
+    // if they differ, it may also say where the rule holds, and nothing is known.
+    if (evaluated_ == 0 && at_.rule.guard) {
+      ask_guard_ = false;
+      if (!try_all()) return;
+    }
+    if (evaluated_ > 0) return;
+    if (!replacement_refused_.empty())
+      return report(Diagnostic(Code::rewrite_changes_result, replacement(),
+                               "the replacement does not take what the pattern takes: " + replacement_refused_)
+                        .note("tried with " + refused_types_));
+    not_tried("no small instance of this rule could be evaluated, so nothing shows that both sides are equal");
+  }
+
+ private:
+  static constexpr unsigned attempts = 150;
+  static constexpr std::size_t instances_wanted = 6;
+
+  // False if the sides differ, which was reported.
+  bool try_all() {
+    for (unsigned attempt = 0; attempt < attempts && evaluated_ < instances_wanted; ++attempt)
+      if (auto types = choose(attempt); types && tried_.insert(types_text(*types)).second)
+        if (!agrees_at(*types)) return false;
+    return true;
+  }
+
+  void not_tried(const std::string& message) {
+    Diagnostic d(Code::rewrite_not_tried, pattern(), message);
+    if (!pattern_refused_.empty()) d.note("of the pattern: " + pattern_refused_);
+    report(std::move(d));
+  }
+
+  std::optional<std::map<std::string, ir::TensorType>> choose(unsigned attempt) {
+    Trial trial(session_);
+    try {
+      RuleTypes chooser(session_, env_, at_.rule, attempt);
+      auto types = chooser.choose();
+      if (!ask_guard_) return types;
+      GuardValue guard = chooser.guard();
+      if (!guard.fault) guard_decided_ = true;
+      if (guard.holds) return types;
+      if (guard.fault && !guard_fault_) guard_fault_ = std::move(guard.fault->note("tried with " + types_text(types)));
+      return std::nullopt;
+    } catch (const Abandoned&) {
+    } catch (const Overflow&) {}
+    if (trial.failed() && pattern_refused_.empty()) pattern_refused_ = trial.message();
+    return std::nullopt;
+  }
+
+  // False if the sides differ, which was reported.
+  bool agrees_at(const std::map<std::string, ir::TensorType>& types) {
+    std::optional<ir::RuleInstance> instance;
+    {
+      Trial trial(session_);
+      try {
+        instance = instantiate_rule(session_, at_, types);
+      } catch (const Abandoned&) {
+      } catch (const Overflow&) {}
+      if (!instance) {
+        if (trial.failed() && replacement_refused_.empty())
+          replacement_refused_ = trial.message(), refused_types_ = types_text(types);
+        return true;
+      }
+    }
+    ir::RuleTrial trial = ir::try_rule(session_.program, *instance);
+    evaluated_ += trial.evaluated > 0;
+    if (!trial.difference) return true;
+    report_difference(*instance, *trial.difference, types);
+    return false;
+  }
+
+  void report_difference(const ir::RuleInstance& instance, const ir::RuleDifference& difference,
+                         const std::map<std::string, ir::TensorType>& types) {
+    if (!ask_guard_)
+      return not_tried("no small sizes meet this rule's `when`, so nothing shows that both sides are equal there");
+    if (difference.types) {
+      std::string left = results_text(instance.pattern), right = results_text(instance.replacement);
+      return report(Diagnostic(Code::rewrite_changes_result, replacement(),
+                               "the replacement gives " + right + " where the pattern gives " + left)
+                        .label(pattern(), "this gives " + left)
+                        .note("tried with " + types_text(types)));
+    }
+    std::string cell = to_string(Shape(difference.cell.begin(), difference.cell.end()));
+    if (session_.program[instance.pattern].outputs.size() > 1)
+      cell += " of result " + std::to_string(difference.output + 1);
+    bool fails = !difference.failure.empty();
+    Diagnostic d(Code::rewrite_changes_result, replacement(),
+                 fails ? "the replacement fails where the pattern has a value: " + difference.failure
+                       : "the replacement gives " + difference.replacement_value + " where the pattern gives " +
+                             difference.pattern_value + ", in the cell " + cell);
+    if (!fails) d.label(pattern(), "this gives " + difference.pattern_value);
+    for (std::size_t i = 0; i < difference.inputs.size(); ++i)
+      d.note(data_text(instance.variables[i], difference.inputs[i]));
+    report(std::move(d));
+  }
+
+  std::string results_text(ir::GraphId id) {
+    const ir::Graph& graph = session_.program[id];
+    std::string text;
+    for (ir::ValueId output : graph.outputs) text += (text.empty() ? "" : ", ") + to_string(graph[output].type);
+    return text;
+  }
+
+  Span pattern() const { return at_.module[at_.rule.pattern].span; }
+  Span replacement() const { return at_.module[at_.rule.replacement].span; }
+  void report(Diagnostic d) { session_.report(std::move(d)); }
+
+  Session& session_;
+  RuleAt at_;
+  Env env_;
+  std::set<std::string> tried_;
+  bool ask_guard_ = true, guard_decided_ = false;
+  std::optional<Diagnostic> guard_fault_;  // of the first types at which the guard has no value
+  std::size_t evaluated_ = 0;
+  std::string pattern_refused_, replacement_refused_, refused_types_;
+};
+
+}  // namespace
+
+std::optional<ir::RuleInstance> instantiate_rule(Session& session, const RuleAt& at,
+                                                 const std::map<std::string, ir::TensorType>& types) {
+  ir::RuleInstance instance;
+  for (const auto& [name, type] : types) instance.variables.push_back(name), instance.inputs.push_back(type);
+  {
+    Trial trial(session);
+    try {
+      instance.pattern = side(session, at, "pattern", at.rule.pattern, types);
+    } catch (const Abandoned&) { return std::nullopt; }
+  }
+  instance.replacement = side(session, at, "replacement", at.rule.replacement, types);
+  return instance;
+}
+
+void try_rewrites(Session& session, const ModuleScope& scope) {
+  ir::Program& program = session.program;
+  std::size_t graphs = program.graphs.size(), operators = program.operators.size(), monoids = program.monoids.size();
+  for (const auto& [module, declaration] : scope.rewrites)
+    RuleTrials(session, {*module, scope, std::get<ast::RewriteDecl>(declaration->node)}).run();
+  program.graphs.resize(graphs);
+  session.provenance.graphs.resize(graphs);
+  program.operators.erase(program.operators.begin() + static_cast<std::ptrdiff_t>(operators), program.operators.end());
+  program.monoids.erase(program.monoids.begin() + static_cast<std::ptrdiff_t>(monoids), program.monoids.end());
+}
+
+}  // namespace tap

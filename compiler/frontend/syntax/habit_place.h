@@ -1,0 +1,74 @@
+// The place where a text does not fit the grammar, for those who look there for a habit of another language: the tokens
+// around it, whole operands, and the message that they make their own.
+#pragma once
+
+#include <string>
+
+#include "compiler/frontend/syntax/tokens.h"
+#include "support/diagnostic.h"
+
+namespace tap {
+
+class HabitPlace {
+ public:
+  HabitPlace(const TokenList& list, std::size_t at, Diagnostic& d) : list_(list), at_(at), d_(d) {}
+
+ protected:
+  TokenKind before(std::size_t n = 1) const { return at_ >= n ? list_.kind(at_ - n) : TokenKind::end; }
+  bool touches_previous() const { return at_ > 0 && list_.tokens[at_ - 1].end == list_.tokens[at_].begin; }
+  bool ends_operand(TokenKind k) const {
+    return k == TokenKind::name || k == TokenKind::rbracket || k == TokenKind::rparen || k == TokenKind::integer ||
+           k == TokenKind::float_;
+  }
+  std::string text(std::size_t first, std::size_t last) const {
+    Span all = join(list_.span(first), list_.span(last));
+    return std::string(list_.text.substr(all.begin, all.end - all.begin));
+  }
+  bool tell(Span span, std::string message, std::string help) {
+    d_.span = span;
+    d_.message = std::move(message);
+    d_.help(std::move(help));
+    return true;
+  }
+  // The bracket that is open around the place, of those in this body.
+  std::size_t open_before() const {
+    std::size_t open = at_;
+    for (int depth = 0; open > 0 && depth >= 0 && list_.kind(open) != TokenKind::lbrace;) {
+      --open;
+      depth += closes(list_.kind(open)) ? 1 : opens(list_.kind(open)) ? -1 : 0;
+    }
+    return open;
+  }
+
+  // The first token of the operand that ends at `last`: a name, a number, or brackets with the name before them.
+  std::size_t operand_begin(std::size_t last) const {
+    if (!closes(list_.kind(last)) || list_.partner[last] == TokenList::none) return last;
+    std::size_t open = list_.partner[last];
+    return open > 0 && list_.kind(open - 1) == TokenKind::name ? open - 1 : open;
+  }
+  std::size_t operand_end(std::size_t first) const {
+    std::size_t next = list_.kind(first) == TokenKind::name ? first + 1 : first;
+    bool brackets = opens(list_.kind(next)) && list_.partner[next] != TokenList::none;
+    return brackets ? list_.partner[next] : first;
+  }
+
+  // x[i][j], with the name of the one and the second bracket.
+  bool one_pair_of_brackets(std::size_t name, std::size_t second) {
+    if (list_.partner[second] == TokenList::none) return false;
+    std::string mend = std::string(list_.text_of(name)) + "[" + text(name + 2, second - 2) + ", " +
+                       text(second + 1, list_.partner[second] - 1) + "]";
+    tell(join(list_.span(second - 1), list_.span(second)), "all indices of a cell stand in one pair of brackets",
+         "write `" + mend + "`");
+    d_.fix(join(list_.span(name), list_.span(list_.partner[second])), mend);
+    return true;
+  }
+
+  const TokenList& list_;
+  std::size_t at_;
+  Diagnostic& d_;
+};
+
+// Loops, ranges and slices of other languages (syntax_habits_ranges.cpp).
+bool habit_of_ranges(const TokenList& list, std::size_t at, Diagnostic& d);
+
+}  // namespace tap

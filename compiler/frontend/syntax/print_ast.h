@@ -1,0 +1,23 @@
+// Syntax tree back to Tap: canonical text with as few parentheses as the meaning allows. Parsing it again gives the same
+// tree: structure(parse(print(m))) == structure(m).
+//
+//   (((a)) + (b*c))   prints as   a + b * c
+#pragma once
+
+#include <string>
+
+#include "compiler/frontend/syntax/ast.h"
+
+namespace tap {
+
+std::string print(const ast::Module& module);
+std::string print(const ast::Module& module, ast::ExprId expr);
+
+// Everything in the tree but its spans, as nested lists, one declaration a line: for comparing trees and for seeing what
+// was parsed.
+//
+//   a + b * c    gives   (add a (mul b c))
+std::string structure(const ast::Module& module);
+std::string structure(const ast::Module& module, ast::ExprId expr);
+
+}  // namespace tap

@@ -1,0 +1,48 @@
+// What a user is told where the text does not fit the grammar: what was found, and what was wanted, in words of Tap.
+#pragma once
+
+#include <bitset>
+
+#include "compiler/frontend/syntax/tokens.h"
+
+namespace tap {
+
+// Where the parser stopped. The parser knows rules and token sets; this is all of it that a message needs.
+struct SyntaxProblem {
+  enum class Construct : std::uint8_t {
+    other,
+    expression,
+    conditional,
+    let,
+    reduction,
+    iterate,
+    call_or_cell,
+    signature,
+    tensor,
+    program_head,
+    op_head,
+    dim,
+    mesh,
+    monoid,
+    outside_kernel,
+    rewrite,
+    statement,
+    barrier,
+    split,
+    group,
+    sharding,
+    parameters
+  };
+  std::size_t token = 0;  // the one that does not fit
+  std::size_t start = 0;  // where the construct begins
+  Construct construct = Construct::other;
+  std::bitset<128> wanted;  // by TokenKind
+  bool too_deep = false;    // nested beyond the limit instead
+};
+
+Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, const ParseLimits& limits);
+
+// At the top of a file, where a declaration was wanted.
+Diagnostic not_a_declaration(const TokenList& list, std::size_t token);
+
+}  // namespace tap

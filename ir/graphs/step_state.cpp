@@ -1,0 +1,51 @@
+#include "ir/graphs/step_state.h"
+
+namespace tap::ir {
+
+std::vector<ValueId> left_by_a_step(const Program& program, GraphId id) {
+  const Graph& graph = program[id];
+  std::vector<ValueId> left;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) left.emplace_back(v);
+  bool repeated = false;
+  for (const Operator& op : program.operators) {
+    if (!op.region() || op.region()->graph != id) continue;
+    if (op.region()->kind != RegionKind::iterate) return left;
+    repeated = true;
+  }
+  for (std::size_t k = 0; k < graph.outputs.size() && repeated; ++k) left[graph.inputs[k].index()] = graph.outputs[k];
+  return left;
+}
+
+namespace {
+
+// The graphs that main reaches; through repetitions without a step, too, or not.
+std::vector<bool> reached(const Program& program, bool without_a_step) {
+  std::vector<bool> known(program.graphs.size(), false);
+  std::vector<GraphId> open;
+  auto reach = [&](GraphId id) {
+    if (id.valid() && !known[id.index()]) known[id.index()] = true, open.push_back(id);
+  };
+  reach(program.main);
+  while (!open.empty()) {
+    const GraphId id = open.back();
+    open.pop_back();
+    for (const Operation& operation : program[id].operations) {
+      const RegionBody* region = program[operation.op].region();
+      if (!region || (region->kind == RegionKind::iterate && region->trips.empty() && !without_a_step)) continue;
+      reach(region->graph);
+      for (const Alternative& other : region->alternatives) reach(other.graph);
+    }
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<bool> never_run(const Program& program) {
+  std::vector<bool> never = reached(program, true);
+  const std::vector<bool> runs = reached(program, false);
+  for (std::size_t g = 0; g < never.size(); ++g) never[g] = never[g] && !runs[g];
+  return never;
+}
+
+}  // namespace tap::ir

@@ -1,0 +1,22 @@
+// Between shards on sets of devices and shardings on meshes.
+//
+//   2 shards on {0, 1}, {2, 3}    d[{d:(1)2}]  on mesh d = [d: 4]
+//   2 shards on {0, 2}, {1, 3}    d[{d:(2)2}]
+//   2 shards on {3, 0}, {1, 2}    d2[{d:(1)2}] on mesh d2 = [d: 4] devices [0, 3, 1, 2]
+//
+// Every sharding without partial sums has shards on sets of devices. The other way needs contiguous blocks, each device in
+// one shard, as many devices for each, and devices 0 to n - 1 together (or one alone).
+#pragma once
+
+#include "ir/graph.h"
+#include "ir/shardings/onnx_spec.h"
+
+namespace tap::ir::onnx {
+
+// A sharding that puts the same blocks on the same devices. Meshes that it needs and that are not there are added: one with
+// all devices in order, of whose axis sub-axes are taken, and one for each other order that is needed. Pre: not anywhere.
+std::variant<Sharding, Broken> sharding_of(const Placed& placed, const Shape& shape, std::vector<Mesh>& meshes);
+
+std::variant<Placed, Broken> placed_of(const Mesh& mesh, const Sharding& sharding, const Shape& shape);
+
+}  // namespace tap::ir::onnx

@@ -1,0 +1,34 @@
+// Where the cells of a sharded tensor are: the exact box of every device.
+//
+//   mesh m = [x: 4]    10 cells as {x}: boxes 0..3, 3..6, 6..9, 9..10    9 cells: 0..3, 3..6, 6..9, 9..9
+//
+// A dim is cut into ceil blocks, one for each place of its axes together, major to minor (`Blocks` has the rule): flat, not
+// axis by axis. A mesh without axes and without devices says nothing about devices: the tensor is wherever it is used. One
+// without axes but with a device (a maximal mesh) is that device alone.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/box.h"
+#include "ir/shardings/axis_algebra.h"
+
+namespace tap::ir {
+
+bool is_maximal(const Mesh& mesh);                         // one device, by its id
+bool same_devices_in_order(const Mesh& a, const Mesh& b);  // whatever their axes are
+
+// Of the cells of one dim, or of the tensor, what the device at this place holds.
+Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place);
+Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place);
+std::vector<Box> all_boxes(const Mesh& mesh, const Sharding& sharding, const Shape& shape);  // by place
+Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape);           // of the largest box
+
+// The ids of the devices that hold all of a box, in ascending order.
+std::vector<std::int64_t> holders(const Mesh& mesh, const Sharding& sharding, const Shape& shape, const Box& box);
+
+// Whether every device holds the same cells by both, for a tensor of any shape: dims split by the same digits of the
+// devices' order. Axes of size 1 and the names of axes do not count; what is open, replicated or a priority does not.
+bool same_placement(const Mesh& mesh_a, const Sharding& a, const Mesh& mesh_b, const Sharding& b);
+
+}  // namespace tap::ir

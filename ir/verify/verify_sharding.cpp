@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <set>
+
+#include "ir/shardings/sharded_boxes.h"
+#include "ir/verify/verify_parts.h"
+#include "support/checked.h"
+
+namespace tap::ir::verifying {
+namespace {
+
+void verify_devices(Violations& out, const Mesh& mesh, std::int64_t count) {
+  if (mesh.devices.empty()) return;
+  if (!out.expect(static_cast<std::int64_t>(mesh.devices.size()) == count, "{} devices for {} places",
+                  mesh.devices.size(), count))
+    return;
+  if (is_maximal(mesh)) {  // any one device
+    out.expect(mesh.devices[0] >= 0, "the device {}", mesh.devices[0]);
+    return;
+  }
+  std::vector<std::int64_t> sorted = mesh.devices;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::int64_t d = 0; d < count; ++d)
+    if (!out.expect(sorted[d] == d, "the devices are no permutation of 0..{}", count)) return;
+}
+
+}  // namespace
+
+void verify_meshes(Violations& out, const Program& program) {
+  std::set<std::string> meshes;
+  for (const Mesh& mesh : program.meshes) {
+    Violations::Scope at(out, "mesh {}", mesh.name);
+    out.expect(meshes.insert(mesh.name).second, "the name is taken");
+    std::set<std::string> axes;
+    std::int64_t count = 1;
+    bool sizes = true;
+    for (const MeshAxis& axis : mesh.axes) {
+      out.expect(axes.insert(axis.name).second, "the axis {} is there twice", axis.name);
+      sizes &= out.expect(axis.size >= 1 && !__builtin_mul_overflow(count, axis.size, &count),
+                          "the axis {} has size {}", axis.name, axis.size);
+    }
+    if (sizes) verify_devices(out, mesh, count);
+  }
+}
+
+void verify_sharding(Violations& out, const Program& program, const Sharding& sharding, std::size_t rank) {
+  out.expect(sharding.dims.size() == rank, "a sharding of {} dims for rank {}", sharding.dims.size(), rank);
+  auto mesh = std::find_if(program.meshes.begin(), program.meshes.end(),
+                           [&](const Mesh& m) { return m.name == sharding.mesh; });
+  if (!out.expect(mesh != program.meshes.end(), "the mesh {} is not declared", sharding.mesh)) return;
+  for (const std::string& fault : faults_of(sharding, *mesh)) out.expect(false, "{}", fault);
+}
+
+}  // namespace tap::ir::verifying

@@ -1,0 +1,71 @@
+// What block graphs and schedules are read by, to see whether they fit: what is wrong is thrown, and told with its place.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/verify/well_formed.h"
+#include "support/checked.h"
+
+namespace tap::ir {
+
+struct IllFormedStage {
+  std::string what;
+};
+
+class StageReader {
+ public:
+  explicit StageReader(const Program& program) : p_(program) {}
+
+ protected:
+  void at(std::string where) { at_ = std::move(where); }
+  void need(bool holds, const char* what = "a reference or a rank does not fit") const {
+    if (!holds) throw IllFormedStage{at_ + ": " + what};
+  }
+  template <class Id, class List>
+  void there(Id id, const List& list) const {
+    need(id.index() < list.size());
+  }
+
+  // Each level has a step for every number of what is in the row.
+  template <class T>
+  void row(T first) const {
+    const Numbers numbers = numbers_of(first);
+    for (const Level& level : row_of(first)) {
+      need(level.count > 1 && level.steps.size() == numbers.rank() + numbers.others.size(),
+           "a row is of one, or has not a step for each number");
+      bool moves = std::ranges::any_of(level.steps, [](std::int64_t step) { return step != 0; });
+      need(moves || std::is_same_v<T, Buffer>, "a row goes nowhere");
+    }
+    member(first, count_of(row_of(first)) - 1);  // throws Overflow
+  }
+  // A member of `list`, whose number is the `other`th behind the box's, and for all in the row of `first`.
+  template <class T, class Id, class List>
+  void there(const Member<Id>& one, const List& list, T first, std::size_t other) const {
+    there(one.id, list);
+    std::int64_t least = one.number, most = one.number;
+    for (const Level& level : row_of(first)) {
+      const std::int64_t by = checked::mul(level.steps[numbers_of(first).rank() + other], level.count - 1);
+      (by < 0 ? least : most) = checked::add(by < 0 ? least : most, by);
+    }
+    need(least >= 0 && most < count_of(list[one.id.index()].row), "a row has no such member");
+  }
+
+  const Program& p_;
+
+ private:
+  std::string at_ = "the stage";
+};
+
+template <class Read>
+std::optional<std::string> first_fault(Read read) {
+  try {
+    read();
+  } catch (const IllFormedStage& found) { return found.what; } catch (const Overflow&) {
+    return "the numbers of a row do not fit in 64 bits";
+  }
+  return std::nullopt;
+}
+
+}  // namespace tap::ir

@@ -1,0 +1,282 @@
+// Schedules: their numbers are those of things that are there, types and ranks are those of what is spoken of, repetitions are
+// nested as they are in the program, and calls have the tiles that their kernels have.
+#include "ir/verify/well_formed_reader.h"
+
+namespace tap::ir {
+
+namespace {
+
+class ScheduleReader : StageReader {
+ public:
+  ScheduleReader(const Program& program, const Schedule& schedule) : StageReader(program), s_(schedule) {}
+
+  void run() {
+    at("the schedule");
+    types(s_.inputs, main_.inputs);
+    for (std::size_t k = 0; k < s_.inputs.size(); ++k)
+      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const, or was");
+    types(s_.outputs, main_.outputs);
+    need(s_.kernel_of.size() == p_.operators.size() && s_.prepared.size() == p_.operators.size());
+    need(!s_.sequences.empty() && (!s_.preparation || *s_.preparation < s_.sequences.size()));
+    need(s_.arena_bytes >= 0 && s_.prepared_bytes >= 0 && s_.scratch_bytes >= 0, "it has less than no memory");
+    kernels();
+    for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
+      at(fmt::format("b{}", b));
+      place(s_.buffers[b]);
+    }
+    for (std::size_t o = 0; o < s_.operations.size(); ++o) {
+      at(fmt::format("operation {} of the schedule", o));
+      op_.push_back(operation(s_.operations[o].what));
+    }
+    for (sequence_ = 0; sequence_ < s_.sequences.size(); ++sequence_)
+      for (std::size_t b = 0; b < s_.sequences[sequence_].size(); ++b) {
+        const Batch& batch = s_.sequences[sequence_][b];
+        for (std::size_t t = 0; t < batch.size(); ++t) {
+          at(fmt::format("sequence {}, batch {}, task {}", sequence_, b, t));
+          need(batch[t].tiles > 0 && batch[t].tiles <= most_parts(batch[t]), "it has other parts than it can have");
+          need(batch.size() == 1 || !std::holds_alternative<Iteration>(batch[t].what), "a repetition shares its batch");
+          if (sequence_ == s_.preparation) prepare(batch[t]);
+          else std::visit([this](const auto& what) { read(what); }, batch[t].what);
+        }
+      }
+  }
+
+ private:
+  void kernels() {
+    for (const auto& kernel : s_.kernel_of) need(!kernel || *kernel < s_.kernels.size());
+    for (std::size_t o = 0; o < s_.prepared.size(); ++o)
+      for (const Preparation& how : s_.prepared[o]) {
+        at(fmt::format("operand {} of operator {}, prepared", how.operand, o));
+        need(how.operand < p_.operators[o].operands.size() && how.kernel < s_.kernels.size() && how.step >= 1);
+        need(preparation_of(OperatorId(o), how.operand) == &how, "it is prepared twice");
+      }
+    for (const ScheduledKernel& kernel : s_.kernels) {
+      at(fmt::format("kernel {}", &kernel - s_.kernels.data()));
+      there(kernel.computes, p_.operators);
+      const Operator& op = p_.operators[kernel.computes.index()];
+      const Preparation* how = kernel.packs ? preparation_of(kernel.computes, *kernel.packs) : nullptr;
+      need(!kernel.packs || how, "it prepares what nobody wants");
+      need(how || op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group),
+           "no kernel does that");
+      const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
+      need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it is cut by nothing");
+      // Threads take tiles in any order, and at the same time.
+      need(!kernel.cut || how || op.dims[*kernel.cut].role == DimRole::parallel, "its tiles share results");
+      need(kernel.scratch >= 0 && kernel.scratch <= s_.scratch_bytes, "it has less memory of its own than it wants");
+    }
+  }
+  // Into so many parts threads may take it.
+  static std::int64_t most_parts(const ScheduledTask& task) {
+    if (auto* call = std::get_if<KernelCall>(&task.what)) return call->tiles;
+    if (auto* copy = std::get_if<CopyBox>(&task.what)) return std::max<std::int64_t>(copy->box.size(), 1);
+    return 1;
+  }
+  void has_tiles(const KernelCall& call) const {
+    const ScheduledKernel& kernel = s_.kernels[call.kernel];
+    need(!kernel.cut || *kernel.cut < call.box.rank());
+    std::int64_t wanted = 1;
+    if (kernel.cut) {
+      const Range along = call.box.dims[*kernel.cut];
+      const std::int64_t size = checked::sub(along.hi, along.lo);
+      wanted = size / kernel.grain + (size % kernel.grain != 0);
+    }
+    need(call.tiles == wanted && wanted > 0, "it has other tiles than its kernel has on that box");
+  }
+  // An operation where it runs: in those repetitions, the outermost first.
+  struct Place {
+    const Operator* op = nullptr;
+    OperatorId id;
+    std::vector<OperationRef> loops;
+  };
+
+  Place operation(const OperationRef& ref) const {
+    Place found;
+    const Graph* graph = &main_;
+    Path path;
+    for (const PathStep& step : ref.path) {
+      there(step.operation, graph->operations);
+      const RegionBody* region = p_[(*graph)[step.operation].op].region();
+      need(region && step.alternative == 0, "its path leads into no region");
+      if (region->kind == RegionKind::iterate) found.loops.push_back({path, step.operation});
+      graph = &p_[region->graph];
+      path.push_back(step);
+    }
+    there(ref.operation, graph->operations);
+    found.id = (*graph)[ref.operation].op;
+    found.op = &p_[found.id];
+    return found;
+  }
+  const Operator& op(std::size_t number) const {
+    need(number < op_.size());
+    need(op_[number].loops == loops_of_[sequence_], "its operation is of another repetition");
+    return *op_[number].op;
+  }
+
+  void types(const std::vector<ProgramTensor>& tensors, const std::vector<ValueId>& values) const {
+    need(tensors.size() == values.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+      need(tensors[k].type == main_[values[k]].type, "an input or output is of another type");
+  }
+  void place(const Buffer& buffer) {
+    need(buffer.at >= 0);
+    row(buffer);
+    if (buffer.place == BufferPlace::arena) return;
+    need(buffer.row.empty(), "a row is not in the arena");
+    if (buffer.place == BufferPlace::prepared) return;
+    bool input = buffer.place == BufferPlace::input;
+    const auto& tensors = input ? s_.inputs : s_.outputs;
+    auto k = static_cast<std::size_t>(buffer.at);
+    need(k < tensors.size());
+    need(buffer.box == Box{ranges_of(tensors[k].type.shape)} && buffer.element == tensors[k].type.element,
+         "it is not the whole input or output");
+    need(input || std::count(outputs_.begin(), outputs_.end(), k) == 0, "two buffers are one output");
+    if (!input) outputs_.push_back(k);
+  }
+  static std::vector<Range> ranges_of(const Shape& shape) {
+    std::vector<Range> ranges;
+    for (std::int64_t extent : shape) ranges.push_back({0, extent});
+    return ranges;
+  }
+  template <class T>
+  void buffer(const BufferMember& one, ElementType element, std::size_t rank, const T& task, std::size_t other) const {
+    there(one, s_.buffers, task, other);
+    buffer(one.id, element, rank);
+  }
+  void buffer(BufferId id, ElementType element, std::size_t rank) const {
+    there(id, s_.buffers);
+    need(s_.buffers[id.index()].box.rank() == rank);
+    need(s_.buffers[id.index()].element == element, "its memory is of another type");
+  }
+
+  void read(const KernelCall& call) {
+    const Operator& op = this->op(call.operations);
+    need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel does that");
+    need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it is another operation's kernel");
+    std::size_t operands = op.operands.size();
+    need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
+    has_tiles(call);
+    row(call);
+    for (std::size_t k = 0; k < call.buffers.size(); ++k) {
+      const BufferId id = call.buffers[k].id;
+      const TensorType& type = k < operands ? op.operands[k] : op.results[k - operands];
+      const Preparation* how = k < operands ? preparation_of(op_[call.operations].id, k) : nullptr;
+      there(call.buffers[k], s_.buffers, call, k);
+      if (how) prepared(id, *how);
+      else buffer(id, type.element, type.shape.size());
+      need(how || s_.buffers[id.index()].place != BufferPlace::prepared, "it wants nothing prepared");
+    }
+    counters(op, call);
+  }
+  const Preparation* preparation_of(OperatorId op, std::size_t operand) const {
+    for (const Preparation& how : s_.prepared[op.index()])
+      if (how.operand == operand) return &how;
+    return nullptr;
+  }
+  void prepared(BufferId id, const Preparation& how) const {
+    buffer(id, how.type.element, how.type.shape.size());
+    const Buffer& b = s_.buffers[id.index()];
+    need(b.place == BufferPlace::prepared && b.box == Box{ranges_of(how.type.shape)}, "its operand is not prepared");
+  }
+  // A kernel makes something of a whole constant.
+  void prepare(const ScheduledTask& task) const {
+    auto* call = std::get_if<KernelCall>(&task.what);
+    need(call && call->kernel < s_.kernels.size() && call->buffers.size() == 2 && call->counters.empty() &&
+         call->row.empty() && call->operations < s_.operations.size());
+    has_tiles(*call);
+    there(call->buffers[0], s_.buffers, *call, 0);
+    there(call->buffers[1], s_.buffers, *call, 1);
+    const Buffer &from = s_.buffers[call->buffers[0].id.index()], &to = s_.buffers[call->buffers[1].id.index()];
+    need(from.place == BufferPlace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
+         "what is prepared is no constant");
+    need(to.place == BufferPlace::prepared && call->box == to.box, "not all of it is prepared");
+  }
+  // Every dim that counts a repetition has its step, at the one point that the box has there.
+  void counters(const Operator& op, const KernelCall& call) const {
+    std::size_t dims = 0;
+    for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+      if (op.dims[d].role != DimRole::counter) continue;
+      ++dims;
+      bool counts = std::count(call.counters.begin(), call.counters.end(), Counter{d, op.dims[d].level}) == 1;
+      need(counts && op.dims[d].level < loops_of_[sequence_].size() && call.box.dims[d] == Range{0, 1},
+           "a dim does not count its repetition");
+    }
+    need(dims == call.counters.size(), "a dim counts that must not");
+  }
+  void read(const CopyBox& copy) {
+    row(copy);
+    there(copy.from.id, s_.buffers);
+    const ElementType element = s_.buffers[copy.from.id.index()].element;
+    buffer(copy.from, element, copy.box.rank(), copy, 0);
+    buffer(copy.to, element, copy.box.rank(), copy, 1);
+  }
+  void read(const Fill& fill) {
+    row(fill);
+    there(fill.buffer.id, s_.buffers);
+    buffer(fill.buffer, fill.value.type, s_.buffers[fill.buffer.id.index()].box.rank(), fill, 0);
+  }
+  void read(const OutsideCall& call) {
+    const Operator& op = this->op(call.operation);
+    need(op.kernel() && call.outside < s_.outside.size() && call.box.rank() == op.dims.size());
+    Shape extents;
+    for (const IndexDim& dim : op.dims) extents.push_back(dim.range.hi - dim.range.lo);
+    need(op.kernel()->symbol == s_.outside[call.outside] && extents == call.extents,
+         "it is of another outside kernel or index space");
+    need(call.regions.size() == op.reads.size() + op.writes.size());
+    row(call);
+    for (std::size_t k = 0; k < call.regions.size(); ++k) {
+      bool reads = k < op.reads.size();
+      const Access& access = reads ? op.reads[k] : op.writes[k - op.reads.size()];
+      buffer(call.regions[k], (reads ? op.operands : op.results)[access.tensor].element, access.projection.rank(), call,
+             k);
+    }
+  }
+  // A body comes behind the sequence that runs it, and is that one repetition's alone, as its memories are.
+  void read(const Iteration& loop) {
+    const Operator& op = this->op(loop.operation);
+    need(op.region() && op.region()->kind == RegionKind::iterate);
+    need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "it has other steps");
+    need(loop.body > sequence_ && loop.body < s_.sequences.size() && loops_of_[loop.body].empty() &&
+         loop.body != s_.preparation);
+    loops_of_[loop.body] = loops_of_[sequence_];
+    loops_of_[loop.body].push_back(s_.operations[loop.operation].what);
+    std::uint32_t states = 0;
+    for (const auto& [state, now, next] : loop.states) {
+      need((state == states || state + 1 == states) && state < op.results.size(), "its states are in no order");
+      states = state + 1;
+      for (BufferId id : {now, next}) {
+        buffer(id, op.results[state].element, op.results[state].shape.size());
+        need(s_.buffers[id.index()].box == s_.buffers[now.index()].box &&
+                 s_.buffers[id.index()].place == BufferPlace::arena && alike(id, now),
+             "a state has not the memory of one");
+        need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory changes places with two");
+        exchanged_.push_back(id);
+      }
+    }
+    need(states == op.results.size(), "a state has no memory");
+  }
+
+  // Rows that are so long, of such boxes.
+  bool alike(BufferId a, BufferId b) const {
+    auto same = [rank = s_.buffers[b.index()].box.rank()](const Level& x, const Level& y) {
+      return x.count == y.count &&
+             std::equal(x.steps.begin(), x.steps.begin() + static_cast<std::ptrdiff_t>(rank), y.steps.begin());
+    };
+    return std::ranges::equal(s_.buffers[a.index()].row, s_.buffers[b.index()].row, same);
+  }
+
+  const Schedule& s_;
+  const Graph& main_ = p_[p_.main];
+  std::vector<Place> op_;             // by operation of the schedule
+  std::vector<std::size_t> outputs_;  // that have a buffer
+  std::vector<BufferId> exchanged_;
+  std::vector<std::vector<OperationRef>> loops_of_{s_.sequences.size()};  // by sequence: what repeats it
+  std::size_t sequence_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> ill_formed(const Program& program, const Schedule& schedule) {
+  return first_fault([&] { ScheduleReader(program, schedule).run(); });
+}
+
+}  // namespace tap::ir

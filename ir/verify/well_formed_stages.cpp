@@ -1,0 +1,131 @@
+// Block graphs: their numbers are those of things that are there, values, types and ranks are those of what is spoken of.
+#include "ir/verify/well_formed_reader.h"
+
+namespace tap::ir {
+
+namespace {
+
+class BlockReader : StageReader {
+ public:
+  BlockReader(const Program& program, const BlockGraph& blocks)
+      : StageReader(program), blocks_(blocks), graph_(program[blocks.graph]) {}
+
+  void run() {
+    at(fmt::format("block graph {}", blocks_.graph.index()));
+    std::vector<std::int64_t> devices = blocks_.devices;
+    std::ranges::sort(devices);
+    bool apart = std::ranges::adjacent_find(devices) == devices.end() && (devices.empty() || devices[0] >= 0);
+    need(apart, "a device has two places, or none");
+    for (const Held& held : blocks_.held) {
+      there(held.value, graph_.values);
+      need(held.box.rank() == graph_[held.value].type.shape.size());
+      row(held);
+      on(held.device, held);
+    }
+    inputs();
+    need(blocks_.outputs.size() == graph_.outputs.size());
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
+      need(!blocks_.outputs[k].empty(), "an output is nowhere");
+      for (HeldId id : blocks_.outputs[k]) is(id, graph_.outputs[k]);
+    }
+    for (std::size_t t = 0; t < blocks_.tasks.size(); ++t) {
+      at(fmt::format("block graph {}, task {}", blocks_.graph.index(), t));
+      std::visit([this](const auto& task) { read(task); }, blocks_.tasks[t]);
+    }
+  }
+
+ private:
+  // An input is everywhere; what a repetition finds of its state may be where a step leaves it, and what.
+  void inputs() const {
+    std::size_t id = 0;
+    for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
+      std::vector<HeldId> held;
+      for (; id < blocks_.inputs.size(); ++id) {
+        there(blocks_.inputs[id], blocks_.held);
+        if (blocks_[blocks_.inputs[id]].value != graph_.inputs[k]) break;
+        held.push_back(blocks_.inputs[id]);
+      }
+      const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere && blocks_[held[0]].row.empty();
+      need(whole || (is_repeated() && k < graph_.outputs.size() && k < blocks_.outputs.size()),
+           "an input is not everywhere");
+      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a step leaves its state elsewhere");
+    }
+    need(id == blocks_.inputs.size(), "what is held is another value");
+  }
+  bool alike(const std::vector<HeldId>& before, const std::vector<HeldId>& after) const {
+    return std::equal(before.begin(), before.end(), after.begin(), after.end(), [this](HeldId a, HeldId b) {
+      there(b, blocks_.held);
+      return blocks_[a].device == blocks_[b].device && blocks_[a].box == blocks_[b].box &&
+             blocks_[a].row == blocks_[b].row;
+    });
+  }
+  // By nothing but repetitions, if by anything.
+  bool is_repeated() const {
+    return std::all_of(p_.operators.begin(), p_.operators.end(),
+                       [this](const Operator& op) {
+                         return !op.region() || op.region()->graph != blocks_.graph ||
+                                op.region()->kind == RegionKind::iterate;
+                       }) &&
+           blocks_.graph != p_.main;
+  }
+  // The first number behind the box's is a place in the list of devices.
+  template <class T>
+  void on(std::int64_t device, const T& first) const {
+    std::int64_t least = device, most = device;
+    for (const Level& level : first.row) {
+      const std::int64_t by = checked::mul(level.steps[first.box.rank()], level.count - 1);
+      (by < 0 ? least : most) = checked::add(by < 0 ? least : most, by);
+    }
+    bool there = least >= 0 && most < std::ssize(blocks_.devices);
+    need(blocks_.devices.empty() || there || (least == everywhere && most == everywhere), "there is no such device");
+  }
+  void is(HeldId id, ValueId value) const {
+    there(id, blocks_.held);
+    need(blocks_[id].value == value, "what is held is another value");
+  }
+  template <class T>
+  void are(const T& task, const std::vector<HeldMember>& members, const std::vector<ValueId>& values,
+           std::size_t other) const {
+    need(members.size() == values.size());
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      there(members[k], blocks_.held, task, other + k);
+      is(members[k].id, values[k]);
+    }
+  }
+  void read(const Application& task) const {
+    there(task.operation, graph_.operations);
+    const Operation& operation = graph_[task.operation];
+    const Operator& op = p_[operation.op];
+    need(task.box.rank() == op.dims.size());
+    row(task);
+    on(task.device, task);
+    need(!op.transfer(), "a transfer is applied");
+    are(task, task.operands, operation.operands, 1);  // behind the device
+    are(task, task.results, operation.results, 1 + task.operands.size());
+  }
+  void read(const Move& move) const {
+    there(move.operation, graph_.operations);
+    const Operation& operation = graph_[move.operation];
+    need(p_[operation.op].transfer(), "what moves is no transfer");
+    row(move);
+    are(move, {move.from, move.to}, {operation.operands[0], operation.results[0]}, 0);
+    need(blocks_[move.from.id].box.rank() == move.box.rank());
+  }
+
+  const BlockGraph& blocks_;
+  const Graph& graph_;
+};
+
+}  // namespace
+
+std::optional<std::string> ill_formed(const Program& program, const std::vector<BlockGraph>& blocks) {
+  return first_fault([&] {
+    if (blocks.size() != program.graphs.size()) throw IllFormedStage{"there are not as many block graphs as graphs"};
+    for (std::size_t g = 0; g < blocks.size(); ++g) {
+      if (blocks[g].graph != GraphId(g)) throw IllFormedStage{fmt::format("block graph {} is of another graph", g)};
+      BlockReader(program, blocks[g]).run();
+    }
+  });
+}
+
+}  // namespace tap::ir

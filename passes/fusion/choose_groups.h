@@ -1,0 +1,45 @@
+// Which operations of a graph go together, so that as few bytes as possible leave their groups: a value whose writers and
+// readers are all in one group needs no memory of its own. A group must be possible (group.h), and small enough at each point:
+// what a point keeps and reads must stay near the core that computes it.
+//
+// The search walks through the values by size, and for each tries to bring its writers and readers together, or not; the best
+// few groupings go on. What groups together cost is known from the groups alone, so that it needs no model of a machine.
+#pragma once
+
+#include "passes/fusion/group.h"
+
+namespace tap::passes {
+
+struct FusionLimits {
+  double inner_bytes = 256 << 10;  // that a point keeps of values which exist only inside
+  double operand_bytes = 2 << 20;  // that a point reads
+  RecomputeLimit recompute = {};
+  std::size_t groupings = 24;  // that are followed at once; fewer in long graphs
+};
+
+// The bytes that a set of operations writes for others, and together with what it reads from others.
+struct Crossing {
+  double escaping = 0;
+  double crossing = 0;
+  auto operator<=>(const Crossing&) const = default;
+  Crossing& operator+=(const Crossing& other) {
+    escaping += other.escaping;
+    crossing += other.crossing;
+    return *this;
+  }
+  Crossing& operator-=(const Crossing& other) {
+    escaping -= other.escaping;
+    crossing -= other.crossing;
+    return *this;
+  }
+};
+Crossing crossing_of(const GroupMaker& maker, const std::vector<ir::OperationId>& operations);
+
+// The group that these operations make within the limits, if they do.
+std::optional<MadeGroup> group_within(const GroupMaker& maker, const std::vector<ir::OperationId>& operations,
+                                      const FusionLimits& limits);
+
+// Sets of two or more operations, each in order, which do not overlap or wait for each other in a circle.
+std::vector<std::vector<ir::OperationId>> choose_groups(const GroupMaker& maker, const FusionLimits& limits);
+
+}  // namespace tap::passes

@@ -1,0 +1,179 @@
+#include "passes/fusion/fuse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "passes/plan_problem.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// The operations of a graph and the groups that some of them are in, in an order in which everything is written before it is
+// read; the old order where that allows.
+class GroupOrder {
+ public:
+  GroupOrder(const Graph& graph, const std::vector<MadeGroup>& groups)
+      : groups_(groups), node_(graph.operations.size(), 0), waits_(0) {
+    std::vector<bool> grouped(graph.operations.size(), false);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (OperationId o : groups[g].operations) {
+        TAP_CHECK(!grouped[o.index()], "an operation in two groups");
+        grouped[o.index()] = true;
+        node_[o.index()] = g;
+      }
+      place_.push_back(groups[g].operations.back().index());
+    }
+    for (std::size_t o = 0; o < grouped.size(); ++o) {
+      if (grouped[o]) continue;
+      node_[o] = place_.size();
+      place_.push_back(o);
+    }
+    connect(graph);
+  }
+
+  // For each node in order: the number of its group, or its one operation.
+  void each(const std::function<void(std::size_t)>& group, const std::function<void(OperationId)>& alone) {
+    using Entry = std::pair<std::size_t, std::size_t>;  // place, node
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (std::size_t n = 0; n < place_.size(); ++n)
+      if (waits_[n] == 0) ready.emplace(place_[n], n);
+    std::size_t seen = 0;
+    for (; !ready.empty(); ++seen) {
+      auto [place, n] = ready.top();
+      ready.pop();
+      if (n < groups_.size()) group(n);
+      else alone(OperationId(place));
+      for (std::size_t next : after_[n])
+        if (--waits_[next] == 0) ready.emplace(place_[next], next);
+    }
+    TAP_CHECK(seen == place_.size(), "groups wait for each other in a circle");
+  }
+
+ private:
+  void connect(const Graph& graph) {
+    DefUse uses = def_use(graph);
+    waits_.assign(place_.size(), 0);
+    after_.resize(place_.size());
+    for (std::size_t v = 0; v < graph.values.size(); ++v)
+      for (OperationId from : uses.writers[v])
+        for (OperationId to : uses.readers[v]) {
+          std::size_t a = node_[from.index()], b = node_[to.index()];
+          if (a == b) continue;
+          after_[a].push_back(b);
+          ++waits_[b];
+        }
+  }
+
+  const std::vector<MadeGroup>& groups_;
+  std::vector<std::size_t> node_;   // by operation: its group, or after the groups a node of its own
+  std::vector<std::size_t> place_;  // by node: where it stood, a group where its last operation did
+  std::vector<std::size_t> waits_;
+  std::vector<std::vector<std::size_t>> after_;
+};
+
+class FusionApplier : PlanApplier {
+ public:
+  FusionApplier(const Program& program, const Caution& caution) : PlanApplier(program, "fuse"), caution_(caution) {}
+
+  PlannedResult run(const Plan& plan) {
+    return each<PlannedFusion>(plan, [this](const PlannedFusion& fusion) { apply(fusion); });
+  }
+
+ private:
+  void apply(const PlannedFusion& fusion) {
+    std::optional<GraphId> graph;
+    std::vector<OperationId> operations;
+    for (const std::string& name : fusion.operations) {
+      auto place = find(name);
+      if (!place) return;
+      if (graph && *graph != place->graph)
+        return problem(fmt::format("`{}` and `{}` are in different graphs", fusion.operations[0], name));
+      graph = place->graph;
+      operations.push_back(place->operation);
+    }
+    if (operations.empty()) return problem("a group of no operations");
+    auto over = dims_of(fusion, *graph, *std::max_element(operations.begin(), operations.end()));
+    if (!over) return;
+    GroupOutcome outcome = GroupMaker(program(), program()[*graph], caution_).make(std::move(operations), *over);
+    if (auto* refusal = std::get_if<Refusal>(&outcome)) return problem(refusal->reason);
+    auto& made = std::get<MadeGroup>(outcome);
+    tell(*graph, made);
+    const Program before = program();
+    std::vector<MadeGroup> groups;
+    groups.push_back(std::move(made));
+    step(before, *graph, with_groups(program(), *graph, std::move(groups)));
+  }
+
+  // What the group's dims are in its last operation. Told where there is one that cannot be.
+  std::optional<std::vector<std::uint32_t>> dims_of(const PlannedFusion& fusion, GraphId graph, OperationId last) {
+    const Operation& operation = program()[graph][last];
+    const Operator op = in_own_words(program(), operation);
+    std::vector<std::uint32_t> over;
+    auto refuse = [&](auto found) {
+      problem(std::move(found));
+      return std::nullopt;
+    };
+    for (const std::string& name : fusion.dims) {
+      auto dim = find_dim(op, name);
+      if (!dim) return refuse(no_dim(program(), {graph, last}, 0, program()[graph][operation.results[0]].name, name));
+      if (op.dims[*dim].keep || op.dims[*dim].role == DimRole::counter)
+        return refuse(fmt::format("`{}` cannot be shared by a group", name));
+      if (std::find(over.begin(), over.end(), *dim) != over.end())
+        return refuse(fmt::format("`{}` is named twice", name));
+      over.push_back(*dim);
+    }
+    if (fusion.dims.empty())
+      for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+        if (op.dims[d].role == DimRole::parallel) over.push_back(d);
+    return over;
+  }
+
+  // That something is computed more often than before is worth a word.
+  void tell(GraphId graph, const MadeGroup& made) {
+    for (std::size_t k = 0; k < made.operations.size(); ++k)
+      if (made.facts.recompute[k] > 1.005)
+        remark({"fuse", program()[graph].name, name_of(program()[graph], made.operations[k]),
+                fmt::format("is computed {:.2f} times over, in blocks of {} points per dim", made.facts.recompute[k],
+                            nominal_block)});
+  }
+
+  const Caution caution_;
+};
+
+}  // namespace
+
+Rebuilt with_groups(Program& program, GraphId graph, std::vector<MadeGroup> groups) {
+  program.graphs.reserve(program.graphs.size() + groups.size());  // what is rebuilt is referred to meanwhile
+  const Graph& before = program[graph];
+  Rebuild to(program, graph);
+  GroupOrder order(before, groups);
+  order.each(
+      [&](std::size_t g) {
+        MadeGroup& group = groups[g];
+        GroupOf why;
+        for (OperationId o : group.operations) why.from.push_back({{}, o});
+        std::get<RegionBody>(group.op.body).graph = GraphId(program.graphs.size());
+        program.graphs.push_back(std::move(group.inner));
+        program.operators.push_back(std::move(group.op));
+        to.add({OperatorId(program.operators.size() - 1), group.operands, group.results, {}}, std::move(why));
+      },
+      [&](OperationId o) { to.copy(o); });
+  return to.finish();
+}
+
+PlannedResult apply_fusions(const Program& program, const Plan& plan, const Caution& caution) {
+  return FusionApplier(program, caution).run(plan);
+}
+
+PassResult fuse(const Program& program, const PassContext& context) {
+  return as_pass_result(program, apply_fusions(program, context.plan, caution_of(context)));
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,13 @@
+// Groups chosen by the compiler: those of choose_groups, in main and in the bodies of iterates.
+#pragma once
+
+#include "passes/fusion/choose_groups.h"
+#include "passes/rebuild.h"
+
+namespace tap::passes {
+
+// Remarks tell of values that one might have expected inside of a group.
+PassResult fuse_auto(const ir::Program& program, const FusionLimits& limits = {}, const Caution& caution = {});
+PassResult fuse_auto(const ir::Program& program, const PassContext& context);
+
+}  // namespace tap::passes

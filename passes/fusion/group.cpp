@@ -1,0 +1,306 @@
+#include "passes/fusion/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "passes/fusion/group_dims.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+struct Declined {
+  Refusal refusal;
+};
+
+class Maker {
+ public:
+  Maker(const GroupMaker& in, std::vector<OperationId> operations)
+      : in_(in), program_(in.program()), graph_(in.graph()), operations_(std::move(operations)) {
+    std::sort(operations_.begin(), operations_.end());
+    operations_.erase(std::unique(operations_.begin(), operations_.end()), operations_.end());
+    for (OperationId o : operations_) place_.emplace(o, place_.size());
+  }
+
+  void check_members() const;
+  void make_inner_graph();
+  MadeGroup make(const std::vector<std::uint32_t>& over);
+  // Of the dims that it was made over.
+  std::optional<std::uint32_t> repeating(const RecomputeLimit& limit) const {
+    auto g = repeating_dim(view(), windows_, limit);
+    return g ? std::optional(over_[*g]) : std::nullopt;
+  }
+  // A reduction dim that no operation inside follows: its loop stays where it is.
+  std::optional<std::uint32_t> idle_stream() const;
+
+ private:
+  [[noreturn]] static void decline(std::string reason, std::optional<std::uint32_t> dim = {}) {
+    throw Declined{{std::move(reason), dim}};
+  }
+  const Operator& op(std::size_t k) const { return program_[graph_[operations_[k]].op]; }
+  bool inside(OperationId o) const { return place_.count(o) > 0; }
+  std::string name(std::size_t k) const { return "`" + graph_[graph_[operations_[k]].results[0]].name + "`"; }
+
+  void check_order() const;
+
+  void add_dims(const std::vector<std::uint32_t>& over);
+  void add_counters();
+  void add_anchors(const std::vector<std::uint32_t>& over);
+  void anchor(std::size_t k, std::uint32_t g, std::uint32_t over);
+  void expect(const std::optional<Refusal>& refusal) const;
+  Operator make_operator() const;
+
+  const GroupMaker& in_;
+  const Program& program_;
+  const Graph& graph_;
+  std::vector<OperationId> operations_;
+  std::map<OperationId, std::size_t> place_;
+  Graph inner_;
+  std::vector<ValueId> operands_, results_;  // of the graph around it
+  std::vector<std::uint32_t> over_;
+  std::vector<IndexDim> dims_;
+  std::vector<GroupAnchor> anchors_;
+  SharedDims shared_;
+  MovingDemand windows_;
+  GroupView view() const { return {program_, inner_, dims_, anchors_}; }
+};
+
+void Maker::check_members() const {
+  for (std::size_t k = 0; k < operations_.size(); ++k) {
+    const Operator& its = op(k);
+    bool group = its.region() && its.region()->kind == RegionKind::group;
+    if (!its.map() && !its.reduce() && !group)
+      decline(fmt::format("{} is neither a map nor a reduction, so that it is only known as a whole", name(k)));
+    if (!its.blockings.empty()) decline(name(k) + " is cut into blocks already");
+    for (const SplitRequest& split : graph_.splits)
+      if (split.operation == operations_[k]) decline(name(k) + " is still to be split");
+    for (ValueId v : graph_[operations_[k]].results)
+      for (OperationId other : in_.uses().writers[v.index()])
+        if (!inside(other)) decline(fmt::format("`{}` has another writer outside of the group", graph_[v].name));
+  }
+  check_order();
+}
+
+// Nothing outside may stand between two that are inside.
+void Maker::check_order() const {
+  std::vector<OperationId> reached;
+  std::set<OperationId> seen;
+  auto leave = [&](OperationId from) {
+    for (ValueId v : graph_[from].results)
+      for (OperationId reader : in_.uses().readers[v.index()]) {
+        if (inside(reader) && !inside(from))
+          decline(
+              fmt::format("`{}` would have to run in the middle of the group: it needs what the group writes, and {} "
+                          "needs it",
+                          graph_[graph_[from].results[0]].name, name(place_.at(reader))));
+        if (!inside(reader) && reader < operations_.back() && seen.insert(reader).second) reached.push_back(reader);
+      }
+  };
+  for (OperationId o : operations_) leave(o);
+  while (!reached.empty()) {
+    OperationId next = reached.back();
+    reached.pop_back();
+    leave(next);
+  }
+}
+
+void Maker::make_inner_graph() {
+  std::map<ValueId, ValueId> place;
+  auto add = [&](ValueId v) {
+    auto [it, fresh] = place.emplace(v, ValueId(inner_.values.size()));
+    if (fresh) inner_.values.push_back(graph_[v]);
+    return it->second;
+  };
+  std::map<ValueId, bool> written;
+  for (OperationId o : operations_)
+    for (ValueId v : graph_[o].results) written[v] = true;
+  for (OperationId o : operations_) {
+    Operation copy = graph_[o];
+    for (ValueId& v : copy.operands) {
+      ValueId outer = v;
+      bool fresh = !place.count(outer);
+      v = add(outer);
+      if (!fresh || written.count(outer)) continue;
+      operands_.push_back(outer);
+      inner_.inputs.push_back(v);
+    }
+    for (ValueId& v : copy.results) v = add(v);
+    inner_.operations.push_back(std::move(copy));
+  }
+  // The last operation gives the group its name: its results come first.
+  for (std::size_t k = operations_.size(); k-- > 0;)
+    for (ValueId v : graph_[operations_[k]].results)
+      if (in_.escapes(v, operations_) && std::find(results_.begin(), results_.end(), v) == results_.end()) {
+        results_.push_back(v);
+        inner_.outputs.push_back(place.at(v));
+      }
+  inner_.name = graph_[results_.front()].name;
+}
+
+void Maker::add_dims(const std::vector<std::uint32_t>& over) {
+  over_ = over;
+  dims_.clear();
+  anchors_.clear();
+  const Operator last = in_own_words(program_, graph_[operations_.back()]);
+  for (std::uint32_t d : over) dims_.push_back(last.dims[d]);
+  shared_ = shared_dims(program_, graph_, operations_, operations_.size() - 1, over);
+  for (std::size_t k = 0; k < operations_.size(); ++k) {
+    if (!writes_result(inner_, k)) continue;
+    for (std::uint32_t g = 0; g < over.size(); ++g) anchor(k, g, over[g]);
+  }
+  add_counters();
+}
+
+// An operation that writes a result runs over every dim of the group.
+void Maker::anchor(std::size_t k, std::uint32_t g, std::uint32_t over) {
+  const Operator its = in_own_words(program_, graph_[operations_[k]]);
+  const std::string& dim = dims_[g].name;
+  auto own = std::find(shared_[k].begin(), shared_[k].end(), std::optional(g));
+  if (own == shared_[k].end())
+    decline(fmt::format("{}, which is needed outside of the group, has no dim that goes with {}", name(k), dim), over);
+  auto d = static_cast<std::uint32_t>(own - shared_[k].begin());
+  if (its.dims[d].range != dims_[g].range)
+    decline(fmt::format("{} runs over {}: {}, and the group over {}: {}", name(k), its.dims[d].name,
+                        to_string(its.dims[d].range), dim, to_string(dims_[g].range)),
+            over);
+  if (its.dims[d].role != dims_[g].role)
+    decline(
+        fmt::format("{} is whole only after its loop over {}, which {} runs over point by point: they cannot share it",
+                    name(its.dims[d].role == DimRole::reduction ? k : operations_.size() - 1), its.dims[d].name,
+                    name(its.dims[d].role == DimRole::reduction ? operations_.size() - 1 : k)),
+        over);
+  anchors_.push_back({g, static_cast<std::uint32_t>(k), d});
+}
+
+void Maker::add_counters() {
+  std::map<std::uint32_t, std::uint32_t> by_level;
+  for (std::size_t k = 0; k < operations_.size(); ++k)
+    for (std::uint32_t d = 0; d < op(k).dims.size(); ++d) {
+      const IndexDim& dim = op(k).dims[d];
+      if (dim.role != DimRole::counter) continue;
+      auto [it, fresh] = by_level.emplace(dim.level, static_cast<std::uint32_t>(dims_.size()));
+      if (fresh) dims_.push_back(dim);
+      anchors_.push_back({it->second, static_cast<std::uint32_t>(k), d});
+    }
+}
+
+// Dims of the group are told as those of its last operation.
+void Maker::expect(const std::optional<Refusal>& refusal) const {
+  if (!refusal) return;
+  bool of_over = refusal->dim && *refusal->dim < over_.size();
+  decline(refusal->reason, of_over ? std::optional(over_[*refusal->dim]) : std::nullopt);
+}
+
+Operator Maker::make_operator() const {
+  Operator group;
+  group.name = inner_.name;
+  group.dims = dims_;
+  for (ValueId v : operands_) {
+    group.operands.push_back(graph_[v].type);
+    group.operand_names.push_back(graph_[v].name);
+  }
+  for (ValueId v : results_) {
+    group.results.push_back(graph_[v].type);
+    group.result_names.push_back(graph_[v].name);
+  }
+  group.reads = group_reads(view(), windows_);
+  group.writes = group_writes(view(), windows_);
+  for (Access& write : group.writes)
+    for (std::uint32_t g = 0; g < dims_.size(); ++g) {
+      const auto& rows = write.projection.start.rows;
+      bool used =
+          std::any_of(rows.begin(), rows.end(), [&](const AffineExpr& row) { return row.coefficients[g] != 0; });
+      if (!used && dims_[g].role == DimRole::parallel) write.invariant_dims.push_back(g);
+    }
+  group.body = RegionBody{RegionKind::group, {}, {}, anchors_, {}};
+  return group;
+}
+
+MadeGroup Maker::make(const std::vector<std::uint32_t>& over) {
+  add_dims(over);
+  expect(why_not_streamed(view(), in_.caution()));
+  windows_ = moving_demand(view());
+  expect(why_not_apart(view(), windows_));
+  expect(why_not_once(view(), windows_));
+  return {make_operator(), inner_, operations_, operands_, results_, group_facts(view(), windows_)};
+}
+
+std::optional<std::uint32_t> Maker::idle_stream() const {
+  for (std::uint32_t g = 0; g < over_.size(); ++g) {
+    if (dims_[g].role != DimRole::reduction) continue;
+    bool followed = false;
+    for (std::size_t k = 0; k < operations_.size(); ++k)
+      for (const Window& w : windows_.operations[k])
+        followed |= !writes_result(inner_, k) && w.start.coefficients[g] != 0;
+    if (!followed) return over_[g];
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> all_dims(const Operator& op) {
+  std::vector<std::uint32_t> dims;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role != DimRole::counter && !op.dims[d].keep) dims.push_back(d);
+  return dims;
+}
+
+}  // namespace
+
+GroupMaker::GroupMaker(const Program& program, const Graph& graph, const Caution& caution)
+    : program_(program),
+      graph_(graph),
+      caution_(caution),
+      uses_(def_use(graph)),
+      is_output_(graph.values.size(), false) {
+  for (ValueId v : graph.outputs) is_output_[v.index()] = true;
+}
+
+bool GroupMaker::escapes(ValueId value, const std::vector<OperationId>& operations) const {
+  const auto& readers = uses_.readers[value.index()];
+  auto inside = [&](OperationId o) { return std::binary_search(operations.begin(), operations.end(), o); };
+  auto unread = [&](ValueId v) { return uses_.readers[v.index()].empty() && !is_output(v); };
+  if (!unread(value)) return is_output(value) || !std::all_of(readers.begin(), readers.end(), inside);
+  return std::any_of(uses_.writers[value.index()].begin(), uses_.writers[value.index()].end(), [&](OperationId o) {
+    return std::all_of(graph_[o].results.begin(), graph_[o].results.end(), unread);
+  });
+}
+
+GroupOutcome GroupMaker::make(std::vector<OperationId> operations, const std::vector<std::uint32_t>& over) const {
+  try {
+    Maker maker(*this, std::move(operations));
+    maker.check_members();
+    maker.make_inner_graph();
+    return maker.make(over);
+  } catch (const Declined& declined) { return declined.refusal; }
+}
+
+GroupOutcome GroupMaker::make(std::vector<OperationId> operations, const RecomputeLimit& limit) const {
+  OperationId last = *std::max_element(operations.begin(), operations.end());
+  std::vector<std::uint32_t> over = all_dims(program_[graph_[last].op]);
+  try {
+    Maker maker(*this, std::move(operations));
+    maker.check_members();
+    maker.make_inner_graph();
+    for (;;) {
+      std::optional<std::uint32_t> gone;
+      try {
+        MadeGroup made = maker.make(over);
+        gone = maker.repeating(limit);
+        if (!gone) gone = maker.idle_stream();
+        if (!gone) return made;
+      } catch (const Declined& declined) {
+        gone = declined.refusal.dim;
+        if (!gone) throw;
+      }
+      over.erase(std::remove(over.begin(), over.end(), *gone), over.end());
+    }
+  } catch (const Declined& declined) { return declined.refusal; }
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,58 @@
+// One group out of some operations of a graph: whether it can be, over which dims, and what it is.
+//
+//   m[i] = max[k] x[i, k]   s[i] = sum[k] exp(x[i, k] - m[i])   y[i, j] = exp(x[i, j] - m[i]) / s[i]
+//   over i: one group that reads x and writes y; of m and s a point has one cell each
+//   over i, j: no, since s is whole only after its own loop over k
+//
+// The dims are told by the last operation; every other one that writes something for outside must run over them too, so that
+// the points of the group write disjoint regions. Those that only work for others inside run on what demand gives them.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "ir/graphs/graph_algorithms.h"
+#include "passes/fusion/group_facts.h"
+#include "passes/fusion/group_legality.h"
+
+namespace tap::passes {
+
+struct MadeGroup {
+  ir::Operator op;  // whose graph has no number yet
+  ir::Graph inner;
+  std::vector<ir::OperationId> operations;  // of the graph around it, in the order of the inner ones
+  std::vector<ir::ValueId> operands, results;
+  GroupFacts facts;
+};
+
+// A refusal's dim is one of the last operation.
+using GroupOutcome = std::variant<MadeGroup, Refusal>;
+
+class GroupMaker {
+ public:
+  GroupMaker(const ir::Program& program, const ir::Graph& graph, const Caution& caution = {});
+
+  // Over those dims of the last operation. Pre: at least one operation.
+  GroupOutcome make(std::vector<ir::OperationId> operations, const std::vector<std::uint32_t>& over) const;
+  // Over as many of the last operation's dims as can be without computing anything more often than that.
+  GroupOutcome make(std::vector<ir::OperationId> operations, const RecomputeLimit& limit) const;
+
+  // Whether somebody else than these (sorted) operations sees the value. What nobody reads is needed by none, unless it is
+  // all that its writer does.
+  bool escapes(ir::ValueId value, const std::vector<ir::OperationId>& operations) const;
+
+  const ir::DefUse& uses() const { return uses_; }
+  bool is_output(ir::ValueId value) const { return is_output_[value.index()]; }
+  const ir::Program& program() const { return program_; }
+  const ir::Graph& graph() const { return graph_; }
+  const Caution& caution() const { return caution_; }
+
+ private:
+  const ir::Program& program_;
+  const ir::Graph& graph_;
+  Caution caution_;
+  ir::DefUse uses_;
+  std::vector<bool> is_output_;
+};
+
+}  // namespace tap::passes

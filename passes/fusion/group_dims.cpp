@@ -1,0 +1,85 @@
+#include "passes/fusion/group_dims.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+class Correspondence {
+ public:
+  Correspondence(const Program& program, const Graph& graph, const std::vector<OperationId>& operations)
+      : program_(program), graph_(graph), operations_(operations) {
+    for (OperationId o : operations) {
+      of_dims.emplace_back(op(o).dims.size());
+      for (ValueId v : graph[o].results) written_.push_back(v);
+    }
+    std::sort(written_.begin(), written_.end());
+  }
+
+  // Until nothing new is learnt: forwards, then backwards.
+  void spread(bool through_inputs) {
+    bool more = true;
+    while (more) {
+      more = false;
+      for (std::size_t k = 0; k < operations_.size(); ++k) more |= visit(k, through_inputs);
+      for (std::size_t k = operations_.size(); k-- > 0;) more |= visit(k, through_inputs);
+    }
+  }
+
+  SharedDims of_dims;
+
+ private:
+  const Operator& op(OperationId o) const { return program_[graph_[o].op]; }
+
+  bool visit(std::size_t k, bool through_inputs) {
+    const Operation& operation = graph_[operations_[k]];
+    const Operator& its = program_[operation.op];
+    bool more = false;
+    for (const Access& a : its.reads) more |= meet(k, its, a, operation.operands[a.tensor], through_inputs);
+    for (const Access& a : its.writes) more |= meet(k, its, a, operation.results[a.tensor], through_inputs);
+    return more;
+  }
+
+  bool meet(std::size_t k, const Operator& its, const Access& access, ValueId value, bool through_inputs) {
+    if (!through_inputs && !std::binary_search(written_.begin(), written_.end(), value)) return false;
+    auto& axes = of_axes_[value];
+    axes.resize(access.projection.rank());
+    bool more = false;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      auto d = access.projection.start.rows[axis].as_variable();
+      Range whole{0, graph_[value].type.shape[axis]};
+      if (!d || access.projection.shape[axis] != 1 || its.dims[*d].range != whole) continue;
+      if (its.dims[*d].role == DimRole::counter) continue;
+      auto& own = of_dims[k][*d];
+      bool taken = axes[axis] && std::find(of_dims[k].begin(), of_dims[k].end(), axes[axis]) != of_dims[k].end();
+      if (own.has_value() == axes[axis].has_value() || (!own && taken)) continue;
+      if (own) axes[axis] = own;
+      else own = axes[axis];
+      more = true;
+    }
+    return more;
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  const std::vector<OperationId>& operations_;
+  std::vector<ValueId> written_;
+  std::map<ValueId, std::vector<std::optional<std::uint32_t>>> of_axes_;
+};
+
+}  // namespace
+
+SharedDims shared_dims(const Program& program, const Graph& graph, const std::vector<OperationId>& operations,
+                       std::size_t from, const std::vector<std::uint32_t>& dims) {
+  Correspondence found(program, graph, operations);
+  for (std::uint32_t g = 0; g < dims.size(); ++g) found.of_dims[from][dims[g]] = g;
+  found.spread(false);
+  found.spread(true);
+  return std::move(found.of_dims);
+}
+
+}  // namespace tap::passes

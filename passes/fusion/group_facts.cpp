@@ -1,0 +1,107 @@
+#include "passes/fusion/group_facts.h"
+
+#include <algorithm>
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+double whole_bytes(const TensorType& type) {
+  double bytes = static_cast<double>(size_of(type.element));
+  for (std::int64_t n : type.shape) bytes *= static_cast<double>(n);
+  return bytes;
+}
+
+// How often an operation's points are computed if the group runs in blocks along these of its dims, and whole along others.
+double recompute(const GroupView& group, const MovingDemand& windows, std::size_t operation,
+                 const std::vector<bool>& in_blocks) {
+  const Operator& op = group.program[group.graph.operations[operation].op];
+  double blocks = 1, part = 1;
+  Box block;
+  for (std::size_t g = 0; g < group.dims.size(); ++g) {
+    std::int64_t n = std::max<std::int64_t>(group.dims[g].range.size(), 1);
+    if (group.dims[g].role == DimRole::counter) n = 1;
+    std::int64_t size = in_blocks[g] ? std::min(n, nominal_block) : n;
+    blocks *= static_cast<double>((n + size - 1) / size);
+    block.dims.push_back({0, size});
+  }
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    std::int64_t n = op.dims[d].range.size();
+    if (n <= 0 || op.dims[d].role == DimRole::counter) continue;
+    part *= static_cast<double>(std::min(windows.operations[operation][d].bounds(block).size(), n)) /
+            static_cast<double>(n);
+  }
+  return blocks * part;
+}
+
+// One point, with all of the loops that are streamed inside of it.
+Box one_point(const GroupView& group) {
+  Box box;
+  for (const IndexDim& dim : group.dims)
+    box.dims.push_back(dim.role == DimRole::reduction ? dim.range : Range{dim.range.lo, dim.range.lo + 1});
+  return box;
+}
+
+double bytes_of_point(const TensorType& type, const std::vector<Window>& region, const Box& point) {
+  double bytes = static_cast<double>(size_of(type.element));
+  for (std::size_t axis = 0; axis < region.size(); ++axis)
+    bytes *= static_cast<double>(std::min(region[axis].bounds(point).size(), type.shape[axis]));
+  return bytes;
+}
+
+double terms_of_a_cell(const Operator& op) {
+  double terms = 1;
+  for (const IndexDim& dim : op.dims)
+    if (dim.role == DimRole::reduction) terms *= static_cast<double>(dim.range.size());
+  return terms;
+}
+
+}  // namespace
+
+GroupFacts group_facts(const GroupView& group, const MovingDemand& windows) {
+  GroupFacts facts;
+  const Graph& graph = group.graph;
+  Box point = one_point(group);
+  std::vector<bool> crosses(graph.values.size(), false);
+  for (ValueId v : graph.inputs) {
+    crosses[v.index()] = true;
+    facts.operand_bytes += bytes_of_point(graph[v].type, windows.values[v.index()], point);
+    facts.crossing_bytes += whole_bytes(graph[v].type);
+  }
+  for (ValueId v : graph.outputs) {
+    crosses[v.index()] = true;
+    facts.escaping_bytes += whole_bytes(graph[v].type);
+    facts.crossing_bytes += whole_bytes(graph[v].type);
+  }
+  for (std::size_t v = 0; v < crosses.size(); ++v)
+    if (!crosses[v]) facts.inner_bytes += region_bytes(graph.values[v].type, windows.values[v]);
+  std::vector<bool> all(group.dims.size(), true);
+  for (std::size_t k = 0; k < graph.operations.size(); ++k)
+    facts.recompute.push_back(recompute(group, windows, k, all));
+  return facts;
+}
+
+std::optional<std::uint32_t> repeating_dim(const GroupView& group, const MovingDemand& windows,
+                                           const RecomputeLimit& limit) {
+  std::optional<std::uint32_t> worst;
+  double most = 0;
+  for (std::size_t k = 0; k < group.graph.operations.size(); ++k) {
+    const Operator& op = group.program[group.graph.operations[k].op];
+    double allowed = terms_of_a_cell(op) <= static_cast<double>(limit.cheap_terms) ? limit.factor : 1;
+    if (recompute(group, windows, k, std::vector<bool>(group.dims.size(), true)) <= allowed + 1e-9) continue;
+    for (std::uint32_t g = 0; g < group.dims.size(); ++g) {
+      if (group.dims[g].role == DimRole::counter) continue;
+      std::vector<bool> along(group.dims.size(), false);
+      along[g] = true;
+      double factor = recompute(group, windows, k, along);
+      if (factor <= most) continue;
+      most = factor;
+      worst = g;
+    }
+  }
+  return worst;
+}
+
+}  // namespace tap::passes

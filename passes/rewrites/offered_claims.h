@@ -1,0 +1,38 @@
+// Inside of offer_choices: what is claimed of an alternative, so that the checker can see why it computes what was written.
+#pragma once
+
+#include "passes/rewrites/offers.h"
+#include "passes/rewrites/rules.h"
+
+namespace tap::passes {
+
+// The instances of rules by which alternatives are offered, as a program that the checker is given: each a choice in its main
+// graph between the pattern and the replacement.
+class RuleBook {
+ public:
+  struct Instance {
+    std::uint32_t number = 0;
+    ir::GraphId pattern, replacement;
+  };
+  const Instance& instance(const std::shared_ptr<const RulePiece>& piece, const std::string& rule);
+  std::optional<ir::Program> take();  // nothing if no rule was asked for
+
+ private:
+  ir::Program program_;
+  GraphAdder adder_{program_};
+  ir::Graph main_;
+  std::map<std::shared_ptr<const RulePiece>, Instance> known_;
+};
+
+// An offer, the boundary of what it replaces, and the graph of that alone.
+struct Replaced {
+  const Offer& offer;
+  const Boundary& boundary;
+  ir::GraphId id;
+  const ir::Graph& graph;
+};
+// `made`: the alternative's graph.
+ir::AlternativeClaim claim_of(const Replaced& replaced, const GraphAdder::Added& added, const ir::Graph& made,
+                              RuleBook& rules);
+
+}  // namespace tap::passes

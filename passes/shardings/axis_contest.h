@@ -1,0 +1,38 @@
+// The contest for axes among the factors of one operation. A candidate is a factor with a list of axes that some tensor has it
+// cut by; every prefix of a list is one, too. The best one wins its axes; what overlaps with them is shortened; and so on,
+// until nobody can win any more. Better is who is on more cells of tensors; then who passes through, before reductions,
+// permutations and what must not be cut; then more shards.
+#pragma once
+
+#include "passes/shardings/common_axes.h"
+
+namespace tap::passes {
+
+class AxisContest {
+ public:
+  AxisContest(const ir::Mesh& mesh, const Factors& factors, const std::vector<FactoredTensor>& tensors);
+  std::vector<ir::Axes> run();  // by factor
+
+ private:
+  struct Candidate {
+    std::uint32_t factor = 0;
+    ir::Axes axes;
+    std::int64_t cells = 0;   // of the tensors that are cut so
+    std::int64_t shards = 1;  // in addition to what the factor has won
+  };
+  void enter(std::uint32_t factor, const ir::Axes& axes);
+  void count(std::uint32_t factor, const ir::Axes& axes, std::int64_t cells);
+  void wait_for_majors(const std::vector<FactoredTensor>& tensors);
+  bool better(const Candidate& a, const Candidate& b) const;
+  const Candidate* best() const;
+  void award(const Candidate& winner);
+
+  const ir::Mesh& mesh_;
+  const Factors& factors_;
+  std::vector<Candidate> candidates_;
+  std::vector<ir::Axes> won_;
+  // Factors before it in an axis that must be full before it can be cut.
+  std::vector<std::vector<std::uint32_t>> waits_for_;
+};
+
+}  // namespace tap::passes

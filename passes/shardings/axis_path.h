@@ -1,0 +1,77 @@
+// The way from one list of axes per dim to another, by steps that collectives can do. The bookkeeping of `reshard`; the order
+// of the steps follows Shardy's reshard-to-collectives: slice first, since smaller tensors move cheaper; then one permute that
+// puts what can be put in place and orders the rest; then all-to-alls; gathers last.
+//
+// Axes are taken apart until any two of them are equal or share nothing. Of each dim the axes that now and later begin with
+// stay; what stands behind them now is *excess*, what is to stand there is *missing*.
+//
+//   [{x, y}, {z}] → [{x}, {y, z}]     excess [y], [z]     missing [], [y, z]
+#pragma once
+
+#include <vector>
+
+#include "ir/box.h"
+#include "ir/shardings/axis_algebra.h"
+#include "passes/shardings/collectives.h"
+
+namespace tap::passes {
+
+class AxisPath {
+ public:
+  // `partial`: the axes along which there are partials that are to be combined.
+  AxisPath(const ir::Mesh& mesh, Shape shape, const ir::Sharding& from, const ir::Sharding& to, ir::Axes partial);
+
+  // Whether there is a way; its steps, with shardings but without costs.
+  bool walk(bool devices_change);
+  const std::vector<Collective>& steps() const { return steps_; }
+
+ private:
+  using Lists = std::vector<ir::Axes>;  // per dim
+  struct Spot {
+    std::size_t dim;
+    std::size_t index;
+  };
+  enum class Fit { none, whole, part };
+  struct Attempt;
+
+  ir::Axes excess(const Lists& lists, std::size_t dim) const;
+  ir::Axes missing(const Lists& lists, std::size_t dim) const;
+  std::optional<Spot> missing_at(const Lists& lists, const ir::AxisRef& axis) const;
+  static bool held(const Lists& lists, const ir::AxisRef& axis);
+  bool pending(const ir::AxisRef& axis) const;  // partials along it are not combined yet
+  std::int64_t size(const ir::Axes& axes) const { return ir::size_of(mesh_, axes); }
+  std::int64_t size(const ir::AxisRef& axis) const;
+  bool divisible(const ir::AxisRef& a, const ir::AxisRef& b) const;
+  Fit fit(const ir::AxisRef& axis, std::int64_t capacity) const;
+  bool done() const { return now_ == wanted_ && partial_.empty(); }
+
+  void align();                                          // axes taken apart where others end
+  void cut(const ir::AxisRef& axis, std::int64_t size);  // into two, wherever it stands
+  bool place(const ir::Axes& axes, Lists& at, std::vector<std::int64_t>& capacity, ir::Axes& rest);
+  bool place_one(const ir::Axes& axes, ir::Axes& at, std::int64_t& capacity, ir::Axes& rest);
+
+  void slice();
+  bool try_slice();
+  ir::Axes slice_before_all_to_all(const Lists& next, std::size_t from, std::vector<std::int64_t>& capacity) const;
+  bool combine();  // whether there was something
+  void permute(bool devices_change);
+  bool worth_a_permute() const;
+  bool try_permute(Lists& next);
+  void all_to_alls(bool in_place);
+  bool all_to_all(std::size_t from, bool in_place);
+  void gather();
+
+  ir::Sharding sharding(const Lists& lists) const;
+  Collective& emit(CollectiveKind kind, Lists next);
+
+  const ir::Mesh& mesh_;
+  Shape shape_;
+  ir::Sharding like_;  // mesh, unreduced axes that stay
+  Lists now_;
+  Lists wanted_;
+  ir::Axes partial_;
+  std::string monoid_;
+  std::vector<Collective> steps_;
+};
+
+}  // namespace tap::passes

@@ -1,0 +1,93 @@
+// When one permute of boxes among the devices is worth it, and to which axes.
+#include <algorithm>
+#include <set>
+
+#include "passes/shardings/axis_path.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+// Where it puts axes in place, [{x}] → [{y}]; where it orders them so that one all-to-all moves what goes to one dim and
+// what is to be gathered stands in front of what is to be moved; or where an axis that nobody wants can give way to one
+// that is missing.
+bool AxisPath::worth_a_permute() const {
+  std::optional<AxisRef> spare, lacking;
+  for (std::size_t d = 0; d < now_.size(); ++d) {
+    Axes in = excess(now_, d), out = missing(now_, d);
+    if (!in.empty() && !out.empty() && divisible(in.front(), out.front())) return true;
+    for (const AxisRef& axis : out)
+      if (!held(now_, axis)) lacking = axis;
+    std::optional<Spot> last;
+    std::set<std::size_t> seen;
+    for (const AxisRef& axis : in) {
+      std::optional<Spot> spot = missing_at(now_, axis);
+      if (spot) {
+        bool follows = last && last->dim == spot->dim && last->index + 1 == spot->index;
+        if ((spot->dim == d || seen.count(spot->dim)) && !follows) return true;
+        seen.insert(spot->dim);
+      } else {
+        if (last && out.empty()) return true;
+        spare = axis;
+      }
+      last = spot;
+    }
+  }
+  return spare && lacking && divisible(*spare, *lacking);
+}
+
+void AxisPath::permute(bool devices_change) {
+  Lists next = now_;
+  if (worth_a_permute())
+    while (!try_permute(next)) continue;
+  if (next != now_ || devices_change) emit(CollectiveKind::collective_permute, std::move(next));
+}
+
+// Each dim keeps its number of shards. Excess axes give way to the missing ones of their dim; other missing axes stand where
+// there is room; then, in front of them, axes that nobody wants, at their old places if they can. False: an axis was cut.
+bool AxisPath::try_permute(Lists& next) {
+  const std::size_t rank = now_.size();
+  Lists front(rank), middle(rank), back(rank), unwanted(rank);
+  next = now_;
+  std::vector<std::int64_t> capacity;
+  Axes homeless, rest;
+  for (std::size_t d = 0; d < rank; ++d) {
+    Axes in = excess(now_, d), out = missing(now_, d);
+    next[d].resize(now_[d].size() - in.size());
+    std::int64_t room = size(in), used = room;
+    std::size_t placed = 0;
+    for (; placed < out.size() && fit(out[placed], room) != Fit::none; ++placed) {
+      if (fit(out[placed], room) == Fit::part) return cut(out[placed], room), false;
+      next[d].push_back(out[placed]);
+      room /= size(out[placed]);
+    }
+    homeless.insert(homeless.end(), out.begin() + static_cast<std::ptrdiff_t>(placed), out.end());
+    used /= room;
+    capacity.push_back(room);
+    // Those whose places were taken come last, so that the others get their old places back.
+    Axes replaced;
+    for (const AxisRef& axis : in) {
+      if (missing_at(now_, axis)) continue;
+      bool gone = used > 1 && unwanted[d].empty();
+      if (gone && fit(axis, used) == Fit::part) return cut(axis, used), false;
+      gone = gone && fit(axis, used) == Fit::whole;
+      if (gone) used /= size(axis);
+      (gone ? replaced : unwanted[d]).push_back(axis);
+    }
+    unwanted[d].insert(unwanted[d].end(), replaced.begin(), replaced.end());
+  }
+  if (!place(homeless, back, capacity, rest)) return false;
+  Axes left;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (!place_one(unwanted[d], middle[d], capacity[d], left)) return false;
+  if (!place(left, front, capacity, rest)) return false;
+  for (std::size_t d = 0; d < rank; ++d) {
+    for (const Axes* part : {&front[d], &middle[d], &back[d]})
+      next[d].insert(next[d].end(), part->begin(), part->end());
+    if (capacity[d] != 1) next = now_;  // room that no axis fills
+    if (capacity[d] != 1) return true;
+  }
+  return true;
+}
+
+}  // namespace tap::passes

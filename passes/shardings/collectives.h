@@ -1,0 +1,57 @@
+// Collectives: how a tensor gets from one sharding to another.
+//
+//   pod[{x}, {}] → pod[{}, {y}]        all_slice [{}, {y}] → pod[{x}, {y}]        0 elements
+//                                      all_gather [{x}, {}] → pod[{}, {y}]        12 elements
+//
+// Each step is a value that knows the sharding before and after it. It does what the steps' name says between the devices of a
+// group, those that differ in the step's axes only; where no such step fits (sizes that do not divide so that groups do not
+// hold what they need, meshes with nothing in common, a single device), plain copies of boxes go from whoever holds them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/box.h"
+#include "ir/shardings/axis_algebra.h"
+
+namespace tap::passes {
+
+enum class CollectiveKind : std::uint8_t {
+  all_slice,           // each device keeps a part of what it has: nothing moves
+  collective_permute,  // each device takes the whole box of one device
+  all_to_all,          // axes move from one dim to the minor end of another
+  all_gather,          // minor axes of dims are given up
+  all_reduce,          // partials are combined, and each device has the result
+  reduce_scatter,      // partials are combined, and each device has a part of the result
+  to_partial,          // the first device of each group keeps its values, others take the identity: nothing moves
+  copy,                // boxes from whoever holds them
+};
+std::string_view name(CollectiveKind kind);
+
+struct Collective {
+  CollectiveKind kind = CollectiveKind::copy;
+  std::vector<ir::Axes> axes = {};  // per dim: sliced, gathered or scattered ones
+  ir::Axes over = {};               // moved by an all-to-all; reduced ones; those of to_partial
+  std::uint32_t from_dim = 0;       // of an all-to-all
+  std::uint32_t to_dim = 0;
+  ir::Sharding before = {};
+  ir::Sharding after = {};
+  std::int64_t moved = 0;  // elements that the busiest device receives
+  bool operator==(const Collective&) const = default;
+};
+std::string to_string(const Collective& step);  // all_to_all {y, z} from dim 2 to dim 1 -> pod[{x}, {y, z}, {}]
+
+// A tensor's sharding and the mesh that it names.
+struct OnMesh {
+  const ir::Mesh& mesh;
+  const ir::Sharding& sharding;
+};
+
+// The steps from one to the other; none if every device has what it needs. Of two meshes the devices are the same set; steps
+// between meshes are written in the first one's axes, except for the last.
+std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape);
+
+// What the busiest device receives. Of uneven boxes a formula over the largest ones, but exact for copies.
+std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape);
+
+}  // namespace tap::passes

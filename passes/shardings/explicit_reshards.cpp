@@ -1,0 +1,200 @@
+#include "passes/shardings/explicit_reshards.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/common_axes.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+std::int64_t cells(const Shape& shape) {
+  std::int64_t product = 1;
+  for (std::int64_t n : shape) product *= n;
+  return product;
+}
+
+bool cuts_nothing(const Sharding& sharding) {
+  return std::all_of(sharding.dims.begin(), sharding.dims.end(), [](const DimSharding& d) { return d.axes.empty(); });
+}
+
+Sharding whole(const Mesh& mesh, std::size_t rank) { return {mesh.name, std::vector<DimSharding>(rank), {}, {}, ""}; }
+
+// Closed, and nothing but where cells are.
+const MonoidId* monoid_of(const Operator& op) {
+  if (const ReduceBody* reduce = op.reduce()) return &reduce->monoid;
+  if (const KernelBody* kernel = op.kernel()) return kernel->reduced_by ? &*kernel->reduced_by : nullptr;
+  return nullptr;
+}
+
+class SiteChooser {
+ public:
+  SiteChooser(const Program& program, const Graph& graph, Site site)
+      : program_(program), graph_(graph), out_{std::move(site), false, ""} {
+    for (std::size_t k = 0; k < out_.site.operands.size(); ++k) known_.push_back(sharding_of_use(graph, out_.site, k));
+    for (ValueId v : out_.site.results) known_.push_back(graph[v].sharding);
+  }
+
+  SiteShardings choose() {
+    out_.copy = copies();
+    if (out_.copy) return as_copied();
+    const Mesh* mesh = most_common_mesh();
+    if (!mesh) return std::move(out_);
+    out_.mesh = mesh->name;
+    const Factors& factors = out_.site.factors;
+    if (is_maximal(*mesh)) {
+      out_.factors.resize(factors.factors.size());
+    } else {
+      std::vector<FactoredTensor> tensors;
+      for (std::size_t k = 0; k < known_.size(); ++k)
+        tensors.push_back({&tensor(k), axes_by_factor(*mesh, factors, tensor(k), on_mesh(*mesh, k)),
+                           cells(graph_[value(k)].type.shape)});
+      out_.factors = common_axes(*mesh, factors, tensors);
+      if (out_.site.operations.size() > 1) gather_what_is_reduced();
+    }
+    for (std::size_t k = 0; k < known_.size(); ++k)
+      (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(*mesh, k));
+    add_partials(*mesh);
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t operand_count() const { return out_.site.operands.size(); }
+  const TensorFactors& tensor(std::size_t k) const {
+    return k < operand_count() ? out_.site.factors.operands[k] : out_.site.factors.results[k - operand_count()];
+  }
+  ValueId value(std::size_t k) const {
+    return k < operand_count() ? out_.site.operands[k] : out_.site.results[k - operand_count()];
+  }
+  bool copies() const {
+    return out_.site.operations.size() == 1 && operand_count() == 1 &&
+           is_identity(program_[graph_[out_.site.operations[0]].op]);
+  }
+
+  // A result on one device is computed there. Else the mesh that most tensors are cut on; without any, the first one named.
+  const Mesh* most_common_mesh() const {
+    const Mesh *first = nullptr, *best = nullptr;
+    std::map<std::string, int> count;
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      if (!known_[k]) continue;
+      const Mesh* mesh = find_mesh(program_, known_[k]->mesh);
+      if (is_maximal(*mesh) && k >= operand_count()) return mesh;
+      if (is_maximal(*mesh)) continue;
+      if (!first) first = mesh;
+      if (!cuts_nothing(*known_[k]) && ++count[mesh->name] > (best ? count[best->name] : 0)) best = mesh;
+    }
+    return best ? best : first;
+  }
+
+  // What another mesh says counts where both have the same axes: then devices differ in their order only.
+  std::optional<Sharding> on_mesh(const Mesh& mesh, std::size_t k) const {
+    if (!known_[k]) return std::nullopt;
+    const Mesh& own = *find_mesh(program_, known_[k]->mesh);
+    if (own.axes != mesh.axes || is_maximal(own)) return std::nullopt;
+    Sharding sharding = bare(own, *known_[k]);
+    sharding.mesh = mesh.name;
+    return sharding;
+  }
+
+  // A copy is where the original is, partials included; that its sharding is another one is the result's move.
+  SiteShardings as_copied() {
+    const std::optional<Sharding>& said = known_[0] ? known_[0] : known_[1];
+    if (!said) return std::move(out_);
+    const Mesh& mesh = *find_mesh(program_, said->mesh);
+    Sharding own = known_[0] ? bare(mesh, *known_[0]) : whole(mesh, tensor(0).axes.size());
+    out_.mesh = mesh.name;
+    out_.factors.resize(out_.site.factors.factors.size());
+    for (const FactorAxes& f : axes_by_factor(mesh, out_.site.factors, tensor(0), own).factors)
+      out_.factors[f.factor] = f.axes;
+    out_.operands = out_.results = {own};
+    return std::move(out_);
+  }
+
+  Sharding needed(const Mesh& mesh, std::size_t k) const {
+    TensorAxes axes = axes_by_factor(mesh, out_.site.factors, tensor(k), std::nullopt);
+    for (FactorAxes& f : axes.factors) {
+      f.axes = out_.factors[f.factor];
+      f.closed = true;
+    }
+    return bare(mesh, sharding_from(mesh, out_.site.factors, tensor(k), axes));
+  }
+
+  // What several operations write is no partial: what one of them writes of it needs no other to be combined with.
+  //   Y[2*i] = A[i, 0]     Y[2*i + 1] = sum[k] A[i, k]
+  void gather_what_is_reduced() {
+    for (std::uint32_t f = 0; f < out_.factors.size(); ++f)
+      if (out_.site.factors.factors[f].kind == FactorKind::reduction) out_.factors[f].clear();
+  }
+
+  void add_partials(const Mesh& mesh) {
+    Axes all;
+    for (std::uint32_t f = 0; f < out_.factors.size(); ++f)
+      if (out_.site.factors.factors[f].kind == FactorKind::reduction)
+        all.insert(all.end(), out_.factors[f].begin(), out_.factors[f].end());
+    all = in_mesh_order(mesh, all);
+    if (all.empty()) return;
+    const MonoidId* monoid = monoid_of(program_[graph_[out_.site.operations[0]].op]);
+    TAP_CHECK(monoid, "partials have a monoid that combines them");
+    for (Sharding& result : out_.results) {
+      result.unreduced = all;
+      result.unreduced_monoid = program_[*monoid].name;
+    }
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  SiteShardings out_;
+  std::vector<std::optional<Sharding>> known_;  // operands, then results
+};
+
+// Adds the move from one sharding to another, where it is one.
+void add(std::vector<Reshard>& list, const Program& program, Reshard reshard, const Shape& shape) {
+  const Mesh &from = *find_mesh(program, reshard.from.mesh), &to = *find_mesh(program, reshard.to.mesh);
+  reshard.steps = passes::reshard({from, reshard.from}, {to, reshard.to}, shape);
+  if (!reshard.steps.empty()) list.push_back(std::move(reshard));
+}
+
+}  // namespace
+
+std::optional<Sharding> sharding_of_use(const Graph& graph, const Site& site, std::size_t operand) {
+  auto [reader, number] = site.uses[operand];
+  const auto& own = graph[reader].operand_shardings;
+  if (number < own.size() && own[number]) return own[number];
+  return graph[site.operands[operand]].sharding;
+}
+
+std::vector<SiteShardings> explicit_shardings(const Program& program, const Graph& graph) {
+  FactorTable table(program);
+  std::vector<SiteShardings> all;
+  for (Site& site : sites_of(program, graph, table))
+    all.push_back(SiteChooser(program, graph, std::move(site)).choose());
+  return all;
+}
+
+std::vector<Reshard> reshards(const Program& program, const Graph& graph, const std::vector<SiteShardings>& sites) {
+  std::vector<Reshard> list;
+  for (std::size_t s = 0; s < sites.size(); ++s) {
+    const SiteShardings& site = sites[s];
+    if (site.mesh.empty()) continue;
+    const Mesh& mesh = *find_mesh(program, site.mesh);
+    for (std::size_t k = 0; k < site.operands.size(); ++k) {
+      const Shape& shape = graph[site.site.operands[k]].type.shape;
+      Sharding from = sharding_of_use(graph, site.site, k).value_or(whole(mesh, shape.size()));
+      add(list, program, {s, false, k, from, site.operands[k], {}, false}, shape);
+    }
+    for (std::size_t k = 0; k < site.results.size(); ++k) {
+      const Value& value = graph[site.site.results[k]];
+      Sharding to = value.sharding.value_or(whole(mesh, value.type.shape.size()));
+      add(list, program, {s, true, k, site.results[k], to, {}, site.copy}, value.type.shape);
+    }
+  }
+  return list;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,83 @@
+#include "passes/shardings/onnx_cuts.h"
+
+namespace tap::passes::onnx {
+namespace {
+
+using ir::onnx::Part;
+using ir::onnx::Parts;
+
+std::int64_t size_of(const Factors& factors, const std::vector<std::uint32_t>& bound) {
+  std::int64_t product = 1;
+  for (std::uint32_t f : bound)
+    if (__builtin_mul_overflow(product, factors.factors[f].size, &product)) return -1;
+  return product;
+}
+
+// A part of the axis as one of `major` blocks and one of what is in a block.
+struct Cut {
+  Part major, minor;
+};
+std::optional<Cut> cut(const Part& part, std::int64_t major) {
+  std::int64_t minor = part.size / major;
+  if (part.shards == 1) return Cut{{major, 1}, {minor, 1}};
+  if (major % part.shards == 0) return Cut{{major, part.shards}, {minor, 1}};
+  if (part.shards % major == 0 && minor % (part.shards / major) == 0)
+    return Cut{{major, major}, {minor, part.shards / major}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> bound_factors(const Factors& factors, const AxisFactors& axis, std::int64_t extent) {
+  if (size_of(factors, axis.factors) == extent) return axis.factors;
+  return {axis.factors.begin(), axis.factors.begin() + (axis.factors.empty() ? 0 : 1)};
+}
+
+std::optional<std::vector<Parts>> cuts_of(const Parts& axis, const Factors& factors,
+                                          const std::vector<std::uint32_t>& bound, std::int64_t extent) {
+  std::vector<Parts> cuts(bound.size());
+  if (axis.empty() || bound.empty()) return cuts;
+  if (bound.size() == 1) {
+    if (size_of(factors, bound) == extent) cuts[0] = axis;
+    else cuts[0] = {{factors.factors[bound[0]].size, ir::onnx::shards_of(axis)}};
+    return cuts;
+  }
+  std::size_t at = 0;
+  Part part = axis[0];
+  for (std::size_t k = 0; k < bound.size(); ++k) {
+    std::int64_t left = factors.factors[bound[k]].size;
+    while (left > 1) {
+      if (part.size <= left && left % part.size == 0) {
+        cuts[k].push_back(part);
+        left /= part.size;
+        if (++at == axis.size()) break;
+        part = axis[at];
+        continue;
+      }
+      if (part.size % left != 0) return std::nullopt;
+      auto both = cut(part, left);
+      if (!both) return std::nullopt;
+      cuts[k].push_back(both->major);
+      part = both->minor;
+      left = 1;
+    }
+    cuts[k] = ir::onnx::simplified(cuts[k]);
+  }
+  return cuts;
+}
+
+Parts axis_of_cuts(const std::vector<Parts>& cuts, const Factors& factors, const std::vector<std::uint32_t>& bound,
+                   std::int64_t extent) {
+  std::int64_t shards = 1;
+  Parts parts;
+  for (std::size_t k = 0; k < bound.size(); ++k) {
+    shards *= ir::onnx::shards_of(cuts[k]);
+    if (cuts[k].empty()) parts.push_back({factors.factors[bound[k]].size, 1});
+    else parts.insert(parts.end(), cuts[k].begin(), cuts[k].end());
+  }
+  if (shards == 1 || extent == 1) return {};
+  if (size_of(factors, bound) != extent) return {{extent, shards}};
+  return ir::onnx::simplified(parts);
+}
+
+}  // namespace tap::passes::onnx

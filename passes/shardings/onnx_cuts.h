@@ -1,0 +1,22 @@
+// How the shards of a tensor's axes are cuts of the factors that the axes have.
+//
+//   x[8] in 4, read at 4*i + j with i < 2      i: 2 in 2, j: 4 in 2
+//   x[10] in 2, read at i + u with i < 8       i: 8 in 2; the window's u takes what it needs from other shards
+#pragma once
+
+#include "ir/shardings/onnx_spec.h"
+#include "passes/shardings/factors.h"
+
+namespace tap::passes::onnx {
+
+// The factors of an axis by which it can be cut: all of them, if they run over it exactly; else the first.
+std::vector<std::uint32_t> bound_factors(const Factors& factors, const AxisFactors& axis, std::int64_t extent);
+
+// By bound factor; empty if the shards end within a factor's blocks.
+std::optional<std::vector<ir::onnx::Parts>> cuts_of(const ir::onnx::Parts& axis, const Factors& factors,
+                                                    const std::vector<std::uint32_t>& bound, std::int64_t extent);
+// The other way round.
+ir::onnx::Parts axis_of_cuts(const std::vector<ir::onnx::Parts>& cuts, const Factors& factors,
+                             const std::vector<std::uint32_t>& bound, std::int64_t extent);
+
+}  // namespace tap::passes::onnx

@@ -1,0 +1,35 @@
+// One operation by ONNX's sharding formalism: whether shardings of its operands make sense together, and where its results
+// then are. Nothing but factors is asked (factors.h): the text's groups of operators are cases of them.
+//
+//   y[i, o] = sum[k] x[i, k] * w[k, o]
+//   k   x and w both have it, so they must have it in the same shards                  same-sharding
+//   i   x alone has it: w is broadcast along it, as x is along o. Shard (i, k, o) is where x(i, k) and w(k, o) both are;
+//       if nowhere, the two cannot be composed                                         composable
+//   k   is reduced: y(i, o) is on all devices that had a shard (i, k, o) for some k
+#pragma once
+
+#include <functional>
+
+#include "ir/shardings/onnx_spec.h"
+#include "passes/shardings/factors.h"
+
+namespace tap::passes::onnx {
+
+using ir::onnx::Broken;
+using ir::onnx::Placed;
+
+enum class Reduced : std::uint8_t {
+  on_all,  // that took part in the reduction
+  on_one,  // the first of them
+};
+
+struct OperationQuery {
+  const ir::Operator& op;
+  const std::vector<Placed>& operands;
+  std::function<std::string(std::size_t)> operand_name;
+  Reduced reduced = Reduced::on_all;
+};
+// The results' places, or the first rule that is broken.
+std::variant<std::vector<Placed>, Broken> infer(const OperationQuery& query);
+
+}  // namespace tap::passes::onnx

@@ -1,0 +1,23 @@
+// Where a value is that several operations write: where all parts are that a shard of it is made of.
+//
+//   Y[i, j] = A[i, j] for j in 0..4; Y[i, 4 + j] = B[i, j]
+//   rows of A and B in 2 on {0}, {1}       Y as A
+//   columns of A and B in 2 on {0}, {1}    shard 0 of Y is both shards of A, and no device has both: composable
+//   the same, on {0, 1}, {0, 1}            Y as A
+#pragma once
+
+#include "ir/shardings/onnx_spec.h"
+#include "passes/shardings/onnx_operation.h"
+
+namespace tap::passes::onnx {
+
+struct WrittenPart {
+  const ir::Operator* op = nullptr;
+  std::uint32_t result = 0;  // of the operator
+  Placed placed;             // as that operation alone would have it
+  std::string name;          // of the operation, for messages
+};
+// Pre: at least two parts, of a value of this shape.
+std::variant<Placed, Broken> place_parts(const std::vector<WrittenPart>& parts, const Shape& shape);
+
+}  // namespace tap::passes::onnx

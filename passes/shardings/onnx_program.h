@@ -1,0 +1,76 @@
+// A whole program by ONNX's sharding formalism: missing specs inferred as the text says, and every rule that is broken.
+//
+//   no spec for an input     as at the node that writes it; a program's input is unsharded
+//   no spec for an output    from the operation's inputs (onnx_operation.h)
+//   a spec for an output     as it is: what it takes to get there is resharding
+//
+// A node is named by a value that it computes: it is the operation that writes that value, with what it is made of (`Y.sum`);
+// where several write it, all of them, and `Y@1` the second one alone.
+#pragma once
+
+#include "passes/shardings/onnx_operation.h"
+#include "passes/shardings/plan_listed.h"
+
+namespace tap::passes::onnx {
+
+struct TensorSpec {
+  std::string tensor;
+  ir::onnx::Spec spec;
+  bool operator==(const TensorSpec&) const = default;
+};
+struct NodeSpecs {
+  std::string node;
+  std::vector<TensorSpec> specs;
+  bool operator==(const NodeSpecs&) const = default;
+};
+struct Shardings {
+  std::string configuration;
+  std::int64_t devices = 1;
+  std::vector<NodeSpecs> nodes;
+  bool operator==(const Shardings&) const = default;
+};
+
+// A spec by its numbers, or a node.
+struct SpecPlace {
+  std::size_t node = 0;
+  std::optional<std::size_t> spec = {};
+  bool operator==(const SpecPlace&) const = default;
+};
+struct Finding {
+  Broken broken;
+  std::string node;                // the operation, or the node as it was named
+  std::string tensor;              // empty: the operation
+  std::vector<SpecPlace> at = {};  // what it is about; of several, `broken.field` is of the first
+  bool operator==(const Finding&) const = default;
+};
+struct Inferred {
+  std::vector<Placed> values;  // of the main graph, by value
+  // By operation and operand, where one is used otherwise than its value is.
+  std::vector<std::vector<std::optional<Placed>>> operands;
+  std::vector<Finding> findings;
+  // Which spec each of them comes from.
+  std::vector<std::optional<SpecPlace>> value_from;
+  std::vector<std::vector<std::optional<SpecPlace>>> operand_from;
+  std::vector<std::vector<std::string>> operations;  // by node of the specs: its operations
+};
+// Pre: calls are inlined. What breaks a rule is a finding, and is taken as unsharded from there on.
+Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
+
+// The program with these as its shardings, on meshes of their own. What no mesh can say, but a plan that lists the devices,
+// is not sharded there, and told as `unsaid`; what neither can say as a finding.
+struct Annotated {
+  ir::Program program;
+  std::vector<Finding> findings;
+  ListedValues listed;
+  std::vector<Finding> unsaid;
+};
+Annotated annotated(ir::Program program, const Inferred& inferred);
+
+// The specs of all operations of a program whose values are sharded, on a configuration as large as its largest mesh.
+struct Written {
+  Shardings shardings;
+  std::vector<Finding> findings;
+};
+Written specs_of(const ir::Program& program, const ListedValues& listed = {});
+
+}  // namespace tap::passes::onnx

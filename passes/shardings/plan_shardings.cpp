@@ -1,0 +1,252 @@
+#include "passes/shardings/plan_shardings.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/graphs/operation_names.h"
+#include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/device_places.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/plan_writers.h"
+#include "passes/splits/cut.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+bool is_region(const Program& program, const Operation& operation, RegionKind kind) {
+  const RegionBody* region = program[operation.op].region();
+  return region && region->kind == kind;
+}
+
+// The splits that the factors of sites ask for.
+class Planner {
+ public:
+  Planner(const Program& program, const Plan& but, const ListedValues& listed) : program_(program), listed_(listed) {
+    OperationFinder finder(program);
+    for (const Decision& decision : but.decisions)
+      if (auto* split = std::get_if<PlannedSplit>(&decision))
+        if (auto place = finder.find(program.main, split->operation)) decided_.emplace(place->graph, place->operation);
+  }
+
+  ShardedPlan plan() && {
+    for (const auto& [id, path] : graph_paths(program_)) {
+      if (is_inside_of_a_group(program_, id)) continue;
+      const Graph& graph = program_[id];
+      std::vector<std::string> names = operation_names(graph);
+      for (std::string& name : names) name = path + name;
+      if (id == program_.main) add_listed(graph, names);
+      for (const SiteShardings& site : explicit_shardings(program_, graph))
+        if (!site.mesh.empty() && is_free(id, site.site)) add_splits(graph, names, site);
+      for (std::uint32_t o = 0; o < names.size(); ++o)
+        if (is_region(program_, graph[OperationId(o)], RegionKind::group) && !decided_.contains({id, OperationId(o)}))
+          add_splits_of_group(graph, names[o], graph[OperationId(o)]);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool is_free(GraphId graph, const Site& site) const {
+    return std::none_of(site.operations.begin(), site.operations.end(), [&](OperationId o) {
+      return decided_.contains({graph, o});
+    });
+  }
+
+  void add_listed(const Graph& graph, const std::vector<std::string>& names) {
+    for (ListedLines& lines : plan_of_listed(program_, graph, names, listed_)) {
+      bool free = std::none_of(lines.operations.begin(), lines.operations.end(), [&](OperationId o) {
+        return decided_.contains({program_.main, o});
+      });
+      for (OperationId o : lines.operations) decided_.emplace(program_.main, o);
+      for (PlannedSplit& split : free ? lines.splits : std::vector<PlannedSplit>{})
+        out_.plan.decisions.push_back(std::move(split));
+      if (free && !lines.why_not.empty()) out_.left.push_back({lines.value, "", lines.place, std::move(lines.why_not)});
+    }
+  }
+
+  void add_splits(const Graph& graph, const std::vector<std::string>& names, const SiteShardings& site) {
+    const Mesh* mesh = find_mesh(program_, site.mesh);
+    if (!mesh) return;
+    if (is_maximal(*mesh)) return place_on_one(graph, names, *mesh, site.site);
+    OperationId o = site.site.operations.front();
+    if (site.site.operations.size() > 1) return cut_together(graph, names, *mesh, site.site);
+    const Operator op = in_own_words(program_, graph[o]);
+    for (std::size_t f = 0; f < site.factors.size(); ++f) {
+      const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
+      for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
+        add_split(*mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, *dim)}, axis);
+    }
+    for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, *mesh, site, r);
+  }
+
+  // On a mesh of one device: what has its sharding runs there, and nowhere else.
+  void place_on_one(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
+    const std::optional<Sharding>& sharding = graph[site.results.front()].sharding;
+    if (!sharding || sharding->mesh != mesh.name) return;
+    for (OperationId o : site.operations) {
+      PlannedSplit all{names[o.index()]};
+      all.placement = Placement::devices;
+      all.devices = {mesh.devices};
+      all.all_at = 0;
+      out_.plan.decisions.push_back(std::move(all));
+    }
+  }
+
+  // Partials that are combined, each device only the blocks that it is to hold: the operation is then what combines them.
+  void scatter(const Graph& graph, const std::string& name, const Operator& op, const Mesh& mesh,
+               const SiteShardings& site, std::size_t result) {
+    const std::optional<Sharding>& wanted = graph[site.site.results[result]].sharding;
+    const Sharding& computed = site.results[result];
+    if (!wanted || wanted->mesh != mesh.name || computed.unreduced.empty()) return;
+    const std::vector<AxisFactors>& walks = site.site.factors.results[result].axes;
+    for (std::size_t a = 0; a < walks.size(); ++a) {
+      const Axes &own = computed.dims[a].axes, &all = wanted->dims[a].axes;
+      if (walks[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
+      const std::optional<std::uint32_t> dim = site.site.factors.factors[walks[a].factors.front()].dim;
+      for (const AxisRef& axis : behind(mesh, own, all)) {
+        auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
+        if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
+        add_split(mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
+      }
+    }
+  }
+
+  // What several operations write: each cut along the blocks of the value.
+  void cut_together(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
+    for (ValueId v : site.results) {
+      const std::optional<Sharding>& sharding = graph[v].sharding;
+      if (!sharding || sharding->mesh != mesh.name) continue;
+      std::vector<Axes> axes;
+      std::size_t most = 0;
+      for (const DimSharding& dim : sharding->dims) {
+        axes.emplace_back();
+        for (const AxisRef& axis : dim.axes)
+          if (size_of(mesh, axis) > 1) axes.back().push_back(axis);
+        most = std::max(most, axes.back().size());
+      }
+      if (most == 0) continue;
+      if (most > 1 && device_count(mesh) > most_listed) {
+        for (std::size_t a = 0; a < axes.size(); ++a)
+          for (; axes[a].size() > 1; axes[a].pop_back())
+            leave(graph, v, a, axes[a].back(), "more devices than a plan lists would have blocks of blocks of it");
+        most = 1;
+      }
+      WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));
+      for (PlannedSplit& split : plan.splits) out_.plan.decisions.push_back(std::move(split));
+      for (std::size_t a = 0; a < axes.size() && !plan.why_not.empty(); ++a)
+        for (const AxisRef& axis : axes[a]) leave(graph, v, a, axis, plan.why_not);
+      return;
+    }
+  }
+  void leave(const Graph& graph, ValueId v, std::size_t axis, const AxisRef& over, const std::string& why) {
+    out_.left.push_back({graph[v].name, "axis " + std::to_string(axis), to_string(over),
+                         "several operations write this value together, and " + why});
+  }
+
+  // Blocks of several axes are blocks of blocks, whose ends only a list of all of them can say for each writer.
+  static std::vector<AxisCut> cuts_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
+    std::vector<AxisCut> cuts;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      if (axes[a].empty()) continue;
+      AxisCut cut{a, Blocks{}, {}};
+      if (listed) {
+        cut.over.placement = Placement::devices;
+        cut.over.devices = devices_along(mesh, axes[a]);
+        cut.blocks = Blocks{static_cast<std::int64_t>(cut.over.devices.size())};
+      } else {
+        cut.over.placement = Placement::mesh_axis;
+        cut.over.mesh = mesh.name;
+        cut.over.axis = axes[a].front();
+        cut.blocks = Blocks{size_of(mesh, axes[a].front())};
+      }
+      cuts.push_back(std::move(cut));
+    }
+    return cuts;
+  }
+
+  // A group is cut as its first sharded result is: what it computes on the way is not seen from here.
+  void add_splits_of_group(const Graph& graph, const std::string& name, const Operation& operation) {
+    const Operator op = in_own_words(program_, operation);
+    const Factors factors = factors_of(op);
+    for (const TensorFactors& result : factors.results) {
+      const std::optional<Sharding>& sharding = graph[operation.results[result.tensor]].sharding;
+      const Mesh* mesh = sharding ? find_mesh(program_, sharding->mesh) : nullptr;
+      if (!mesh || is_maximal(*mesh)) continue;
+      for (std::size_t a = 0; a < result.axes.size(); ++a) {
+        const std::vector<std::uint32_t>& walks = result.axes[a].factors;
+        const std::optional<std::uint32_t> dim = walks.empty() ? std::nullopt : factors.factors[walks.front()].dim;
+        for (const AxisRef& axis : sharding->dims[a].axes)
+          if (dim) add_split(*mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
+      }
+      return;
+    }
+  }
+
+  void add_split(const Mesh& mesh, PlannedSplit split, const AxisRef& axis) {
+    split.blocks = Blocks{size_of(mesh, axis)};
+    if (split.blocks.count == 1) return;
+    split.placement = Placement::mesh_axis;
+    split.mesh = mesh.name;
+    split.axis = axis;
+    out_.plan.decisions.push_back(std::move(split));
+  }
+
+  static constexpr std::int64_t most_listed = 4096;
+
+  const Program& program_;
+  const ListedValues& listed_;
+  std::set<std::pair<GraphId, OperationId>> decided_;
+  ShardedPlan out_;
+};
+
+}  // namespace
+
+std::string to_string(const LeftWhole& left) {
+  const std::string where = "`" + left.place + "`: " + left.why;
+  if (left.dim.empty()) return "`" + left.operation + "` is not placed on " + where;
+  return "`" + left.dim + "` of `" + left.operation + "` is not cut over " + where;
+}
+
+bool has_shardings(const Program& program) {
+  auto given = [](const std::optional<Sharding>& sharding) { return sharding.has_value(); };
+  auto has_one = [&](const Graph& graph) {
+    return std::any_of(graph.values.begin(), graph.values.end(), [&](auto& value) { return given(value.sharding); }) ||
+           std::any_of(graph.operations.begin(), graph.operations.end(), [&](const Operation& operation) {
+             return std::any_of(operation.operand_shardings.begin(), operation.operand_shardings.end(), given);
+           });
+  };
+  return std::any_of(program.graphs.begin(), program.graphs.end(), has_one);
+}
+
+bool has_calls(const Program& program) {
+  for (const auto& [id, path] : graph_paths(program))
+    for (const Operation& operation : program[id].operations)
+      if (is_region(program, operation, RegionKind::call)) return true;
+  return false;
+}
+
+ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
+                              const ListedValues& listed) {
+  ShardedPlan out = Planner(program, but, listed).plan();
+  // What cannot be cut is left whole, until all that is left can be.
+  for (;;) {
+    SplitResult tried = apply_splits(program, out.plan, caution, NoBoxes::refused);
+    if (tried.problems.empty()) return out;
+    std::set<std::size_t> refused;
+    for (const PlanProblem& problem : tried.problems) {
+      if (!refused.insert(problem.decision).second) continue;
+      const auto& split = std::get<PlannedSplit>(out.plan.decisions[problem.decision]);
+      std::string place = split.axis ? to_string(*split.axis) : "devices " + ir::to_string(split.devices);
+      out.left.push_back({split.operation, split.dim, std::move(place), problem.message});
+    }
+    Plan rest;
+    for (std::size_t k = 0; k < out.plan.decisions.size(); ++k)
+      if (!refused.contains(k)) rest.decisions.push_back(std::move(out.plan.decisions[k]));
+    out.plan = std::move(rest);
+  }
+}
+
+}  // namespace tap::passes

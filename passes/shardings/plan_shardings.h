@@ -1,0 +1,45 @@
+// From shardings to a plan: each operation's index dims cut over the mesh axes of their factors. What then has to move
+// between devices, `realise` finds: transfers where a consumer's blocks are not those of the producer, partials combined.
+//
+//   H[i, o] = sum[k] X[i, k] * W1[k, o] @ pod[{data}, {model}]     split H dim i into 2 over pod.data
+//                                                                  split H dim o into 4 over pod.model
+//
+// Where partials are combined and each device is to hold a part of the result, the combination is cut, too: `split Y dim i
+// into 4 over pod.model` behind `split Y dim k into 4 over pod.model` is a reduce-scatter.
+// Axes of one dim are nested: blocks of blocks. Where sizes do not divide these are other blocks than those of the sharding,
+// and as right.
+#pragma once
+
+#include "passes/shardings/explicit_reshards.h"
+#include "passes/shardings/plan_listed.h"
+#include "passes/splits/apply_splits.h"
+
+namespace tap::passes {
+
+// A dim that is left whole although its factor is sharded, and why.
+struct LeftWhole {
+  std::string operation;
+  std::string dim;    // none: all of it was to go there
+  std::string place;  // data, or devices {0}, {1}
+  std::string why;
+};
+// `i` of `Y` is not cut over `data`: …     `Y` is not placed on `devices {3}`: …
+std::string to_string(const LeftWhole& left);
+
+struct ShardedPlan {
+  ir::Plan plan;
+  std::vector<LeftWhole> left;
+};
+
+// Whether a value or a use has a sharding.
+bool has_shardings(const ir::Program& program);
+// Whether a call stands where main leads.
+bool has_calls(const ir::Program& program);
+
+// The operations that `but` splits are left to it. What `listed` says of values of main comes before their shardings.
+// Pre: no calls; shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
+// applied.
+ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
+                              const ListedValues& listed = {});
+
+}  // namespace tap::passes

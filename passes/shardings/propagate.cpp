@@ -1,0 +1,115 @@
+#include "passes/shardings/propagate.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_position.h"
+#include "passes/shardings/prepare_shardings.h"
+#include "passes/shardings/spread.h"
+
+namespace tap::passes {
+namespace {
+
+using ir::Sharding;
+
+class Propagator {
+ public:
+  Propagator(const ir::Program& program, const PropagationOptions& options)
+      : program_(program), options_(options), net_(net_of(program)) {}
+
+  std::vector<std::string> run(std::vector<Origin>& origins) {
+    if (options_.prepare) apply_constraints(net_, program_);
+    std::vector<std::string> conflicts = share_group_shardings(net_, program_);
+    for (const Node& node : net_.nodes) given_.push_back(node.sharding);
+    if (options_.user_priorities) hold_back_priorities();
+    by_levels(origins);
+    for (const auto& [priority, nodes] : held_back_) {
+      for (NodeId n : nodes) release(n, priority);
+      by_levels(origins);
+    }
+    if (options_.finish) finish();
+    return conflicts;
+  }
+
+  void store(ir::Program& program) const {
+    for (const Node& node : net_.nodes) {
+      if (node.apart) continue;
+      ir::Graph& graph = program.graphs[node.graph.index()];
+      if (node.reader) graph.operations[node.reader->index()].operand_shardings[node.operand] = node.sharding;
+      else graph.values[node.value.index()].sharding = node.sharding;
+    }
+  }
+
+ private:
+  void by_levels(std::vector<Origin>& origins) {
+    SpreadOptions options{options_.strategy, Level::all, options_.conservative};
+    if (!options_.operation_levels) return spread(net_, program_, options, origins);
+    for (Level level : all_levels) {
+      options.level = level;
+      spread(net_, program_, options, origins);
+    }
+  }
+
+  // A dim of a later priority is empty and closed, and its axes are kept free, until it is its turn.
+  void hold_back_priorities() {
+    originals_.resize(net_.nodes.size());
+    for (NodeId n = 0; n < net_.nodes.size(); ++n) {
+      std::optional<Sharding>& sharding = net_.nodes[n].sharding;
+      if (!sharding) continue;
+      originals_[n] = sharding;
+      std::set<std::int64_t> later;
+      for (ir::DimSharding& dim : sharding->dims) {
+        std::int64_t priority = dim.priority.value_or(0);
+        dim.priority.reset();
+        if (priority == 0) continue;
+        later.insert(priority);
+        sharding->replicated.insert(sharding->replicated.end(), dim.axes.begin(), dim.axes.end());
+        dim = {};
+      }
+      if (later.empty()) continue;
+      sharding->replicated = in_mesh_order(*ir::find_mesh(program_, sharding->mesh), sharding->replicated);
+      for (std::int64_t priority : later) held_back_[priority].push_back(n);
+    }
+  }
+
+  void release(NodeId n, std::int64_t priority) {
+    Sharding& sharding = *net_.nodes[n].sharding;
+    const ir::Mesh& mesh = *ir::find_mesh(program_, sharding.mesh);
+    for (std::size_t d = 0; d < sharding.dims.size(); ++d) {
+      const ir::DimSharding& original = originals_[n]->dims[d];
+      if (original.priority.value_or(0) != priority) continue;
+      sharding.dims[d] = {original.axes, original.open, std::nullopt};
+      sharding.replicated = without(mesh, sharding.replicated, original.axes);
+    }
+  }
+
+  void finish() {
+    make_presentable(net_, program_, given_);
+    for (Node& node : net_.nodes)
+      if (node.sharding)
+        for (ir::DimSharding& dim : node.sharding->dims) dim = {dim.axes, false, std::nullopt};
+  }
+
+  const ir::Program& program_;
+  const PropagationOptions& options_;
+  ShardingNet net_;
+  std::vector<std::optional<Sharding>> given_;             // by node
+  std::vector<std::optional<Sharding>> originals_;         // likewise
+  std::map<std::int64_t, std::vector<NodeId>> held_back_;  // by priority
+};
+
+}  // namespace
+
+Propagated propagate(ir::Program program, const PropagationOptions& options) {
+  if (options.prepare) program = with_own_constants(std::move(program));
+  Propagated out;
+  Propagator propagator(program, options);
+  out.conflicts = propagator.run(out.origins);
+  propagator.store(program);
+  out.program = std::move(program);
+  return out;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,50 @@
+// Propagation at one site: which axes its tensors agree on, factor by factor, and who takes them over.
+//
+//   x {a, b}, y {a} of one factor      both agree on {a, b}: y grows
+//   x {a, b}, y {a, c}                 on {a}: nobody grows
+//   x {a} on i, y {a} on j             basic: neither, for a tensor with i and j could not have both
+//                                      aggressive: the one of the larger tensor
+#pragma once
+
+#include "passes/shardings/factor_axes.h"
+
+namespace tap::passes {
+
+enum class Direction : std::uint8_t { none = 0, forward = 1, backward = 2, both = 3 };
+constexpr Direction operator|(Direction a, Direction b) {
+  return static_cast<Direction>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+constexpr Direction operator&(Direction a, Direction b) {
+  return static_cast<Direction>(static_cast<std::uint8_t>(a) & static_cast<std::uint8_t>(b));
+}
+
+enum class Strategy : std::uint8_t {
+  basic,       // only what no tensor of the site has a conflict with
+  aggressive,  // each tensor takes what it can: conflicts between factors are decided by size
+};
+
+enum class Part : std::uint8_t {
+  full,
+  listener,  // its axes spread no further, but count as conflicts; it can be sharded itself
+  absent,
+};
+struct SiteTensor {
+  const TensorFactors* shape = nullptr;
+  TensorAxes axes;
+  bool result = false;
+  Part part = Part::full;
+};
+
+struct SiteState {
+  const ir::Mesh& mesh;
+  const Factors& factors;
+  std::vector<SiteTensor> tensors;    // operands, then results
+  std::vector<Direction> directions;  // by factor
+  bool elementwise = false;
+  bool conservative = false;  // whole axes only
+};
+
+// Grows the axes of `state.tensors`. Whether each of them grew.
+std::vector<bool> propagate_factors(SiteState& state, Strategy strategy);
+
+}  // namespace tap::passes

@@ -1,0 +1,232 @@
+#include "passes/shardings/sharding_net.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "ir/graphs/graph_algorithms.h"
+#include "ir/graphs/operation_names.h"
+
+namespace tap::passes {
+namespace {
+
+using ir::GraphId;
+using ir::OperationId;
+using ir::ValueId;
+
+// A copy of a tensor of that shape, cell for cell, between so many operands and results.
+Factors identity_factors(const Shape& shape, std::size_t operands, std::size_t results) {
+  Factors all;
+  TensorFactors tensor;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    all.factors.push_back({"i" + std::to_string(a), shape[a], FactorKind::pass_through, {}});
+    tensor.axes.push_back({{static_cast<std::uint32_t>(a)}});
+  }
+  all.operands.assign(operands, tensor);
+  all.results.assign(results, tensor);
+  return all;
+}
+
+// Every tensor but repeated ones and scalars has the same axes.
+bool is_elementwise(const Site& site) {
+  if (!site.moves_nothing || site.factors.results.empty()) return false;
+  const auto& axes = site.factors.results[0].axes;
+  for (std::size_t k = 0; k < site.operands.size(); ++k) {
+    const auto& own = site.factors.operands[k].axes;
+    if (own.empty() || site.broadcast[k]) continue;
+    if (own.size() != axes.size()) return false;
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      if (own[a].factors != axes[a].factors) return false;
+  }
+  return true;
+}
+
+class NetBuilder {
+ public:
+  explicit NetBuilder(const ir::Program& program) : program_(program), table_(program) {
+    net_.first_.assign(program.graphs.size(), ~0u);
+  }
+
+  ShardingNet build() {
+    for (const auto& [graph, path] : ir::graph_paths(program_)) add_nodes(graph);
+    for (const auto& [graph, path] : ir::graph_paths(program_)) add_knots(graph);
+    for (std::uint32_t k = 0; k < net_.knots.size(); ++k) {
+      for (NodeId n : net_.knots[k].results) net_.nodes[n].writers.push_back(k);
+      for (NodeId n : net_.knots[k].operands) net_.nodes[n].readers.push_back(k);
+    }
+    for (const auto& [graph, path] : ir::graph_paths(program_)) {
+      add_barriers(graph);
+      add_groups(graph);
+    }
+    return std::move(net_);
+  }
+
+ private:
+  void add_nodes(GraphId g) {
+    const ir::Graph& graph = program_[g];
+    net_.first_[g.index()] = static_cast<NodeId>(net_.nodes.size());
+    for (std::uint32_t v = 0; v < graph.values.size(); ++v)
+      net_.nodes.push_back({g, ValueId(v), {}, 0, graph.values[v].sharding});
+  }
+
+  // How often each value is used: read, or given back.
+  static std::vector<int> uses_of(const ir::Graph& graph) {
+    std::vector<int> uses(graph.values.size());
+    for (const ir::Operation& operation : graph.operations)
+      for (ValueId v : operation.operands) ++uses[v.index()];
+    for (ValueId v : graph.outputs) ++uses[v.index()];
+    return uses;
+  }
+
+  void add_knots(GraphId g) {
+    const ir::Graph& graph = program_[g];
+    std::vector<int> uses = uses_of(graph);
+    std::vector<Site> sites = sites_of(program_, graph, table_);
+    auto next = sites.begin();
+    for (std::uint32_t o = 0; o < graph.operations.size(); ++o) {
+      const ir::Operation& operation = graph.operations[o];
+      if (program_[operation.op].region()) add_region(g, OperationId(o), uses);
+      else if (next != sites.end() && next->operations.front() == OperationId(o)) add_site(g, std::move(*next++), uses);
+    }
+  }
+
+  void add_site(GraphId g, Site site, const std::vector<int>& uses) {
+    const ir::Graph& graph = program_[g];
+    Knot knot;
+    knot.graph = g;
+    knot.operation = site.operations.front();
+    knot.broadcast = site.broadcast;
+    knot.moves_nothing = site.moves_nothing;
+    knot.elementwise = is_elementwise(site);
+    for (std::size_t k = 0; k < site.operands.size(); ++k) {
+      knot.operands.push_back(node_of_use(g, site.uses[k].first, site.uses[k].second, uses));
+      bool scalar = graph[site.operands[k]].type.shape.empty();
+      knot.reused_operand = knot.reused_operand || (!scalar && uses[site.operands[k].index()] > 1);
+    }
+    for (ValueId v : site.results) knot.results.push_back(net_.node_of(g, v));
+    bool copy = site.operations.size() == 1 && is_identity(program_[graph[site.operations[0]].op]);
+    if (copy && g == program_.main && uses[site.results[0].index()] == 1)
+      knot.program_result = std::find(graph.outputs.begin(), graph.outputs.end(), site.results[0]) !=
+                            graph.outputs.end();
+    knot.factors = keep(std::move(site.factors));
+    net_.knots.push_back(std::move(knot));
+  }
+
+  const Factors* keep(Factors factors) {
+    net_.factors.push_back(std::make_unique<Factors>(std::move(factors)));
+    return net_.factors.back().get();
+  }
+
+  // The value, or where this use has a sharding of its own a node for that, which copies the value.
+  NodeId node_of_use(GraphId g, OperationId o, std::uint32_t operand, const std::vector<int>& uses) {
+    const ir::Operation& operation = program_[g][o];
+    ValueId value = operation.operands[operand];
+    NodeId of_value = net_.node_of(g, value);
+    if (operand >= operation.operand_shardings.size() || !operation.operand_shardings[operand]) return of_value;
+    auto [at, fresh] = use_nodes_.try_emplace({g, o, operand}, static_cast<NodeId>(net_.nodes.size()));
+    if (!fresh) return at->second;
+    net_.nodes.push_back({g, value, o, operand, operation.operand_shardings[operand]});
+    Knot knot = edge(g, program_[g][value].type.shape, {of_value}, {at->second});
+    knot.elementwise = true;
+    knot.reused_operand = uses[value.index()] > 1;
+    net_.knots.push_back(std::move(knot));
+    return at->second;
+  }
+
+  Knot edge(GraphId g, const Shape& shape, std::vector<NodeId> operands, std::vector<NodeId> results) {
+    Knot knot;
+    knot.graph = g;
+    knot.factors = keep(identity_factors(shape, operands.size(), results.size()));
+    knot.broadcast.assign(operands.size(), false);
+    knot.moves_nothing = true;
+    knot.operands = std::move(operands);
+    knot.results = std::move(results);
+    return knot;
+  }
+
+  void add_region(GraphId g, OperationId o, const std::vector<int>& uses) {
+    const ir::Operation& operation = program_[g][o];
+    const ir::RegionBody& region = *program_[operation.op].region();
+    std::vector<NodeId> given;
+    for (std::uint32_t k = 0; k < operation.operands.size(); ++k) given.push_back(node_of_use(g, o, k, uses));
+    auto shape = [&](ValueId v) -> const Shape& { return program_[g][v].type.shape; };
+    std::vector<GraphId> bodies{region.graph};
+    for (const ir::Alternative& other : region.alternatives) bodies.push_back(other.graph);
+    for (GraphId inner : bodies) {
+      const ir::Graph& body = program_[inner];
+      std::size_t states = region.kind == ir::RegionKind::iterate ? operation.results.size() : 0;
+      for (std::size_t k = 0; k < operation.operands.size(); ++k) {
+        std::vector<NodeId> from{given[k]}, to{net_.node_of(inner, body.inputs[k])};
+        if (k < states) {
+          from.push_back(net_.node_of(inner, body.outputs[k]));
+          to.push_back(net_.node_of(g, operation.results[k]));
+        }
+        net_.knots.push_back(edge(g, shape(operation.operands[k]), std::move(from), std::move(to)));
+      }
+      for (std::size_t k = states; k < operation.results.size(); ++k)
+        net_.knots.push_back(edge(g, shape(operation.results[k]), {net_.node_of(inner, body.outputs[k])},
+                                  {net_.node_of(g, operation.results[k])}));
+    }
+  }
+
+  // A barrier stands where a computed value is written, and where an input is read.
+  void add_barriers(GraphId g) {
+    for (const ir::Barrier& barrier : program_[g].barriers) {
+      const Node& node = net_.nodes[net_.node_of(g, barrier.value)];
+      for (std::uint32_t k : node.writers.empty() ? node.readers : node.writers) {
+        if (barrier.kind != ir::BarrierKind::backward) net_.knots[k].no_forward = true;
+        if (barrier.kind != ir::BarrierKind::forward) net_.knots[k].no_backward = true;
+      }
+    }
+  }
+
+  // Groups that have a value in common are one.
+  void add_groups(GraphId g) {
+    for (const ir::ShardingGroup& group : program_[g].groups) {
+      std::uint32_t to = static_cast<std::uint32_t>(net_.groups.size());
+      for (ValueId v : group.values) to = std::min(to, net_.nodes[net_.node_of(g, v)].group);
+      if (to == net_.groups.size()) net_.groups.emplace_back();
+      auto join = [&](NodeId n) {
+        if (net_.nodes[n].group == to) return;
+        net_.nodes[n].group = to;
+        net_.groups[to].push_back(n);
+      };
+      for (ValueId v : group.values) {
+        std::uint32_t old = net_.nodes[net_.node_of(g, v)].group;
+        if (old != ~0u && old != to)
+          for (NodeId n : std::exchange(net_.groups[old], {})) join(n);
+        join(net_.node_of(g, v));
+      }
+    }
+  }
+
+  const ir::Program& program_;
+  FactorTable table_;
+  ShardingNet net_;
+  std::map<std::tuple<GraphId, OperationId, std::uint32_t>, NodeId> use_nodes_;
+};
+
+}  // namespace
+
+ShardingNet net_of(const ir::Program& program) { return NetBuilder(program).build(); }
+
+NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of) {
+  auto copy = static_cast<NodeId>(net.nodes.size());
+  auto edge = static_cast<std::uint32_t>(net.knots.size());
+  Node node{net.nodes[of].graph, net.nodes[of].value};
+  node.apart = true;
+  node.readers = std::exchange(net.nodes[of].readers, {edge});
+  node.writers = {edge};
+  for (std::uint32_t k : node.readers)
+    std::replace(net.knots[k].operands.begin(), net.knots[k].operands.end(), of, copy);
+  net.factors.push_back(std::make_unique<Factors>(identity_factors(program[node.graph][node.value].type.shape, 1, 1)));
+  Knot knot{{of}, {copy}, net.factors.back().get(), {false}};
+  knot.moves_nothing = knot.elementwise = true;
+  knot.graph = node.graph;
+  net.knots.push_back(std::move(knot));
+  net.nodes.push_back(std::move(node));
+  return copy;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,56 @@
+// The net in which shardings spread: nodes are the values of a program's graphs and the uses that have a sharding of their
+// own; knots are the sites that tie them, those at the edges of regions included.
+//
+//   (u) = iterate (v = u0) { … w }     one knot (u0, w) -> (v, u): the state has one sharding before, in and after the loop
+#pragma once
+
+#include <memory>
+
+#include "passes/shardings/sites.h"
+
+namespace tap::passes {
+
+using NodeId = std::uint32_t;
+
+struct Node {
+  ir::GraphId graph;
+  ir::ValueId value;
+  // Set for a use with a sharding of its own.
+  std::optional<ir::OperationId> reader;
+  std::uint32_t operand = 0;
+  std::optional<ir::Sharding> sharding;
+  std::vector<std::uint32_t> writers = {}, readers = {};  // knots
+  std::uint32_t group = ~0u;
+  bool apart =
+      false;  // what readers of a value get, where that is another sharding than the value's; kept by no program
+};
+
+struct Knot {
+  std::vector<NodeId> operands, results;  // as in `factors`
+  const Factors* factors = nullptr;
+  std::vector<bool> broadcast;  // by operand
+  bool moves_nothing = false;
+  bool elementwise = false;
+  bool program_result = false;                   // the copy that is a result of the program: what the caller asked for
+  bool reused_operand = false;                   // an operand that is used elsewhere, too
+  bool no_forward = false, no_backward = false;  // a barrier
+  ir::GraphId graph;
+  std::optional<ir::OperationId> operation;  // none at the edge of a region
+};
+
+struct ShardingNet {
+  std::vector<Node> nodes;
+  std::vector<Knot> knots;  // in the order of the program
+  std::vector<std::vector<NodeId>> groups;
+  std::vector<std::unique_ptr<Factors>> factors;  // what knots point to
+
+  NodeId node_of(ir::GraphId graph, ir::ValueId value) const { return first_[graph.index()] + value.index(); }
+  std::vector<NodeId> first_;  // by graph; ~0u if main does not reach it
+};
+
+ShardingNet net_of(const ir::Program& program);
+
+// A copy of the value that all its readers read from now on.
+NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of);
+
+}  // namespace tap::passes

@@ -1,0 +1,320 @@
+#include "passes/splits/apply_splits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/graphs/operation_names.h"
+#include "ir/text/plan_text.h"
+#include "ir/text_names.h"
+#include "passes/plan_problem.h"
+#include "passes/splits/cut.h"
+#include "passes/splits/cut_scan.h"
+#include "passes/splits/place_on_devices.h"
+#include "passes/splits/shared_writes.h"
+#include "passes/splits/split_graph.h"
+#include "passes/splits/write_apart.h"
+#include "support/check.h"
+#include "support/plural.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// The dim that alone gives that axis of the value its coordinate.
+std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& operation, ValueId value,
+                                         std::uint32_t axis) {
+  for (const Access& write : op.writes) {
+    if (operation.results[write.tensor] != value || axis >= write.projection.rank()) continue;
+    if (auto dim = write.projection.start.rows[axis].as_variable()) return static_cast<std::uint32_t>(*dim);
+  }
+  return std::nullopt;
+}
+
+// The sole mesh that has the axis, for one that is named alone; empty where none or several have it.
+std::string mesh_of_axis(const Program& program, const AxisRef& axis) {
+  std::string found;
+  for (const Mesh& mesh : program.meshes)
+    for (const MeshAxis& own : mesh.axes) {
+      if (own.name != axis.name) continue;
+      if (!found.empty()) return "";
+      found = mesh.name;
+    }
+  return found;
+}
+
+// One decision that waits for the operation it names.
+struct Pending {
+  std::size_t decision;
+  PlannedSplit split;
+};
+
+class SplitApplier {
+ public:
+  SplitApplier(const Program& program, const Plan& plan, const Caution& caution)
+      : source_(program), caution_(caution), result_{program, {}, {}, {}}, interner_(result_.program) {
+    for (std::size_t d = 0; d < plan.decisions.size(); ++d)
+      if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
+    for (Pending& p : pending_)
+      if (p.split.axis && p.split.mesh.empty()) p.split.mesh = mesh_of_axis(program, *p.split.axis);
+    for (Graph& graph : result_.program.graphs) graph.splits.clear();
+  }
+
+  SplitResult run() {
+    while (!pending_.empty() && round()) {}
+    check_shared_writes();
+    for (const Pending& p : pending_) result_.problems.push_back(no_operation(source_, p.decision, p.split.operation));
+    std::stable_sort(result_.problems.begin(), result_.problems.end(),
+                     [](const PlanProblem& a, const PlanProblem& b) { return a.decision < b.decision; });
+    return std::move(result_);
+  }
+  // The operations, of which blocks over devices would write no boxes.
+  const std::set<std::string>& without_boxes() const { return without_boxes_; }
+  bool is_of_boxes(const PlanProblem& problem) const { return of_boxes_.contains(problem.decision); }
+
+ private:
+  struct Turn {
+    std::uint32_t dim;
+    PlannedSplit split;
+  };
+
+  // The first decision about each operation that there is. False if there is none.
+  bool round() {
+    OperationFinder finder(result_.program);
+    std::map<GraphId, std::map<OperationId, Turn>> turns;
+    std::vector<Pending> left;
+    bool any = false;
+    for (Pending& p : pending_) {
+      auto place = holder_of_dim(finder, p.split);
+      if (!place || turns[place->graph].contains(place->operation)) {
+        left.push_back(p);
+        continue;
+      }
+      any = true;
+      auto dim = dim_to_cut(p, *place);
+      if (!dim) continue;
+      turns[place->graph].emplace(place->operation, Turn{*dim, p.split});
+      if (p.split.axis || !p.split.devices.empty())
+        for (ValueId v : program()[place->graph][place->operation].results)
+          over_devices_[{place->graph, v}].push_back(p);
+      const Operator& op = program()[program()[place->graph][place->operation].op];
+      if (auto again = *dim == whole_operation ? std::nullopt : rest_of_tree(p, op, *dim)) left.push_back(*again);
+    }
+    pending_ = std::move(left);
+    Step step{"apply_splits"};
+    for (auto& [graph, own] : turns)
+      if (!own.empty()) step.graphs.push_back(rewrite(graph, own));
+    if (!step.graphs.empty()) {
+      result_.steps.push_back(std::move(step));
+      result_.stages.push_back(result_.program);
+    }
+    return any;
+  }
+
+  // What several operations write together they cut together, or none of them over devices.
+  void check_shared_writes() {
+    std::set<std::size_t> told;
+    std::map<GraphId, std::vector<int>> writers;
+    for (const auto& [value, lines] : over_devices_) {
+      const Graph& graph = program()[value.first];
+      auto [count, fresh] = writers.try_emplace(value.first, graph.values.size());
+      for (std::size_t o = 0; o < graph.operations.size() && fresh; ++o)
+        for (ValueId v : graph.operations[o].results) ++count->second[v.index()];
+      if (count->second[value.second.index()] < 2) continue;
+      const std::string why = why_no_boxes(program(), graph, value.second);
+      for (const Pending& p : why.empty() ? std::vector<Pending>{} : lines)
+        if (told.insert(p.decision).second)
+          refuse_without_boxes(p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
+                                   "such blocks go over threads or a loop, or all writers go over the same places"});
+    }
+  }
+
+  // The operation that the split names; where its dim went with the partials, the one that has it now.
+  std::optional<Place> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
+    auto has_dim = [&](Place place) {
+      return split.all_at ||
+             find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
+    };
+    auto named = finder.find(program().main, split.operation), place = named;
+    if (named) {
+      const Graph& graph = program()[named->graph];
+      split.dim = named_dim(program(), graph[named->operation], graph, split);
+    }
+    std::string name = split.operation;
+    while (place && !has_dim(*place)) {
+      auto partial = partial_of_.find(name);
+      if (partial == partial_of_.end()) return named;
+      name = partial->second;
+      place = finder.find(program().main, name);
+    }
+    split.operation = name;
+    return place;
+  }
+
+  GraphClaim rewrite(GraphId id, const std::map<OperationId, Turn>& turns) {
+    GraphSplitter splitter(result_.program, interner_, id);
+    const std::size_t count = program()[id].operations.size();
+    for (std::size_t o = 0; o < count; ++o) {
+      auto turn = turns.find(OperationId(o));
+      if (turn == turns.end()) splitter.copy(OperationId(o));
+      else if (turn->second.dim == whole_operation) splitter.place_all(OperationId(o), turn->second.split);
+      else if (auto partial = splitter.cut(OperationId(o), turn->second.dim, turn->second.split))
+        partial_of_[turn->second.split.operation] = beside(turn->second.split.operation, *partial);
+    }
+    return splitter.finish();
+  }
+
+  // u/v2 → u/NAME
+  static std::string beside(const std::string& path, const std::string& name) {
+    return path.substr(0, path.rfind('/') + 1) + name;
+  }
+
+  const Program& program() const { return result_.program; }
+
+  // What keeps the decision from being applied is told once.
+  std::optional<std::uint32_t> dim_to_cut(const Pending& p, Place place) {
+    const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
+    const PlannedSplit& split = p.split;
+    if (is_inside_of_a_group(program(), place.graph))
+      return refuse(p, {0, "`" + split.operation + "` is inside of a group, which is cut as one operation",
+                        PlanPart::operation, split.operation});
+    if (split.all_at) {
+      if (auto problem = why_not_on_devices(program(), place, {}, split)) return refuse(p, std::move(*problem));
+      return whole_operation;
+    }
+    auto dim = find_dim(op, split.dim);
+    if (!dim) return refuse(p, no_dim(program(), place, p.decision, split.operation, split.dim));
+    auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
+    if (split.blocks.count < 1 || split.blocks.count > max_blocks)
+      return number("`" + split.dim + "` is cut into " + plural(split.blocks.count, "block") + "; 1 to " +
+                    std::to_string(max_blocks) + " are possible");
+    bool again = std::any_of(op.blockings.begin(), op.blockings.end(), [&](auto& b) { return b.dim == *dim; });
+    Range range = op.dims[*dim].range;
+    if (!again && !tiles(split.blocks, range))
+      return number("the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
+                    to_string(range));
+    if (again && !split.blocks.boundaries.empty())
+      return number("`" + split.dim + "` is cut already; blocks of its blocks are given by their number");
+    std::string why = why_not_cut(program(), op, *dim, GraphSplitter::walks(op, *dim, split));
+    if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_in_parts(program(), op, caution_);
+    if (!why.empty())
+      return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why, PlanPart::dim});
+    bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::walks(op, *dim, split);
+    if (split.tree && !partials)
+      return number("the blocks of `" + split.dim + "` give no partials, of which a tree would combine " +
+                    std::to_string(*split.tree) + " at a time");
+    if (!split.axis && split.devices.empty()) return dim;
+    if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
+    if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }
+    return dim;
+  }
+
+  // Blocks of a reduced dim that are not walked, and those of a dim along which a scan runs.
+  bool combines_in_parts(const Operator& op, std::uint32_t dim, const PlannedSplit& split) const {
+    if (!monoid_of(op)) return false;
+    if (op.dims[dim].role == DimRole::reduction) return !GraphSplitter::walks(op, dim, split);
+    return op.reduce() && cut_scan(program(), op, dim, split.blocks).has_value();
+  }
+
+  std::optional<std::uint32_t> refuse(const Pending& p, PlanProblem problem) {
+    problem.decision = p.decision;
+    result_.problems.push_back(std::move(problem));
+    return std::nullopt;
+  }
+
+  std::optional<std::uint32_t> refuse_without_boxes(const Pending& p, PlanProblem problem) {
+    without_boxes_.insert(p.split.operation);
+    of_boxes_.insert(p.decision);
+    return refuse(p, std::move(problem));
+  }
+
+  // The combination of many partials is itself cut, until one level combines what is left.
+  static std::optional<Pending> rest_of_tree(const Pending& p, const Operator& op, std::uint32_t dim) {
+    const PlannedSplit& split = p.split;
+    if (!split.tree || split.blocks.count <= *split.tree || op.dims[dim].role != DimRole::reduction)
+      return std::nullopt;
+    Pending again = p;
+    again.split.dim = cut_dim(op, dim, split.blocks, false).dims.back().name;
+    again.split.blocks = Blocks{(split.blocks.count + *split.tree - 1) / *split.tree};
+    again.split.placement = Placement::unspecified;
+    again.split.mesh.clear();
+    again.split.axis.reset();
+    again.split.devices.clear();
+    return again;
+  }
+
+  const Program& source_;
+  const Caution caution_;
+  SplitResult result_;
+  Interner interner_;
+  std::vector<Pending> pending_;
+  // `H` whose reduction was cut is the combination: the dims that it lacks are those of its partials.
+  std::map<std::string, std::string> partial_of_;
+  std::map<std::pair<GraphId, ValueId>, std::vector<Pending>> over_devices_;  // by value that is written
+  std::set<std::string> without_boxes_;
+  std::set<std::size_t> of_boxes_;  // decisions
+};
+
+}  // namespace
+
+std::string named_dim(const Program& program, const Operation& operation, const Graph& graph,
+                      const PlannedSplit& split) {
+  auto axis = axis_of_dim(split.dim);
+  if (!axis) return split.dim;
+  std::string_view own = std::string_view(split.operation).substr(split.operation.rfind('/') + 1);
+  ValueId value = operation.results.at(0);
+  for (ValueId result : operation.results)
+    if (graph[result].name == own) value = result;
+  const Operator op = in_own_words(program, operation);
+  auto dim = dim_of_axis(op, operation, value, *axis);
+  if (!dim) return split.dim;
+  const std::string& name = op.dims[*dim].name;
+  return find_dim(op, name) == dim ? name : "#" + std::to_string(*dim);
+}
+
+Plan requested_splits(const Program& program) {
+  Plan plan;
+  for (const auto& [id, path] : graph_paths(program)) {
+    const Graph& graph = program[id];
+    std::vector<std::string> names = operation_names(graph);
+    for (const SplitRequest& request : graph.splits) {
+      const Operation& operation = graph[request.operation];
+      const Operator op = in_own_words(program, operation);
+      PlannedSplit split;
+      split.operation = path + names[request.operation.index()];
+      split.dim = request.dim;
+      if (request.value)
+        if (auto dim = dim_of_axis(op, operation, *request.value, request.axis)) split.dim = op.dims[*dim].name;
+      auto dim = find_dim(op, split.dim);
+      if (dim) split.blocks = blocks_of(op.dims[*dim].range, request.blocks);
+      split.placement = request.placement;
+      split.axis = request.mesh_axis;
+      if (split.axis) split.mesh = mesh_of_axis(program, *split.axis);
+      plan.decisions.push_back(std::move(split));
+    }
+  }
+  return plan;
+}
+
+SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution, NoBoxes no_boxes) {
+  SplitApplier applier(program, plan, caution);
+  SplitResult result = applier.run();
+  if (applier.without_boxes().empty() || no_boxes == NoBoxes::refused) return result;
+  std::optional<WrittenApart> apart = write_apart(program, plan, applier.without_boxes());
+  if (!apart) return result;
+  std::vector<std::string> gathered;
+  for (const PlanProblem& problem : result.problems)
+    if (applier.is_of_boxes(problem)) gathered.push_back(problem.message);
+  // Others are told in the plan's own words.
+  std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
+  if (!result.problems.empty()) return result;
+  SplitResult again = SplitApplier(apart->program, apart->plan, caution).run();
+  again.gathered = std::move(gathered);
+  again.steps.insert(again.steps.begin(), std::move(apart->step));
+  again.stages.insert(again.stages.begin(), std::move(apart->program));
+  return again;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,251 @@
+#include "passes/splits/expand.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "ir/graphs/step_state.h"
+#include "ir/shardings/device_places.h"
+#include "passes/splits/rows_of_devices.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+bool needs_everything(const Operator& op) { return op.region() && op.region()->kind != RegionKind::group; }
+
+// By input of a graph, where it is if not everywhere.
+using Inputs = std::vector<std::vector<Held>>;
+
+class Expander {
+ public:
+  Expander(const Program& program, GraphId id, std::optional<std::int64_t> only, Inputs inputs)
+      : program_(program),
+        graph_(program[id]),
+        only_(only),
+        inputs_(std::move(inputs)),
+        held_of_(graph_.values.size()) {
+    inputs_.resize(graph_.inputs.size());
+    result_.graph = id;
+  }
+
+  BlockGraph run() {
+    for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
+      const ValueId v = graph_.inputs[k];
+      if (inputs_[k].empty()) inputs_[k].push_back({v, everywhere, Box::of_shape(graph_[v].type.shape)});
+      for (const Held& held : inputs_[k]) result_.inputs.push_back(hold(v, held.device, held.box));
+    }
+    for (std::size_t o = 0; o < graph_.operations.size(); ++o) expand(OperationId(o));
+    for (ValueId v : graph_.outputs) {
+      // Nobody writes what has no cells.
+      if (held_of_[v.index()].empty()) hold(v, everywhere, Box::of_shape(graph_[v].type.shape));
+      result_.outputs.push_back(held_of_[v.index()]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void expand(OperationId o) {
+    const Operation& operation = graph_[o];
+    const Operator& op = program_[operation.op];
+    const DevicePlaces places(program_, operation);
+    if (places.everywhere())
+      return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
+    for (std::int64_t place = 0; place < places.count(); ++place) {
+      std::int64_t device = places.device(place);
+      std::optional<Box> box = places.box(op, place);
+      if (!box) continue;
+      if (op.transfer()) {
+        if (wanted(device)) move_to(o, device, *box);
+      } else {
+        apply_on(o, device, *box);
+      }
+    }
+  }
+
+  // With one device asked for, what the others hold is still known (it is where moves come from), what they do is not listed.
+  bool wanted(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
+
+  static bool has_no_block(const Operator& op, const Box& box) {
+    for (std::size_t d = 0; d < box.rank(); ++d)
+      if (op.dims[d].role == DimRole::parallel && box.dims[d].empty()) return true;
+    return false;
+  }
+
+  void apply_on(OperationId o, std::int64_t device, const Box& box) {
+    const Operation& operation = graph_[o];
+    const Operator& op = program_[operation.op];
+    Application common{o, device, {}, {}, {}};
+    for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
+      common.operands.push_back(find(operation.operands[k], device));
+    const bool idle = has_no_block(op, box);
+    bool writes_all = true;
+    for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
+      const Shape& shape = graph_[operation.results[k]].type.shape;
+      // The one cell of a 0-d value is no part of what an empty block writes, though every box of such a value holds it.
+      if (idle && shape.empty()) {
+        writes_all = false;
+        continue;
+      }
+      Box written = needs_everything(op) ? Box::of_shape(shape) : written_region(op, k, box);
+      common.results.push_back(hold(operation.results[k], device, written));
+    }
+    if (!wanted(device) || !writes_all) return;
+    common.box = box;
+    for (Task& task : applications(op, operation, std::move(common))) result_.tasks.push_back(std::move(task));
+  }
+
+  // Where the operand is held for a device: there, or everywhere.
+  HeldId find(ValueId v, std::int64_t device) {
+    for (std::int64_t d : {device, everywhere})
+      if (auto it = by_device_.find({v, d}); it != by_device_.end()) return it->second;
+    // A value without cells may have no writer.
+    return hold(v, device, Box::of_shape(graph_[v].type.shape));
+  }
+
+  HeldId hold(ValueId v, std::int64_t device, const Box& box) {
+    HeldId id(result_.held.size());
+    auto [it, fresh] = by_device_.try_emplace({v, device}, id);
+    if (!fresh) {
+      Box& held = result_.held[it->second.index()].box;
+      held = hull(held, box);
+      return it->second;
+    }
+    result_.held.push_back({v, device, box});
+    held_of_[v.index()].push_back(id);
+    return id;
+  }
+
+  // What a device needs comes from itself where it can, else from the holders of each part in turn.
+  void move_to(OperationId o, std::int64_t device, const Box& box) {
+    const Operation& operation = graph_[o];
+    const Operator& op = program_[operation.op];
+    ValueId source = operation.operands[0];
+    Box need = read_region(op, 0, box);
+    HeldId to = hold(operation.results[0], device, need);
+    std::vector<Box> left = read_pieces(op, 0, box);
+    auto take = [&](HeldId from) {
+      std::vector<Move> moves;
+      std::vector<Box> rest;
+      for (const Box& part : left) {
+        Box common = intersect(part, result_[from].box);
+        if (!common.empty()) moves.push_back({o, from, to, common});
+        for (Box& piece : subtract(part, result_[from].box)) rest.push_back(std::move(piece));
+      }
+      left = std::move(rest);
+      return moves;
+    };
+    // What it has itself stands where its turn is among the others, so that all devices list the same. Of those that hold the
+    // same, it takes from the one that stands among them as it does among those that hold what it holds.
+    auto own = by_device_.find({source, device});
+    std::vector<Move> of_its_own;
+    if (own != by_device_.end()) of_its_own = take(own->second);
+    pieces(source);
+    const auto place = own != by_device_.end() ? number_.find(own->second) : number_.end();
+    const std::size_t number = place != number_.end() ? place->second
+                                                      : static_cast<std::size_t>(std::max<std::int64_t>(device, 0));
+    std::vector<Move> list;
+    for (const std::vector<HeldId>& holders : pieces(source)) {
+      const bool is_own = !of_its_own.empty() && result_[holders[0]].box == result_[own->second].box;
+      std::vector<Move> moves = is_own ? std::exchange(of_its_own, {}) : std::vector<Move>();
+      if (!is_own && left.empty() && of_its_own.empty()) break;
+      if (!is_own && !left.empty() && !disjoint(result_[holders[0]].box, need))
+        moves = take(holders[number % holders.size()]);
+      for (Move& move : moves) list.push_back(std::move(move));
+    }
+    if (!only_)  // of what all send to each, rows alone are kept
+      for (Move& move : list) move.from = numbered(source, move.from.id);
+    for (Move& move : only_ ? std::move(list) : in_rows(std::move(list))) result_.tasks.emplace_back(std::move(move));
+    TAP_CHECK(left.empty() && of_its_own.empty(), "no device holds a part of what is to be moved");
+  }
+
+  HeldMember numbered(ValueId v, HeldId id) {
+    auto [it, fresh] = members_.try_emplace(v);
+    if (fresh) it->second = numbers_in_rows(program_, result_, held_of_[v.index()]);
+    auto known = it->second.find(id);
+    return known == it->second.end() ? HeldMember(id) : known->second;
+  }
+
+  // The holders of a value by what they hold: several may hold the same.
+  const std::vector<std::vector<HeldId>>& pieces(ValueId v) {
+    auto [it, fresh] = pieces_.try_emplace(v);
+    if (!fresh) return it->second;
+    std::map<std::vector<std::pair<std::int64_t, std::int64_t>>, std::size_t> seen;
+    for (HeldId id : held_of_[v.index()]) {
+      if (result_[id].box.empty()) continue;
+      std::vector<std::pair<std::int64_t, std::int64_t>> key;
+      for (Range r : result_[id].box.dims) key.emplace_back(r.lo, r.hi);
+      auto [at, new_piece] = seen.emplace(std::move(key), it->second.size());
+      if (new_piece) it->second.emplace_back();
+      number_[id] = it->second[at->second].size();
+      it->second[at->second].push_back(id);
+    }
+    return it->second;
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  std::optional<std::int64_t> only_;
+  Inputs inputs_;
+  BlockGraph result_;
+  std::vector<std::vector<HeldId>> held_of_;  // by value
+  std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
+  std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
+  std::map<HeldId, std::size_t> number_;  // among those that hold the same
+  std::map<ValueId, std::map<HeldId, HeldMember>> members_;
+};
+
+// What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.
+Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
+  const Graph& graph = program[blocks.graph];
+  const std::vector<ValueId> left = left_by_a_step(program, blocks.graph);
+  Inputs inputs(graph.inputs.size());
+  for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+    const ValueId after = left[graph.inputs[k].index()];
+    if (after == graph.inputs[k]) continue;
+    for (HeldId held : blocks.outputs[k]) inputs[k].push_back(blocks[held]);
+    if (std::any_of(inputs[k].begin(), inputs[k].end(), [](const Held& held) { return held.device == everywhere; }))
+      inputs[k].clear();
+  }
+  return inputs;
+}
+
+BlockGraph expand(const Program& program, GraphId id, std::optional<std::int64_t> only) {
+  BlockGraph blocks = Expander(program, id, only, {}).run();
+  Inputs inputs = found_by_a_step(program, blocks);
+  const bool apart = std::any_of(inputs.begin(), inputs.end(), [](const auto& held) { return !held.empty(); });
+  return apart ? Expander(program, id, only, std::move(inputs)).run() : blocks;
+}
+
+}  // namespace
+
+BlockGraph without_tasks(const Program& program, GraphId id) {
+  const Graph& graph = program[id];
+  BlockGraph blocks;
+  blocks.graph = id;
+  auto whole = [&](ValueId v) {
+    auto known =
+        std::find_if(blocks.held.begin(), blocks.held.end(), [v](const Held& held) { return held.value == v; });
+    const HeldId id(known - blocks.held.begin());
+    if (known == blocks.held.end()) blocks.held.push_back({v, everywhere, Box::of_shape(graph[v].type.shape)});
+    return id;
+  };
+  for (ValueId v : graph.inputs) blocks.inputs.push_back(whole(v));
+  for (ValueId v : graph.outputs) blocks.outputs.push_back({whole(v)});
+  return blocks;
+}
+
+BlockProgram expand(const Program& program, std::optional<std::int64_t> only) {
+  BlockProgram result{program, {}};
+  const std::vector<bool> never = never_run(program);
+  for (std::size_t g = 0; g < program.graphs.size(); ++g)
+    if (never[g]) result.graphs.push_back(without_tasks(program, GraphId(g)));
+    else if (only) result.graphs.push_back(expand(program, GraphId(g), only));
+    else result.graphs.push_back(in_rows_of_devices(program, expand(program, GraphId(g), only)));
+  return result;
+}
+
+}  // namespace tap::passes

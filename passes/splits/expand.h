@@ -1,0 +1,15 @@
+// From the sharded graph to the block graph: every application and every move, by substitution of block numbers and device
+// coordinates.
+#pragma once
+
+#include "ir/block_graph.h"
+
+namespace tap::passes {
+
+// With a device, only what it runs, sends and receives. Pre: realised.
+ir::BlockProgram expand(const ir::Program& program, std::optional<std::int64_t> only = {});
+
+// Of a graph that never runs (ir/graphs/step_state.h): its inputs and outputs, everywhere.
+ir::BlockGraph without_tasks(const ir::Program& program, ir::GraphId id);
+
+}  // namespace tap::passes

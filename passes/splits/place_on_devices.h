@@ -1,0 +1,16 @@
+// Whether the blocks of a dim, or all of an operation, may go over devices: along an axis of a mesh (place_on_mesh.h), or to
+// sets of devices that the plan lists. Each block then has its devices, and each device holds a box of what is written.
+#pragma once
+
+#include "ir/graphs/operation_names.h"
+#include "passes/pass.h"
+
+namespace tap::passes {
+
+// Why the split, which is for devices, cannot be; its decision is left 0. No dim: all of the operation is placed.
+std::optional<PlanProblem> why_not_on_devices(const ir::Program& program, ir::Place place,
+                                              std::optional<std::uint32_t> dim, const ir::PlannedSplit& split);
+// Likewise, where what it writes is to be in boxes (write_apart.h).
+std::optional<PlanProblem> why_no_boxes(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
+
+}  // namespace tap::passes

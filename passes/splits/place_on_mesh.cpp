@@ -1,0 +1,94 @@
+#include "passes/splits/place_on_mesh.h"
+
+#include <algorithm>
+
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharding.h"
+#include "ir/text/plan_text.h"
+#include "ir/text_names.h"
+#include "passes/plan_problem.h"
+#include "support/plural.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
+  if (!part.sub) return true;
+  auto [before, size] = *part.sub;
+  auto fits = [&](std::int64_t n) { return 1 <= n && n <= axis.size; };
+  return fits(before) && fits(size) && axis.size % (before * size) == 0;
+}
+
+// Why the axis is not free for another dim of the operation; empty if it is.
+std::string why_taken(const Mesh& mesh, const Operation& operation, const PlannedSplit& split) {
+  for (const BlockPlacement& other : operation.placements) {
+    if (other.placement == Placement::devices) return "`" + split.operation + "` is on devices that are listed already";
+    if (!other.axis) continue;
+    if (other.mesh != split.mesh) return "`" + split.operation + "` is on the mesh `" + other.mesh + "` already";
+    std::vector<std::string> faults = faults_of(Sharding{split.mesh, {{{*other.axis}}, {{*split.axis}}}}, mesh);
+    if (!faults.empty())
+      return "two dims of `" + split.operation + "` cannot go over `" + to_string(*other.axis) + "` and `" +
+             to_string(*split.axis) + "`: " + faults.front();
+  }
+  return "";
+}
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+  std::vector<std::string> names;
+  for (const Named& one : list) names.push_back(one.name);
+  return names;
+}
+
+// Of an axis that the plan names alone, and that no mesh has, or more than one.
+PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
+  std::vector<std::string> axes, holders;
+  for (const Mesh& mesh : program.meshes)
+    for (const MeshAxis& own : mesh.axes) {
+      axes.push_back(mesh.name + "." + own.name);
+      if (own.name == axis) holders.push_back("`" + axes.back() + "`");
+    }
+  if (holders.empty()) return {0, no_place(axis), PlanPart::place, "", near_or_all(axis, axes, "axes")};
+  return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
+}
+
+}  // namespace
+
+std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place, const PlannedSplit& split) {
+  const Operation& operation = program[place.graph][place.operation];
+  auto problem = [](PlanPart part, std::string message, std::string help = "") {
+    return PlanProblem{0, std::move(message), part, "", std::move(help)};
+  };
+  const Mesh* mesh = find_mesh(program, split.mesh);
+  if (!mesh && split.mesh.empty()) return no_mesh_has(program, split.axis->name);
+  if (!mesh)
+    return problem(PlanPart::place, "there is no mesh `" + split.mesh + "`",
+                   program.meshes.empty() ? "the program declares none: mesh pod = [data: 2]"
+                                          : near_or_all(split.mesh, names_of(program.meshes), "meshes"));
+  const MeshAxis* axis = find_axis(*mesh, split.axis->name);
+  if (!axis)
+    return problem(PlanPart::place, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`",
+                   near_or_all(split.axis->name, names_of(mesh->axes), "axes"));
+  if (!is_part_of(*axis, *split.axis))
+    return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
+                                        "`, which has " + plural(axis->size, "place") +
+                                        ": what stands before it and its size divide that");
+  std::int64_t places = size_of(*mesh, *split.axis);
+  if (split.all_at && *split.all_at >= places)
+    return problem(PlanPart::number, "there is no place " + std::to_string(*split.all_at) + " along `" +
+                                         to_string(*split.axis) + "`, which has " + plural(places, "place") +
+                                         ", counted from 0");
+  if (!split.all_at && places != split.blocks.count)
+    return problem(PlanPart::number,
+                   plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +
+                       plural(places, "place"),
+                   "write `into " + std::to_string(places) + "`");
+  std::string taken = why_taken(*mesh, operation, split);
+  if (!taken.empty()) return problem(PlanPart::place, std::move(taken));
+  return std::nullopt;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,87 @@
+#include "passes/splits/reads_apart.h"
+
+#include <algorithm>
+
+#include "ir/shardings/device_places.h"
+#include "ir/shardings/mesh_position.h"
+#include "support/checked.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// Where blocks lie the furthest from each other: reads are affine in the places.
+std::vector<std::int64_t> corners(const Program& program, const Operation& operation, const DevicePlaces& places) {
+  const Mesh* mesh = mesh_of(program, operation);
+  if (mesh == nullptr) return {0, places.count() - 1};
+  std::vector<std::int64_t> found{0};
+  constexpr std::size_t enough = 256;
+  for (const MeshAxis& axis : mesh->axes) {
+    for (std::int64_t& place : found) place *= axis.size;
+    for (std::size_t k = 0, count = found.size(); k < count && axis.size > 1 && count < enough; ++k)
+      found.push_back(found[k] + axis.size - 1);
+  }
+  return found;
+}
+
+// As ir::read_pieces finds that cells lie apart: half of the box around them and more is nobody's.
+bool are_apart(const Box& a, const Box& b) {
+  if (a.empty() || b.empty()) return false;
+  const std::int64_t cells = checked::add(a.size(), b.size()) - intersect(a, b).size();
+  return cells <= hull(a, b).size() / 2;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> near_reads(const Program& program, const Operation& operation,
+                                                   std::uint32_t operand) {
+  const Operator& op = program[operation.op];
+  std::vector<std::vector<std::uint32_t>> groups(1);
+  for (std::uint32_t r = 0; r < op.reads.size(); ++r)
+    if (op.reads[r].tensor == operand) groups[0].push_back(r);
+  const DevicePlaces places(program, operation);
+  if ((!op.map() && !op.reduce()) || groups[0].size() < 2 || places.everywhere()) return groups;
+
+  std::vector<std::vector<Box>> touched;  // by corner, by read of the group
+  const Box whole = Box::of_shape(op.operands[operand].shape);
+  for (std::int64_t place : corners(program, operation, places)) {
+    const std::optional<Box> box = places.box(op, place);
+    if (!box) continue;
+    touched.emplace_back();
+    for (std::uint32_t r : groups[0]) touched.back().push_back(intersect(op.reads[r].projection.bounds(*box), whole));
+  }
+  auto are_near = [&](std::size_t a, std::size_t b) {
+    return std::none_of(touched.begin(), touched.end(), [&](const auto& at) { return are_apart(at[a], at[b]); });
+  };
+  std::vector<std::size_t> group(groups[0].size());  // by read: the first that it is near to, through others or not
+  for (std::size_t k = 0; k < group.size(); ++k) {
+    group[k] = k;
+    for (std::size_t other = 0; other < k; ++other)
+      if (group[other] != group[k] && are_near(other, k)) {
+        const auto [kept, gone] = std::minmax(group[other], group[k]);
+        std::replace(group.begin(), group.end(), std::size_t(gone), std::size_t(kept));
+      }
+  }
+  const std::vector<std::uint32_t> all = std::move(groups[0]);
+  groups.clear();
+  for (std::size_t first = 0; first < all.size(); ++first) {
+    if (group[first] != first) continue;
+    groups.emplace_back();
+    for (std::size_t k = first; k < all.size(); ++k)
+      if (group[k] == first) groups.back().push_back(all[k]);
+  }
+  return groups;
+}
+
+Operator with_operands_for(Operator op, std::uint32_t operand, const std::vector<std::vector<std::uint32_t>>& groups) {
+  for (std::size_t g = 1; g < groups.size(); ++g) {
+    for (std::uint32_t r : groups[g]) op.reads[r].tensor = static_cast<std::uint32_t>(op.operands.size());
+    op.operands.push_back(TensorType(op.operands[operand]));
+    if (!op.operand_names.empty()) op.operand_names.push_back(std::string(op.operand_names[operand]));
+  }
+  return op;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,279 @@
+#include "passes/splits/realise.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/graphs/graph_algorithms.h"
+#include "ir/graphs/step_state.h"
+#include "ir/shardings/device_places.h"
+#include "passes/splits/reads_apart.h"
+#include "support/check.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// A dim cut over devices, or a dim whose points are placed one by one (then without blocks).
+struct MeshCut {
+  BlockPlacement place;        // of no dim
+  std::vector<Blocks> blocks;  // the last of them, within those that cut the dim before
+  Range of;
+  bool operator==(const MeshCut&) const = default;
+};
+
+bool runs_apart(const Operation& operation) {
+  return std::any_of(operation.placements.begin(), operation.placements.end(), on_devices);
+}
+
+std::vector<MeshCut> cuts_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
+  std::vector<MeshCut> cuts;
+  for (const BlockPlacement& p : operation.placements)
+    if (on_devices(p) && p.dim == dim) cuts.push_back({place_alone(p), {}, op.dims[dim].range});
+  std::vector<Blocks> blocks;
+  for (const Blocking& b : op.blockings) {
+    if (b.dim != dim) continue;
+    blocks.push_back(b.blocks);
+    for (const BlockPlacement& p : operation.placements)
+      if (on_devices(p) && p.dim == b.block_dim) cuts.push_back({place_alone(p), blocks, op.dims[dim].range});
+  }
+  return cuts;
+}
+
+// What the devices hold, or ask for, along one axis of a tensor.
+struct AxisHold {
+  std::vector<MeshCut> cuts;  // none: all of them the same
+  bool one_to_one = true;     // a cut dim's coordinate is the axis's
+};
+AxisHold along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
+  const AffineExpr& row = access.projection.start.rows[axis];
+  AxisHold hold;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
+    if (row.coefficients[d] == 0) continue;
+    std::vector<MeshCut> cuts = cuts_of(op, operation, d);
+    hold.cuts.insert(hold.cuts.end(), cuts.begin(), cuts.end());
+  }
+  hold.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;
+  return hold;
+}
+
+// Whether every device that runs the consumer also runs the producer, as far as dims are concerned of which the write does not
+// speak: a result that does not depend on them is written by every block, but a device without a block writes nothing.
+bool runs_where_needed(const Operator& p, const Operation& producer, const Access& from, const Operator& c,
+                       const Operation& consumer) {
+  auto spoken = [&](std::uint32_t dim) {
+    const auto& rows = from.projection.start.rows;
+    return std::any_of(rows.begin(), rows.end(), [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+  };
+  for (const BlockPlacement& placed : producer.placements) {
+    bool told = !on_devices(placed);
+    if (placed.dim == whole_operation)
+      told |= std::count(consumer.placements.begin(), consumer.placements.end(), placed) > 0;
+    else told |= spoken(placed.dim);
+    for (const Blocking& b : p.blockings) told |= b.block_dim == placed.dim && spoken(b.dim);
+    for (const Blocking& b : p.blockings) {
+      if (told || b.block_dim != placed.dim) continue;
+      // Of a value without cells a row may have lost the dim: that is no result that does not depend on it.
+      if (std::count(from.invariant_dims.begin(), from.invariant_dims.end(), b.dim) == 0) continue;
+      auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
+      if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
+      for (const MeshCut& mine : cuts_of(p, producer, b.dim))
+        for (std::uint32_t d = 0; d < c.dims.size() && mine.place == place_alone(placed); ++d)
+          for (const MeshCut& its : cuts_of(c, consumer, d)) told |= its == mine;
+    }
+    if (!told) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool held_where_read(const Program& program, const Graph&, const Operation& producer, std::uint32_t write,
+                     const Operation& consumer, std::uint32_t read) {
+  const Operator &p = program[producer.op], &c = program[consumer.op];
+  const Access &from = p.writes[write], &to = c.reads[read];
+  for (std::size_t axis = 0; axis < from.projection.rank(); ++axis) {
+    AxisHold held = along(p, producer, from, axis);
+    if (held.cuts.empty()) continue;
+    AxisHold wanted = along(c, consumer, to, axis);
+    if (!held.one_to_one || !wanted.one_to_one || held.cuts != wanted.cuts) return false;
+  }
+  return runs_where_needed(p, producer, from, c, consumer);
+}
+
+namespace {
+
+class Realiser {
+ public:
+  Realiser(Program& program, Interner& interner, GraphId id)
+      : program_(program),
+        interner_(interner),
+        before_(program[id]),
+        after_(before_),
+        uses_(def_use(before_)),
+        left_(left_by_a_step(program, id)) {
+    after_.operations.clear();
+    claim_.after = claim_.before = id;
+    for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
+    for (const Value& value : before_.values) names_.insert(value.name);
+  }
+
+  GraphClaim run(bool& changed) {
+    for (std::size_t o = 0; o < before_.operations.size(); ++o) {
+      Operation operation = before_.operations[o];
+      set_apart(operation);
+      for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
+        if (needs_transfer(operation, k)) operation.operands[k] = transfer(operation, k);
+      after_.operations.push_back(std::move(operation));
+      claim_.operations.push_back(Copied{{{}, OperationId(o)}});
+    }
+    changed = after_.operations.size() != before_.operations.size();
+    program_.graphs[claim_.after.index()] = std::move(after_);
+    return std::move(claim_);
+  }
+
+ private:
+  // What a device reads far from each other of what is moved has memory of its own each.
+  void set_apart(Operation& operation) {
+    for (std::uint32_t k = 0, given = static_cast<std::uint32_t>(operation.operands.size()); k < given; ++k) {
+      if (!needs_transfer(operation, k)) continue;
+      const auto groups = near_reads(program_, operation, k);
+      if (groups.size() < 2) continue;
+      const ValueId value = operation.operands[k];
+      operation.operands.insert(operation.operands.end(), groups.size() - 1, value);
+      if (!operation.operand_shardings.empty()) operation.operand_shardings.resize(operation.operands.size());
+      interner_.assign(operation, with_operands_for(in_own_words(program_, operation), k, groups));
+    }
+  }
+
+  bool needs_transfer(const Operation& consumer, std::uint32_t operand) const {
+    const ValueId value = left_[consumer.operands[operand].index()];
+    const std::vector<OperationId>& writers = uses_.writers[value.index()];
+    bool spread = std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return runs_apart(before_[w]); });
+    if (!spread) return false;
+    if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return true;
+    const Operation& producer = before_[writers[0]];
+    const Operator &p = program_[producer.op], &c = program_[consumer.op];
+    if (p.writes.empty() || c.reads.empty()) return true;
+    for (std::uint32_t r = 0; r < c.reads.size(); ++r) {
+      if (c.reads[r].tensor != operand) continue;
+      for (std::uint32_t w = 0; w < p.writes.size(); ++w)
+        if (producer.results[p.writes[w].tensor] == value &&
+            !held_where_read(program_, before_, producer, w, consumer, r))
+          return true;
+    }
+    return false;
+  }
+
+  // Both on one mesh, or both on lists of devices.
+  static bool same_devices(const Operation& a, const Operation& b) {
+    auto where = [](const Operation& o) {
+      for (const BlockPlacement& p : o.placements)
+        if (on_devices(p)) return std::pair(p.placement, p.mesh);
+      return std::pair(Placement::unspecified, std::string());
+    };
+    return where(a) == where(b);
+  }
+
+  // The consumer's accesses of that operand as a copy, placed like the consumer. What several consumers need alike is moved
+  // once.
+  ValueId transfer(const Operation& consumer, std::uint32_t operand) {
+    ValueId source = consumer.operands[operand];
+    Operation operation{{}, {source}, {}, {}};
+    Operator copy = copy_of(program_[consumer.op], operand, before_[source].type);
+    if (exchanges_halos(consumer, operand)) copy.name = "halo_exchange";
+    interner_.assign(operation, std::move(copy));
+    for (const BlockPlacement& p : consumer.placements)
+      if (on_devices(p)) operation.placements.push_back(p);
+    for (const auto& [made, value] : made_)
+      if (made.op == operation.op && made.operands == operation.operands && made.placements == operation.placements)
+        return value;
+    ValueId moved = add_value(before_[source]);
+    made_.emplace_back(operation, moved);
+    operation.results = {moved};
+    after_.operations.push_back(std::move(operation));
+    claim_.operations.push_back(TransferOf{});
+    return moved;
+  }
+
+  // Each device has the blocks that it asks for, and lacks what lies around them: windows, and reads of a neighbour.
+  bool exchanges_halos(const Operation& consumer, std::uint32_t operand) const {
+    const ValueId value = left_[consumer.operands[operand].index()];
+    const std::vector<OperationId>& writers = uses_.writers[value.index()];
+    if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return false;
+    const Operation& producer = before_[writers[0]];
+    const Operator &p = program_[producer.op], &c = program_[consumer.op];
+    auto alike = [&](const Access& write, const Access& read, std::size_t axis) {
+      const AxisHold held = along(p, producer, write, axis), wanted = along(c, consumer, read, axis);
+      const AffineExpr& row = read.projection.start.rows[axis];
+      for (std::uint32_t d = 0; d < c.dims.size(); ++d)
+        if (row.coefficients[d] != 0 && row.coefficients[d] != 1 && !cuts_of(c, consumer, d).empty()) return false;
+      return held.cuts == wanted.cuts && (held.cuts.empty() || held.one_to_one);
+    };
+    for (const Access& read : c.reads)
+      for (const Access& write : p.writes) {
+        if (read.tensor != operand || producer.results[write.tensor] != value) continue;
+        for (std::size_t axis = 0; axis < write.projection.rank(); ++axis)
+          if (!alike(write, read, axis)) return false;
+        if (!runs_where_needed(p, producer, write, c, consumer)) return false;
+      }
+    return !c.reads.empty() && !p.writes.empty();
+  }
+
+  static Operator copy_of(const Operator& consumer, std::uint32_t operand, const TensorType& type) {
+    Operator copy;
+    copy.name = "transfer";
+    copy.dims = consumer.dims;
+    copy.constraints = consumer.constraints;
+    copy.blockings = consumer.blockings;
+    copy.operands = copy.results = {type};
+    for (const Access& read : consumer.reads)
+      if (read.tensor == operand) copy.reads.push_back({0, read.projection});
+    if (copy.reads.empty()) copy.reads.push_back({0, whole(consumer.dims.size(), type.shape)});
+    copy.writes = copy.reads;
+    copy.body = TransferBody{};
+    return copy;
+  }
+
+  static Projection whole(std::size_t dims, const Shape& shape) {
+    return {{dims, std::vector<AffineExpr>(shape.size(), AffineExpr::constant(dims, 0))}, shape};
+  }
+
+  ValueId add_value(Value value) {
+    std::string base = value.name + ".moved";
+    value.name = base;
+    for (int n = 2; !names_.insert(value.name).second; ++n) value.name = base + std::to_string(n);
+    value.is_const = false;
+    value.sharding.reset();
+    after_.values.push_back(std::move(value));
+    claim_.values.push_back(std::nullopt);
+    return ValueId(after_.values.size() - 1);
+  }
+
+  Program& program_;
+  Interner& interner_;
+  const Graph before_;
+  Graph after_;
+  DefUse uses_;
+  const std::vector<ValueId> left_;  // by value: what a step finds of the state is where the step before left it
+  GraphClaim claim_;
+  std::set<std::string> names_;
+  std::vector<std::pair<Operation, ValueId>> made_;
+};
+
+}  // namespace
+
+RealiseResult realise(const Program& program) {
+  RealiseResult result{program, {"realise"}};
+  Interner interner(result.program);
+  for (std::size_t g = 0; g < program.graphs.size(); ++g) {
+    bool changed = false;
+    GraphClaim claim = Realiser(result.program, interner, GraphId(g)).run(changed);
+    if (changed) result.step.graphs.push_back(std::move(claim));
+  }
+  return result;
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,120 @@
+#include "passes/splits/shared_writes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/block_graph.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/shardings/device_places.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+struct Writer {
+  const Operation* operation;
+  const Operator* op;
+  std::uint32_t result;
+  std::string name;
+};
+
+class WrittenTogether {
+ public:
+  WrittenTogether(const Program& program, const Graph& graph, ValueId value)
+      : shape_(graph[value].type.shape), name_(graph[value].name) {
+    std::vector<std::string> names;
+    for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+      const Operation& operation = graph.operations[o];
+      auto found = std::find(operation.results.begin(), operation.results.end(), value);
+      if (found == operation.results.end()) continue;
+      if (names.empty()) names = operation_names(graph);
+      writers_.push_back({&operation, &program[operation.op],
+                          static_cast<std::uint32_t>(found - operation.results.begin()), names[o]});
+    }
+  }
+
+  std::string why_not() const {
+    if (writers_.size() < 2) return "";
+    std::vector<BlockPlacement> places;
+    for (const Writer& writer : writers_)
+      for (const BlockPlacement& p : writer.operation->placements)
+        if (on_devices(p) && std::count(places.begin(), places.end(), place_alone(p)) == 0)
+          places.push_back(place_alone(p));
+    if (Box::of_shape(shape_).empty()) return "";
+    for (const BlockPlacement& place : places)
+      if (std::string why = why_not_along(place); !why.empty()) return why;
+    return "";
+  }
+
+ private:
+  std::string why_not_along(const BlockPlacement& place) const {
+    std::vector<std::vector<Box>> written;  // by block
+    for (const Writer& writer : writers_) {
+      if (written_region(*writer.op, writer.result, writer.op->box()).empty()) continue;
+      if (!add_blocks(writer, place, written))
+        return fmt::format("`{}` writes a part of `{}`, too, and does not go over {}", writer.name, name_, text(place));
+    }
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+      if (in_order(written, axis)) return "";
+    return fmt::format(
+        "what a device writes of `{}`, which several operations write, would be no box: their blocks over {} "
+        "are to end at the same places",
+        name_, text(place));
+  }
+
+  static std::string text(const BlockPlacement& place) {
+    return place.axis ? fmt::format("`{}.{}`", place.mesh, to_string(*place.axis))
+                      : "devices " + ir::to_string(place.devices);
+  }
+
+  // Whether it goes there; what each of its blocks writes.
+  static bool add_blocks(const Writer& writer, const BlockPlacement& place, std::vector<std::vector<Box>>& written) {
+    bool there = false;
+    for (const BlockPlacement& p : writer.operation->placements) {
+      if (!on_devices(p) || place_alone(p) != place) continue;
+      if (there) return false;
+      there = true;
+      const Range blocks = p.dim == whole_operation ? Range{p.number, p.number + 1} : writer.op->dims[p.dim].range;
+      if (blocks.hi > static_cast<std::int64_t>(written.size())) written.resize(static_cast<std::size_t>(blocks.hi));
+      for (std::int64_t b = blocks.lo; b < blocks.hi; ++b) {
+        Box box = writer.op->box();
+        if (p.dim != whole_operation) box.dims[p.dim] = {b, b + 1};
+        box = narrowed(*writer.op, std::move(box));
+        bool runs = true;
+        for (std::size_t d = 0; d < box.rank(); ++d)
+          runs &= writer.op->dims[d].role != DimRole::parallel || !box.dims[d].empty();
+        Box region = written_region(*writer.op, writer.result, box);
+        if (runs && !region.empty()) written[static_cast<std::size_t>(b)].push_back(std::move(region));
+      }
+    }
+    return there;
+  }
+
+  static bool in_order(const std::vector<std::vector<Box>>& written, std::size_t axis) {
+    std::int64_t reached = 0;
+    for (const std::vector<Box>& block : written) {
+      std::int64_t next = reached;
+      for (const Box& box : block) {
+        if (box.dims[axis].lo < reached) return false;
+        next = std::max(next, box.dims[axis].hi);
+      }
+      reached = next;
+    }
+    return true;
+  }
+
+  const Shape& shape_;
+  const std::string& name_;
+  std::vector<Writer> writers_;
+};
+
+}  // namespace
+
+std::string why_no_boxes(const Program& program, const Graph& graph, ValueId value) {
+  return WrittenTogether(program, graph, value).why_not();
+}
+
+}  // namespace tap::passes

@@ -1,0 +1,145 @@
+#include "passes/splits/split_graph.h"
+
+#include "passes/splits/cut.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+void place(Operation& operation, std::uint32_t dim, const PlannedSplit& split) {
+  if (split.placement == Placement::unspecified) return;
+  operation.placements.push_back(
+      {dim, split.placement, split.mesh, split.axis, split.devices, split.all_at.value_or(0)});
+}
+
+}  // namespace
+
+GraphSplitter::GraphSplitter(Program& program, Interner& interner, GraphId id)
+    : program_(program), interner_(interner), id_(id), before_(program[id]), after_(before_) {
+  after_.operations.clear();
+  after_.splits.clear();
+  claim_.after = claim_.before = id;
+  for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
+  for (const Value& value : before_.values) names_.insert(value.name);
+}
+
+void GraphSplitter::copy(OperationId o) {
+  after_.operations.push_back(before_[o]);
+  claim_.operations.push_back(Copied{{{}, o}});
+}
+
+void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
+  copy(o);
+  place(after_.operations.back(), whole_operation, split);
+}
+
+std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+  Operation operation = before_[o];
+  const Operator op = in_own_words(program_, operation);
+  bool walked = walks(op, dim, split);
+  if (operation.placements.empty())
+    if (auto scan = cut_scan(program_, op, dim, split.blocks)) {
+      cut_running(o, *scan, split);
+      return std::nullopt;
+    }
+  if (op.dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
+  interner_.assign(operation, cut_dim(op, dim, split.blocks, walked));
+  if (!walked) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
+  after_.operations.push_back(std::move(operation));
+  claim_.operations.push_back(BlockedFrom{{{}, o}});
+  return std::nullopt;
+}
+
+// Operations of a cut scan: local, totals, carry, combined.
+void GraphSplitter::cut_running(OperationId o, const CutScan& parts, const PlannedSplit& split) {
+  const Operation& operation = before_[o];
+  const std::string base = before_[operation.results[0]].name;
+  auto add = [&](const Operator& op, std::vector<ValueId> operands, const char* suffix) {
+    Operation made{{}, std::move(operands), {}, {}};
+    interner_.assign(made, op);
+    for (const TensorType& type : op.results) made.results.push_back(add_value(base + suffix, type));
+    after_.operations.push_back(std::move(made));
+    return OperationId(after_.operations.size() - 1);
+  };
+  OperationId local = add(parts.local, operation.operands, ".local");
+  OperationId totals = add(parts.totals, operation.operands, ".totals");
+  OperationId carry = add(parts.carry, after_[totals].results, ".carry");
+  std::vector<ValueId> operands = after_[carry].results;
+  operands.insert(operands.end(), after_[local].results.begin(), after_[local].results.end());
+  Operation combined{{}, operands, operation.results, {}};
+  interner_.assign(combined, parts.combined);
+  place(after_.operations[local.index()], parts.local_block, split);
+  place(after_.operations[totals.index()], parts.totals_block, split);
+  place(combined, parts.combined_block, split);
+  after_.operations.push_back(std::move(combined));
+  claim_.operations.push_back(LocalScanOf{{{}, o}});
+  claim_.operations.push_back(TotalsOf{{{}, o}});
+  claim_.operations.push_back(CarryOf{{{}, o}, totals});
+  claim_.operations.push_back(CarriedScanOf{{{}, o}, carry, local});
+}
+
+bool GraphSplitter::walks(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
+  return op.dims[dim].role == DimRole::reduction && split.placement == Placement::sequential && !op.kernel();
+}
+
+GraphClaim GraphSplitter::finish() {
+  program_.graphs[id_.index()] = std::move(after_);
+  return std::move(claim_);
+}
+
+std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+  const Operation& operation = before_[o];
+  const Operator op = in_own_words(program_, operation);
+  CutReduction parts = cut_reduction(program_, op, dim, split.blocks);
+  const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
+  Operation partial{{}, operation.operands, {}, operation.operand_shardings};
+  interner_.assign(partial, parts.partial);
+  for (std::size_t w = 0; w < op.writes.size(); ++w)
+    partial.results.push_back(
+        add_value(before_[operation.results[op.writes[w].tensor]].name + ".partial", parts.partial.results[w]));
+  Operation combination{{}, partial.results, operation.results, {}};
+  interner_.assign(combination, parts.combination);
+  for (const BlockPlacement& p : operation.placements) {
+    partial.placements.push_back(p);
+    if (p.dim != whole_operation && parts.dim_in_combination.empty()) continue;
+    combination.placements.push_back(p);
+    if (p.dim != whole_operation) combination.placements.back().dim = parts.dim_in_combination[p.dim];
+  }
+  place(partial, block_dim, split);
+  OperationId first(after_.operations.size());
+  after_.operations.push_back(std::move(partial));
+  after_.operations.push_back(std::move(combination));
+  claim_.operations.push_back(PartialOf{{{}, o}, dim, block_dim});
+  claim_.operations.push_back(CombinationOf{{{}, o}, first});
+  return after_[after_[first].results[0]].name;
+}
+
+std::string GraphSplitter::write_apart(OperationId o, const Operator& apart, const Operator& placed) {
+  const Operation& operation = before_[o];
+  Operation first{{}, operation.operands, {}, operation.operand_shardings};
+  interner_.assign(first, apart);
+  for (std::size_t w = 0; w < placed.writes.size(); ++w)
+    first.results.push_back(
+        add_value(before_[operation.results[placed.writes[w].tensor]].name + ".apart", apart.results[w]));
+  Operation second{{}, first.results, operation.results, {}};
+  interner_.assign(second, placed);
+  second.placements = operation.placements;
+  OperationId id(after_.operations.size());
+  after_.operations.push_back(std::move(first));
+  after_.operations.push_back(std::move(second));
+  claim_.operations.push_back(ApartOf{{{}, o}});
+  claim_.operations.push_back(PlacedFrom{{{}, o}, id});
+  return after_[after_[id].results[0]].name;
+}
+
+ValueId GraphSplitter::add_value(const std::string& base, TensorType type) {
+  std::string name = base;
+  for (int n = 2; !names_.insert(name).second; ++n) name = base + std::to_string(n);
+  after_.values.push_back({name, std::move(type)});
+  claim_.values.push_back(std::nullopt);
+  return ValueId(after_.values.size() - 1);
+}
+
+}  // namespace tap::passes

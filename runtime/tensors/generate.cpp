@@ -1,0 +1,70 @@
+#include "runtime/tensors/generate.h"
+
+#include "runtime/failure.h"
+
+namespace tap {
+namespace {
+
+std::uint64_t first_state(std::uint64_t seed) { return seed * 0xD1B54A32D192ED03ull; }
+
+void fill_rand(Tensor& tensor, std::uint64_t seed) {
+  ElementType type = tensor.type();
+  std::uint64_t state = first_state(seed);
+  // A cast of the 32 high bits to 17 (or 9) values by multiplication.
+  std::uint64_t values = type == ElementType::u8 ? 9 : 17;
+  std::int64_t least = type == ElementType::u8 ? 0 : -8;
+  for (std::int64_t at = 0; at < tensor.size(); ++at) {
+    std::uint64_t h = splitmix64(state + static_cast<std::uint64_t>(at));
+    if (is_float(type)) tensor.store_f64(at, static_cast<double>(h & 255) / 128 - 1);
+    else if (is_bool(type)) tensor.store_i64(at, static_cast<std::int64_t>(h & 1));
+    else tensor.store_i64(at, least + static_cast<std::int64_t>(((h >> 32) * values) >> 32));
+  }
+}
+
+void fill_randn(Tensor& tensor, std::uint64_t seed) {
+  std::uint64_t state = first_state(seed);
+  for (std::int64_t at = 0; at < tensor.size(); ++at) {
+    std::int64_t sum = 0;
+    for (std::uint64_t part = 0; part < 3; ++part) {
+      std::uint64_t h = splitmix64(state + 3 * static_cast<std::uint64_t>(at) + part);
+      for (int shift = 0; shift < 64; shift += 16) sum += static_cast<std::int64_t>(h >> shift & 0xFFFF);
+    }
+    // Each number is its 16 bits and a half, over 65536; twelve halves are 6.
+    tensor.store_f64(at, static_cast<double>(sum + 6 - 6 * 65536) / 65536);
+  }
+}
+
+}  // namespace
+
+std::uint64_t splitmix64(std::uint64_t state) {
+  std::uint64_t z = state + 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+void fill(Tensor& tensor, const Maker& maker, std::string_view spec) {
+  switch (maker.kind) {
+    case Maker::Kind::zeros: break;  // a new Tensor is zero already
+    case Maker::Kind::ones:
+      for (std::int64_t at = 0; at < tensor.size(); ++at) tensor.store_i64(at, 1);
+      return;
+    case Maker::Kind::constant:
+      for (std::int64_t at = 0; at < tensor.size(); ++at) store(tensor, at, maker.constant, spec);
+      return;
+    case Maker::Kind::iota:
+      for (std::int64_t at = 0; at < tensor.size(); ++at) tensor.store_i64(at, at);
+      return;
+    case Maker::Kind::rand: return fill_rand(tensor, maker.seed);
+    case Maker::Kind::randn:
+      if (!is_float(tensor.type())) {
+        throw wrong_command(
+            Code::data_spec,
+            quoted(spec) + " gives normal numbers to a tensor of " + std::string(name_of(tensor.type())),
+            "rand:SEED works for every type");
+      }
+      return fill_randn(tensor, maker.seed);
+  }
+}
+
+}  // namespace tap

@@ -1,0 +1,19 @@
+// The JSON header of a .safetensors file, parsed by its schema: nesting is as deep as the schema, so no input recurses.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/tensors/safetensors.h"
+
+namespace tap {
+
+// Linear in the text's length (save sorting the names). Ranges are not checked yet. Throws Failure, exit 3.
+std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& who,
+                                                       const DataLimits& limits);
+
+std::string_view safetensors_type(ElementType type);
+std::string json_string(std::string_view text);
+
+}  // namespace tap

@@ -1,0 +1,99 @@
+#include "tests/conformance_driver/simulate_sites.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "ir/text_names.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+std::string text_of(const Axes& axes) {
+  std::vector<std::string> parts;
+  for (const AxisRef& axis : axes) parts.push_back(to_string(axis));
+  return "{" + ir::joined(parts) + "}";
+}
+
+class SiteCheck {
+ public:
+  SiteCheck(const Program& program, const Graph& graph, const SiteShardings& site)
+      : program_(program), graph_(graph), site_(site), mesh_(*find_mesh(program, site.mesh)) {}
+
+  std::vector<std::string> failures() {
+    for (std::size_t f = 0; f < site_.factors.size(); ++f) {
+      if (site_.site.factors.factors[f].kind == FactorKind::need_replication && !site_.factors[f].empty())
+        wrong_.push_back(fmt::format("{} must not be cut", site_.site.factors.factors[f].name));
+      for (std::size_t g = 0; g < f; ++g)
+        if (overlap(mesh_, site_.factors[f], site_.factors[g]))
+          wrong_.push_back(
+              fmt::format("{} and {} are cut by one axis", text_of(site_.factors[g]), text_of(site_.factors[f])));
+    }
+    if (site_.site.operations.size() != 1) return std::move(wrong_);
+    for (std::int64_t place = 0; place < device_count(mesh_) && wrong_.empty(); ++place) check(place);
+    return std::move(wrong_);
+  }
+
+ private:
+  const Factor& factor(std::uint32_t f) const { return site_.site.factors.factors[f]; }
+
+  // Cells beyond the edges of blocks come from neighbours.
+  bool crosses_edges(const AxisFactors& axis) const {
+    return std::any_of(axis.factors.begin(), axis.factors.end(), [&](std::uint32_t f) {
+      return factor(f).kind == FactorKind::permutation && !site_.factors[f].empty();
+    });
+  }
+
+  void check(std::int64_t place) {
+    const Operator& op = program_[graph_[site_.site.operations[0]].op];
+    Box points = op.box();
+    for (std::uint32_t f = 0; f < site_.factors.size(); ++f)
+      if (factor(f).dim) {
+        Range& range = points.dims[*factor(f).dim];
+        Range block = block_at(mesh_, site_.factors[f], range.size(), place);
+        range = {range.lo + block.lo, range.lo + block.hi};
+      }
+    if (points.empty()) return;
+    for (const Access& read : op.reads) compare(op, read, points, place, false);
+    for (const Access& write : op.writes) compare(op, write, points, place, true);
+  }
+
+  void compare(const Operator& op, const Access& access, const Box& points, std::int64_t place, bool write) {
+    const auto& tensors = write ? site_.site.factors.results : site_.site.factors.operands;
+    const Shape& shape = (write ? op.results : op.operands)[access.tensor].shape;
+    Box touched = intersect(access.projection.bounds(points), Box::of_shape(shape));
+    std::string why;
+    for (std::size_t k = 0; k < tensors.size(); ++k) {
+      if (tensors[k].tensor != access.tensor) continue;
+      Box held = box_at(mesh_, (write ? site_.results : site_.operands)[k], shape, place);
+      bool enough = true;
+      for (std::size_t a = 0; a < shape.size(); ++a)
+        if (!crosses_edges(tensors[k].axes[a]))
+          enough &= write ? touched.dims[a].contains(held.dims[a]) : held.dims[a].contains(touched.dims[a]);
+      if (enough) return;
+      why = fmt::format("device {} holds {} of {} {} and touches {}", device_at(mesh_, place), to_string(held),
+                        write ? "result" : "operand", access.tensor, to_string(touched));
+    }
+    if (!why.empty()) wrong_.push_back(why);
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  const SiteShardings& site_;
+  const Mesh& mesh_;
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace
+
+std::vector<std::string> faults_of(const Program& program, GraphId graph, const SiteShardings& site) {
+  if (site.mesh.empty()) return {};
+  return SiteCheck(program, program[graph], site).failures();
+}
+
+}  // namespace tap::passes
