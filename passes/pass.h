@@ -11,6 +11,7 @@
 
 #include "ir/certificate.h"
 #include "ir/text/plan_text.h"
+#include "support/diagnostic.h"
 
 namespace tap::passes {
 
@@ -18,10 +19,11 @@ struct RuleSet;  // passes/rewrites/rules.h
 
 struct PassContext {
   ir::Plan plan = {};
-  bool strict_fp = false;          // floats as written: no reassociation
-  const RuleSet* rules = nullptr;  // the program's rewrites, and those of the libraries that it uses
-  bool require_proof = false;      // nothing is done by itself that rests on a law which is only assumed
-  bool no_distribute = false;      // products and folds are computed as they are written
+  bool strict_fp = false;            // floats as written: no reassociation
+  const RuleSet* rules = nullptr;    // the program's rewrites, and those of the libraries that it uses
+  bool require_proof = false;        // nothing is done by itself that rests on a law which is only assumed
+  bool no_distribute = false;        // products and folds are computed as they are written
+  bool no_implicit_reshard = false;  // shardings that disagree are an error
 };
 
 // Why a pass declined, or dropped something that was spoken of, in one sentence, for people (`--remarks`).
@@ -57,12 +59,16 @@ struct PassResult {
   std::vector<Stage> earlier = {};         // before the last one: of one that applies decisions one after another
   // The instances of rewrite rules by which the claims speak of alternatives: choices between a pattern and its replacement.
   std::optional<ir::Program> rules = {};
+  // The plan with the decisions of the pass in front: the passes that follow apply it.
+  std::optional<ir::Plan> decided = {};
+  std::vector<Diagnostic> told = {};  // warnings for the user, or an error that ends the compilation
 };
 
 enum class When : std::uint8_t {
   always,
   with_a_plan,  // for the lines of the plan, after all that always runs
   on_request,   // only if it is named
+  to_shard,     // after fusion: what is cut and placed, and the transfers that this takes
 };
 
 struct Pass {

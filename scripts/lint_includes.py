@@ -20,8 +20,9 @@ ALLOWED = {
     "runtime": {"support", "runtime"},
     "backend": {"support", "ir", "runtime", "backend"},
     "compiler/frontend": {"support", "ir", "compiler/frontend"},
+    "compiler/pipeline": {"support", "ir", "passes", "check", "replay", "backend", "compiler/frontend", "compiler/pipeline"},
     "compiler/driver": {"support", "ir", "passes", "check", "replay", "runtime", "backend", "compiler/frontend",
-                        "compiler/driver"},
+                        "compiler/pipeline", "compiler/driver"},
 }
 
 # The rooms of a folder, and which rooms of the same folder each may include beside the folder's own headers.

@@ -23,14 +23,14 @@ struct Executable::Impl {
   executor::Executor executor;
   bool prepared = false;
 
-  Impl(BlockProgram program, const ExecuteOptions& options)
+  Impl(CompiledProgram lowered, std::optional<Schedule> scheduled, const ExecuteOptions& options)
       : checks(self_check_options(options.self_check)),
         jit({.cache = options.cache, .keep_at_once = !checks.on}),
-        compiled(lower(std::move(program), options.exact_arithmetic, options.machine)) {
+        compiled(std::move(lowered)) {
     compiled.functions = jit.compile(compiled.kernels.kernels, checks.on ? trial() : KernelTrial{});
     ScheduleOptions how;
     how.parts = options.parts;
-    schedule = backend::schedule(compiled.blocks, compiled.kernels, how);
+    schedule = scheduled ? std::move(*scheduled) : backend::schedule(compiled.blocks, compiled.kernels, how);
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
     tables = encode(schedule);
     for (const std::string& symbol : schedule.outside)
@@ -63,7 +63,10 @@ struct Executable::Impl {
 };
 
 Executable::Executable(BlockProgram program, const ExecuteOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(program), options)) {}
+    : impl_(std::make_unique<Impl>(lower(std::move(program), options.exact_arithmetic, options.machine), std::nullopt,
+                                   options)) {}
+Executable::Executable(CompiledProgram lowered, Schedule schedule, const ExecuteOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(lowered), std::move(schedule), options)) {}
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 

@@ -14,6 +14,8 @@
 
 namespace tap::backend {
 
+struct CompiledProgram;  // compiled_program.h
+
 struct ExecuteOptions {
   std::size_t threads = 1;
   std::int64_t parts = 0;  // into how many a kernel's box is cut, as far as it can be; 0: as many as are worth it
@@ -31,6 +33,8 @@ class Executable {
  public:
   // Pre: made from a verified and legal program. Runs its main graph.
   Executable(ir::BlockProgram program, const ExecuteOptions& options);
+  // The same of what was lowered and scheduled before: of the options those that say how it is run count.
+  Executable(CompiledProgram lowered, ir::Schedule schedule, const ExecuteOptions& options);
   ~Executable();
   Executable(Executable&&) noexcept;
 

@@ -9,7 +9,6 @@
 #include "backend/llvm/executable.h"
 #include "backend/llvm/library.h"
 #include "bench/peers/protocol.h"
-#include "compiler/driver/certify.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/read_plan.h"
@@ -45,9 +44,9 @@ ir::Program compile(driver::Session& session, const Arguments& arguments) {
   Compiled compiled = driver::compile_program(session, file, driver::compile_options(arguments.source));
   driver::PassOptions passes;
   passes.plan = driver::read_plan(session, arguments.plan);
-  driver::Dumps dumps(session, passes);
-  ir::Program program = driver::run_passes(session, std::move(compiled.program), passes, dumps).program;
-  return driver::apply_plan(std::move(program), passes.plan, {.fuse_more = arguments.fuse});
+  passes.fuse = arguments.fuse;
+  return pipeline::compile(std::move(compiled.program), driver::pipeline_options(passes, pipeline::Stage::sharded))
+      .program;
 }
 
 std::vector<Tensor> inputs_of(const ir::Graph& main, float shift) {

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/bindings/outside_kernels.h"
-#include "compiler/driver/certify.h"
 #include "compiler/driver/median.h"
-#include "compiler/driver/show/listing_limits.h"
+#include "compiler/pipeline/limits.h"
+#include "compiler/pipeline/pipeline.h"
 #include "ir/interpret/interpret.h"
 #include "support/phase.h"
 #ifdef TAP_HAVE_BACKEND
@@ -92,21 +92,25 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache) {
   Phase phase("compiling native code");
-  auto function = [&](const std::string& symbol) { return kernels.function(symbol); };
-  return {expand_and_check(program, options.verify),
+  pipeline::Options how;
+  how.begin = pipeline::Stage::sharded;
+  how.stop = pipeline::Stage::schedule;
+  how.caution.strict_fp = options.strict_fp;
+  how.proof = options.verify ? pipeline::Proof::required : pipeline::Proof::none;
+  how.machine = options.machine;
+  pipeline::Compilation made = pipeline::compile(program, how);
+  return {std::move(*made.lowered),
+          std::move(*made.schedule),
           {.threads = options.threads,
-           .exact_arithmetic = options.strict_fp,
-           .machine = options.machine,
            .cache = std::move(cache),
            .self_check = options.self_check,
-           .scheduled = options.verify ? require_right : nullptr,
-           .kernel = function}};
+           .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 #endif
 
 Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
                     const std::vector<Tensor>& inputs, const EngineOptions& options) {
-  require_addressable(program);
+  pipeline::require_addressable(program);
   OutsideKernels kernels(program, options.kernels);
   Evaluation result;
   result.summary.work = work_of(program);

@@ -8,7 +8,6 @@
 
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reproducer.h"
-#include "compiler/driver/show/listing_limits.h"
 #include "compiler/driver/show/written_operations.h"
 #include "compiler/driver/unjustified_step.h"
 #include "ir/interpret/interpret.h"
@@ -48,10 +47,9 @@ int our_bug(const char* what) {
   return exit_code::internal;
 }
 
-// What is wrong with a step from a program of ours is our fault. A stage that somebody gave may be wrong itself.
-int unjustified(Session& session, const UnjustifiedStep& fault) {
+// What is wrong with a step is our fault: a stage that somebody gave was looked at when it was read.
+int unjustified(Session& session, const pipeline::UnjustifiedStep& fault) {
   session.tell(told(session, fault));
-  if (session.reads_stage) return exit_code::check_failed;
   remember_evidence_for_reproducer(fault.evidence);
   return our_bug(fault.what());
 }
@@ -61,18 +59,18 @@ int unjustified(Session& session, const UnjustifiedStep& fault) {
 int guarded(Session& session, const std::function<int()>& work) {
   try {
     return work();
-  } catch (const PlanRefused& refused) {
+  } catch (const pipeline::PlanRefused& refused) {
     tell(session, refused);
     return exit_code::wrong_program;
-  } catch (const TooManyBlocks& refused) {
+  } catch (const pipeline::TooManyBlocks& refused) {
     tell(session, refused);
     return refused.exit_code;
   } catch (const Failure& failure) {
     session.tell(failure.diagnostic);
     return failure.exit_code;
-  } catch (const UnjustifiedStep& fault) { return unjustified(session, fault); } catch (const Reported& reported) {
-    return reported.exit_code;
-  } catch (const ir::EvaluationError& error) {
+  } catch (const pipeline::UnjustifiedStep& fault) {
+    return unjustified(session, fault);
+  } catch (const Reported& reported) { return reported.exit_code; } catch (const ir::EvaluationError& error) {
     session.tell(Diagnostic(Code::run_time, written_at(session.operations, error.operation), error.message));
     return exit_code::run_time;
   } catch (const std::bad_alloc&) {

@@ -9,7 +9,7 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/show/written_operations.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/simplify/inline_calls.h"
 #include "support/check.h"
 

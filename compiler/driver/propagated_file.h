@@ -10,10 +10,8 @@ struct PropagatedFile {
   passes::Propagated found;
   ValuePlaces places;
 };
-// Of members of a group that were given different shardings (Propagated::conflicts).
-Failure contradicting_group(const std::string& conflict);
-
-// With `lowered` after the passes that always run: as a plan finds it. Throws as compile_program does, and contradicting_group.
+// With `lowered` after the passes that always run: as a plan finds it. Throws as compile_program does, and
+// Failure where members of a group contradict each other.
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
                               const passes::PropagationOptions& how = {}, bool lowered = false);
 

@@ -75,11 +75,6 @@ Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
 
 }  // namespace
 
-PlanRefused::PlanRefused(std::vector<passes::PlanProblem> found, std::vector<std::string> of_the_program)
-    : Failure{exit_code::wrong_program, Diagnostic(Code::plan_not_applicable, Span{}, found.front().message)},
-      problems(std::move(found)),
-      requested(std::move(of_the_program)) {}
-
 ir::Plan read_plan(Session& session, const std::string& path) {
   if (path.empty()) return {};
   FileId file = read_source(session, path);
@@ -94,9 +89,20 @@ ir::Plan read_plan(Session& session, const std::string& path) {
   return std::move(text.plan);
 }
 
-void tell(const Session& session, const PlanRefused& refused) {
+void tell(const Session& session, const pipeline::PlanRefused& refused) {
   for (std::size_t k = 0; k < refused.problems.size() && k < most_told; ++k)
     session.tell(diagnose(session, refused.problems[k], refused.requested));
+}
+
+void tell(const Session& session, const pipeline::TooManyBlocks& refused) {
+  Diagnostic diagnostic = refused.diagnostic;
+  diagnostic.span = written_at(session.operations, refused.operation);
+  for (std::size_t d = 0; session.plan && d < session.plan->decisions.size(); ++d)
+    for (const ir::TextPart& part : session.plan->decisions[d])
+      if (part.part == ir::PlanPart::operation && part.name == refused.operation)
+        diagnostic.span = {session.plan->file, static_cast<std::uint32_t>(part.begin),
+                           static_cast<std::uint32_t>(part.end)};
+  session.tell(diagnostic);
 }
 
 }  // namespace tap::driver

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "compiler/driver/session.h"
+#include "compiler/pipeline/failures.h"
 #include "ir/text/plan_text.h"
-#include "passes/pass.h"
 
 namespace tap::driver {
 
@@ -22,13 +22,9 @@ struct PlanFile {
 // Without a path the plan that decides nothing. Throws Failure, exit 1, where the text is no plan.
 ir::Plan read_plan(Session& session, const std::string& path);
 
-// Thrown where decisions cannot be applied. Those that the program itself asks for are counted first, then the plan's.
-struct PlanRefused : Failure {
-  PlanRefused(std::vector<passes::PlanProblem> found, std::vector<std::string> of_the_program);
-
-  std::vector<passes::PlanProblem> problems;
-  std::vector<std::string> requested;  // the operations that the program itself asks to split
-};
-void tell(const Session& session, const PlanRefused& refused);
+// At the lines of the plan, or where the program asks.
+void tell(const Session& session, const pipeline::PlanRefused& refused);
+// At the operation, or at the plan's last line about it.
+void tell(const Session& session, const pipeline::TooManyBlocks& refused);
 
 }  // namespace tap::driver

@@ -83,7 +83,6 @@ Compiled compile_or_read(Session& session, FileId file, const CompileOptions& op
   require_no_manifest(session, file);
   if (!is_stage(session.sources.file(file).text())) return compile_program(session, file, options);
   require_plain(options, session.sources.file(file).path());
-  session.reads_stage = true;
   Compiled compiled;
   compiled.program = read_stage(session, file, options.laws ? *options.laws : law_memory());
   compiled.has_program = true;

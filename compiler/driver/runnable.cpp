@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
@@ -91,29 +90,26 @@ Compiled compile_for(Session& session, FileId file, const CompileOptions& compil
 // The program to run, last, and before it those that are certified to compute the same, where the run may go back to them.
 std::vector<ir::Program> lowered(Session& session, FileId file, const CompileOptions& how, ir::Program program,
                                  const RunnableOptions& options) {
-  ir::Plan plan = read_plan(session, options.plan);
+  PassOptions passes = options.passes;
+  passes.plan = read_plan(session, options.plan);
+  passes.fuse = options.fuse;
   Dumps dumps(session, options.passes);
   Rewrites rewrites(session, file, how);
-  PassOptions passes = options.passes;
-  passes.plan = plan;
-  passes.rules = rewrites.chosen_from(plan);
+  passes.rules = rewrites.chosen_from(passes.plan);
   take(passes, options.source);
-  const bool go_on = options.go_on && !passes.require_proof && !session.reads_stage;
+  const bool go_on = options.go_on && !passes.require_proof;
   std::vector<ir::Program> made;
   try {
-    made.push_back(run_passes(session, std::move(program), passes, dumps).program);
+    pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
+    made.push_back(compile(session, std::move(program), wanted, passes, dumps).program);
     // With a list of passes of one's own, calls may still be there, which cannot be cut.
     if (options.passes.chosen && options.plan.empty() && !options.fuse) return made;
-    ir::Program planned = apply_plan(go_on ? made.back() : std::move(made.back()), plan,
-                                     {.verify = passes.verify,
-                                      .caution = {passes.strict_fp, passes.require_proof},
-                                      .no_implicit_reshard = options.source.no_implicit_reshard,
-                                      .fuse_more = options.fuse,
-                                      .after = dumps.of_steps(),
-                                      .tell = [&session](const Diagnostic& told) { session.tell(told); }});
+    wanted.begin = wanted.stop;
+    wanted.stop = pipeline::Stage::sharded;
+    ir::Program planned = compile(session, go_on ? made.back() : std::move(made.back()), wanted, passes, dumps).program;
     if (!go_on || planned == made.back()) made.clear();
     made.push_back(std::move(planned));
-  } catch (const UnjustifiedStep& fault) {
+  } catch (const pipeline::UnjustifiedStep& fault) {
     if (!go_on) throw;
     warn_of_a_step_left_out(session, fault);
     made.push_back(fault.before.back());

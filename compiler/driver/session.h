@@ -22,8 +22,6 @@ struct Session {
   // Where the program's operations were written, by the names that plans and messages use.
   std::map<std::string, Span, std::less<>> operations;
   std::map<std::string, Span, std::less<>> inputs;  // where they are declared
-  bool reads_stage =
-      false;  // the program came as the text of a stage: what is wrong with it need not be a fault of tapc
   MessageFormat message_format = MessageFormat::human;
   bool colour = false;                 // of messages, on standard error
   std::vector<std::string> arguments;  // of the command line, for reproducers

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "ir/graphs/graph_algorithms.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/rewrites/canonical.h"
 #include "passes/simplify/cell_facts.h"
 

@@ -317,4 +317,20 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
   return again;
 }
 
+PassResult apply_splits(const Program& program, const PassContext& context) {
+  SplitResult applied = apply_splits(program, context.plan, caution_of(context), NoBoxes::written_apart);
+  PassResult result{std::move(applied.program), {"apply_splits"}};
+  result.problems = std::move(applied.problems);
+  for (const std::string& why : applied.gathered)
+    result.told.emplace_back(Code::pass_declined, Span{},
+                             why + "; each point is written apart first, and all devices put all in its place");
+  for (std::size_t k = 0; k < applied.steps.size(); ++k)
+    result.earlier.push_back({std::move(applied.stages[k]), std::move(applied.steps[k])});
+  if (!result.earlier.empty()) {
+    result.step = std::move(result.earlier.back().step);
+    result.earlier.pop_back();
+  }
+  return result;
+}
+
 }  // namespace tap::passes

@@ -30,5 +30,7 @@ std::string named_dim(const ir::Program& program, const ir::Operation& operation
 // Post: no graph has split requests. Decisions that are not splits are passed over.
 SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {},
                          NoBoxes no_boxes = NoBoxes::written_apart);
+// As a pass: the splits of the context's plan.
+PassResult apply_splits(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

@@ -276,4 +276,9 @@ RealiseResult realise(const Program& program) {
   return result;
 }
 
+PassResult realise(const Program& program, const PassContext&) {
+  RealiseResult made = realise(program);
+  return {std::move(made.program), std::move(made.step)};
+}
+
 }  // namespace tap::passes

@@ -9,7 +9,7 @@
 // Its size does not depend on how many devices there are: which box goes where is said by the consumer's projections.
 #pragma once
 
-#include "ir/certificate.h"
+#include "passes/pass.h"
 
 namespace tap::passes {
 
@@ -19,6 +19,8 @@ struct RealiseResult {
 };
 // Pre: splits are applied. Post: every operand of an operation is held where the operation runs.
 RealiseResult realise(const ir::Program& program);
+// As a pass.
+PassResult realise(const ir::Program& program, const PassContext& context);
 
 // Whether each device that runs the consumer holds of the value what access `read` of it asks for, told by the facts alone.
 bool held_where_read(const ir::Program& program, const ir::Graph& graph, const ir::Operation& producer,

@@ -8,7 +8,7 @@
 
 #include "compiler/frontend/rewrites/rule_source.h"
 #include "ir/text.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/rewrites/offer_choices.h"
 #include "passes/rewrites/pick_choices.h"
 #include "passes/rewrites/rules.h"

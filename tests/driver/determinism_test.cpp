@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "backend/llvm/executable.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/splits/expand.h"
 #include "runtime/tensors/generate.h"
 #include "tests/examples/programs.h"

@@ -12,7 +12,7 @@
 #include "compiler/driver/standard_library.h"
 #include "ir/interpret/interpret.h"
 #include "passes/fusion/fuse_auto.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/splits/expand.h"
 #include "runtime/executor.h"
 #include "tests/frontend/compile_source.h"

@@ -8,11 +8,11 @@
 #include "backend/llvm/executable.h"
 #include "backend/llvm/jit.h"
 #include "backend/lower/lowered.h"
-#include "compiler/driver/certify.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "passes/splits/expand.h"
 #include "tests/backend/interpret_loops.h"
 #include "tests/check/certified.h"
+#include "tests/driver/certified.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver {
@@ -29,7 +29,7 @@ ir::Program compiled(const std::string& text) {
 ir::Plan plan_of(const std::string& lines) { return std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)); }
 
 ir::Program planned(const ir::Program& program, const std::string& lines) {
-  Certified certified = certify(program, plan_of(lines));
+  pipeline::Compilation certified = test::certified(program, plan_of(lines));
   for (const check::Finding& finding : certified.verdict.findings)
     EXPECT_NE(finding.standing, check::Standing::refused) << finding.where << ": " << finding.detail;
   return std::move(certified.stages.back());

@@ -1,8 +1,8 @@
 // Repetitions in schedules: a step is right for every step, not for those that happen to be looked at.
 #include <gtest/gtest.h>
 
-#include "compiler/driver/certify.h"
 #include "tests/check/certified.h"
+#include "tests/driver/certified.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver {
@@ -10,13 +10,11 @@ namespace {
 
 #ifdef TAP_HAVE_BACKEND
 
-Certified scheduled(const std::string& text) {
+pipeline::Compilation scheduled(const std::string& text) {
   auto outcome = tap::test::compile_text(text);
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
-  Certified certified = certify(outcome.compiled->program, {});
-  expand(certified);
-  schedule(certified, false);
-  EXPECT_FALSE(certified.verdict.refused()) << summary(certified);
+  pipeline::Compilation certified = test::certified(outcome.compiled->program, {}, pipeline::Stage::schedule);
+  EXPECT_FALSE(certified.verdict.refused()) << pipeline::summary(certified);
   return certified;
 }
 
@@ -46,7 +44,7 @@ int read_input(ir::Schedule& schedule, ir::BufferId state, std::int64_t input) {
 
 // a is x in the first step and in the second, since b was x, too; in the third it is z.
 TEST(RepetitionReplay, AStateThatIsAnInputForTwoStepsIsNot) {
-  Certified certified = scheduled(
+  pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (r: f32[4], s: f32[4], t: f32[4]) {\n"
       "  (r, s, t) = iterate 4 (a = x, b = x, c = z) { d[i] = a[i] * 2; (b, c, d) }\n}");
   ir::Schedule& schedule = *certified.schedule;
@@ -56,7 +54,7 @@ TEST(RepetitionReplay, AStateThatIsAnInputForTwoStepsIsNot) {
 
 // What no step writes may be read in each of them.
 TEST(RepetitionReplay, WhatIsOutsideIsThereInEachStep) {
-  Certified certified = scheduled(
+  pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (y: f32[4]) {\n"
       "  w[i] = sum[k in 0..2] z[i] * z[k]\n"
       "  y = iterate 3 (a = x) { u = iterate 2 (b = a) { d[i] = b[i] * w[i] + z[i] + a[i]; d }\n u }\n}");
@@ -65,7 +63,7 @@ TEST(RepetitionReplay, WhatIsOutsideIsThereInEachStep) {
 
 // Memory that the body writes holds nothing of it at the begin of a step: not what was there before the repetition either.
 TEST(RepetitionReplay, WhatAStepWritesIsNotThereBefore) {
-  Certified certified = scheduled(
+  pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (y: f32[4]) {\n"
       "  y = iterate 3 (a = x) { d[i] = sum[k in 0..2] a[i] * z[k]\n e[i] = sum[k in 0..2] d[k] + d[i]; e }\n}");
   ir::Schedule& schedule = *certified.schedule;

@@ -4,11 +4,11 @@
 #include <random>
 
 #include "backend/compiled_program.h"
-#include "compiler/driver/certify.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text/plan_text.h"
 #include "runtime/executor.h"
 #include "tests/check/certified.h"
+#include "tests/driver/certified.h"
 #include "tests/driver/simulate_schedule.h"
 #include "tests/passes/lowered.h"
 
@@ -66,12 +66,11 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
   auto outcome = tap::test::compile_text(text);
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
   const ir::Program& program = outcome.compiled->program;
-  Certified certified = certify(program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)));
-  expand(certified);
-  schedule(certified, false);
+  pipeline::Compilation certified =
+      test::certified(program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)), pipeline::Stage::schedule);
   EXPECT_EQ(check::test::first_refusal(certified.verdict), "") << name;
   std::vector<Tensor> inputs = passes::test::some_inputs(program);
-  StageCase made{std::move(name), *certified.blocks, *certified.schedule, inputs, {}};
+  StageCase made{std::move(name), *certified.expanded(), *certified.schedule, inputs, {}};
   made.wanted = ir::interpret(program, program.main, inputs, {.kernel = add_left_whole}).outputs;
   made.functions = jit.compile(backend::lower(made.blocks).kernels.kernels);
   return made;

@@ -13,13 +13,13 @@
 #include <fstream>
 #include <random>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/show/emit_mlir.h"
 #include "ir/interpret/interpret_blocks.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/splits/expand.h"
 #include "tests/check/certified.h"
+#include "tests/driver/certified.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
@@ -170,7 +170,7 @@ class Subject {
   }
 
   std::string trial(const ir::Program& program, const ir::Plan& plan, bool fuse_more) {
-    driver::Certified certified = driver::certify(program, plan, {}, fuse_more);
+    pipeline::Compilation certified = driver::test::certified(program, plan, pipeline::Stage::sharded, fuse_more);
     for (const check::Finding& finding : certified.verdict.findings)
       if (finding.standing == check::Standing::refused) return "refused: " + finding.where + ": " + finding.detail;
     // What the steps between computed is proved; the random programs evaluate them all.

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::passes {

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"
 #include "passes/splits/expand.h"

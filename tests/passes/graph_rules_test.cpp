@@ -2,7 +2,7 @@
 // same and the checker agrees; where one thing is different, so that the line does not hold, nothing is done.
 #include <algorithm>
 
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes::test {

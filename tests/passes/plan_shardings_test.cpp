@@ -2,7 +2,7 @@
 #include "passes/shardings/plan_shardings.h"
 
 #include "ir/interpret/interpret_blocks.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/shardings/propagate.h"
 #include "passes/splits/expand.h"
 #include "passes/splits/realise.h"

@@ -9,7 +9,7 @@
 #include "check/check.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/text.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "tests/frontend/compile_source.h"
 #include "tests/passes/random_program.h"
 

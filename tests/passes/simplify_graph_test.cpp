@@ -5,7 +5,7 @@
 
 #include "ir/text.h"
 #include "ir/text/certificate_text.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::passes {

@@ -1,8 +1,7 @@
 // The programs of kernel_programs.h as they are handed to lowering.
 #pragma once
 
-#include "compiler/driver/certify.h"
-#include "passes/splits/expand.h"
+#include "tests/driver/certified.h"
 #include "tests/frontend/compile_source.h"
 #include "tests/planted/kernel_programs.h"
 
@@ -12,8 +11,9 @@ namespace tap::test {
 inline ir::BlockProgram blocks_of(const KernelProgram& of) {
   auto outcome = compile_text(of.text);
   if (!outcome.compiled) throw std::runtime_error("does not compile: " + outcome.messages);
-  driver::Certified made = driver::certify(outcome.compiled->program, {}, {}, of.fused);
-  return passes::expand(made.stages.back());
+  pipeline::Compilation made =
+      driver::test::certified(outcome.compiled->program, {}, pipeline::Stage::blocks, of.fused);
+  return made.take_blocks();
 }
 
 }  // namespace tap::test

@@ -5,7 +5,7 @@
 #include "check/check.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/interpret/interpret.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "tests/frontend/compile_source.h"
 
 namespace {

@@ -1,4 +1,5 @@
 #include "tests/random/trial.h"
+#include "tests/driver/certified.h"
 
 #ifdef TAP_HAVE_BACKEND
 #include "backend/compiled_program.h"
@@ -10,14 +11,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/elaborate/compile.h"
 #include "compiler/frontend/proofs/laws_memory.h"
 #include "compiler/frontend/syntax/parse.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/verify/verify.h"
-#include "passes/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/splits/expand.h"
 #include "tests/check/certified.h"
@@ -131,9 +131,8 @@ class Evaluation {
   // As `tapc run` does it, with --fuse or without.
   void as_by_default() {
     trial_.fuse_more = choose_(2);
-    passes::PassContext context;
-    context.strict_fp = trial_.strict;
-    driver::Certified certified = driver::certify(program_, {}, context, trial_.fuse_more);
+    pipeline::Compilation certified =
+        driver::test::certified(program_, {}, pipeline::Stage::sharded, trial_.fuse_more, trial_.strict);
     note(trial_.strict ? "strict" : "defaults");
     if (judged(certified)) natively(passes::expand(certified.stages.back()), certified.stages.back());
   }
@@ -148,7 +147,8 @@ class Evaluation {
     if (planned) staged = passes::test::random_plan(choose_, lowered);
     for (Decision& decision : staged.plan.decisions) trial_.plan.decisions.push_back(std::move(decision));
     trial_.fuse_more = staged.fuse_more;
-    driver::Certified certified = driver::certify(program_, trial_.plan, {}, trial_.fuse_more);
+    pipeline::Compilation certified =
+        driver::test::certified(program_, trial_.plan, pipeline::Stage::sharded, trial_.fuse_more);
     if (!judged(certified)) return;
     const Program& sharded = certified.stages.back();
     BlockProgram blocks = passes::expand(sharded);
@@ -165,7 +165,7 @@ class Evaluation {
     return false;
   }
 
-  bool judged(const driver::Certified& certified) {
+  bool judged(const pipeline::Compilation& certified) {
     for (const check::Finding& finding : certified.verdict.findings)
       if (finding.standing == check::Standing::refused)
         trial_.failure =

@@ -14,7 +14,6 @@
 #include "backend/loops/loops_text.h"
 #include "backend/schedule/schedule.h"
 #include "compiler/driver/bindings/library_files.h"
-#include "compiler/driver/certify.h"
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
@@ -122,47 +121,52 @@ backend::Target target_for(const CompileCommand& command) {
   return target;
 }
 
-struct Lowered {
+struct Made {
   Compiled compiled;
   ir::Plan plan;
-  std::string mlir;  // if asked for: of the program before the plan fuses and cuts it
+  pipeline::Compilation pipeline = {};
+  std::string mlir = {};  // if asked for: of the program before the plan fuses and cuts it
 };
 
-Lowered lower(Session& session, const CompileCommand& command, FileId file) {
+// `machine`: that of the code; without one only MLIR is wanted.
+Made make(Session& session, const CompileCommand& command, FileId file, const backend::Machine* machine) {
   const CompileOptions how = compile_options(command.source);
-  Lowered result{compile_or_read(session, file, how), read_plan(session, command.plan), ""};
-  require_inputs(result.compiled, command.source);
+  Made made{compile_or_read(session, file, how), read_plan(session, command.plan)};
+  require_inputs(made.compiled, command.source);
   Dumps dumps(session, command.passes);
   Rewrites rewrites(session, file, how);
   PassOptions passes = command.passes;
-  passes.plan = result.plan;
-  passes.rules = rewrites.chosen_from(result.plan);
-  ir::Program program = run_passes(session, std::move(result.compiled.program), passes, dumps).program;
-  if (command.wants("mlir")) result.mlir = mlir_text(program);
-  if (command.is_for_text()) return result;
-  result.compiled.program = apply_plan(std::move(program), result.plan,
-                                       {.verify = command.passes.verify,
-                                        .caution = {passes.strict_fp, passes.require_proof},
-                                        .no_implicit_reshard = command.source.no_implicit_reshard,
-                                        .fuse_more = command.fuse,
-                                        .after = dumps.of_steps(),
-                                        .tell = [&session](const Diagnostic& told) { session.tell(told); }});
-  return result;
+  passes.plan = made.plan;
+  passes.fuse = command.fuse;
+  passes.rules = rewrites.chosen_from(made.plan);
+  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
+  if (command.wants("mlir")) {
+    made.compiled.program = compile(session, std::move(made.compiled.program), wanted, passes, dumps).program;
+    made.mlir = mlir_text(made.compiled.program);
+    wanted.begin = pipeline::Stage::simplified;
+  }
+  if (!machine) return made;
+  wanted.stop = pipeline::Stage::schedule;
+  wanted.machine = *machine;
+  wanted.scheduling.output_names = &made.compiled.results;
+  made.pipeline = compile(session, std::move(made.compiled.program), wanted, passes, dumps);
+  return made;
 }
 
 std::vector<OutputFile> files_for(const CompileCommand& command, const Places& places, LibraryFacts& facts,
                                   const backend::CompiledProgram& lowered, const std::string& mlir) {
+  Phase phase("generating code");
   backend::LibraryCode code = backend::emit(
       {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, facts.features), command.wants("exe")},
       facts.target, {command.wants("llvm"), command.wants("asm")});
   if (backend::runs_here(facts.target)) {
-    Phase phase("trying the kernels");
+    Phase trying("trying the kernels");
     backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
   }
   std::vector<OutputFile> files;
   std::string library;
   if (facts.target.linkable) {
-    Phase phase("linking");
+    Phase linking("linking");
     library = backend::link_shared(code.object, places.library);
     facts.library_bytes = library.size();
     facts.library_hash = backend::sha256(library);
@@ -209,36 +213,29 @@ void require_standalone(const LibraryFacts& facts) {
 int compile(Session& session, const CompileCommand& command) {
   if (command.is_for_text()) {
     const FileId text = read_source(session, command.file);
-    write_outputs(session, {{command.output, {lower(session, command, text).mlir}}});
+    write_outputs(session, {{command.output, {make(session, command, text, nullptr).mlir}}});
     return exit_code::done;
   }
   Places places = places_for(command);
   backend::Target target = target_for(command);
   const FileId file = read_source(session, command.file);
   LibraryFacts facts;
-  Lowered program = lower(session, command, file);
-  facts.program = program.compiled.name;
-  facts.prefix = prefix_for(command, program.compiled.name);
+  const backend::Machine machine = machine_for(session, target, command.machine);
+  Made made = make(session, command, file, &machine);
+  const pipeline::Compilation& program = made.pipeline;
+  facts.program = made.compiled.name;
+  facts.prefix = prefix_for(command, made.compiled.name);
   facts.file = places.library;
   facts.header = places.header;
   facts.target = std::move(target);
   facts.features = backend::features_of(facts.target);
   facts.source_hash = backend::sha256(session.sources.file(file).text());
-  facts.graph_hash = ir::hash_of(program.compiled.program);
-  facts.plan = ir::print(program.plan);
-  facts.work = work_of(program.compiled.program);
-  Phase phase("generating code");
-  const bool verify = command.passes.verify;
-  const backend::Machine machine = machine_for(session, facts.target, command.machine);
-  backend::CompiledProgram lowered =
-      backend::lower(expand_and_check(program.compiled.program, verify), command.passes.strict_fp, machine);
-  backend::ScheduleOptions how;
-  how.output_names = &program.compiled.results;
-  backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels, how);
-  if (verify) require_right(program.compiled.program, schedule);
-  facts.schedule = &schedule;
+  facts.graph_hash = ir::hash_of(program.program);
+  facts.plan = ir::print(made.plan);
+  facts.work = work_of(program.program);
+  facts.schedule = &*program.schedule;
   if (command.wants("exe")) require_standalone(facts);
-  std::vector<OutputFile> files = files_for(command, places, facts, lowered, program.mlir);
+  std::vector<OutputFile> files = files_for(command, places, facts, *program.lowered, made.mlir);
   Phase writing("writing the library");
   write_outputs(session, files);
   return exit_code::done;

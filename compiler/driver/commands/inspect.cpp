@@ -6,7 +6,6 @@
 //   tapc inspect mlp.tap --device=3           what that device computes and takes from others, by the shardings or --plan
 #include <CLI/CLI.hpp>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/device_part.h"
@@ -19,8 +18,6 @@
 #include "compiler/driver/show/graph_json.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
-#include "passes/pipeline.h"
-#include "passes/rewrites/offer_choices.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -47,15 +44,11 @@ struct Format {
 constexpr Format formats[] = {
     {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
 
-// What stands where the plan can choose: the passes that come before have run.
-passes::PassResult offer(Rewrites& rewrites, ir::Program program, const SourceOptions& source) {
-  Phase phase("matching rewrites");
-  program = passes::run(passes::passes_before("offer_choices"), std::move(program)).program;
-  passes::PassContext context;
-  context.strict_fp = source.strict_fp;
-  context.no_distribute = source.no_distribute;
-  context.rules = rewrites.all();
-  return passes::offer_choices(program, context);
+// The passes up to the one that offers what the plan can choose.
+std::vector<passes::Pass> offering_passes() {
+  std::vector<passes::Pass> list;
+  for (const passes::Pass& pass : passes::passes_before("pick_choices")) list.push_back(pass);
+  return list;
 }
 
 // With a plan: what all of its lines make; to be split: what stands there once the lines before its splits are applied.
@@ -63,29 +56,27 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
   take(passes, options.source);
-  const passes::Caution caution{passes.strict_fp, passes.require_proof};
   const FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
   Rewrites rewrites(session, file, how);
+  if (!options.choices && options.plan.empty() && !options.splits && !options.device) return compiled;
+  passes.rules = options.choices ? rewrites.all() : rewrites.chosen_from(passes.plan);
+  const bool planned = !passes.plan.decisions.empty();
+  pipeline::Options wanted = pipeline_options(passes, options.choices   ? pipeline::Stage::simplified
+                                                      : !options.splits ? pipeline::Stage::sharded
+                                                      : planned         ? pipeline::Stage::fused
+                                                                        : pipeline::Stage::simplified);
   if (options.choices) {
-    passes::PassResult offered = offer(rewrites, std::move(compiled.program), options.source);
-    if (options.format == "text") text = describe_choices(offered.program, offered.remarks);
-    compiled.program = std::move(offered.program);
-    return compiled;
+    wanted.simplify = offering_passes();
+    wanted.proof = pipeline::Proof::none;
   }
-  if (options.plan.empty() && !options.splits && !options.device) return compiled;
   Dumps none(session, passes);
-  passes.rules = rewrites.chosen_from(passes.plan);
-  passes.planned = options.splits;
-  compiled.program = run_passes(session, std::move(compiled.program), passes, none).program;
+  pipeline::Compilation made = compile(session, std::move(compiled.program), std::move(wanted), passes, none);
+  compiled.program = std::move(made.program);
+  if (options.choices && options.format == "text") text = describe_choices(compiled.program, made.remarks);
   if (options.splits) text = list_splits(compiled.program);
-  else
-    compiled.program = apply_plan(std::move(compiled.program), passes.plan,
-                                  {.caution = caution,
-                                   .no_implicit_reshard = options.source.no_implicit_reshard,
-                                   .tell = [&session](const Diagnostic& told) { session.tell(told); }});
   if (options.device) text = part_of_device(compiled.program, *options.device);
   return compiled;
 }

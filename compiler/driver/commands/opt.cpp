@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <span>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
@@ -22,7 +21,6 @@
 #include "ir/text.h"
 #include "ir/text/stage_text.h"
 #ifdef TAP_HAVE_BACKEND
-#include "backend/llvm/executable.h"
 #include "backend/loops/loops_text.h"
 #endif
 
@@ -36,6 +34,16 @@ constexpr std::span<const std::string_view> stage_names = all_stages;
 #else
 constexpr std::span<const std::string_view> stage_names = std::span(all_stages).first(3);
 #endif
+
+pipeline::Stage stop_of(Stage stage) {
+  switch (stage) {
+    case Stage::graph: return pipeline::Stage::simplified;
+    case Stage::sharded: return pipeline::Stage::sharded;
+    case Stage::block: return pipeline::Stage::blocks;
+    case Stage::loops: return pipeline::Stage::loops;
+  }
+  return pipeline::Stage::sharded;
+}
 
 struct OptOptions {
   std::string file, output, plan;
@@ -54,32 +62,22 @@ bool asks_for_choices(const PassOptions& options) {
 // application and every move; or the loops of the kernels that native code is made of.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
-  ir::Plan plan = read_plan(session, options.plan);
-  chosen.plan = plan;
-  chosen.planned = options.stage == Stage::graph;
+  chosen.plan = read_plan(session, options.plan);
   Dumps dumps(session, chosen);
   FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
   Rewrites rewrites(session, file, how);
-  chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(plan);
-  ir::Program program = run_passes(session, std::move(compiled.program), chosen, dumps).program;
-  if (options.stage == Stage::graph) return ir::print(program);
-  program = apply_plan(std::move(program), plan,
-                       {.verify = chosen.verify,
-                        .caution = {chosen.strict_fp, chosen.require_proof},
-                        .no_implicit_reshard = options.source.no_implicit_reshard,
-                        .after = dumps.of_steps(),
-                        .tell = [&session](const Diagnostic& told) { session.tell(told); }});
-  if (options.stage == Stage::sharded) return ir::print(program);
+  chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(chosen.plan);
+  pipeline::Stage stop = stop_of(options.stage);
+  if (options.stage == Stage::graph && !chosen.chosen && !chosen.plan.decisions.empty()) stop = pipeline::Stage::fused;
+  pipeline::Compilation made =
+      compile(session, std::move(compiled.program), pipeline_options(chosen, stop), chosen, dumps);
 #ifdef TAP_HAVE_BACKEND
-  if (options.stage == Stage::loops)
-    return backend::print(backend::kernels_of(expand_and_check(program, chosen.verify)));
+  if (made.lowered) return backend::print(made.lowered->kernels.kernels);
 #endif
-  std::string blocks = ir::print(expand_and_check(program, chosen.verify), true);
-  dumps.after("expand", true, [&] { return blocks; });
-  return blocks;
+  return made.expanded() ? ir::print(*made.expanded(), true) : ir::print(made.program);
 }
 
 int opt(Session& session, const OptOptions& options) {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/read_plan.h"
-#include "compiler/driver/write_outputs.h"
+#include "compiler/pipeline/proof.h"
 #include "ir/text.h"
 #include "ir/text/certificate_text.h"
+#include "ir/text/stage_text.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -26,12 +26,6 @@ Failure unknown_pass(const std::string& name, std::vector<std::string> candidate
 
 std::vector<passes::Pass> chosen_passes(const PassOptions& options) {
   std::vector<passes::Pass> chosen;
-  auto add = [&](std::span<const passes::Pass> list) { chosen.insert(chosen.end(), list.begin(), list.end()); };
-  if (!options.chosen) {
-    add(passes::lowering());
-    if (options.planned && !options.plan.decisions.empty()) add(passes::planned_passes());
-    return chosen;
-  }
   for (const std::string& name : options.passes) {
     if (name == "none") continue;
     const passes::Pass* pass = passes::find_pass(name);
@@ -54,8 +48,8 @@ class Times {
   std::string lines_;
 };
 
-// The steps of a plan that are no passes.
-constexpr std::string_view plan_steps[] = {"apply_splits", "realise", "expand"};
+// Stages that no pass makes.
+constexpr std::string_view listed_stages[] = {"expand"};
 
 void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
@@ -70,7 +64,7 @@ void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) 
 Dumps::Dumps(const Session& session, const PassOptions& options)
     : session_(session), wanted_(options.dump_after), folder_(options.dump_dir) {
   std::vector<std::string> candidates = passes::pass_names();
-  candidates.insert(candidates.end(), std::begin(plan_steps), std::end(plan_steps));
+  candidates.insert(candidates.end(), std::begin(listed_stages), std::end(listed_stages));
   candidates.insert(candidates.end(), {"all", "changed"});
   if (!wanted_.empty() && std::find(candidates.begin(), candidates.end(), wanted_) == candidates.end())
     throw unknown_pass(wanted_, candidates);
@@ -86,14 +80,11 @@ int Dumps::after(std::string_view pass, bool changed, const std::function<std::s
   return number_;
 }
 
-std::function<void(std::string_view, const ir::Program&)> Dumps::of_steps() {
-  return [this](std::string_view pass, const ir::Program& made) { after(pass, true, [&] { return ir::print(made); }); };
-}
-
 void take(PassOptions& options, const SourceOptions& source) {
   options.require_proof = source.require_proof;
   options.strict_fp = source.strict_fp;
   options.no_distribute = source.no_distribute;
+  options.no_implicit_reshard = source.no_implicit_reshard;
 }
 
 void add_pass_options(CLI::App& app, PassOptions& options) {
@@ -119,39 +110,56 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
   app.add_flag("--remarks", options.remarks, "Tell what the passes left as it is, and why")->group("Passes");
 }
 
-passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps) {
-  Phase phase("passes");
-  std::vector<passes::Pass> chosen = chosen_passes(options);
+pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop) {
+  pipeline::Options how;
+  how.plan = options.plan;
+  how.rules = options.rules;
+  how.caution = {options.strict_fp, options.require_proof};
+  how.no_distribute = options.no_distribute;
+  how.no_implicit_reshard = options.no_implicit_reshard;
+  how.fuse_more = options.fuse;
+  if (options.chosen) how.simplify = chosen_passes(options);
+  how.proof = options.verify ? pipeline::Proof::required : pipeline::Proof::none;
+  how.stop = stop;
+  return how;
+}
+
+pipeline::Compilation compile(Session& session, ir::Program program, pipeline::Options how, const PassOptions& options,
+                              Dumps& dumps) {
   Times times;
-  Certified certified;
-  if (options.verify) certified.stages.push_back(program);
-  const passes::PassContext context{options.plan, options.strict_fp, options.rules, options.require_proof,
-                                    options.no_distribute};
-  passes::Passed passed = passes::run(chosen, std::move(program), context, [&](const passes::PassRun& run) {
+  pipeline::Observer observer;
+  observer.after_pass = [&](const passes::PassRun& run) {
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);
-    if (options.verify && run.before != run.after) certified.stages.push_back(run.after);
-  });
-  if (!passed.problems.empty()) throw PlanRefused(std::move(passed.problems), {});
-  if (!options.certificate.empty())
-    write_outputs(session, certificate_files(options.certificate, passed.certificate, passed.rules));
-  if (options.verify) {
-    certified.certificate = passed.certificate;
-    certified.rules = passed.rules;
-    check_steps(certified);
-  }
-  if (options.remarks) tell_remarks(session, passed.remarks);
+  };
+  // The certificate is written before it is judged, so that there is something to look at.
+  const bool judged_here = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
+  if (judged_here) how.proof = pipeline::Proof::recorded;
+  pipeline::Compilation made = pipeline::compile(std::move(program), how, observer);
+  if (!options.certificate.empty()) write_outputs(session, certificate_files(options.certificate, made));
+  if (made.expanded()) dumps.after("expand", true, [&] { return ir::print(*made.expanded(), true); });
+  if (options.remarks) tell_remarks(session, made.remarks);
   if (options.time) session.tell(times.text());
-  if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", certified.seconds * 1e3));
-  require_justified(certified, options.require_proof);
-  return passed;
+  if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
+  if (judged_here) pipeline::require_justified(made, options.require_proof);
+  for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
+  return made;
+}
+
+std::vector<OutputFile> certificate_files(const std::string& file, const pipeline::Compilation& made) {
+  std::vector<OutputFile> files{{file, {ir::print(made.certificate)}}};
+  if (made.rules) files.push_back({file + ".rules.ir", {ir::print(*made.rules)}});
+  return files;
 }
 
 std::string list_of_passes() {
   std::string text;
   int number = 0;
-  for (const passes::Pass& pass : passes::all_passes())
-    text += fmt::format("{:02} {:<24} {}\n", ++number, pass.name, pass.reason);
+  for (const pipeline::StageInfo& stage : pipeline::stages()) {
+    text += fmt::format("{:<27} {}\n", stage.name, stage.reason);
+    for (const passes::Pass& pass : passes_of(stage.stage))
+      text += fmt::format("{:02} {:<24} {}\n", ++number, pass.name, pass.reason);
+  }
   return text;
 }
 

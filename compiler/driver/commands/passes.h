@@ -1,4 +1,4 @@
-// The passes of a command: which ones, in what order, and what is shown of them. Shared by all commands that run them.
+// The options of a command that compiles: which passes, by which plan, and what is shown of them.
 //
 //   tapc opt mlp.tap --passes=inline_calls,compose_maps --dump-after=changed --dump-dir=stages --remarks --time-passes
 #pragma once
@@ -9,7 +9,8 @@
 
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/session.h"
-#include "passes/pipeline.h"
+#include "compiler/driver/write_outputs.h"
+#include "compiler/pipeline/pipeline.h"
 
 namespace CLI {
 class App;
@@ -20,8 +21,8 @@ namespace tap::driver {
 struct PassOptions {
   std::vector<std::string> passes;  // with `chosen`; else those of the lowering
   bool chosen = false;
-  ir::Plan plan = {};                      // what it chooses
-  bool planned = false;                    // … and its other lines, with the passes that apply them
+  ir::Plan plan = {};
+  bool fuse = false;                       // groups that the compiler chooses, beside those of the plan
   const passes::RuleSet* rules = nullptr;  // what it may choose from
   std::string dump_after;                  // a pass, `all` or `changed`; empty: no dumps
   std::string dump_dir = ".";
@@ -30,6 +31,7 @@ struct PassOptions {
   bool require_proof = false;  // what the checker only assumes is refused
   bool strict_fp = false;      // floats are combined as they are written
   bool no_distribute = false;  // products and folds are computed as they are written
+  bool no_implicit_reshard = false;
   bool time = false;
   bool remarks = false;
 };
@@ -44,7 +46,6 @@ class Dumps {
 
   // The number of this run.
   int after(std::string_view pass, bool changed, const std::function<std::string()>& text);
-  std::function<void(std::string_view pass, const ir::Program& made)> of_steps();
 
  private:
   const Session& session_;  // whose files are not written over
@@ -52,12 +53,18 @@ class Dumps {
   int number_ = 0;
 };
 
-// Runs the passes, writes the dumps, tells remarks and times on standard error.
-// Throws Failure, exit 2, for the name of a pass that there is not; UnjustifiedStep where the checker refuses what a pass claims.
-// Pre: the program is verified.
-passes::Passed run_passes(Session& session, ir::Program program, const PassOptions& options, Dumps& dumps);
+// For the pipeline. Throws Failure, exit 2, for the name of a pass that there is not.
+pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop);
 
-// The list for people: a line for each pass, in order, with the reason for its place.
+// Compiles, writes the dumps and the certificate, tells warnings, remarks and times on standard error. Throws as
+// pipeline::compile does.
+pipeline::Compilation compile(Session& session, ir::Program program, pipeline::Options how, const PassOptions& options,
+                              Dumps& dumps);
+
+// The certificate's file, and beside it, as FILE.rules.ir, the rules that it speaks of.
+std::vector<OutputFile> certificate_files(const std::string& file, const pipeline::Compilation& made);
+
+// The list for people: the stages in order and the passes of each, with the reason for their place.
 std::string list_of_passes();
 
 }  // namespace tap::driver

@@ -90,8 +90,8 @@ Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, Engin
   while (true) {
     try {
       return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
-    } catch (const UnjustifiedStep& fault) {
-      if (!go_on || session.reads_stage) throw;
+    } catch (const pipeline::UnjustifiedStep& fault) {
+      if (!go_on) throw;
       warn_of_a_step_left_out(session, fault);
     }
     if (runnable.earlier.empty()) {

@@ -18,6 +18,7 @@
 #include "compiler/driver/show/sharding_moves.h"
 #include "ir/plan.h"
 #include "ir/text.h"
+#include "passes/shardings/moves.h"
 #include "passes/shardings/plan_shardings.h"
 
 namespace tap::driver {
@@ -56,7 +57,7 @@ OnnxChoices onnx_choices(const ShardingOptions& options) {
 
 void refuse_implicit_moves(const ShardingOptions& options, const ir::Program& program) {
   if (!options.source.no_implicit_reshard) return;
-  if (auto moves = implicit_moves(program, true)) throw Failure{exit_code::wrong_program, std::move(*moves)};
+  if (auto moves = passes::implicit_moves(program, true)) throw Failure{exit_code::wrong_program, std::move(*moves)};
 }
 
 // The shardings that a file of specs gives, instead of those that the program states and that spread.

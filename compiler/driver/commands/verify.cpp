@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "compiler/driver/certify.h"
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
@@ -13,6 +12,7 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/write_outputs.h"
+#include "compiler/pipeline/proof.h"
 #include "ir/text/certificate_text.h"
 #include "ir/text/stage_text.h"
 
@@ -28,6 +28,12 @@ const std::vector<std::string> verified_stages = {
 #endif
 };
 
+pipeline::Stage stop_of(const std::string& stage) {
+  return stage == "sharded" ? pipeline::Stage::sharded
+         : stage == "block" ? pipeline::Stage::blocks
+                            : pipeline::Stage::schedule;
+}
+
 struct VerifyOptions {
   std::string file, plan, certificate, stages;
   SourceOptions source;
@@ -36,48 +42,44 @@ struct VerifyOptions {
 };
 
 // With the stages beside it, tapc-check can look at it again.
-void write(const Session& session, const VerifyOptions& options, const Certified& certified) {
+void write(const Session& session, const VerifyOptions& options, const pipeline::Compilation& made) {
   std::vector<OutputFile> files;
-  if (!options.certificate.empty())
-    files = certificate_files(options.certificate, certified.certificate, certified.rules);
+  if (!options.certificate.empty()) files = certificate_files(options.certificate, made);
   const std::size_t first = files.size();
   auto stage = [&](const std::string& text) {
     files.push_back({fmt::format("{}.{:02}.ir", options.stages, files.size() - first), {text}});
   };
   if (!options.stages.empty()) {
-    for (const ir::Program& program : certified.stages) stage(ir::print(program));
-    if (certified.blocks) stage(ir::print(*certified.blocks));
-    if (certified.schedule) stage(ir::print(*certified.schedule));
+    for (const ir::Program& program : made.stages) stage(ir::print(program));
+    if (made.expanded()) stage(ir::print(*made.expanded()));
+    if (made.schedule) stage(ir::print(*made.schedule));
   }
   if (!files.empty()) write_outputs(session, std::move(files));
 }
 
 int verify(Session& session, const VerifyOptions& options) {
-  ir::Plan plan = read_plan(session, options.plan);
+  PassOptions passes;
+  take(passes, options.source);
+  passes.plan = read_plan(session, options.plan);
   FileId file = read_source(session, options.file);
   const CompileOptions how = compile_options(options.source);
   Compiled compiled = compile_or_read(session, file, how);
   require_inputs(compiled, options.source);
   Rewrites rewrites(session, file, how);
-  Certified certified = certify(std::move(compiled.program), plan,
-                                {{},
-                                 options.source.strict_fp,
-                                 rewrites.chosen_from(plan),
-                                 options.source.require_proof,
-                                 options.source.no_distribute},
-                                false, options.source.no_implicit_reshard);
-  if (!certified.verdict.refused() && options.stage != "sharded") expand(certified);
-  if (!certified.verdict.refused() && options.stage == "schedule") schedule(certified, options.source.strict_fp);
-  write(session, options, certified);
-  for (const Diagnostic& diagnostic : certified.told) session.tell(diagnostic);
-  session.print(summary(certified));
+  passes.rules = rewrites.chosen_from(passes.plan);
+  pipeline::Options wanted = pipeline_options(passes, stop_of(options.stage));
+  wanted.proof = pipeline::Proof::recorded;
+  const pipeline::Compilation made = pipeline::compile(std::move(compiled.program), wanted);
+  write(session, options, made);
+  for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
+  session.print(pipeline::summary(made));
   if (options.time) {
     std::size_t operations = 0;
-    for (const ir::Graph& graph : certified.stages.front().graphs) operations += graph.operations.size();
-    session.print(fmt::format("checked in {:.1f} ms, {:.2f} ms an operation\n", certified.seconds * 1e3,
-                              certified.seconds * 1e3 / static_cast<double>(std::max<std::size_t>(1, operations))));
+    for (const ir::Graph& graph : made.stages.front().graphs) operations += graph.operations.size();
+    session.print(fmt::format("checked in {:.1f} ms, {:.2f} ms an operation\n", made.checking * 1e3,
+                              made.checking * 1e3 / static_cast<double>(std::max<std::size_t>(1, operations))));
   }
-  require_justified(certified, options.source.require_proof);
+  pipeline::require_justified(made, options.source.require_proof);
   return exit_code::done;
 }
 

@@ -2,6 +2,7 @@
 
 #include "backend/mlir/program.h"
 #include "compiler/driver/propagated_file.h"
+#include "passes/shardings/follow_shardings.h"
 #include "passes/shardings/plan_shardings.h"
 #include "runtime/failure.h"
 #include "support/phase.h"
@@ -14,7 +15,8 @@ std::string mlir_text(ir::Program program) {
     passes::PropagationOptions options;
     options.prepare = false;
     passes::Propagated spread = passes::propagate(std::move(program), options);
-    if (!spread.conflicts.empty()) throw contradicting_group(spread.conflicts.front());
+    if (!spread.conflicts.empty())
+      throw Failure{exit_code::wrong_program, passes::contradicting_group(spread.conflicts.front())};
     program = std::move(spread.program);
   }
   try {

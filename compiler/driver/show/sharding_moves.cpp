@@ -4,147 +4,31 @@
 
 #include <algorithm>
 
-#include "ir/graphs/operation_names.h"
-#include "ir/shardings/axis_algebra.h"
-#include "ir/shardings/mesh_position.h"
-#include "ir/shardings/sharded_boxes.h"
-#include "passes/shardings/explicit_reshards.h"
+#include "passes/shardings/moves.h"
 #include "support/plural.h"
 
 namespace tap::driver {
 namespace {
-
-using passes::Collective;
-using passes::CollectiveKind;
-using passes::Reshard;
-
-struct Move {
-  std::string what;  // X for Y
-  std::string step;
-  std::int64_t bytes = 0;
-  bool implicit = false;
-};
-
-bool moves_for_others(CollectiveKind kind) {
-  return kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all ||
-         kind == CollectiveKind::collective_permute || kind == CollectiveKind::copy;
-}
-
-// Where the program begins and ends, an input or a result that is cut less far than inside, for its size does not divide, say:
-// nobody has to be sent what comes from outside.
-bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId value, const Reshard& reshard) {
-  const std::vector<ir::ValueId>& edge = reshard.of_result ? graph.outputs : graph.inputs;
-  const ir::Sharding& outside = reshard.of_result ? reshard.to : reshard.from;
-  const ir::Sharding& inside = reshard.of_result ? reshard.from : reshard.to;
-  if (std::find(edge.begin(), edge.end(), value) == edge.end() || outside.mesh != inside.mesh) return false;
-  const ir::Mesh& mesh = *ir::find_mesh(program, outside.mesh);
-  for (std::size_t d = 0; d < outside.dims.size(); ++d)
-    if (!ir::is_prefix(mesh, outside.dims[d].axes, inside.dims[d].axes)) return false;
-  return true;
-}
-
-void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
-               const std::vector<std::string>& names, const std::vector<passes::SiteShardings>& sites,
-               const Reshard& reshard, std::vector<Move>& list) {
-  const passes::Site& site = sites[reshard.site].site;
-  const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
-  const ir::Value& value = graph[moved];
-  const bool asked = reshard.asked || at_the_edge(program, graph, moved, reshard);
-  std::string what = path + value.name;
-  if (!reshard.of_result) what += " for " + names[site.operations.front().index()];
-  for (const Collective& step : reshard.steps)
-    list.push_back({what, to_string(step), step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
-                    !asked && moves_for_others(step.kind)});
-}
-
-// How far the reads of an operand reach from below a block's own cells to above them.
-std::pair<std::int64_t, std::int64_t> reach_of(const passes::Factors& factors, std::size_t operand, std::size_t axis) {
-  std::optional<std::pair<std::int64_t, std::int64_t>> reach;
-  for (const passes::TensorFactors& read : factors.operands) {
-    if (read.tensor != operand || axis >= read.axes.size()) continue;
-    const auto& [walks, before, after] = read.axes[axis];
-    reach = reach ? std::pair(std::max(reach->first, before), std::max(reach->second, after))
-                  : std::pair(before, after);
-  }
-  return reach.value_or(std::pair<std::int64_t, std::int64_t>{});
-}
-
-// What windows read over the edges of a block: neighbours have it.
-void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
-               const std::vector<std::string>& names, const passes::SiteShardings& site, std::vector<Move>& list) {
-  if (site.mesh.empty()) return;
-  for (std::size_t k = 0; k < site.operands.size(); ++k) {
-    const ir::Sharding& sharding = site.operands[k];
-    const ir::Mesh* mesh = ir::find_mesh(program, sharding.mesh);
-    if (!mesh) continue;
-    const ir::Value& value = graph[site.site.operands[k]];
-    const Shape local = local_shape(*mesh, sharding, value.type.shape);
-    std::int64_t wanted = 1, there = 1;
-    std::string edges;
-    for (std::size_t a = 0; a < local.size(); ++a) {
-      const auto [before, after] = size_of(*mesh, sharding.dims[a].axes) > 1 ? reach_of(site.site.factors, k, a)
-                                                                             : std::pair<std::int64_t, std::int64_t>{};
-      wanted *= std::clamp<std::int64_t>(local[a] + before + after, 0, value.type.shape[a]);
-      there *= std::max<std::int64_t>(std::min(local[a], local[a] + after) - std::max<std::int64_t>(0, -before), 0);
-      if (before != 0 || after != 0)
-        edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", a, before, after);
-    }
-    if (wanted > there)
-      list.push_back({path + value.name + " for " + names[site.site.operations.front().index()],
-                      "halo_exchange " + edges,
-                      (wanted - there) * static_cast<std::int64_t>(size_of(value.type.element))});
-  }
-}
-
-std::vector<Move> moves_of(const ir::Program& program) {
-  std::vector<Move> list;
-  for (const auto& [id, path] : graph_paths(program)) {
-    const ir::Graph& graph = program[id];
-    std::vector<std::string> names = operation_names(graph);
-    auto sites = passes::explicit_shardings(program, graph);
-    for (const Reshard& reshard : passes::reshards(program, graph, sites))
-      add_moves(program, graph, path, names, sites, reshard, list);
-    for (const passes::SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
-  }
-  return list;
-}
 
 std::string bytes_text(std::int64_t bytes) { return plural(static_cast<std::uint64_t>(bytes), "byte"); }
 
 }  // namespace
 
 std::string list_moves(const ir::Program& program) {
-  std::vector<Move> moves = moves_of(program);
+  std::vector<passes::Move> moves = passes::moves_of(program);
   std::size_t wide = 0, wider = 0;
-  for (const Move& move : moves) {
+  for (const passes::Move& move : moves) {
     wide = std::max(wide, move.what.size());
     wider = std::max(wider, move.step.size());
   }
   std::string text;
   std::int64_t all = 0;
-  for (const Move& move : moves) {
+  for (const passes::Move& move : moves) {
     text += fmt::format("{:{}}  {:{}}  {}{}\n", move.what, wide, move.step, wider, bytes_text(move.bytes),
                         move.implicit ? ", implicit" : "");
     all += move.bytes;
   }
   return text + fmt::format("{}{} to a device\n", text.empty() ? "" : "\n", bytes_text(all));
-}
-
-std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse) {
-  std::vector<Move> moves = moves_of(program);
-  std::erase_if(moves, [](const Move& move) { return !move.implicit; });
-  if (moves.empty()) return std::nullopt;
-  std::int64_t bytes = 0;
-  for (const Move& move : moves) bytes += move.bytes;
-  const Move& first = moves.front();
-  std::string message = fmt::format("shardings that disagree need a move that nobody asked for: {}: {}, {} to a device",
-                                    first.what, first.step, bytes_text(first.bytes));
-  if (moves.size() > 1) message += fmt::format("; with {} more, {} in all", moves.size() - 1, bytes_text(bytes));
-  Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
-  diagnostic.help(
-      "give both the same sharding, or write the move: `Z = X @ …` names X with another one; `tapc sharding "
-      "FILE --moves` lists them");
-  return diagnostic;
 }
 
 }  // namespace tap::driver

@@ -1,25 +1,29 @@
-#include "compiler/driver/certify.h"
+#include "compiler/pipeline/pipeline.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/driver/unjustified_step.h"
+#include "compiler/pipeline/failures.h"
+#include "compiler/pipeline/proof.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "replay/execution.h"
 #include "tests/check/certified.h"
+#include "tests/driver/certified.h"
 #include "tests/passes/lowered.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 namespace {
 
-Certified with(check::Standing standing) {
-  Certified certified;
-  certified.verdict.findings.push_back(
+using driver::test::certified;
+
+Compilation with(check::Standing standing) {
+  Compilation made;
+  made.verdict.findings.push_back(
       check::Finding{check::Obligation::laws, standing, "step 1", "the monoid `m`: to be associative"});
-  return certified;
+  return made;
 }
 
-TEST(Certify, ARefusedObligationEndsTheCommand) {
+TEST(Pipeline, ARefusedObligationEndsTheCommand) {
   try {
     require_justified(with(check::Standing::refused), false);
     FAIL();
@@ -29,27 +33,27 @@ TEST(Certify, ARefusedObligationEndsTheCommand) {
 }
 
 // The second of two steps: what the first one made is certified, and the operation is one of what the second one made.
-TEST(Certify, AFaultKnowsWhatWasCertified) {
+TEST(Pipeline, AFaultKnowsWhatWasCertified) {
   auto outcome =
       tap::test::compile_text("program p(X: f32[4]) -> (Y: f32[4]) {\n  H[i] = X[i] * 1\n  Y[i] = H[i] + X[i]\n}");
   ASSERT_TRUE(outcome.compiled) << outcome.messages;
-  Certified certified = certify(outcome.compiled->program, {});
-  ASSERT_GE(certified.certificate.steps.size(), 2u);
-  certified.certificate.steps[1].graphs[0].operations[0] = ir::PartialOf{{{}, ir::OperationId(0)}, 7, 0};
-  check_steps(certified);
+  Compilation made = certified(outcome.compiled->program);
+  ASSERT_GE(made.certificate.steps.size(), 2u);
+  made.certificate.steps[1].graphs[0].operations[0] = ir::PartialOf{{{}, ir::OperationId(0)}, 7, 0};
+  prove_steps(made, {.proof = Proof::recorded});
   try {
-    require_justified(certified, false);
+    require_justified(made, false);
     FAIL();
   } catch (const UnjustifiedStep& fault) {
     ASSERT_EQ(fault.before.size(), 2u);
-    EXPECT_EQ(fault.before[1], certified.stages[1]);
-    EXPECT_EQ(fault.operation, ir::operation_names(certified.stages[2][certified.stages[2].main])[0]);
+    EXPECT_EQ(fault.before[1], made.stages[1]);
+    EXPECT_EQ(fault.operation, ir::operation_names(made.stages[2][made.stages[2].main])[0]);
     for (const char* section : {"---- the certificate", "---- before the step", "---- after the step"})
       EXPECT_NE(fault.evidence.find(section), std::string::npos) << section;
   }
 }
 
-TEST(Certify, AnAssumedOneWhereAProofIsAskedFor) {
+TEST(Pipeline, AnAssumedOneWhereAProofIsAskedFor) {
   EXPECT_NO_THROW(require_justified(with(check::Standing::assumed), false));
   EXPECT_THROW(require_justified(with(check::Standing::assumed), true), Failure);
   EXPECT_NO_THROW(require_justified(with(check::Standing::proved), true));
@@ -57,7 +61,7 @@ TEST(Certify, AnAssumedOneWhereAProofIsAskedFor) {
 
 #ifdef TAP_HAVE_BACKEND
 
-Certified cut_into(int blocks) {
+Compilation cut_into(int blocks) {
   auto outcome = tap::test::compile_text(
       "program p(X: f32[8192, 16], W: f32[16, 16], V: f32[8192, 16]) -> (P: f32[8192, 16], T: f32[16, 16], "
       "C: f32[8192]) {\n"
@@ -68,23 +72,21 @@ Certified cut_into(int blocks) {
   std::string plan = "plan 1\nsplit H dim k into 3\nsplit E dim j into 2 over threads\n";
   for (const char* name : {"H", "M", "E", "S", "P", "T", "C"})
     plan += fmt::format("split {} dim i into {} over {}\n", name, blocks, *name == 'M' ? "sequential" : "threads");
-  Certified certified = certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(plan)));
-  expand(certified);
-  schedule(certified, false);
-  EXPECT_FALSE(certified.verdict.refused()) << summary(certified);
-  return certified;
+  Compilation made = certified(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(plan)), Stage::schedule);
+  EXPECT_FALSE(made.verdict.refused()) << summary(made);
+  return made;
 }
 
 // How many kernel calls there are, and how many the checker has to look at.
-std::pair<std::int64_t, std::size_t> calls_of(const Certified& certified) {
-  const ir::Program& program = certified.stages.back();
+std::pair<std::int64_t, std::size_t> calls_of(const Compilation& made) {
+  const ir::Program& program = made.stages.back();
   std::int64_t all = 0;
   std::size_t proved = 0;
-  for (const ir::Batch& batch : certified.schedule->sequences[0])
+  for (const ir::Batch& batch : made.schedule->sequences[0])
     for (const ir::ScheduledTask& task : batch) {
       const auto* call = std::get_if<ir::KernelCall>(&task.what);
       if (!call) continue;
-      const ir::OperationRef& what = certified.schedule->operations[call->operations].what;
+      const ir::OperationRef& what = made.schedule->operations[call->operations].what;
       const ir::Operation& operation = program[program.main][what.operation];
       all += count_of(call->row);
       proved += check::points_of(program[operation.op], call->box, call->row).size();
@@ -92,20 +94,20 @@ std::pair<std::int64_t, std::size_t> calls_of(const Certified& certified) {
   return {all, proved};
 }
 
-TEST(Certify, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
-  const Certified four = cut_into(4), thousands = cut_into(4096);
+TEST(Pipeline, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
+  const Compilation four = cut_into(4), thousands = cut_into(4096);
   auto [few, few_proved] = calls_of(four);
   auto [many, many_proved] = calls_of(thousands);
   EXPECT_GT(many, 500 * few);
   EXPECT_EQ(many_proved, few_proved);
-  auto tasks = [](const Certified& c) { return c.blocks->graphs[c.stages.back().main.index()].tasks.size(); };
+  auto tasks = [](const Compilation& c) { return c.expanded()->graphs[c.stages.back().main.index()].tasks.size(); };
   EXPECT_EQ(tasks(thousands), tasks(four));
 }
 
 // On a mesh, what thousands of devices do alike is listed as what few do: in rows of one, two and more axes, with halos, with
 // all to all, with partial results of each, with the last part smaller, with gaps, with kernels from outside, and whatever the
 // devices are called.
-TEST(Certify, ThousandsOfDevicesAreListedAsFewAre) {
+TEST(Pipeline, ThousandsOfDevicesAreListedAsFewAre) {
   auto tasks_of = [](const char* mesh, const std::string& body, const std::string& lines, int n) {
     auto counted = [n](std::string text) {
       if (auto at = text.find('%'); at != std::string::npos) {
@@ -118,14 +120,12 @@ TEST(Certify, ThousandsOfDevicesAreListedAsFewAre) {
     };
     auto outcome = tap::test::compile_text(counted(fmt::format("mesh m = {}\nprogram p{}", mesh, body)));
     EXPECT_TRUE(outcome.compiled) << outcome.messages;
-    Certified certified =
-        certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + counted(lines))));
-    expand(certified);
-    schedule(certified, false);
-    EXPECT_FALSE(certified.verdict.refused()) << body << summary(certified);
-    std::size_t tasks = certified.schedule->buffers.size();
-    for (const ir::BlockGraph& graph : certified.blocks->graphs) tasks += graph.tasks.size() + graph.held.size();
-    for (const ir::Sequence& sequence : certified.schedule->sequences)
+    Compilation made = certified(outcome.compiled->program,
+                                 std::get<ir::Plan>(ir::parse_plan("plan 1\n" + counted(lines))), Stage::schedule);
+    EXPECT_FALSE(made.verdict.refused()) << body << summary(made);
+    std::size_t tasks = made.schedule->buffers.size();
+    for (const ir::BlockGraph& graph : made.expanded()->graphs) tasks += graph.tasks.size() + graph.held.size();
+    for (const ir::Sequence& sequence : made.schedule->sequences)
       for (const ir::Batch& batch : sequence) tasks += batch.size();
     return tasks;
   };
@@ -188,21 +188,21 @@ TEST(Certify, ThousandsOfDevicesAreListedAsFewAre) {
 }
 
 // Rows of a million devices are proved as those of four are, in the same time.
-TEST(Certify, AMillionDevicesInRows) {
-  auto certified_for = [](std::int64_t n) {
+TEST(Pipeline, AMillionDevicesInRows) {
+  auto certified_for = [](std::int64_t n, Stage stop) {
     auto outcome = tap::test::compile_text(
         fmt::format("mesh m = [d: {0}]\nprogram p(X: f64[{1}, 3]) -> (Y: f64[{1}, 3], S: f64[3]) {{\n"
                     "  Y[i, j] = X[i, j] * 2\n  S[j] = sum[i] Y[i, j] * X[i, j]\n}}",
                     n, 2 * n));
     EXPECT_TRUE(outcome.compiled) << outcome.messages;
-    return certify(outcome.compiled->program,
-                   std::get<ir::Plan>(ir::parse_plan(fmt::format(
-                       "plan 1\nsplit Y dim i into {0} over axis m.d\nsplit S dim i into {0} over axis m.d\n", n))));
+    return certified(outcome.compiled->program,
+                     std::get<ir::Plan>(ir::parse_plan(fmt::format(
+                         "plan 1\nsplit Y dim i into {0} over axis m.d\nsplit S dim i into {0} over axis m.d\n", n))),
+                     stop);
   };
   constexpr std::int64_t many = 1 << 20;
-  Certified four = certified_for(4);
-  expand(four);
-  ir::BlockProgram blocks{certified_for(many).stages.back(), four.blocks->graphs};
+  Compilation four = certified_for(4, Stage::blocks);
+  ir::BlockProgram blocks{certified_for(many, Stage::sharded).stages.back(), four.expanded()->graphs};
   ASSERT_EQ(check::test::first_refusal(four.verdict), "");
   auto grown = [](auto& one) {
     for (ir::Range& r : ir::numbers_of(one).box->dims) r.hi = r.hi == 4 ? many : r.hi == 8 ? 2 * many : r.hi;
@@ -218,7 +218,7 @@ TEST(Certify, AMillionDevicesInRows) {
 }
 
 // Where the last blocks are smaller or empty, or blocks are cut again, there are more rows; where they are listed, any number.
-TEST(Certify, RowsOfBlocksThatDiffer) {
+TEST(Pipeline, RowsOfBlocksThatDiffer) {
   const char* text =
       "program p(X: f64[37, 8]) -> (Y: f64[37, 8], S: f64[8], Z: f64[37]) {\n"
       "  Y[i, j] = X[i, j] * 2 + X[36 - i, j]\n  S[j] = sum[i] Y[i, j]\n  Z[i] = sum[k in 0..i+1] Y[k, 0]\n}";
@@ -230,12 +230,10 @@ TEST(Certify, RowsOfBlocksThatDiffer) {
         "sequential\n"}) {
     auto outcome = tap::test::compile_text(text);
     ASSERT_TRUE(outcome.compiled) << outcome.messages;
-    Certified certified =
-        certify(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(std::string("plan 1\n") + lines)));
-    expand(certified);
-    schedule(certified, false);
-    EXPECT_FALSE(certified.verdict.refused()) << lines << summary(certified);
-    ir::BlockProgram apart = *certified.blocks;
+    Compilation made = certified(outcome.compiled->program,
+                                 std::get<ir::Plan>(ir::parse_plan(std::string("plan 1\n") + lines)), Stage::schedule);
+    EXPECT_FALSE(made.verdict.refused()) << lines << summary(made);
+    ir::BlockProgram apart = *made.expanded();
     for (ir::BlockGraph& graph : apart.graphs) graph = one_by_one(graph);
     EXPECT_EQ(check::test::refusal_of(apart), "") << lines;
   }
@@ -244,4 +242,4 @@ TEST(Certify, RowsOfBlocksThatDiffer) {
 #endif
 
 }  // namespace
-}  // namespace tap::driver
+}  // namespace tap::pipeline

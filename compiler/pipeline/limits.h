@@ -4,22 +4,13 @@
 //   `Y` is cut into 4096 × 4096 = 16777216 blocks, and at most 1048576 of an operation can be listed
 #pragma once
 
-#include "compiler/driver/session.h"
+#include "compiler/pipeline/failures.h"
 #include "ir/graph.h"
-#include "runtime/failure.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 
 inline constexpr std::int64_t most_listed = std::int64_t{1} << 20;         // blocks of an operation
 inline constexpr std::int64_t most_listed_in_all = std::int64_t{1} << 22;  // of a program
-
-// Thrown where a list would be too long. Its message stands at the operation, or at the plan's last line about it.
-struct TooManyBlocks : Failure {
-  TooManyBlocks(Diagnostic diagnostic, std::string operation);
-
-  std::string operation;  // the path in the program, as plans name it
-};
-void tell(const Session& session, const TooManyBlocks& refused);
 
 // Throws TooManyBlocks where the explicit blocks of the program are more than can be listed.
 void require_listable(const ir::Program& program);
@@ -27,4 +18,4 @@ void require_listable(const ir::Program& program);
 // Throws Failure, exit 4, where a value has more bytes than 64 bits can count.
 void require_addressable(const ir::Program& program);
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

@@ -1,18 +1,16 @@
-#include "compiler/driver/show/listing_limits.h"
+#include "compiler/pipeline/limits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "compiler/driver/read_plan.h"
-#include "compiler/driver/show/written_operations.h"
 #include "ir/block_graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/device_places.h"
 #include "support/plural.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 namespace {
 
 constexpr std::int64_t uncounted = std::numeric_limits<std::int64_t>::max();
@@ -65,20 +63,6 @@ std::string decimal(unsigned __int128 n) {
 
 }  // namespace
 
-TooManyBlocks::TooManyBlocks(Diagnostic diagnostic, std::string operation)
-    : Failure{exit_code::wrong_program, std::move(diagnostic)}, operation(std::move(operation)) {}
-
-void tell(const Session& session, const TooManyBlocks& refused) {
-  Diagnostic diagnostic = refused.diagnostic;
-  diagnostic.span = written_at(session.operations, refused.operation);
-  for (std::size_t d = 0; session.plan && d < session.plan->decisions.size(); ++d)
-    for (const ir::TextPart& part : session.plan->decisions[d])
-      if (part.part == ir::PlanPart::operation && part.name == refused.operation)
-        diagnostic.span = {session.plan->file, static_cast<std::uint32_t>(part.begin),
-                           static_cast<std::uint32_t>(part.end)};
-  session.tell(diagnostic);
-}
-
 void require_listable(const ir::Program& program) {
   std::int64_t in_all = 0, most = 0;
   std::string most_of;
@@ -122,4 +106,4 @@ void require_addressable(const ir::Program& program) {
     }
 }
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

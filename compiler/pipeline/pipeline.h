@@ -1,0 +1,84 @@
+// The whole compiler: one function from a legal program to the schedule of its native code, every stage a plain value.
+//
+//   Options options;
+//   options.plan = plan;
+//   options.stop = Stage::sharded;
+//   Compilation made = compile(std::move(program), options);
+//
+// Every step from the source's graph to the schedule states what it claims; the independent checker (check/) proves the claims
+// before anybody uses what was made. `run`, `compile`, `opt`, `inspect`, `verify` and `bench` are thin over this function.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+#include "compiler/pipeline/stage.h"
+#include "ir/block_graph.h"
+#include "ir/certificate.h"
+#include "ir/plan.h"
+#include "ir/schedule.h"
+#include "passes/caution.h"
+#include "passes/pass_manager.h"
+#include "passes/rewrites/rules.h"
+#ifdef TAP_HAVE_BACKEND
+#include "backend/compiled_program.h"
+#endif
+
+namespace tap::pipeline {
+
+enum class Proof : std::uint8_t {
+  none,      // nothing is checked
+  recorded,  // the verdict is part of the result, whatever it is
+  required,  // what is refused is thrown (failures.h)
+};
+
+struct Options {
+  ir::Plan plan = {};
+  const passes::RuleSet* rules = nullptr;  // the rewrites that the plan may choose from
+  passes::Caution caution = {};            // with require_proof, what is only assumed is refused, too
+  bool no_distribute = false;
+  bool no_implicit_reshard = false;
+  bool fuse_more = false;                                  // groups that the compiler chooses, beside those of the plan
+  std::optional<std::vector<passes::Pass>> simplify = {};  // instead of the usual passes
+  Proof proof = Proof::required;
+  Stage begin = Stage::built;  // what the program is already: a sharded graph is not sharded again
+  Stage stop = Stage::sharded;
+#ifdef TAP_HAVE_BACKEND
+  backend::Machine machine = {};
+  backend::ScheduleOptions scheduling = {};
+#endif
+};
+
+// What looks on; may be empty.
+struct Observer {
+  passes::AfterPass after_pass = {};  // of each run of a pass, before anything is proved
+};
+
+struct Compilation {
+  ir::Program program;                  // the last graph
+  std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
+  ir::Certificate certificate;          // what each step claims
+  std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate speaks of
+  check::Verdict verdict;               // of the independent checker
+  double checking = 0;                  // seconds of it
+  std::vector<Diagnostic> told;         // warnings: shardings that no split follows, implicit reshards
+  std::vector<passes::Remark> remarks;  // of passes that declined
+  std::optional<ir::BlockProgram> blocks = {};  // until it is lowered, and then a part of that
+#ifdef TAP_HAVE_BACKEND
+  std::optional<backend::CompiledProgram> lowered = {};
+#endif
+  std::optional<ir::Schedule> schedule = {};
+
+  const ir::BlockProgram* expanded() const;  // null: it was not expanded
+  ir::BlockProgram take_blocks();
+};
+
+// Pre: the program is well formed and legal. Throws PlanRefused where the plan cannot be applied, TooManyBlocks and Failure where
+// sizes are beyond a limit, UnjustifiedStep where a proof is required and refused.
+Compilation compile(ir::Program source, const Options& options, const Observer& observer = {});
+
+}  // namespace tap::pipeline

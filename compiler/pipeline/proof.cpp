@@ -1,0 +1,103 @@
+#include "compiler/pipeline/proof.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+
+#include "compiler/pipeline/failures.h"
+#include "ir/graphs/program_hash.h"
+#include "ir/text.h"
+#include "ir/text/stage_text.h"
+#include "replay/replay.h"
+#include "support/phase.h"
+#include "support/plural.h"
+
+namespace tap::pipeline {
+namespace {
+
+// Adds what the check takes to the time of checking.
+template <class Check>
+void timed(Compilation& made, Check check) {
+  Phase phase("checking the certificate");
+  const auto start = std::chrono::steady_clock::now();
+  check();
+  made.checking += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A step that makes something else than a graph: its claim is what was made, and the checker looks at every task of it.
+template <class Check, class Text>
+void prove_last(Compilation& made, const Options& options, ir::StageKind kind, const char* name, Text text,
+                Check check) {
+  if (options.proof == Proof::none) return;
+  timed(made, [&] {
+    std::vector<ir::Step>& steps = made.certificate.steps;
+    // Hashing a large text takes as long as checking it: only a certificate that is written needs it.
+    if (options.proof == Proof::recorded) {
+      std::string before = steps.empty() ? ir::hash_of(made.program) : steps.back().after;
+      steps.push_back({name, std::move(before), ir::hash_of_text(text()), {}, kind});
+    }
+    const std::size_t step = options.proof == Proof::recorded ? steps.size() - 1 : steps.size();
+    made.verdict.at = {step};
+    check(fmt::format("step {} ({})", step, name));
+  });
+  if (options.proof == Proof::required) require_justified(made, options.caution.require_proof);
+}
+
+}  // namespace
+
+void prove_steps(Compilation& made, const Options& options) {
+  timed(made, [&] {
+    std::vector<check::Stage> stages;
+    for (const ir::Program& stage : made.stages) stages.push_back({&stage, ir::hash_of(stage)});
+    made.verdict = check::check(made.certificate, stages, made.rules ? &*made.rules : nullptr, true);
+  });
+  if (options.proof == Proof::required) require_justified(made, options.caution.require_proof);
+}
+
+void prove_blocks(Compilation& made, const Options& options) {
+  prove_last(
+      made, options, ir::StageKind::blocks, "expand", [&] { return ir::print(*made.blocks); },
+      [&](const std::string& where) {
+        check::check_expansion(made.program, made.blocks->graphs, where, made.verdict);
+      });
+}
+
+void prove_schedule(Compilation& made, const Options& options) {
+  prove_last(
+      made, options, ir::StageKind::schedule, "schedule", [&] { return ir::print(*made.schedule); },
+      [&](const std::string& where) { check::check_schedule(made.program, *made.schedule, where, made.verdict); });
+}
+
+void require_justified(const Compilation& made, bool require_proof) {
+  const std::vector<check::Finding>& findings = made.verdict.findings;
+  auto first = [&](check::Standing standing) {
+    return std::ranges::find(findings, standing, &check::Finding::standing);
+  };
+  if (auto refused = first(check::Standing::refused); refused != findings.end()) throw UnjustifiedStep(made, *refused);
+  auto assumed = first(check::Standing::assumed);
+  if (assumed == findings.end() || !require_proof) return;
+  throw Failure{exit_code::check_failed,
+                Diagnostic(Code::not_justified, Span{},
+                           fmt::format("{}: the obligation `{}` is only assumed: {}", assumed->where,
+                                       name_of(assumed->obligation), assumed->detail))};
+}
+
+std::string summary(const Compilation& made) {
+  std::map<check::Obligation, std::size_t> proved;
+  std::string rest;
+  for (const check::Finding& finding : made.verdict.findings) {
+    if (finding.standing == check::Standing::proved) {
+      ++proved[finding.obligation];
+      continue;
+    }
+    const char* standing = finding.standing == check::Standing::assumed ? "assumed" : "refused";
+    rest += fmt::format("{} {}: {}: {}\n", standing, name_of(finding.obligation), finding.where, finding.detail);
+  }
+  std::string text = plural(made.certificate.steps.size(), "step") + "\n";
+  for (auto [obligation, count] : proved)
+    text += fmt::format("proved  {:<20} {:>6} times: {}\n", name_of(obligation), count, meaning_of(obligation));
+  return text + rest;
+}
+
+}  // namespace tap::pipeline

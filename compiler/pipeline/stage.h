@@ -1,0 +1,26 @@
+// How far a program is compiled. The passes of each stage of graphs are listed in passes/pass_table.cpp; what is behind the
+// sharded graph is no pass, for it makes something else of the program.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "passes/pass_table.h"
+
+namespace tap::pipeline {
+
+enum class Stage : std::uint8_t { built, simplified, fused, sharded, blocks, loops, schedule };
+
+struct StageInfo {
+  Stage stage;
+  std::string_view name;
+  std::string_view makes;   // the type of what the stage gives
+  std::string_view reason;  // why it stands where it does
+};
+// In order.
+std::span<const StageInfo> stages();
+// Of a stage that makes a graph, in order; with those that run on request.
+std::span<const passes::Pass> passes_of(Stage stage);
+
+}  // namespace tap::pipeline

@@ -1,0 +1,53 @@
+#include "compiler/pipeline/steps.h"
+
+#include "compiler/pipeline/failures.h"
+#include "compiler/pipeline/proof.h"
+#include "support/phase.h"
+
+namespace tap::pipeline {
+namespace {
+
+// The operations that the decisions in front are about: those that are not the user's.
+std::vector<std::string> operations_in_front(const ir::Plan& plan, std::size_t users) {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d + users < plan.decisions.size(); ++d)
+    names.push_back(std::get<ir::PlannedSplit>(plan.decisions[d]).operation);
+  return names;
+}
+
+}  // namespace
+
+Steps::Steps(ir::Program source, const Options& options, const Observer& observer)
+    : options_(options), observer_(observer), context_{options.plan,          options.caution.strict_fp,
+                                                       options.rules,         options.caution.require_proof,
+                                                       options.no_distribute, options.no_implicit_reshard} {
+  if (options.proof != Proof::none) made_.stages.push_back(source);
+  made_.program = std::move(source);
+}
+
+void Steps::run(std::span<const passes::Pass> list) {
+  Phase phase("passes");
+  auto after = [this](const passes::PassRun& run) {
+    if (observer_.after_pass) observer_.after_pass(run);
+    if (options_.proof != Proof::none && run.before != run.after) made_.stages.push_back(run.after);
+  };
+  passes::Passed passed = passes::run(list, std::move(made_.program), context_, after);
+  made_.program = std::move(passed.program);
+  context_.plan = std::move(passed.plan);
+  if (passed.rules) made_.rules = std::move(passed.rules);
+  for (ir::Step& step : passed.certificate.steps) made_.certificate.steps.push_back(std::move(step));
+  for (passes::Remark& remark : passed.remarks) made_.remarks.push_back(std::move(remark));
+  for (Diagnostic& diagnostic : passed.told) {
+    if (diagnostic.severity() == Severity::error) throw Failure{exit_code::wrong_program, std::move(diagnostic)};
+    made_.told.push_back(std::move(diagnostic));
+  }
+  if (!passed.problems.empty())
+    throw PlanRefused(std::move(passed.problems), operations_in_front(context_.plan, options_.plan.decisions.size()));
+}
+
+Compilation Steps::finish() {
+  if (options_.proof != Proof::none && !made_.certificate.steps.empty()) prove_steps(made_, options_);
+  return std::move(made_);
+}
+
+}  // namespace tap::pipeline

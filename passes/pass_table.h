@@ -1,0 +1,31 @@
+// The passes in their order, each with the reason for its place.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "passes/pass.h"
+
+namespace tap::passes {
+
+// In their order. A pass may stand in it more than once.
+std::span<const Pass> all_passes();
+// Those that always run: from the graph that the frontend builds to the one that a plan speaks of.
+std::span<const Pass> lowering();
+// Those that apply a plan's lines before anything is split.
+std::span<const Pass> planned_passes();
+// These, and the one that fuses by itself.
+std::span<const Pass> fusing_passes();
+// From the fused graph to the sharded graph.
+std::span<const Pass> sharding_passes();
+// Those that stand before the first one of that name.
+std::span<const Pass> passes_before(std::string_view name);
+// The one of that name. Pre: there is one.
+std::span<const Pass> pass_named(std::string_view name);
+// A pass by its name. Null if there is none.
+const Pass* find_pass(std::string_view name);
+// Every name once, in the order of the tables.
+std::vector<std::string> pass_names();
+
+}  // namespace tap::passes

@@ -1,0 +1,61 @@
+#include "passes/shardings/follow_shardings.h"
+
+#include "passes/caution.h"
+#include "passes/shardings/moves.h"
+#include "passes/shardings/plan_shardings.h"
+#include "passes/shardings/propagate.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+void append(Plan& plan, const Plan& more) {
+  plan.decisions.insert(plan.decisions.end(), more.decisions.begin(), more.decisions.end());
+}
+
+void tell_unfollowed(PassResult& result, const std::string& what) {
+  result.told.emplace_back(Code::pass_declined, Span{}, "a sharding is not followed: " + what);
+}
+
+// `written`: the splits that the program and the plan say.
+Plan plan_of(const Program& program, const Plan& written, const PassContext& context, PassResult& result) {
+  if (!has_shardings(program)) return {};
+  if (has_calls(program)) {
+    tell_unfollowed(result, "calls are followed only once the pass `inline_calls` has written them out");
+    return {};
+  }
+  PropagationOptions options;
+  options.prepare = false;
+  Propagated spread = propagate(program, options);
+  if (!spread.conflicts.empty()) {
+    result.told.push_back(contradicting_group(spread.conflicts.front()));
+    return {};
+  }
+  ShardedPlan found = plan_of_shardings(spread.program, caution_of(context), written);
+  for (const LeftWhole& left : found.left) tell_unfollowed(result, to_string(left));
+  if (std::optional<Diagnostic> moves = implicit_moves(spread.program, context.no_implicit_reshard))
+    result.told.push_back(std::move(*moves));
+  return std::move(found.plan);
+}
+
+}  // namespace
+
+Diagnostic contradicting_group(const std::string& conflict) {
+  return Diagnostic(Code::axis_used_twice, Span{}, conflict)
+      .help("give them one sharding, or leave one out of the group");
+}
+
+PassResult follow_shardings(const Program& program, const PassContext& context) {
+  PassResult result;
+  result.program = program;
+  const Plan requested = requested_splits(program);
+  Plan written = requested;
+  append(written, context.plan);
+  result.decided = plan_of(program, written, context, result);
+  append(*result.decided, written);
+  return result;
+}
+
+}  // namespace tap::passes
