@@ -23,7 +23,7 @@ std::string_view meaning_of(Obligation obligation) { return obligations[static_c
 
 // source → after of step 0 = before of step 1 → …
 Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules,
-              bool is_legal) {
+              bool is_legal, bool runs) {
   const std::vector<ir::Step>& steps = certificate.steps;
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };
   Verdict verdict;
@@ -69,7 +69,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   verdict.at = {};
   if (auto programs = std::ranges::count(steps, ir::StageKind::program, &ir::Step::made); programs > 0)
     verdict.at.step = static_cast<std::size_t>(programs - 1);
-  if (readable) check_held(*program, verdict);
+  if (readable && runs) check_held(*program, verdict);
   for (std::size_t k = 0; k < read.size(); ++k) {  // last, so that what is wrong is reported under its own obligation
     if (k > 0) verdict.at = {k - 1};
     else verdict.at = {};

@@ -1,6 +1,7 @@
 // Reads: where each is evaluated, by the conditions that lead to it, and whether it leaves its tensor there.
 //
 //   if i > 0 then x[i - 1] else 0      x is read where i > 0, so that i - 1 is never -1
+//   x[i else u[i - 8]], x of f32[8]    u is read where i < 0 or i > 7
 #include "check/legal.h"
 
 #include <numeric>
@@ -13,7 +14,7 @@ namespace {
 using ir::CellId, ir::CellNode, ir::CellOp;
 
 constexpr std::int64_t most_points = 1 << 16;
-constexpr std::size_t most_bounds = 2000, most_visits = 100'000, deepest = 200;
+constexpr std::size_t most_bounds = 2000, most_visits = 100'000, most_ways = 64, most_said = 1000;
 
 // Divided by what all coefficients have in common; of integers nothing is lost.
 AffineExpr reduced(AffineExpr e) {
@@ -65,6 +66,126 @@ bool has_no_point(const Space& space) try {
 
 namespace {
 
+// In which ways a condition may hold, as far as that is affine: wherever it holds, all of one list do. Without any list it never
+// holds; what is not affine says nothing. Of more ways than are looked at less is said, which holds as well.
+//
+//   i != 3            i - 4 >= 0, or 2 - i >= 0
+//   i < 4 and u[i]    3 - i >= 0
+using Ways = std::vector<std::vector<ir::Constraint>>;
+
+Ways both(Ways a, const Ways& b) {
+  Ways all;
+  std::size_t said = 0;
+  for (const auto& one : a)
+    for (const auto& other : b) {
+      all.push_back(one);
+      all.back().insert(all.back().end(), other.begin(), other.end());
+      if (all.size() > most_ways || (said += all.back().size()) > most_said) return a;
+    }
+  return all;
+}
+Ways either(Ways a, const Ways& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a.size() > most_ways ? Ways{{}} : a;
+}
+
+// What is known where a cell is computed: that another one is true, or false; or that it is a read that lies outside of its
+// tensor, where the fill stands for it.
+struct Fact {
+  enum class Says { holds, fails, lies_outside } says;
+  CellId cell;
+  auto operator<=>(const Fact&) const = default;
+};
+
+// Each cell comes after those that it is made of.
+class Conditions {
+ public:
+  explicit Conditions(const ir::Operator& op) : op_(op), box_(box_of(op)) {
+    for (std::size_t k = 0; k < op.exprs.size(); ++k) {
+      affine_.push_back(affine(op.exprs[CellId(k)]));
+      holds_.push_back(ways(op.exprs[CellId(k)], false));
+      fails_.push_back(ways(op.exprs[CellId(k)], true));
+    }
+  }
+  Ways ways(const std::set<Fact>& all) const {
+    Ways together{{}};
+    for (const auto& [says, cell] : all)
+      together = both(std::move(together), says == Fact::Says::lies_outside
+                                               ? outside(op_.reads[op_.exprs[cell].attribute])
+                                               : (says == Fact::Says::holds ? holds_ : fails_)[cell.index()]);
+    return together;
+  }
+
+ private:
+  Ways ways(const CellNode& node, bool negated) const {
+    auto arg = [&](std::size_t k, bool fails) { return (fails ? fails_ : holds_)[node.args[k].index()]; };
+    const bool order = node.op == CellOp::less || node.op == CellOp::less_equal;
+    if (order || node.op == CellOp::equal || node.op == CellOp::not_equal) return compared(node, negated);
+    if (node.type != ElementType::boolean) return {{}};
+    if (node.op == CellOp::constant && (node.value.i != 0) == negated) return {};
+    if (node.op == CellOp::logical_not) return arg(0, !negated);
+    if (node.op == (negated ? CellOp::logical_or : CellOp::logical_and)) return both(arg(0, negated), arg(1, negated));
+    if (node.op == (negated ? CellOp::logical_and : CellOp::logical_or))
+      return either(arg(0, negated), arg(1, negated));
+    if (node.op != CellOp::select) return {{}};
+    return either(both(arg(0, false), arg(1, negated)), both(arg(0, true), arg(2, negated)));
+  }
+
+  void fits(const AffineExpr& e) const {  // or Overflow
+    if (!box_.empty()) least(e, box_), greatest(e, box_);
+  }
+  Ways at_least(std::int64_t less, AffineExpr e) const {
+    e.offset = checked::sub(e.offset, less);
+    fits(e);
+    return {{{std::move(e), ir::Comparison::at_least_zero}}};
+  }
+  // a < b is b - a >= 1, a <= b is b - a >= 0; a != b is a < b or b < a. What wraps says nothing.
+  Ways compared(const CellNode& node, bool negated) const try {
+    const auto &a = affine_[node.args[0].index()], &b = affine_[node.args[1].index()];
+    if (!a || !b) return {{}};
+    fits(*a), fits(*b);
+    if (node.op == CellOp::less) return negated ? at_least(0, *a - *b) : at_least(1, *b - *a);
+    if (node.op == CellOp::less_equal) return negated ? at_least(1, *a - *b) : at_least(0, *b - *a);
+    const Ways apart = either(at_least(1, *b - *a), at_least(1, *a - *b));
+    return (node.op == CellOp::equal) == negated ? apart : Ways{{{*b - *a, ir::Comparison::equal_zero}}};
+  } catch (const Overflow&) { return {{}}; }
+
+  // On one of its axes it lies below or above. Where data says the place, that may be anywhere.
+  Ways outside(const ir::Access& read) const try {
+    Ways all;
+    const Shape& shape = op_.operands[read.tensor].shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (!read.coordinates.empty() && read.coordinates[axis]) return {{}};
+      const AffineExpr& row = read.projection.start.rows[axis];
+      const std::int64_t room = checked::sub(shape[axis], read.projection.shape[axis]);
+      all = either(either(std::move(all), at_least(1, scale(row, -1))), at_least(checked::add(room, 1), row));
+    }
+    return all;
+  } catch (const Overflow&) { return {{}}; }
+
+  // Of i64 alone, which wraps: sums and products by constants agree with affine ones wherever what comes out at last fits.
+  std::optional<AffineExpr> affine(const CellNode& node) const try {
+    if (node.type != ElementType::i64) return std::nullopt;
+    if (node.op == CellOp::index) return unit(op_.dims.size(), node.attribute);
+    if (node.op == CellOp::constant) return number(op_.dims.size(), node.value.i);
+    std::vector<AffineExpr> args;
+    for (CellId arg : node.args)
+      if (affine_[arg.index()]) args.push_back(*affine_[arg.index()]);
+    if (args.empty() || args.size() < node.args.size()) return std::nullopt;
+    if (node.op == CellOp::neg) return scale(args[0], -1);
+    if (node.op == CellOp::add) return args[0] + args[1];
+    if (node.op == CellOp::sub) return args[0] - args[1];
+    if (node.op == CellOp::mul && args[0].is_constant()) return scale(args[1], args[0].offset);
+    if (node.op == CellOp::mul && args[1].is_constant()) return scale(args[0], args[1].offset);
+    return std::nullopt;
+  } catch (const Overflow&) { return std::nullopt; }
+
+  const ir::Operator& op_;
+  const Box box_;
+  std::vector<std::optional<AffineExpr>> affine_;  // by cell
+  std::vector<Ways> holds_, fails_;
+};
+
 class Reads {
  public:
   explicit Reads(const ir::Operator& op) : op_(op) {
@@ -84,18 +205,18 @@ class Reads {
   }
 
  private:
-  // A condition on the way to a cell, and whether it is false there.
-  using Conditions = std::set<std::pair<CellId, bool>>;
-  using Visited = std::pair<CellId, Conditions>;
+  using Facts = std::set<Fact>;  // on the way to a cell
+  using Says = Fact::Says;
+  using Visited = std::pair<CellId, Facts>;
 
-  void add(CellId cell, const Conditions& where) {
+  void add(CellId cell, const Facts& where) {
     if (seen_.emplace(cell, where).second) open_.emplace_back(cell, where);
   }
-  void add(const std::vector<CellId>& cells, const Conditions& where) {
+  void add(const std::vector<CellId>& cells, const Facts& where) {
     for (CellId cell : cells) add(cell, where);
   }
-  void add_if(CellId cell, Conditions where, CellId condition, bool negated) {
-    where.emplace(condition, negated);
+  void add_if(CellId cell, Facts where, Says says, CellId of) {
+    where.insert({says, of});
     add(cell, where);
   }
 
@@ -104,26 +225,27 @@ class Reads {
     const CellNode& node = op_.exprs[cell];
     if (node.op == CellOp::select) {
       add(node.args[0], where);
-      add_if(node.args[1], where, node.args[0], false);
-      return add_if(node.args[2], where, node.args[0], true);
+      add_if(node.args[1], where, Says::holds, node.args[0]);
+      return add_if(node.args[2], where, Says::fails, node.args[0]);
     }
     if (node.op == CellOp::logical_and || node.op == CellOp::logical_or) {
       add(node.args[0], where);
-      return add_if(node.args[1], where, node.args[0], node.op == CellOp::logical_or);
+      return add_if(node.args[1], where, node.op == CellOp::logical_or ? Says::fails : Says::holds, node.args[0]);
     }
     add(node.args, where);
     if (node.op != CellOp::read) return;
     const ir::Access& read = op_.reads[node.attribute];
     for (const auto& coordinate : read.coordinates)
       if (coordinate) add(*coordinate, where);
-    if (read.fill) add(*read.fill, where);
+    if (read.fill) add_if(*read.fill, where, Says::lies_outside, cell);
     decide(node.attribute, where);
   }
 
-  void decide(std::uint32_t number, const Conditions& where) {
+  void decide(std::uint32_t number, const Facts& where) {
     const ir::Access& read = op_.reads[number];
     const Shape& shape = op_.operands[read.tensor].shape;
     const Box box = box_of(op_);
+    std::optional<Ways> ways;
     for (std::size_t axis = 0; axis < shape.size() && !read.fill && !box.empty(); ++axis) {
       if (!read.coordinates.empty() && read.coordinates[axis]) continue;
       const AffineExpr& row = read.projection.start.rows[axis];
@@ -133,15 +255,19 @@ class Reads {
       }
       const std::int64_t room = checked::sub(shape[axis], read.projection.shape[axis]);
       if (least(row, box) >= 0 && greatest(row, box) <= room) continue;
-      Space space{box, op_.constraints};
-      for (const auto& [condition, negated] : where) add_truth(space.constraints, condition, negated, 0);
-      Space below = space, above = space;
       const AffineExpr first = scale(row, -1) + AffineExpr::constant(box.rank(), -1),
                        last = row + AffineExpr::constant(box.rank(), checked::sub(-1, room));
-      below.constraints.push_back({first, ir::Comparison::at_least_zero});
-      above.constraints.push_back({last, ir::Comparison::at_least_zero});
-      if (!has_no_point(below)) leaves(number, axis, space, first);
-      if (!has_no_point(above)) leaves(number, axis, space, last);
+      if (!conditions_) conditions_.emplace(op_);
+      if (!ways) ways = conditions_->ways(where);
+      for (const auto& way : *ways) {
+        Space space{box, op_.constraints};
+        space.constraints.insert(space.constraints.end(), way.begin(), way.end());
+        for (const AffineExpr& outside : {first, last}) {
+          Space there = space;
+          there.constraints.push_back({outside, ir::Comparison::at_least_zero});
+          if (!has_no_point(there)) leaves(number, axis, space, outside);
+        }
+      }
     }
   }
   // A point and the number of its block say less together than they would alone.
@@ -162,42 +288,8 @@ class Reads {
     shown_ = shown_ && looked_at;
   }
 
-  // What holds where a condition does, as far as it is affine.
-  void add_truth(std::vector<ir::Constraint>& all, CellId condition, bool negated, std::size_t depth) const {
-    const CellNode& node = op_.exprs[condition];
-    if (depth > deepest) return;
-    if (node.op == CellOp::logical_not) return add_truth(all, node.args[0], !negated, depth + 1);
-    if (node.op == (negated ? CellOp::logical_or : CellOp::logical_and))
-      for (CellId arg : node.args) add_truth(all, arg, negated, depth + 1);
-    const bool order = node.op == CellOp::less || node.op == CellOp::less_equal;
-    const bool same = node.op == (negated ? CellOp::not_equal : CellOp::equal);
-    const auto a = order || same ? affine(node.args[0], 0) : std::nullopt, b = a ? affine(node.args[1], 0) : a;
-    if (!b) return;
-    AffineExpr by = negated && order ? *a - *b : *b - *a;
-    if (same) return all.push_back({by, ir::Comparison::equal_zero});
-    if ((node.op == CellOp::less) != negated) by.offset = checked::sub(by.offset, 1);
-    all.push_back({by, ir::Comparison::at_least_zero});
-  }
-  // Of i64 alone, which wraps where it does not fit.
-  std::optional<AffineExpr> affine(CellId cell, std::size_t depth) const {
-    const CellNode& node = op_.exprs[cell];
-    const std::size_t dims = op_.dims.size();
-    if (node.type != ElementType::i64 || depth > deepest) return std::nullopt;
-    if (node.op == CellOp::index) return unit(dims, node.attribute);
-    if (node.op == CellOp::constant) return number(dims, node.value.i);
-    const bool sum = node.op == CellOp::add || node.op == CellOp::sub;
-    const auto a = sum || node.op == CellOp::mul ? affine(node.args[0], depth + 1) : std::nullopt;
-    const auto b = a ? affine(node.args[1], depth + 1) : std::nullopt;
-    if (!b || (!sum && !a->is_constant() && !b->is_constant())) return std::nullopt;
-    AffineExpr e = node.op == CellOp::add   ? *a + *b
-                   : node.op == CellOp::sub ? *a - *b
-                   : a->is_constant()       ? scale(*b, a->offset)
-                                            : scale(*a, b->offset);
-    least(e, box_of(op_)), greatest(e, box_of(op_));  // or Overflow
-    return e;
-  }
-
   const ir::Operator& op_;
+  std::optional<Conditions> conditions_;  // once they are asked for
   bool shown_ = true;
   std::set<Visited> seen_;
   std::vector<Visited> open_;

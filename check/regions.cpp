@@ -57,8 +57,10 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
     const ir::Operator& its = program[reader.op];
     for (std::size_t t = 0; t < reader.operands.size(); ++t) {
       if (reader.operands[t] != moved) continue;
-      auto range = &ir::IndexDim::range;
-      bool same = std::ranges::equal(its.dims, op.dims, {}, range, range) && its.blockings == op.blockings;
+      auto alike = [](const ir::IndexDim& a, const ir::IndexDim& b) {
+        return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
+      };
+      bool same = std::ranges::equal(its.dims, op.dims, alike) && its.blockings == op.blockings;
       for (const ir::Constraint& c : op.constraints)
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
       expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
@@ -270,6 +272,7 @@ class Demand {
       for (std::size_t d = 0; d < box_.rank(); ++d) {
         bool free = used[d] || box_.dims[d].hi - box_.dims[d].lo == 1 || op_.dims[d].role != ir::DimRole::parallel;
         free |= std::count(write.invariant_dims.begin(), write.invariant_dims.end(), d) > 0;
+        for (const ir::Blocking& b : op_.blockings) free |= b.block_dim == d;  // each point is in one block
         expect(Obligation::writes_exact, free, "result {} is written again for each point of dim {}", result, d);
       }
     }

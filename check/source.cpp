@@ -42,6 +42,8 @@ class Source {
     const ir::Graph& graph = program_.graphs[g];
     const Writers writers = writers_of(graph);
     for (const ir::Operation& operation : graph.operations)
+      verdict_.attempt({}, fmt::format("the source, graph {}", g), [&] { check_placements(program_, operation); });
+    for (const ir::Operation& operation : graph.operations)
       if (program_[operation.op].transfer())
         verdict_.attempt({}, fmt::format("the source, graph {}", g), [&] { check_moved(program_, graph, operation); });
     for (std::size_t v = 0; v < writers.size(); ++v)

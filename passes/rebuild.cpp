@@ -147,11 +147,25 @@ void share_added_operators(Program& program, std::size_t first) {
 
 }  // namespace
 
+std::vector<bool> bodies_of_groups(const Program& program) {
+  std::vector<bool> bodies(program.graphs.size(), false);
+  for (const Operator& op : program.operators)
+    if (const RegionBody* region = op.region(); region && region->kind == RegionKind::group)
+      bodies[region->graph.index()] = true;
+  return bodies;
+}
+
 PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
   PassResult result{program, {}, {}};
   std::vector<Graph> graphs;
+  const std::vector<bool> bodies = bodies_of_groups(program);
+  auto untouched = [&](GraphId id) {
+    Rebuild to(program, id);
+    for (std::size_t o = 0; o < program[id].operations.size(); ++o) to.copy(OperationId{o});
+    return to.finish();
+  };
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
-    Rebuilt made = rewrite(result.program, GraphId{g}, result.remarks);
+    Rebuilt made = bodies[g] ? untouched(GraphId{g}) : rewrite(result.program, GraphId{g}, result.remarks);
     graphs.push_back(std::move(made.graph));
     result.step.graphs.push_back(std::move(made.claim));
   }

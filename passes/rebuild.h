@@ -67,7 +67,10 @@ class Rebuild {
 // The same for a graph of which only a part stays (ir/graphs/graph_rebuild.h): every operation is copied.
 ir::GraphClaim claim_of_part(ir::GraphId graph, const ir::Selection& selection);
 
-// A pass that rewrites one graph after the other. Operators may be added to `program`, whose graphs are still the old ones;
+// By graph: whether it is what a group holds, whose operations are known by their numbers to the group's anchors.
+std::vector<bool> bodies_of_groups(const ir::Program& program);
+
+// A pass that rewrites one graph after the other, but for what groups hold. Operators may be added to `program`, whose graphs are still the old ones;
 // what main does not reach at the end is gone.
 using RewriteGraph = std::function<Rebuilt(ir::Program& program, ir::GraphId graph, std::vector<Remark>& remarks)>;
 PassResult rewrite_graphs(const ir::Program& program, const RewriteGraph& rewrite);

@@ -106,7 +106,7 @@ void check_expansion(const ir::Program& program, const std::vector<ir::BlockGrap
     Expansion(program, blocks[reached[k].index()]).run(verdict, fmt::format("{}, graph {}", where, reached[k].index()));
     for (const ir::Operation& operation : program[reached[k]].operations) {
       const ir::Operator& op = program[operation.op];
-      if (!is_whole(op) || std::ranges::count(reached, op.region()->graph) > 0) continue;
+      if (!op.region() || std::ranges::count(reached, op.region()->graph) > 0) continue;
       bool runs = op.region()->kind != ir::RegionKind::iterate || !op.region()->trips.empty();
       if (runs) reached.push_back(op.region()->graph);
     }

@@ -10,6 +10,7 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/unjustified_step.h"
+#include "passes/simplify/placed.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -102,8 +103,9 @@ std::vector<ir::Program> lowered(Session& session, FileId file, const CompileOpt
   try {
     pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
     made.push_back(compile(session, std::move(program), wanted, passes, dumps).program);
-    // With a list of passes of one's own, calls may still be there, which cannot be cut.
-    if (options.passes.chosen && options.plan.empty() && !options.fuse) return made;
+    // With a list of passes of one's own, calls may still be there, which cannot be cut. What is placed already lacks its
+    // transfers.
+    if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(made.back())) return made;
     wanted.begin = wanted.stop;
     wanted.stop = pipeline::Stage::sharded;
     ir::Program planned = compile(session, go_on ? made.back() : std::move(made.back()), wanted, passes, dumps).program;

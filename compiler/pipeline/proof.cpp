@@ -50,7 +50,8 @@ void prove_steps(Compilation& made, const Options& options) {
   timed(made, [&] {
     std::vector<check::Stage> stages;
     for (const ir::Program& stage : made.stages) stages.push_back({&stage, ir::hash_of(stage)});
-    made.verdict = check::check(made.certificate, stages, made.rules ? &*made.rules : nullptr, true);
+    made.verdict = check::check(made.certificate, stages, made.rules ? &*made.rules : nullptr, true,
+                                options.stop >= Stage::sharded);
   });
   if (options.proof == Proof::required) require_justified(made, options.caution.require_proof);
 }

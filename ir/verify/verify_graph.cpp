@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/text/text_tables.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {
@@ -28,6 +29,8 @@ class GraphVerifier {
       else out_.expect(written_[v], "{} has no writer", name(ValueId(v)));
     }
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) operation(i);
+    for (const Operation& operation : graph_.operations)
+      if (sound_[operation.op.index()] && program_[operation.op].transfer()) transfer(operation);
     for (std::size_t k = 0; k < graph_.splits.size(); ++k) split(graph_.splits[k], k);
   }
 
@@ -121,6 +124,29 @@ class GraphVerifier {
     for (const std::vector<std::int64_t>& set : p.devices)
       out_.expect(!set.empty() && set.front() >= 0 && std::is_sorted(set.begin(), set.end()),
                   "dim {} is placed on no set of devices", p.dim);
+  }
+
+  // What it moves is told by the index space of who reads it.
+  void transfer(const Operation& operation) {
+    for (std::size_t o = 0; o < graph_.operations.size(); ++o) {
+      const Operation& reader = graph_.operations[o];
+      const auto& its = program_[reader.op].dims;
+      const auto& dims = program_[operation.op].dims;
+      if (!sound_[reader.op.index()]) continue;
+      if (std::find(reader.operands.begin(), reader.operands.end(), operation.results[0]) == reader.operands.end())
+        continue;
+      Violations::Scope at(out_, "operation {} ({})", o, own_name(program_[reader.op], reader.names));
+      if (!out_.expect(its.size() == dims.size(), "{} dims, and the transfer of what it reads has {}", its.size(),
+                       dims.size()))
+        continue;
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        auto is = [](const IndexDim& dim) {
+          return fmt::format("{}{}", words::text_of(words::roles, dim.role), dim.keep ? " keep" : "");
+        };
+        out_.expect(is(its[d]) == is(dims[d]) && its[d].level == dims[d].level,
+                    "dim {} is {}, and of the transfer of what it reads {}", its[d].name, is(its[d]), is(dims[d]));
+      }
+    }
   }
 
   void types(const std::vector<ValueId>& values, const std::vector<TensorType>& types, std::string_view what) {

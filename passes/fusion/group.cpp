@@ -7,6 +7,7 @@
 #include <set>
 
 #include "passes/fusion/group_dims.h"
+#include "passes/simplify/placed.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -78,6 +79,7 @@ void Maker::check_members() const {
     if (!its.map() && !its.reduce() && !group)
       decline(fmt::format("{} is neither a map nor a reduction, so that it is only known as a whole", name(k)));
     if (!its.blockings.empty()) decline(name(k) + " is cut into blocks already");
+    if (in_.is_placed(operations_[k])) decline(name(k) + " is placed already, and what it reads is moved for it");
     for (const SplitRequest& split : graph_.splits)
       if (split.operation == operations_[k]) decline(name(k) + " is still to be split");
     for (ValueId v : graph_[operations_[k]].results)
@@ -257,7 +259,8 @@ GroupMaker::GroupMaker(const Program& program, const Graph& graph, const Caution
       graph_(graph),
       caution_(caution),
       uses_(def_use(graph)),
-      is_output_(graph.values.size(), false) {
+      is_output_(graph.values.size(), false),
+      bound_(bound_to_transfers(program, graph)) {
   for (ValueId v : graph.outputs) is_output_[v.index()] = true;
 }
 

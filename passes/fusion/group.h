@@ -46,6 +46,10 @@ class GroupMaker {
   const ir::Program& program() const { return program_; }
   const ir::Graph& graph() const { return graph_; }
   const Caution& caution() const { return caution_; }
+  // Where it runs has been decided, and what is moved for it.
+  bool is_placed(ir::OperationId operation) const {
+    return bound_[operation.index()] || !graph_[operation].placements.empty();
+  }
 
  private:
   const ir::Program& program_;
@@ -53,6 +57,7 @@ class GroupMaker {
   Caution caution_;
   ir::DefUse uses_;
   std::vector<bool> is_output_;
+  std::vector<bool> bound_;  // by operation: to transfers
 };
 
 }  // namespace tap::passes

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "passes/fusion/counter.h"
+#include "passes/simplify/placed.h"
 #include "support/check.h"
 #include "support/plural.h"
 
@@ -208,6 +209,8 @@ class UnrollApplier : PlanApplier {
     if (unroll.steps < 1 || unroll.steps > region->trips.size())
       return problem(fmt::format("`{}` has {}; {} of them cannot be one", unroll.operation,
                                  plural(region->trips.size(), "step"), unroll.steps));
+    if (is_placed(before, region->graph))
+      return problem(fmt::format("the steps of `{}` are placed on devices already", unroll.operation));
     std::size_t each = std::max<std::size_t>(before[region->graph].operations.size(), 1);
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(

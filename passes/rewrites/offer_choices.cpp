@@ -357,7 +357,9 @@ PassResult offer_choices(const Program& program, const PassContext& context) {
   GraphNumbers numbers;
   RuleBook book;
   std::vector<Target> targets;
-  for (std::size_t g = 0; g < program.graphs.size(); ++g) targets.push_back({GraphId(g)});
+  const std::vector<bool> bodies = bodies_of_groups(program);
+  for (std::size_t g = 0; g < program.graphs.size(); ++g)
+    if (!bodies[g]) targets.push_back({GraphId(g)});
   for (int depth = 0; depth < most_nested_choices && !targets.empty(); ++depth) {
     if (depth > 0 && result.program.graphs.size() > most_graphs) break;
     Round round(result.program, context, matcher ? &*matcher : nullptr, numbers, book, result.remarks);

@@ -8,6 +8,7 @@
 #include "ir/text_names.h"
 #include "passes/operator_edit.h"
 #include "passes/rebuild.h"
+#include "passes/simplify/placed.h"
 
 namespace tap::passes {
 
@@ -31,6 +32,7 @@ Surroundings::Surroundings(const Program& program, const Graph& graph)
       uses_(def_use(graph)),
       is_output_(graph.values.size(), false),
       annotated_(annotated_values(graph)),
+      bound_(bound_to_transfers(program, graph)),
       split_(graph.operations.size(), false) {
   for (ValueId v : graph.outputs) is_output_[v.index()] = true;
   for (const SplitRequest& split : graph.splits) split_[split.operation.index()] = true;
@@ -71,6 +73,7 @@ std::string Surroundings::why_not_offered(const Offer& offer) const {
     if (split_[o.index()]) return "a split is asked for of what it replaces";
     if (!program_[graph_[o].op].blockings.empty() || !graph_[o].placements.empty())
       return "what it replaces is cut into blocks already";
+    if (bound_[o.index()]) return "what it replaces has what it reads moved for it";
     for (ValueId v : graph_[o].results) {
       if (!contains(boundary.results, v) && annotated_[v.index()])
         return fmt::format("something is said of `{}`, which it would no longer compute", names_[v.index()]);

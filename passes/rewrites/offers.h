@@ -57,6 +57,7 @@ class Surroundings {
   std::vector<std::string> names_;
   ir::DefUse uses_;
   std::vector<bool> is_output_, annotated_;  // by value
+  std::vector<bool> bound_;                  // by operation: to transfers
   std::vector<bool> split_;                  // by operation
 };
 

@@ -4,6 +4,7 @@
 #include "passes/shardings/moves.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"
+#include "passes/simplify/placed.h"
 
 namespace tap::passes {
 
@@ -21,7 +22,7 @@ void tell_unfollowed(PassResult& result, const std::string& what) {
 
 // `written`: the splits that the program and the plan say.
 Plan plan_of(const Program& program, const Plan& written, const PassContext& context, PassResult& result) {
-  if (!has_shardings(program)) return {};
+  if (!has_shardings(program) || is_placed(program)) return {};  // or they were followed already
   if (has_calls(program)) {
     tell_unfollowed(result, "calls are followed only once the pass `inline_calls` has written them out");
     return {};

@@ -30,6 +30,10 @@ class Planner {
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
         if (auto place = finder.find(program.main, split->operation)) decided_.emplace(place->graph, place->operation);
+    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // what is cut already was decided on, too
+      for (std::size_t o = 0; o < program.graphs[g].operations.size(); ++o)
+        if (!program[program.graphs[g].operations[o].op].blockings.empty())
+          decided_.emplace(GraphId(g), OperationId(o));
   }
 
   ShardedPlan plan() && {

@@ -8,6 +8,7 @@
 #include "passes/rebuild.h"
 #include "passes/simplify/cell_facts.h"
 #include "passes/simplify/compose.h"
+#include "passes/simplify/placed.h"
 #include "support/checked.h"
 
 namespace tap::passes {
@@ -46,6 +47,7 @@ class MapComposer {
         to_(program, id),
         remarks_(remarks),
         uses_(def_use(graph_)),
+        bound_(bound_to_transfers(program, graph_)),
         noted_(annotated_values(graph_)),
         roles_(graph_.operations.size(), Role::open),
         replaced_(graph_.operations.size()),
@@ -101,6 +103,8 @@ class MapComposer {
   }
 
   bool may_go(const Operation& operation, ValueId value, std::string& why) const {
+    why = "what it reads is moved for it";
+    if (bound_[uses_.writers[value.index()][0].index()]) return false;
     why = "something is said of its sharding or its splits";
     return !noted_[value.index()] && operation.operand_shardings.empty() && operation.placements.empty();
   }
@@ -113,6 +117,7 @@ class MapComposer {
     const Operation& operation = graph_[reader];
     const Operator& op = program_[operation.op];
     if (!op.map() && !op.reduce()) return no("is neither a map nor a reduction");
+    if (bound_[reader.index()]) return no("has what it reads moved for it");
     if (!operation.operand_shardings.empty()) return no("says how it wants its operands sharded");
     for (const Access& access : op.reads)
       if (operation.operands[access.tensor] == value &&
@@ -190,6 +195,7 @@ class MapComposer {
   Rebuild to_;
   std::vector<Remark>& remarks_;
   DefUse uses_;
+  std::vector<bool> bound_;                             // by operation
   std::vector<bool> noted_;                             // by value
   std::vector<Role> roles_;                             // by operation
   std::vector<std::vector<ReplacedOperand>> replaced_;  // by operation

@@ -4,6 +4,7 @@
 
 #include "ir/graphs/graph_algorithms.h"
 #include "passes/rebuild.h"
+#include "passes/simplify/placed.h"
 #include "passes/simplify/reduce_once.h"
 
 namespace tap::passes {
@@ -37,6 +38,7 @@ class GraphSimplifier {
         graph_(program[id]),
         to_(program, id),
         uses_(def_use(graph_)),
+        bound_(bound_to_transfers(program, graph_)),
         noted_(annotated_values(graph_)),
         boundary_(graph_.values.size(), false) {
     for (const auto* list : {&graph_.inputs, &graph_.outputs})
@@ -55,7 +57,8 @@ class GraphSimplifier {
       const Operation& operation = graph_[id];
       const Operator& op = program_[operation.op];
       if (copies_every_cell(op) && forward(id)) continue;
-      auto map = asked_to_split(id) ? std::nullopt : reduced_once(program_, op);
+      auto map = asked_to_split(id) || bound_[i] || !operation.placements.empty() ? std::nullopt
+                                                                                  : reduced_once(program_, op);
       if (map) {
         Operation changed = operation;
         if (map->operands.empty()) changed.operands.clear(), changed.operand_shardings.clear();
@@ -76,7 +79,7 @@ class GraphSimplifier {
     const Operation& operation = graph_[id];
     ValueId x = to_.now(operation.operands[0]), y = operation.results[0];
     bool said = noted_[y.index()] || noted_[x.index()] || !operation.operand_shardings.empty() ||
-                !operation.placements.empty();
+                !operation.placements.empty() || bound_[id.index()];
     if (said || uses_.writers[y.index()].size() != 1 || (boundary_[y.index()] && boundary_[x.index()])) return false;
     to_.forward(y, x);
     to_.claim_copy(id);
@@ -91,6 +94,7 @@ class GraphSimplifier {
   const Graph& graph_;
   Rebuild to_;
   DefUse uses_;
+  std::vector<bool> bound_;             // by operation
   std::vector<bool> noted_, boundary_;  // by value
 };
 

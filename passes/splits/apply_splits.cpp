@@ -8,6 +8,7 @@
 #include "ir/text/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/plan_problem.h"
+#include "passes/simplify/placed.h"
 #include "passes/splits/cut.h"
 #include "passes/splits/cut_scan.h"
 #include "passes/splits/place_on_devices.h"
@@ -180,6 +181,9 @@ class SplitApplier {
     if (is_inside_of_a_group(program(), place.graph))
       return refuse(p, {0, "`" + split.operation + "` is inside of a group, which is cut as one operation",
                         PlanPart::operation, split.operation});
+    if (bound_to_transfers(program(), program()[place.graph])[place.operation.index()])
+      return refuse(p, {0, "`" + split.operation + "` is cut and placed already, and what it reads is moved for it",
+                        PlanPart::operation});
     if (split.all_at) {
       if (auto problem = why_not_on_devices(program(), place, {}, split)) return refuse(p, std::move(*problem));
       return whole_operation;

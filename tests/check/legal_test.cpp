@@ -61,6 +61,65 @@ TEST(LegalSource, GuardsCount) {
             "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
 }
 
+// x is read where the last of these cells says so, which are numbered from 5 on: 0 is i, 2 is 8, 3 is 8 - i and 4 is 3.
+std::string guarded(const std::vector<std::string>& condition, const std::string& read) {
+  std::vector<std::string> all = {"index i64 0", "neg i64 (0)", "constant i64 8", "add i64 (1, 2)", "constant i64 3"};
+  all.insert(all.end(), condition.begin(), condition.end());
+  const std::string last = std::to_string(all.size() - 1), own = std::to_string(all.size());
+  all.insert(all.end(), {"read i64 0", "select i64 (" + last + ", " + own + ", 4)"});
+  std::string cells;
+  for (std::size_t k = 0; k < all.size(); ++k) cells += "  cell " + std::to_string(k) + " = " + all[k] + "\n";
+  return told("[8]", {map(i, read, "i", "[8]", cells, std::to_string(all.size() - 1))});
+}
+
+TEST(LegalSource, GuardsOfAllForms) {
+  struct Case {
+    std::vector<std::string> condition;
+    const char *inside, *outside;
+    int at;
+  };
+  for (const auto& [condition, inside, outside, at] : std::vector<Case>{
+           {{"less_equal bool (4, 3)"}, "i + 2", "i + 3", 8},  // 3 <= 8 - i
+           {{"less bool (4, 3)"}, "i + 3", "i + 4", 8},
+           {{"less_equal bool (3, 4)", "logical_not bool (5)"}, "i + 3", "i + 4", 8},
+           {{"equal bool (0, 4)"}, "2*i + 1", "2*i + 2", 8},
+           {{"not_equal bool (0, 4)", "logical_not bool (5)"}, "2*i - 6", "2*i - 7", -1},
+           {{"less bool (0, 4)", "less bool (4, 3)", "logical_and bool (5, 6)"}, "i + 5", "i + 6", 8},
+           {{"less bool (0, 4)", "less bool (4, 0)", "logical_or bool (5, 6)", "logical_not bool (7)"},
+            "2*i + 1",
+            "2*i + 2",
+            8},
+           {{"less_equal bool (0, 4)", "not_equal bool (0, 4)", "logical_and bool (5, 6)"}, "i + 5", "i + 6", 8},
+           {{"less bool (0, 4)", "equal bool (0, 4)", "logical_or bool (5, 6)"}, "i + 4", "i + 5", 8},
+           {{"less bool (0, 4)", "less bool (0, 2)", "constant bool false", "select bool (5, 6, 7)"},
+            "i + 5",
+            "i + 6",
+            8},
+       }) {
+    EXPECT_EQ(guarded(condition, inside), "") << condition.back();
+    EXPECT_EQ(guarded(condition, outside),
+              "refused: read 0 of `f` leaves its tensor on axis 0: it is at " + std::to_string(at) + " there")
+        << condition.back();
+  }
+  // What wraps says nothing.
+  const std::vector<std::string> wraps = {"constant i64 4611686018427387904", "mul i64 (5, 0)", "less bool (6, 4)"};
+  EXPECT_EQ(guarded(wraps, "i"), "");
+  EXPECT_EQ(guarded(wraps, "i + 1"), "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
+}
+
+// A fill is read where what it stands for lies outside, and only there.
+TEST(LegalSource, FillsOutsideOnly) {
+  auto filled = [](const std::string& fill) {
+    return told("[16]", {"  dim i 0..16 parallel\n  operand i64[8]\n  result i64[16]\n  cell 0 = read i64 0\n"
+                         "  cell 1 = read i64 1\n  read 0 at [i] shape [1] else 1\n  read 0 at [" +
+                         fill + "] shape [1]\n  write 0 at [i] shape [1]\n  map (0)\n"});
+  };
+  EXPECT_EQ(filled("i - 8"), "");
+  EXPECT_EQ(filled("-i + 15"), "");
+  EXPECT_EQ(filled("i - 9"), "refused: read 1 of `f` leaves its tensor on axis 0: it is at -1 there");
+  EXPECT_EQ(filled("i - 7"), "refused: read 1 of `f` leaves its tensor on axis 0: it is at 8 there");
+}
+
 TEST(LegalSource, WritesOnce) {
   const std::string half = "  dim i 0..4 parallel\n";
   EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 4")}), "");

@@ -105,6 +105,25 @@ TEST(StageMutation, TasksOfBlockGraphs) {
   EXPECT_GE(counts.refused, 400u);
 }
 
+// A group runs as one application, and what is in it is listed, too: no task of that list may be missing either.
+TEST(StageMutation, TasksInsideOfGroups) {
+  backend::Jit jit;
+  std::size_t refused = 0;
+  for (const StageCase& c : stage_cases(jit))
+    for (const ir::Operator& op : c.blocks.program.operators) {
+      if (!op.region() || op.region()->kind != ir::RegionKind::group) continue;
+      const std::size_t body = op.region()->graph.index();
+      for (std::size_t t = 0; t < c.blocks.graphs[body].tasks.size(); ++t, ++refused) {
+        ir::BlockProgram changed = c.blocks;
+        auto& tasks = changed.graphs[body].tasks;
+        tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(t));
+        const std::string why = obligation_of(check::test::refusal_of(changed));
+        EXPECT_TRUE(why == "expansion" || why == "held") << c.name << ", task " << t << ": " << why;
+      }
+    }
+  EXPECT_GE(refused, 2u);
+}
+
 TEST(StageMutation, TasksOfSchedules) {
   backend::Jit jit;
   std::vector<StageCase> cases = stage_cases(jit);

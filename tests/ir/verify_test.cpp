@@ -2,6 +2,7 @@
 #include "ir/verify/verify.h"
 
 #include <functional>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,25 @@ void iterate(Program& p, Range trips, std::uint32_t level, Range counter) {
   loop.operands = loop.results = {type};
   loop.body = RegionBody{RegionKind::iterate, GraphId(1), trips};
   relu(p) = loop;
+}
+
+// What the relu reads is moved for it: cells of its own dims, to where they are.
+Operator& moved(Program& p) {
+  Operator copy = relu(p);
+  copy.name = "transfer";
+  copy.exprs = CellExprs();
+  copy.writes = copy.reads;
+  copy.results = copy.operands;
+  copy.body = TransferBody{};
+  p.operators.push_back(std::move(copy));
+  Graph& g = graph(p);
+  Operation& reader = g.operations[1];
+  Value value = g[reader.operands[0]];
+  value.name += ".moved";
+  g.values.push_back(value);
+  const ValueId now(g.values.size() - 1), was = std::exchange(reader.operands[0], now);
+  g.operations.insert(g.operations.begin() + 1, {OperatorId(p.operators.size() - 1), {was}, {now}, {}});
+  return p.operators.back();
 }
 
 // The relu alone as a group over its dims.
@@ -236,6 +256,22 @@ const Breakage breakages[] = {
      [](Program& p) {
        graph(p).splits = {{OperationId(0), ValueId(2), 0, "", {{0, 2}, {0, 2}}}};
      }},
+    {"dim i is parallel, and of the transfer of what it reads reduce",
+     [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
+    {"dim i is parallel, and of the transfer of what it reads parallel keep",
+     [](Program& p) { moved(p).dims[0].keep = true; }},
+    {"dim i is parallel, and of the transfer of what it reads counter",
+     [](Program& p) { moved(p).dims[0].role = DimRole::counter; }},
+    {"2 dims, and the transfer of what it reads has 3",
+     [](Program& p) {
+       Operator& transfer = moved(p);
+       transfer.dims.push_back({"q", {0, 2}, DimRole::parallel});
+       for (auto* list : {&transfer.reads, &transfer.writes})
+         for (Access& access : *list) {
+           access.projection.start.inputs = 3;
+           for (AffineExpr& row : access.projection.start.rows) row.coefficients.push_back(0);
+         }
+     }},
     {"there is no dim q",
      [](Program& p) {
        graph(p).splits = {{OperationId(0), {}, 0, "q", {{0, 8}}}};
@@ -252,6 +288,9 @@ TEST(Verify, AGoodProgramPasses) {
   Program grouped = samples::matmul_relu();
   group(grouped);
   EXPECT_EQ(verify(grouped), std::vector<std::string>());
+  Program with_transfer = samples::matmul_relu();
+  moved(with_transfer);
+  EXPECT_EQ(verify(with_transfer), std::vector<std::string>());
   Program p = samples::matmul_relu();
   iterate(p, {0, 5}, 0, {0, 5});
   p.meshes = {{"pod", {{"data", 4}}, {3, 1, 2, 0}}};

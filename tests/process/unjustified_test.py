@@ -89,14 +89,19 @@ class UnjustifiedTest(TapcTest):
                     self.assertFalse((self.folder / "made").exists())
 
     def test_a_stage_from_outside(self):
-        """The text of a stage may be wrong itself: it is refused with exit code 5, also by run."""
+        """The text of a stage was looked at when it was read, so that a step from it is a fault of tapc like any other."""
         result = self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded", "-o", "p.ir")
         self.assertEqual(result.returncode, 0, result.told)
-        for command in (["verify", "p.ir"], ["run", "p.ir", *INPUTS]):
+        for command in (["verify", "p.ir"], ["run", "p.ir", *INPUTS, "--require-proof"]):
             result = self.faulty("expand", *command)
-            self.assertEqual(result.returncode, 5, result.told)
+            self.assertEqual(result.returncode, 70, result.told)
             self.assertIn("error[T1401]", result.told)
-            self.assertNotIn("internal error", result.told)
+            self.assertIn("reproducer written to", result.told)
+        wanted = self.tapc("run", "p.ir", *INPUTS)
+        self.assertEqual(wanted.returncode, 0, wanted.told)
+        result = self.faulty("expand", "run", "p.ir", *INPUTS)
+        self.assertEqual((result.returncode, result.stdout), (0, wanted.stdout), result.told)
+        self.assertIn("warning[T1403]", result.told)
 
 
 if __name__ == "__main__":

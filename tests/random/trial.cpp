@@ -16,6 +16,7 @@
 #include "compiler/frontend/proofs/laws_memory.h"
 #include "compiler/frontend/syntax/parse.h"
 #include "ir/interpret/interpret_blocks.h"
+#include "ir/text.h"
 #include "ir/verify/verify.h"
 #include "passes/pass_manager.h"
 #include "passes/shardings/plan_shardings.h"
@@ -156,7 +157,33 @@ class Evaluation {
     if (!agree(interpret(blocks, inputs_).outputs, "the devices")) return;
     note_plan(sharded, blocks);
     natively(std::move(blocks), sharded);
+    if (trial_.failure.empty() && choose_(4) == 3) taken_back(certified.stages);
   }
+
+  // The text of a stage, as `tapc` reads it: with a plan of its own or without.
+  void taken_back(const std::vector<Program>& stages) {
+    const std::size_t number = choose_(static_cast<std::uint32_t>(stages.size()));
+    const std::string what = fmt::format("the text of stage {}", number);
+    auto parsed = parse_program(print(stages[number]));
+    if (!std::holds_alternative<Program>(parsed)) return fail(what + " cannot be read");
+    Program program = std::get<Program>(std::move(parsed));
+    if (program != stages[number]) return fail(what + " is that of another program");
+    check::Verdict verdict;
+    check::check_source(program, true, verdict);
+    if (std::string why = check::test::first_refusal(verdict); !why.empty()) return fail(what + " is refused: " + why);
+    note("stage texts");
+    passes::PassContext context;
+    context.no_distribute = trial_.source.special;
+    try {
+      driver::Certified certified = driver::certify(std::move(program), {}, context, choose_(4) == 3);
+      if (std::string why = check::test::first_refusal(certified.verdict); !why.empty())
+        return fail(what + " is refused on its way: " + why);
+      BlockProgram blocks = passes::expand(certified.stages.back());
+      if (std::string why = check::test::refusal_of(blocks); !why.empty()) return fail(what + " is refused: " + why);
+      agree(interpret(blocks, inputs_).outputs, what);
+    } catch (const Failure& failure) { fail(what + " fails: " + failure.diagnostic.message); }
+  }
+  void fail(std::string why) { trial_.failure = std::move(why); }
 
   // A choice may be another order of factors, or a sum of products for a product of sums: both assume finite numbers.
   bool has_floats() const {
@@ -254,6 +281,7 @@ const std::vector<PlanFeature>& plan_features() {
       {"groups that stream", 1},
       {"written apart", 1},
       {"repetitions unrolled", 1},
+      {"stage texts", 5},
       {"strict", 5},
       {"defaults", 5},
       {"native, one thread", 10},

@@ -1,0 +1,17 @@
+// What the text of a stage says that came behind the passes: operations have devices already, and transfers bring them what they read.
+//
+//   H.moved = transfer(H), I = f(H.moved) over data        the boxes that are moved are those of I's own index dims
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tap::passes {
+
+// Whether any operation has devices, or anything is moved: whatever shardings ask for has been decided.
+bool is_placed(const ir::Program& program);
+bool is_placed(const ir::Program& program, ir::GraphId graph);
+
+// By operation: whether it is a transfer or reads what one brings. Its dims and what it reads must stay as they are.
+std::vector<bool> bound_to_transfers(const ir::Program& program, const ir::Graph& graph);
+
+}  // namespace tap::passes
