@@ -10,7 +10,7 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/unjustified_step.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 #include "support/phase.h"
 
 namespace tap::driver {

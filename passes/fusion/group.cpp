@@ -7,7 +7,7 @@
 #include <set>
 
 #include "passes/fusion/group_dims.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 #include "support/check.h"
 
 namespace tap::passes {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "passes/fusion/counter.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 #include "support/check.h"
 #include "support/plural.h"
 

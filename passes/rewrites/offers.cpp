@@ -8,7 +8,7 @@
 #include "ir/text_names.h"
 #include "passes/operator_edit.h"
 #include "passes/rebuild.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 
 namespace tap::passes {
 

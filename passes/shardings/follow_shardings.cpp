@@ -4,7 +4,7 @@
 #include "passes/shardings/moves.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 
 namespace tap::passes {
 

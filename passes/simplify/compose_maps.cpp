@@ -8,7 +8,7 @@
 #include "passes/rebuild.h"
 #include "passes/simplify/cell_facts.h"
 #include "passes/simplify/compose.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 #include "support/checked.h"
 
 namespace tap::passes {

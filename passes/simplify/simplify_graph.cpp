@@ -4,7 +4,7 @@
 
 #include "ir/graphs/graph_algorithms.h"
 #include "passes/rebuild.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 #include "passes/simplify/reduce_once.h"
 
 namespace tap::passes {

@@ -8,7 +8,7 @@
 #include "ir/text/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/plan_problem.h"
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 #include "passes/splits/cut.h"
 #include "passes/splits/cut_scan.h"
 #include "passes/splits/place_on_devices.h"

@@ -1,4 +1,4 @@
-#include "passes/simplify/placed.h"
+#include "passes/placed.h"
 
 #include <algorithm>
 
