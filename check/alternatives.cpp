@@ -4,6 +4,7 @@
 // so that whoever picks it says so:
 //
 //   product in the order ((A B) C): …, by a * (b + c) = a * b + a * c, assuming that values are finite
+//       and the sign of a zero does not matter
 #include <algorithm>
 
 #include "check/justify.h"

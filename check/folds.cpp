@@ -141,7 +141,7 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   }
   match.is(wanted);
   if (std::ranges::any_of(fold.monoid.components, [](const auto& c) { return is_float(c.type); }))
-    context_.assumed.emplace_back(obligation, "values are finite");
+    context_.assumed.emplace_back(obligation, distributing_floats);
   laws(fold.monoid, *fold.reduced.begin() < j.dim, true);
   return {obligation, {j.of}};
 }

@@ -10,6 +10,9 @@ namespace tap::check {
 
 // What was assumed, and of which obligation.
 using Assumptions = std::vector<std::pair<Obligation, std::string>>;
+// Of a product or a fold that is computed by a * (b + c) = a * b + a * c: 0 * inf is NaN, and -1 * (1 - 1) is -0, where
+// -1 * 1 + -1 * -1 is 0.
+inline constexpr const char* distributing_floats = "values are finite and the sign of a zero does not matter";
 
 // The graphs that are claimed to compute the same, of one step; and what was assumed on the way. Where nothing is claimed of
 // two graphs, the claim is that each operation was copied; it is checked like any other.

@@ -215,7 +215,7 @@ Justify::Result Justify::justify(const ir::ProductOf& j) {
   product.is_all(ir::OperationId(static_cast<std::size_t>(side_.operation - first)));
   require(side_.results == before.results, "it writes another value than the product");
   if (before.op->reduce()) laws((*before.program)[before.op->reduce()->monoid], true);
-  if (!product.exact()) context_.assumed.emplace_back(obligation, "values are finite");
+  if (!product.exact()) context_.assumed.emplace_back(obligation, distributing_floats);
   return {obligation, {j.of}};
 }
 

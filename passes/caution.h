@@ -20,7 +20,7 @@ inline Caution caution_of(const PassContext& context) { return {context.strict_f
 std::string why_not_in_parts(const ir::Program& program, const ir::Operator& reduction, const Caution& caution);
 
 // What stands at the end of an alternative's name: what it rests on, as the checker wants it said. Empty if on nothing.
-//   , assuming that the laws of `online` hold and values are finite
+//   , assuming that the laws of `online` hold and values are finite and the sign of a zero does not matter
 std::string assumptions(const std::string& monoid, std::initializer_list<ir::Law> laws, bool finite);
 
 }  // namespace tap::passes

@@ -8,6 +8,7 @@
 #include "backend/loops/cell_places.h"
 #include "backend/lower/lower_group.h"
 #include "backend/lower/lowering.h"
+#include "ir/rounding.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -268,7 +269,10 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   goes_on_ = goes_on;
   declare_loads();
   if (op_.reduce()) {
-    if (auto scan = native_scan(op_)) return scan_body(*scan);
+    // From the right, each cell adds to what stands behind it: not what is written, where that rounds.
+    auto scan = native_scan(op_);
+    bool as_written = exact_arithmetic && rounds(program_[op_.reduce()->monoid]);
+    if (scan && (scan->at_the_right || !as_written)) return scan_body(*scan);
     if (auto scatter = native_scatter(program_, op_)) return scatter_body(*scatter);
   }
   std::vector<CellId> roots;

@@ -139,20 +139,20 @@ TEST(Laws, WelfordForCountsAlone) {
   for (int guard : {0, 1}) {
     MonoidBuilder m({f32, f32, f32});
     welford(m, guard);
-    expect_laws(check(m), Law::assumed, Law::assumed, guard == 0 ? Law::proved : Law::assumed);
+    expect_laws(check(m), Law::assumed, Law::assumed, Law::assumed);
   }
 }
 
 TEST(Laws, WelfordForAllNumbers) {  // as in the library
   MonoidBuilder m({f32, f32, f32});
-  Cell zero = m.f(0), n = m.a(0) + m.b(0), d = m.b(1) - m.a(1);
+  Cell zero = m.f(0), n = m.a(0) + m.b(0), d = m.b(1) - m.a(1), w = m.b(0) / n;
   Cell has_a = m.a(0) > zero, has_b = m.b(0) > zero;
   m.identity({zero, zero, zero});
   auto guarded = [&](Cell value, std::uint32_t k, Cell sum) {
     return choose(both(has_a, has_b), value, choose(has_a, m.a(k), choose(has_b, m.b(k), sum)));
   };
-  m.combine({guarded(n, 0, n), guarded(m.a(1) + d * m.b(0) / n, 1, m.a(1) + m.b(1)),
-             guarded(m.a(2) + m.b(2) + d * d * m.a(0) * m.b(0) / n, 2, m.a(2) + m.b(2))});
+  m.combine({guarded(n, 0, n), guarded(m.a(1) + d * w, 1, m.a(1) + m.b(1)),
+             guarded(m.a(2) + m.b(2) + d * (d * (m.a(0) * w)), 2, m.a(2) + m.b(2))});
   expect_proved(check(m));
 }
 
@@ -268,7 +268,8 @@ TEST(Laws, LengthsAddBySquares) {  // hypot: over all reals 0 is no identity, fo
   m.combine({function(CellOp::sqrt, m.a(0) * m.a(0) + m.b(0) * m.b(0))});
   LawVerdict v = check(m);
   expect_broken(v, "identity");
-  EXPECT_EQ(v.laws.associative, Law::proved);
+  EXPECT_EQ(v.laws.associative, Law::assumed);  // the squares may overflow where the length does not
+  EXPECT_EQ(v.laws.commutative, Law::proved);
 }
 
 TEST(Laws, TheFirstThatIsThere) {  // of (false, 5) before nothing, (false, 0) is left
@@ -359,7 +360,7 @@ TEST(Laws, WithoutStepsForAProofALawIsAssumed) {  // C03
   m.identity({m.f(1)});
   m.combine({m.a(0) * m.b(0)});
   LawVerdict v = check(m, {}, {0, 1000});
-  expect_laws(v, Law::proved, Law::assumed, Law::assumed);
+  expect_laws(v, Law::proved, Law::assumed, Law::proved);
   EXPECT_EQ(v.assumed.at(0).why, "it takes more steps than a proof may");
 }
 

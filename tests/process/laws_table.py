@@ -6,7 +6,11 @@ commutative: p proved, a assumed, n broken (of commutativity: not commutative).
 import numpy as np
 
 INF = np.inf
-F = np.float64
+
+
+def F(x):
+    """f64, or wider where the states are: to see what is computed without overflow."""
+    return x if isinstance(x, np.longdouble) else np.float64(x)
 
 
 def exp(x): return np.exp(F(x))
@@ -71,9 +75,23 @@ def mean_by_parts(a, b):
     return a if b[0] == 0 else (a[0] + b[0], div(a[0] * a[1] + b[0] * b[1], a[0] + b[0]))
 
 
+def welford_in_range(a, b):
+    n, d = a[0] + b[0], b[1] - a[1]
+    if a[0] > 0 and b[0] > 0:
+        w = div(b[0], n)
+        return n, a[1] + d * w, a[2] + b[2] + d * (d * (a[0] * w))
+    return a if a[0] > 0 else b if b[0] > 0 else (n, a[1] + b[1], a[2] + b[2])
+
+
 def parallel(a, b):
     if a[0] > 0 and b[0] > 0:
         return (div(a[0] * b[0], a[0] + b[0]),)
+    return (a[0] if a[0] > 0 else b[0] if b[0] > 0 else min(a[0], b[0]),)
+
+
+def parallel_in_range(a, b):
+    if a[0] > 0 and b[0] > 0:
+        return (a[0] * div(b[0], a[0] + b[0]),)
     return (a[0] if a[0] > 0 else b[0] if b[0] > 0 else min(a[0], b[0]),)
 
 
@@ -133,12 +151,12 @@ ROWS = [
     ("lse_less_one", F1, "0", "log(exp(a.v) + exp(b.v) - 1)", lambda a, b: (log(exp(a[0]) + exp(b[0]) - 1),), "ana"),
     ("lse_expm1", F1, "0", "log1p(expm1(a.v) + expm1(b.v))",
      lambda a, b: (np.log1p(np.expm1(a[0]) + np.expm1(b[0])),), "ana"),
-    ("lse_plain", F1, "-inf", LOG_EXP, lambda a, b: (log(exp(a[0]) + exp(b[0])),), "aaa"),
+    ("lse_plain", F1, "-inf", LOG_EXP, lambda a, b: (log(exp(a[0]) + exp(b[0])),), "aap"),
     ("lse_guarded", F1, "-inf",
      "let m = max(a.v, b.v) in if m == -inf then m else m + log(exp(a.v - m) + exp(b.v - m))", guarded_lse, "ppp"),
     ("lse_one_sided", F1, "-inf", "let m = max(a.v, b.v) in m + log(exp(a.v - m) + exp(b.v - m))",
      lambda a, b: (max(a[0], b[0]) + log(exp(a[0] - max(a[0], b[0])) + exp(b[0] - max(a[0], b[0]))),), "nnp"),
-    ("sum_by_product", F1, "0", "log(exp(a.v) * exp(b.v))", lambda a, b: (log(exp(a[0]) * exp(b[0])),), "aaa"),
+    ("sum_by_product", F1, "0", "log(exp(a.v) * exp(b.v))", lambda a, b: (log(exp(a[0]) * exp(b[0])),), "aap"),
     ("product_by_sum", F1, "1", "if a.v > 0 and b.v > 0 then exp(log(a.v) + log(b.v)) else a.v * b.v",
      lambda a, b: (exp(log(a[0]) + log(b[0])) if a[0] > 0 and b[0] > 0 else a[0] * b[0],), "aaa"),
     ("online", "m: f64, s: f64, o: f64", "(-inf, 0, 0)",
@@ -152,9 +170,9 @@ ROWS = [
     ("vanishing", F1, "0", "let m = max(a.v, b.v) in if m - a.v - b.v > 0 then a.v + b.v else log(exp(a.v + b.v))",
      lambda a, b: (a[0] + b[0] if max(a[0], b[0]) - a[0] - b[0] > 0 else log(exp(a[0] + b[0])),), "aaa"),
     ("underflowing", F1, "0", "if a.v + b.v > 0 then a.v + b.v else log(exp(a.v + b.v))",
-     lambda a, b: (a[0] + b[0] if a[0] + b[0] > 0 else log(exp(a[0] + b[0])),), "aaa"),
+     lambda a, b: (a[0] + b[0] if a[0] + b[0] > 0 else log(exp(a[0] + b[0])),), "aap"),
     # roots, powers, functions with a domain
-    ("length", F1, "0", "sqrt(a.v * a.v + b.v * b.v)", lambda a, b: (sqrt(a[0] * a[0] + b[0] * b[0]),), "npp"),
+    ("length", F1, "0", "sqrt(a.v * a.v + b.v * b.v)", lambda a, b: (sqrt(a[0] * a[0] + b[0] * b[0]),), "nap"),
     ("length_by_powers", F1, "0", "pow(pow(a.v, 2) + pow(b.v, 2), 0.5)",
      lambda a, b: (sqrt(a[0] * a[0] + b[0] * b[0]),), "naa"),
     ("roots", F1, "0", "let r = sqrt(a.v) + sqrt(b.v) in r * r",
@@ -170,23 +188,30 @@ ROWS = [
      lambda a, b: (a[0] if np.tanh(a[0]) > np.tanh(b[0]) else b[0],), "npa"),
     ("powers", F1, "1", "pow(a.v, b.v)", lambda a, b: (np.power(F(a[0]), F(b[0])),), "nnn"),
     ("cubes", F1, "0", "if pow(a.v, 3) > pow(b.v, 3) then a.v else b.v",
-     lambda a, b: (a[0] if F(a[0]) ** 3 > F(b[0]) ** 3 else b[0],), "npp"),
+     lambda a, b: (a[0] if F(a[0]) ** 3 > F(b[0]) ** 3 else b[0],), "naa"),
     ("floors", F1, "0", "floor(a.v) + b.v", lambda a, b: (np.floor(a[0]) + b[0],), "npn"),
     ("remainders", F1, "0", "(a.v + b.v) % 2", lambda a, b: ((a[0] + b[0]) % 2,), "nap"),
     ("by_nan", F1, "-1", "if isnan(sqrt(a.v)) then b.v else a.v",
      lambda a, b: (b[0] if np.isnan(sqrt(a[0])) else a[0],), "npn"),
     # divisions
-    ("harmonic", F1, "inf", "1 / (1 / a.v + 1 / b.v)", lambda a, b: (div(1, div(1, a[0]) + div(1, b[0])),), "aaa"),
+    ("harmonic", F1, "inf", "1 / (1 / a.v + 1 / b.v)", lambda a, b: (div(1, div(1, a[0]) + div(1, b[0])),), "aap"),
     ("velocities", F1, "0", "(a.v + b.v) / (1 + a.v * b.v)",
-     lambda a, b: (div(a[0] + b[0], 1 + a[0] * b[0]),), "paa"),
+     lambda a, b: (div(a[0] + b[0], 1 + a[0] * b[0]),), "pap"),
     ("parallel", F1, "0",
      "if a.v > 0 and b.v > 0 then a.v * b.v / (a.v + b.v) else if a.v > 0 then a.v else if b.v > 0 then b.v"
-     " else min(a.v, b.v)", parallel, "ppp"),
+     " else min(a.v, b.v)", parallel, "paa"),
+    ("parallel_in_range", F1, "0",
+     "if a.v > 0 and b.v > 0 then a.v * (b.v / (a.v + b.v)) else if a.v > 0 then a.v else if b.v > 0 then b.v"
+     " else min(a.v, b.v)", parallel_in_range, "ppp"),
     ("ratio", F1, "1", "a.v / b.v", lambda a, b: (div(a[0], b[0]),), "nnn"),
     ("welford", "n: f64, mean: f64, m2: f64", "(0, 0, 0)",
      "let n = a.n + b.n, d = b.mean - a.mean in if a.n > 0 and b.n > 0"
      " then (n, a.mean + d * b.n / n, a.m2 + b.m2 + d * d * a.n * b.n / n)"
-     " else if a.n > 0 then a else if b.n > 0 then b else (n, a.mean + b.mean, a.m2 + b.m2)", welford, "ppp"),
+     " else if a.n > 0 then a else if b.n > 0 then b else (n, a.mean + b.mean, a.m2 + b.m2)", welford, "paa"),
+    ("welford_in_range", "n: f64, mean: f64, m2: f64", "(0, 0, 0)",
+     "let n = a.n + b.n, d = b.mean - a.mean, w = b.n / n in if a.n > 0 and b.n > 0"
+     " then (n, a.mean + d * w, a.m2 + b.m2 + d * (d * (a.n * w)))"
+     " else if a.n > 0 then a else if b.n > 0 then b else (n, a.mean + b.mean, a.m2 + b.m2)", welford_in_range, "ppp"),
     ("mean", "n: f64, m: f64", "(0, 0)",
      "let n = a.n + b.n in (n, if n == 0 then 0 else (a.n * a.m + b.n * b.m) / n)", mean, "aap"),
     ("mean_by_parts", "n: f64, m: f64", "(0, 0)",
@@ -194,6 +219,22 @@ ROWS = [
      mean_by_parts, "aaa"),
     ("unguarded_mean", "n: f64, m: f64", "(0, 0)", "(a.n + b.n, (a.n * a.m + b.n * b.m) / (a.n + b.n))",
      lambda a, b: (a[0] + b[0], div(a[0] * a[1] + b[0] * b[1], a[0] + b[0])), "nna"),
+    # what leaves the range of floats though states and results do not
+    ("cubes_cancel", F1, "0", "a.v + b.v + (a.v * a.v * a.v - a.v * a.v * a.v) * 1000000",
+     lambda a, b: (a[0] + b[0] + (a[0] * a[0] * a[0] - a[0] * a[0] * a[0]) * 1000000,), "aaa"),
+    ("multiples_cancel", F1, "0", "a.v + b.v + (1e18 * a.v - 1e18 * a.v)",
+     lambda a, b: (a[0] + b[0] + (1e18 * a[0] - 1e18 * a[0]),), "aaa"),
+    ("states_cancel", F1, "0", "a.v + b.v + (a.v - a.v) + 4 * (b.v - b.v)",
+     lambda a, b: (a[0] + b[0] + (a[0] - a[0]) + 4 * (b[0] - b[0]),), "ppp"),
+    ("factors_cancel", F1, "1", "if a.v == 0 or b.v == 0 then 0 else a.v * b.v * b.v / b.v",
+     lambda a, b: (0 if a[0] == 0 or b[0] == 0 else div(a[0] * b[0] * b[0], b[0]),), "aaa"),
+    ("times_zero", F1, "0", "a.v + b.v + 0 * (a.v * b.v)", lambda a, b: (a[0] + b[0] + 0 * (a[0] * b[0]),), "pap"),
+    ("squares_compared", F1, "0", "if a.v * a.v == b.v * b.v + 1 - 1 then a.v + b.v else a.v + b.v + 0 * (a.v * a.v)",
+     lambda a, b: (a[0] + b[0] if a[0] * a[0] == b[0] * b[0] + 1 - 1 else a[0] + b[0] + 0 * (a[0] * a[0]),), "aaa"),
+    ("no_number_if_large", F1, "0", "if isinf(a.v * b.v * 1e10) then 0 else a.v + b.v",
+     lambda a, b: (0 if np.isinf(F(a[0]) * b[0] * 1e10) else a[0] + b[0],), "pap"),
+    ("longest_by_squares", F1, "0", "sqrt(max(a.v * a.v, b.v * b.v))",
+     lambda a, b: (sqrt(max(a[0] * a[0], b[0] * b[0])),), "nap"),
     # integers
     ("plus_i8", "v: i8", "0", "a.v + b.v", lambda a, b: (w8(a[0] + b[0]),), "ppp"),
     ("times_u8", "v: u8", "1", "a.v * b.v", lambda a, b: (u8(a[0] * b[0]),), "ppp"),
@@ -223,7 +264,7 @@ ROWS = [
     ("differs", "t: bool", "false", "a.t != b.t", lambda a, b: (a[0] != b[0],), "ppp"),
     ("by_whole", F1, "0", "f64(i32(a.v)) + b.v", lambda a, b: (F(np.trunc(a[0])) + b[0],), "nnn"),
     ("by_half", "v: f32", "0", "f32(f16(a.v + b.v))",
-     lambda a, b: (F(np.float16(a[0] + b[0])),), "aaa"),
+     lambda a, b: (F(np.float16(a[0] + b[0])),), "aap"),
     ("count_in_i8", "n: i8", "0", "i8(i32(a.n) + i32(b.n))", lambda a, b: (w8(a[0] + b[0]),), "ppp"),
 ]
 # Of a fold: (name, components, identity, combine, fold, the letter of its law)
@@ -236,5 +277,7 @@ FOLDS = [
      " in (m, a.s * p + b.s * q)",
      "fold[j] (t, w) = let m = max[j] t[j], e[j] = if t[j] == m then 1 else exp(t[j] - m) in (m, sum[j] e[j] * w[j])",
      "p"),
+    ("cubes_that_cancel", F1, "0", "a.v + b.v", "fold[j] (v) = sum[j] (v[j] + (v[j] * v[j] * v[j] - v[j] * v[j] * v[j]))",
+     "a"),
     ("by_logs", F1, "1", "a.v * b.v", "fold[j] (v) = exp(sum[j] log(v[j]))", "n"),
 ]

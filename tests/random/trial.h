@@ -31,8 +31,10 @@ Trial attempt(const std::vector<std::uint8_t>& bytes, bool native = true);
 std::vector<std::uint8_t> reduced(std::vector<std::uint8_t> bytes);
 std::vector<std::uint8_t> bytes_of(std::uint64_t seed);
 
-// Empty, or which result differs, where, and both values. The last `rounded` results may differ in their last digits.
-std::string difference(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, std::size_t rounded);
+// Empty, or which result differs, where, and both values. The last `rounded` results may differ in their last digits, and
+// zeros in their sign, where a step has said that it assumes that this does not matter.
+std::string difference(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, std::size_t rounded,
+                       bool signs_of_zeros = true);
 
 // The program's results by the oracle. Throws oracle::Stop and oracle::Fault.
 std::vector<Tensor> by_the_oracle(const std::string& text, const std::vector<Tensor>& inputs);

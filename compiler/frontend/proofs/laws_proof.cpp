@@ -8,19 +8,6 @@
 namespace tap {
 namespace {
 
-// Integers that are only added, subtracted and multiplied, and never looked at, may be whole numbers: what holds of those
-// holds of their remainders.
-IntegerModel integer_model(const ir::Monoid& monoid) {
-  bool is_ring = !any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {
-    bool of_integers =
-        std::any_of(node.args.begin(), node.args.end(), [&](ir::CellId arg) { return is_integer(exprs[arg].type); });
-    bool ring_operation = node.op == ir::CellOp::add || node.op == ir::CellOp::sub || node.op == ir::CellOp::mul ||
-                          node.op == ir::CellOp::neg || node.op == ir::CellOp::select;
-    return of_integers && !ring_operation;
-  });
-  return is_ring ? IntegerModel::whole_numbers : IntegerModel::bits;
-}
-
 std::vector<NumberState> refuting_states(SymbolAlgebra& symbols,
                                          const std::vector<std::vector<SymbolAlgebra::Value>>& states) {
   std::vector<NumberState> result;
@@ -36,6 +23,19 @@ std::vector<NumberState> refuting_states(SymbolAlgebra& symbols,
 }
 
 }  // namespace
+
+// Integers that are only added, subtracted and multiplied, and never looked at, may be whole numbers: what holds of those
+// holds of their remainders.
+IntegerModel integer_model(const ir::Monoid& monoid) {
+  bool is_ring = !any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {
+    bool of_integers =
+        std::any_of(node.args.begin(), node.args.end(), [&](ir::CellId arg) { return is_integer(exprs[arg].type); });
+    bool ring_operation = node.op == ir::CellOp::add || node.op == ir::CellOp::sub || node.op == ir::CellOp::mul ||
+                          node.op == ir::CellOp::neg || node.op == ir::CellOp::select;
+    return of_integers && !ring_operation;
+  });
+  return is_ring ? IntegerModel::whole_numbers : IntegerModel::bits;
+}
 
 bool proved_by_normal_form(const ir::Program& program, const ir::Monoid& monoid, const Question& q) {
   try {

@@ -1,6 +1,8 @@
 // The values of laws_symbols.h, and what is done with them; of floats see laws_symbols_reals.cpp.
 #include "compiler/frontend/proofs/laws_symbols.h"
 
+#include <cmath>
+
 #include "support/check.h"
 
 namespace tap {
@@ -39,7 +41,9 @@ Value SymbolAlgebra::variable(ElementType type, const std::string& name, int inf
   if (infinity != 0 && decide(z3_.bool_const((name + " is infinite").c_str()))) return infinite(type, infinity);
   z3::expr value = z3_.real_const(name.c_str()), power = z3_.real_const(("exp " + name).c_str());
   assume(power > 0);
-  return real(type, value, one(), Linear{{atom_of({value, power, one(), false}), 1}});
+  Value result = real(type, value, one(), Linear{{atom_of({value, power, one(), false}), 1}});
+  result.magnitude.kind = Magnitude::Kind::state;
+  return result;
 }
 
 std::size_t SymbolAlgebra::atom_of(const Atom& atom) {
@@ -65,11 +69,18 @@ Value SymbolAlgebra::constant(const ir::Scalar& s) {
   if (s.f == 0) linear = Linear{};
   Value result = real(s.type, z3_.real_val(exact_decimal(s.f).c_str()), one(), linear);
   result.degree = 0;
+  result.magnitude.log2 = s.f == 0 ? -2000 : std::log2(std::fabs(s.f));
   return s.f > 0 ? positive(result) : result;
 }
 
 Value SymbolAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) {
   spend(100);
+  Value result = strict(node, args);
+  if (measures_) result.magnitude = magnitude_of(node, args, result);
+  return result;
+}
+
+Value SymbolAlgebra::strict(const ir::CellNode& node, const std::vector<Value>& args) {
   const Value& a = args[0];
   switch (info(node.op).kind) {
     case ir::CellKind::comparison:

@@ -8,6 +8,11 @@
 // sign of a zero that divides) the proof is given up. Integers that are only added, subtracted and multiplied are whole
 // numbers (wrapping respects rings), others bit vectors of their width.
 //
+// Sizes (laws_symbols_sizes.cpp). That both sides are the same real number is not enough where the way there leaves the range
+// of floats and the result does not: `a.v + (a.v * a.v * a.v - a.v * a.v * a.v)` is inf - inf. So a combination is run once
+// more on symbols, and of every value it computes there must be known, by how it is made, that it is no larger than the
+// states, or that it is a term of a result, which overflows with it.
+//
 // What a proof may cost is counted in steps of Z3 and of our own, never in time: verdicts are the same on every machine.
 #pragma once
 
@@ -23,7 +28,18 @@
 
 namespace tap {
 
+// How large a finite float may be: a number, a multiple of the largest state, or as large as the result that it is in.
+struct Magnitude {
+  enum class Kind : std::uint8_t { number, state, term };
+  Kind kind = Kind::number;
+  double log2 = 0;                                           // of the bound; of a term there is none
+  std::optional<std::pair<z3::expr, z3::expr>> factor = {};  // of a term d * z: d, top and bottom
+};
+
 enum class IntegerModel : std::uint8_t { whole_numbers, bits };
+
+// In which model the laws of a monoid are asked (laws_proof.cpp).
+IntegerModel integer_model(const ir::Monoid& monoid);
 
 class SymbolAlgebra {
  public:
@@ -39,6 +55,7 @@ class SymbolAlgebra {
     bool vanishes = false;         // an exponential in it may have rounded it to 0
     bool has_exponential = false;  // of which rounding may leave nothing in a difference
     unsigned degree = 1;           // no less than that of the polynomials
+    Magnitude magnitude = {};      // of a finite float, if sizes are measured
   };
   // Thrown where a proof cannot go on: too much work, or beyond what is modelled.
   struct GaveUp {
@@ -47,6 +64,9 @@ class SymbolAlgebra {
 
   // `steps` is the work that may still be done; what is done is taken off.
   SymbolAlgebra(IntegerModel integers, std::uint64_t& steps);
+
+  // From now on, gives up where a value may leave the range of floats though the states and the results do not.
+  void measure_sizes() { measures_ = true; }
 
   // Paths. Runs `claim` on every path; true if it was true on all of them.
   template <class Claim>
@@ -119,6 +139,15 @@ class SymbolAlgebra {
   void may_not_vanish(const Value& v) const;
   void must_stay_below(const Value& v, std::int64_t bound);
 
+  Value strict(const ir::CellNode& node, const std::vector<Value>& args);
+  Magnitude magnitude_of(const ir::CellNode& node, const std::vector<Value>& args, const Value& result);
+  Magnitude magnitude_of_sum(const Value& a, const Value& b, const Value& result);
+  Magnitude magnitude_of_product(const Value& a, const Value& b);
+  Magnitude magnitude_of_quotient(const Value& a, const Value& b);
+  std::optional<double> constant_of(const Value& v);
+  bool is_no_larger(const Value& a, const Value& b);
+  bool cancels(const Value& a, const Value& b, const Value& sum);
+  std::map<std::vector<unsigned>, double> monomials_of(const z3::expr& polynomial);
   Value compare(ir::CellOp op, const Value& a, const Value& b);
   Value compare_kinds(ir::CellOp op, const Value& a, const Value& b);
   Value float_apply(const ir::CellNode& node, const std::vector<Value>& args);
@@ -159,6 +188,7 @@ class SymbolAlgebra {
   std::vector<Atom> atoms_;
   std::map<std::string, std::size_t> atom_by_text_;
   std::optional<z3::model> refutation_;
+  bool measures_ = false;
   bool uses_powers_ = false;  // has any exponential been taken?
 };
 

@@ -1,0 +1,108 @@
+// Whether what a proof over the reals says is true of floats, too: where the states of a law and the results are in the range
+// of floats, is everything that is computed on the way?
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/frontend/proofs/laws_proof.h"
+#include "compiler/frontend/proofs/laws_symbols.h"
+
+namespace tap {
+namespace {
+
+using ir::CellOp;
+
+// What is built of +, -, max, min and multiplication by a number is a multiple of the states: no solver is needed for that.
+struct MultipleAlgebra {
+  struct Value {
+    ElementType type;
+    double log2 = 0;  // of how many times the largest state it may be
+    std::optional<double> number = {};
+  };
+  struct NoMultiple {};
+
+  Value constant(const ir::Scalar& s) const {
+    if (!is_float(s.type)) return {s.type};
+    return {s.type, std::isfinite(s.f) ? std::log2(std::max(1.0, std::fabs(s.f))) : 0, s.f};
+  }
+  Value apply(const ir::CellNode& node, const std::vector<Value>& args) const {
+    if (!is_float(node.type)) {
+      if (info(node.op).kind != ir::CellKind::comparison || node.op == CellOp::isinf) throw NoMultiple{};
+      return {node.type};
+    }
+    const Value &a = args[0], &b = args.back();
+    switch (node.op) {
+      case CellOp::neg:
+      case CellOp::cast: return bounded({node.type, a.log2});
+      case CellOp::min:
+      case CellOp::max: return bounded({node.type, std::max(a.log2, b.log2)});
+      case CellOp::add:
+      case CellOp::sub: return bounded({node.type, std::max(a.log2, b.log2) + 1});
+      case CellOp::mul:
+        if (!a.number && !b.number) throw NoMultiple{};
+        return bounded({node.type, a.log2 + b.log2});
+      default: throw NoMultiple{};
+    }
+  }
+  Value choose(const Value&, const Value& a, const Value& b) const { return {a.type, std::max(a.log2, b.log2)}; }
+
+ private:
+  static Value bounded(Value v) {
+    if (v.log2 > 12) throw NoMultiple{};
+    return v;
+  }
+};
+
+// Every combination in a law is one of two states, so two symbols stand for all of them; but a law of the identity combines
+// nothing else with it. Of a fold, blocks of one and two elements. `compute` runs a computation on two such states.
+template <class Algebra, class Compute>
+void compute_all(const ir::Program& program, const ir::Monoid& monoid, LawName law, Algebra& algebra, Compute compute) {
+  CellEvaluator evaluate(program, algebra);
+  if (law == LawName::identity) {
+    compute([&](const auto& s) { evaluate.combine(monoid, evaluate.identity(monoid), s[0]); });
+    compute([&](const auto& s) { evaluate.combine(monoid, s[0], evaluate.identity(monoid)); });
+  } else {
+    compute([&](const auto& s) { evaluate.combine(monoid, s[0], s[1]); });
+  }
+  if (law == LawName::fold) {
+    compute([&](const auto& s) { evaluate.fold(monoid, {s[0]}); });
+    compute([&](const auto& s) { evaluate.fold(monoid, s); });
+  }
+}
+
+bool is_of_multiples(const ir::Program& program, const ir::Monoid& monoid, LawName law) {
+  try {
+    MultipleAlgebra multiples;
+    auto states = variables_of<MultipleAlgebra::Value>(
+        monoid, {law, 2}, infinities_of(program, monoid),
+        [](ElementType type, const std::string&, int) { return MultipleAlgebra::Value{type}; });
+    compute_all(program, monoid, law, multiples, [&](auto computation) { computation(states); });
+    return true;
+  } catch (const MultipleAlgebra::NoMultiple&) { return false; }
+}
+
+}  // namespace
+
+std::string why_not_in_range(const ir::Program& program, const ir::Monoid& monoid, LawName law, std::uint64_t& steps) {
+  bool has_floats =
+      any_cell(monoid, [](const ir::CellExprs&, const ir::CellNode& node) { return is_float(node.type); });
+  if (!has_floats || is_of_multiples(program, monoid, law)) return "";
+  try {
+    SymbolAlgebra symbols(integer_model(monoid), steps);
+    symbols.measure_sizes();
+    std::vector<int> infinities = infinities_of(program, monoid);
+    compute_all(program, monoid, law, symbols, [&](auto computation) {
+      symbols.on_all_paths([&] {
+        computation(variables_of<SymbolAlgebra::Value>(monoid, {law, 2}, infinities,
+                                                       [&](ElementType type, const std::string& name, int infinity) {
+                                                         return symbols.variable(type, name, infinity);
+                                                       }));
+        return true;
+      });
+    });
+  } catch (const SymbolAlgebra::GaveUp& gave_up) { return gave_up.why; } catch (const NoValue&) {
+    return "";  // an integer division by zero is asked about elsewhere
+  } catch (const z3::exception&) { return "values are assumed to stay finite"; }
+  return "";
+}
+
+}  // namespace tap

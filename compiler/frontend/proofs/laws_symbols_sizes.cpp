@@ -1,0 +1,182 @@
+// How large the values of laws_symbols.h are, by how they are made. What is allowed:
+//
+//   a.v + b.v, exp(a.m - max(a.m, b.m)), a.v * (b.v / (a.v + b.v))   no larger than a number or a multiple of the states
+//   a.v * b.v, b.c * a.d + b.d, a.v * b.v - a.w * b.w                terms of a result: it leaves the range as they do
+//
+// and what is not: a term that another takes away, a term that a factor or a divisor makes smaller again, a condition on two
+// terms. With a.v = 1e200,
+//
+//   a.v * a.v - a.v * a.v      is NaN, not 0
+//   a.v * b.v / (a.v + b.v)    is inf for b.v = 1e200, not 5e199
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/frontend/proofs/laws_symbols.h"
+
+namespace tap {
+namespace {
+
+using ir::CellOp;
+using SizeKind = Magnitude::Kind;
+
+// What is larger than the states by no more than this is taken to be in the range: whoever reduces numbers within a factor
+// of 2^12 of the largest cannot add them up, either. A number may be as large as e^80.
+constexpr double most_of_states = 12, most_of_numbers = 120, least_factor = -10;
+
+bool is_unbounded(const SymbolAlgebra::Value& v) {
+  return v.kind == SymbolAlgebra::Kind::finite && v.magnitude.kind == SizeKind::term;
+}
+
+[[noreturn]] void may_overflow(const char* what) { throw SymbolAlgebra::GaveUp{what}; }
+[[noreturn]] void product_may_overflow() {
+  may_overflow("values are assumed to stay finite: a product or quotient may overflow where the result does not");
+}
+
+Magnitude number(double log2) { return {SizeKind::number, log2}; }
+Magnitude at_most(Magnitude m) {
+  bool fits = m.kind == SizeKind::number ? m.log2 <= most_of_numbers : m.log2 <= most_of_states;
+  return m.kind != SizeKind::term && fits ? Magnitude{m.kind, m.log2} : Magnitude{SizeKind::term};
+}
+
+}  // namespace
+
+// Of a polynomial that is a sum of monomials: the factor of each, by its symbols.
+std::map<std::vector<unsigned>, double> SymbolAlgebra::monomials_of(const z3::expr& polynomial) {
+  std::map<std::vector<unsigned>, double> result;
+  auto add = [&](const z3::expr& monomial) {
+    std::vector<unsigned> symbols;
+    double factor = 1;
+    auto add_factor = [&](const z3::expr& e, auto&& again) -> void {
+      auto kind = e.is_app() ? e.decl().decl_kind() : Z3_OP_INTERNAL;
+      if (e.is_numeral()) factor *= Z3_get_numeral_double(z3_, e);
+      else if (kind == Z3_OP_MUL)
+        for (unsigned k = 0; k < e.num_args(); ++k) again(e.arg(k), again);
+      else if (kind == Z3_OP_UMINUS) factor = -factor, again(e.arg(0), again);
+      else if (kind == Z3_OP_POWER && e.arg(1).is_numeral())
+        for (double n = Z3_get_numeral_double(z3_, e.arg(1)); n > 0; --n) again(e.arg(0), again);
+      else symbols.push_back(e.id());
+    };
+    add_factor(monomial, add_factor);
+    std::sort(symbols.begin(), symbols.end());
+    result[symbols] += factor;
+  };
+  if (polynomial.is_app() && polynomial.decl().decl_kind() == Z3_OP_ADD)
+    for (unsigned k = 0; k < polynomial.num_args(); ++k) add(polynomial.arg(k));
+  else add(polynomial);
+  return result;
+}
+
+// Is a monomial of one side gone from the sum, or nearly?
+bool SymbolAlgebra::cancels(const Value& a, const Value& b, const Value& sum) {
+  z3::expr common = expand(a.bottom * b.bottom);
+  auto left = monomials_of(expand(a.top * b.bottom * sum.bottom)),
+       right = monomials_of(expand(b.top * a.bottom * sum.bottom));
+  auto all = monomials_of(expand(sum.top * common));
+  for (const auto& side : {left, right})
+    for (const auto& [symbols, factor] : side) {
+      auto it = all.find(symbols);
+      double left_over = it == all.end() ? 0 : std::fabs(it->second);
+      if (left_over < std::fabs(factor) * std::exp2(least_factor)) return true;
+    }
+  return false;
+}
+
+std::optional<double> SymbolAlgebra::constant_of(const Value& v) {
+  z3::expr value = ratio(v).simplify();
+  if (!value.is_numeral()) return std::nullopt;
+  return Z3_get_numeral_double(z3_, value);
+}
+
+bool SymbolAlgebra::is_no_larger(const Value& a, const Value& b) {
+  z3::expr x = ratio(a), y = ratio(b);
+  z3::expr absolute = z3::ite(y < 0, -y, y);
+  return !may_be(x > absolute || -x > absolute);
+}
+
+Magnitude SymbolAlgebra::magnitude_of_sum(const Value& a, const Value& b, const Value& result) {
+  const Magnitude &x = a.magnitude, &y = b.magnitude;
+  if (is_unbounded(a) && is_unbounded(b) && cancels(a, b, result))
+    may_overflow("values are assumed to stay finite: what cancels may overflow");
+  if (is_unbounded(a) || is_unbounded(b)) return {SizeKind::term};
+  return at_most({std::max(x.kind, y.kind), std::max(x.log2, y.log2) + 1});
+}
+
+// (d * z) * d is bounded by the result and d * z by both: |d z|^2 = |d z d| |z|.
+Magnitude SymbolAlgebra::magnitude_of_product(const Value& a, const Value& b) {
+  const Magnitude &x = a.magnitude, &y = b.magnitude;
+  if (!is_unbounded(a) && !is_unbounded(b)) {
+    if (x.kind == SizeKind::number || y.kind == SizeKind::number)
+      return at_most({std::max(x.kind, y.kind), x.log2 + y.log2});
+    return {SizeKind::term, 0, std::pair(a.top, a.bottom)};
+  }
+  if (is_unbounded(a) && is_unbounded(b)) product_may_overflow();
+  const Value &term = is_unbounded(a) ? a : b, &factor = is_unbounded(a) ? b : a;
+  if (auto number = constant_of(factor)) {
+    if (std::fabs(*number) < std::exp2(least_factor)) product_may_overflow();
+    return {SizeKind::term};
+  }
+  if (!term.magnitude.factor) product_may_overflow();
+  auto [top, bottom] = *term.magnitude.factor;
+  if (!(expand(top * factor.bottom - factor.top * bottom) == 0).simplify().is_true()) product_may_overflow();
+  return {SizeKind::term};
+}
+
+Magnitude SymbolAlgebra::magnitude_of_quotient(const Value& a, const Value& b) {
+  if (is_unbounded(b)) product_may_overflow();
+  auto number_below = constant_of(b);
+  if (is_unbounded(a) && (!number_below || std::fabs(*number_below) > std::exp2(-least_factor))) product_may_overflow();
+  if (is_unbounded(a)) return {SizeKind::term};
+  if (number_below) return at_most({a.magnitude.kind, a.magnitude.log2 - std::log2(std::fabs(*number_below))});
+  return is_no_larger(a, b) ? number(0) : Magnitude{SizeKind::term};
+}
+
+Magnitude SymbolAlgebra::magnitude_of(const ir::CellNode& node, const std::vector<Value>& args, const Value& result) {
+  bool has_term = std::any_of(args.begin(), args.end(), is_unbounded);
+  const Value& a = args[0];
+  if (node.op == CellOp::min || node.op == CellOp::max || node.op == CellOp::cast) return result.magnitude;
+  if (!is_float(a.type)) return {};
+  if (!is_float(node.type)) {
+    bool is_comparison = info(node.op).kind == ir::CellKind::comparison && args.size() == 2;
+    if (is_comparison ? is_unbounded(a) && is_unbounded(args[1])
+                      : has_term || (node.op == CellOp::isinf && a.magnitude.log2 > 0))
+      may_overflow("values are assumed to stay finite: a condition on what may overflow");
+    return {};
+  }
+  bool all_finite = std::all_of(args.begin(), args.end(), [](const Value& v) { return v.kind == Kind::finite; });
+  if (!all_finite || result.kind != Kind::finite) {
+    if (has_term) product_may_overflow();
+    return result.kind == Kind::finite ? number(result.degree == 0 ? 0 : most_of_numbers) : Magnitude{};
+  }
+  switch (node.op) {
+    case CellOp::neg:
+    case CellOp::abs:
+    case CellOp::floor:
+    case CellOp::ceil:
+    case CellOp::round: return {a.magnitude.kind, std::max(a.magnitude.log2, 0.0), std::nullopt};
+    case CellOp::sign: return number(0);
+    case CellOp::add:
+    case CellOp::sub: return magnitude_of_sum(a, args[1], result);
+    case CellOp::mul: return magnitude_of_product(a, args[1]);
+    case CellOp::div: return magnitude_of_quotient(a, args[1]);
+    default: break;
+  }
+  if (has_term) product_may_overflow();
+  switch (node.op) {
+    case CellOp::exp:
+    case CellOp::expm1: return number(may_be(ratio(a) > 0) ? most_of_numbers : 1);
+    case CellOp::sinh:
+    case CellOp::cosh: return number(most_of_numbers);
+    case CellOp::pow: {
+      double exponent = constant_of(args[1]).value_or(2);
+      if (exponent <= 1 || a.magnitude.kind == SizeKind::state)
+        return exponent <= 1 ? a.magnitude : Magnitude{SizeKind::term};
+      return at_most(number(std::max(a.magnitude.log2, 0.0) * exponent));
+    }
+    case CellOp::rsqrt: return {SizeKind::term};
+    case CellOp::sqrt: return {a.magnitude.kind, std::max(a.magnitude.log2, 0.0), std::nullopt};
+    case CellOp::mod: return args[1].magnitude;
+    default: return number(11);  // logarithms and what does not leave [-4, 4]
+  }
+}
+
+}  // namespace tap
