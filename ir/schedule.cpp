@@ -48,7 +48,7 @@ class Lister {
   void list(const What& what, const ScheduledTask& task, Batch& batch) const {
     for (What& one : std::is_same_v<What, KernelCall> ? across_written_out(what) : members(what)) {
       alone(one);
-      batch.push_back({std::move(one), task.tiles, task.order});
+      batch.push_back({std::move(one), task.tiles});
     }
   }
   void list(Iteration loop, const ScheduledTask& task, Batch& batch) const {
@@ -60,7 +60,7 @@ class Lister {
         states.push_back({one.state, now.id, next.id});
       }
     loop.states = std::move(states);
-    batch.push_back({std::move(loop), task.tiles, task.order});
+    batch.push_back({std::move(loop), task.tiles});
   }
 
   const Schedule& rows_;

@@ -3,9 +3,9 @@
 //
 //   X → H = relu(X) → Y = H * 2      as a schedule:
 //
-//   b0 X f32 [0..32, 0..32] input 0
-//   b1 H f32 [0..32, 0..32] arena 0, batches 0..1
-//   b2 Y f32 [0..32, 0..32] output 0
+//   b0 f32 [0..32, 0..32] input 0  // X
+//   b1 f32 [0..32, 0..32] arena 0  // H
+//   b2 f32 [0..32, 0..32] output 0  // Y
 //   sequence 0
 //   batch
 //     kernel 0 of 0 on [0..32, 0..32] (b0, b1), 8 tiles
@@ -31,13 +31,11 @@ enum class BufferPlace : std::uint8_t { arena, input, output, prepared };
 // Memory of a box of a value, row-major. Kernels, copies and outside kernels find cells by their coordinates in it. In a row,
 // each member is memory of its own.
 struct Buffer {
-  std::string name;  // for people
+  std::string name;  // for people: a comment in the text
   ElementType element = ElementType::f32;
   Box box;
   BufferPlace place = BufferPlace::arena;
   std::int64_t at = 0;  // in the arena or among what is prepared, in bytes; or the number of the input or output
-  // The batches, counted in order through iterates, in which it must keep what it holds; last < first: none.
-  std::int64_t first = 0, last = -1;
   Row row = {};
   std::int64_t bytes() const;  // of a member; throws Overflow
   bool operator==(const Buffer&) const = default;
@@ -111,13 +109,13 @@ inline Numbers numbers_of(OutsideCall& call) {
 struct ScheduledTask {
   std::variant<KernelCall, CopyBox, Fill, OutsideCall, Iteration> what;
   std::int64_t tiles = 1;  // parts that threads may take; of a row, of each call
-  std::size_t order = 0;   // of its operation: of several that fail, the least is told
   bool operator==(const ScheduledTask&) const = default;
 };
 using Batch = std::vector<ScheduledTask>;  // they share nothing; an iteration is alone
 using Sequence = std::vector<Batch>;
 
-// Which operation of the program it is, by the regions that it is in; and what messages say of it.
+// Which operation of the program it is, by the regions that it is in; and what messages say of it. They are listed in the order of
+// the program, behind a group those inside of it: of several that fail at a time, the first is told.
 struct ScheduledOperation {
   struct Dim {
     std::string name;
@@ -160,8 +158,7 @@ struct ScheduledKernel {
   std::optional<std::uint32_t> packs = {};
   bool any_box = false;                   // else of blocks alone, whole ones
   std::optional<std::uint32_t> cut = {};  // calls may cut the box along this dim, …
-  std::int64_t grain = 1;                 // … at multiples of this
-  std::int64_t scratch = 0;               // bytes of memory of its own
+  std::int64_t grain = 1;                 // … at multiples of this, which is not more than the dim has
   bool operator==(const ScheduledKernel&) const = default;
 };
 
@@ -177,7 +174,6 @@ struct Schedule {
   std::vector<std::vector<Preparation>> prepared;     // by operator: what that kernel wants so
   std::int64_t arena_bytes = 0;
   std::int64_t prepared_bytes = 0;
-  std::int64_t scratch_bytes = 0;  // the most that a kernel wants
   bool operator==(const Schedule&) const = default;
 };
 

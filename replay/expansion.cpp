@@ -38,7 +38,7 @@ class Expansion {
       schedule_.operations.emplace_back().what.operation = id;
     }
     for (const ir::Held& held : blocks_.held)
-      schedule_.buffers.push_back({"", {}, held.box, ir::BufferPlace::output, 0, 0, -1, held.row});
+      schedule_.buffers.push_back({"", {}, held.box, ir::BufferPlace::output, 0, held.row});
     for (ir::HeldId id : blocks_.inputs) {
       ir::Buffer& buffer = schedule_.buffers[id.index()];
       buffer.place = ir::BufferPlace::input;

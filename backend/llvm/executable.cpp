@@ -32,7 +32,7 @@ struct Executable::Impl {
     how.parts = options.parts;
     schedule = scheduled ? std::move(*scheduled) : backend::schedule(compiled.blocks, compiled.kernels, how);
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
-    tables = encode(schedule);
+    tables = encode(schedule, compiled.kernels.kernels);
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
     executor::Code code{tables.data(), compiled.functions.data(), outside.data()};

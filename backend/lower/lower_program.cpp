@@ -197,8 +197,15 @@ std::vector<bool> graphs_in_groups(const Program& program) {
   return found;
 }
 
+// Of the dim along which it is cut.
+std::int64_t extent_of(const KernelTable& table, const Program& program, const ScheduledKernel& kernel) {
+  if (!kernel.packs) return program[kernel.computes].dims[*kernel.cut].range.size();
+  const auto& wants = table.prepared[kernel.computes.index()];
+  return std::ranges::find(wants, *kernel.packs, &Preparation::operand)->type.shape[*kernel.cut];
+}
+
 // What each kernel computes, by the first operator that has it.
-void tell_what(KernelTable& table, const std::vector<bool>& any_box) {
+void tell_what(KernelTable& table, const Program& program, const std::vector<bool>& any_box) {
   std::vector<std::optional<ScheduledKernel>> what(table.kernels.size());
   for (std::size_t o = 0; o < table.of.size(); ++o) {
     if (!table.of[o]) continue;
@@ -212,8 +219,7 @@ void tell_what(KernelTable& table, const std::vector<bool>& any_box) {
     TAP_CHECK(what[k], "a kernel computes nothing");
     const Kernel& kernel = table.kernels[k];
     if (kernel.cut) what[k]->cut = static_cast<std::uint32_t>(*kernel.cut);
-    if (kernel.cut) what[k]->grain = kernel.grain;
-    what[k]->scratch = static_cast<std::int64_t>(scratch_bytes(kernel));
+    if (kernel.cut) what[k]->grain = std::clamp<std::int64_t>(extent_of(table, program, *what[k]), 1, kernel.grain);
     table.what.push_back(*what[k]);
   }
 }
@@ -241,7 +247,7 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
     }
   }
   note_boxes(compiled);
-  tell_what(compiled.kernels, any_box);
+  tell_what(compiled.kernels, program, any_box);
   return compiled;
 }
 

@@ -1,4 +1,5 @@
 // A schedule as words. Lists that are equal, strides above all, are stored once.
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -37,8 +38,10 @@ Words bounds(const ir::Box& box) {
   return words;
 }
 
+// Calls alone fail; of several, that of the operation that comes first is told.
 tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
-  return {kind, task.tiles, static_cast<std::int64_t>(task.order)};
+  const auto* call = std::get_if<KernelCall>(&task.what);
+  return {kind, task.tiles, call ? static_cast<std::int64_t>(call->operations) : 0};
 }
 
 std::int64_t integer(std::size_t n) { return static_cast<std::int64_t>(n); }
@@ -67,7 +70,7 @@ Schedule with_rows_of_calls(Schedule schedule) {
         call->row.pop_back();
         for (KernelCall& one : ir::members(*call)) {
           one.row = innermost;
-          calls.push_back({std::move(one), task.tiles, task.order});
+          calls.push_back({std::move(one), task.tiles});
         }
       }
       batch = std::move(calls);
@@ -77,7 +80,8 @@ Schedule with_rows_of_calls(Schedule schedule) {
 
 class Encoder {
  public:
-  explicit Encoder(const Schedule& schedule) : schedule_(with_rows_of_calls(by_memory(schedule))) {}
+  Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels)
+      : schedule_(with_rows_of_calls(by_memory(schedule))), scratch_(most_scratch(kernels)) {}
 
   Words run(const std::vector<std::string>& features) {
     words_.resize(sizeof(tables::Head) / sizeof(std::int64_t));
@@ -85,7 +89,7 @@ class Encoder {
     head.magic = tables::magic;
     head.version = tables::version;
     head.arena_bytes = schedule_.arena_bytes;
-    head.scratch_bytes = (schedule_.scratch_bytes + 63) / 64 * 64;
+    head.scratch_bytes = (scratch_ + 63) / 64 * 64;
     head.kernels = integer(schedule_.kernels.size());
     head.inputs = tensors(schedule_.inputs);
     head.outputs = tensors(schedule_.outputs);
@@ -189,10 +193,9 @@ class Encoder {
   }
   bool is_alike(const ScheduledTask& task, const KernelCall& call, const ScheduledTask& other) const {
     auto* next = std::get_if<KernelCall>(&other.what);
-    return next && call.row.empty() && next->row.empty() && task.tiles == other.tiles && task.order == other.order &&
-           call.kernel == next->kernel && call.tiles == next->tiles && call.operations == next->operations &&
-           call.counters == next->counters && call.buffers.size() == next->buffers.size() &&
-           strides_of(call) == strides_of(*next);
+    return next && call.row.empty() && next->row.empty() && task.tiles == other.tiles && call.kernel == next->kernel &&
+           call.tiles == next->tiles && call.operations == next->operations && call.counters == next->counters &&
+           call.buffers.size() == next->buffers.size() && strides_of(call) == strides_of(*next);
   }
   Row row_from(const Batch& batch, std::size_t begin) const {
     Row row;
@@ -296,6 +299,7 @@ class Encoder {
   }
 
   const Schedule schedule_;  // of which each memory is its own
+  const std::int64_t scratch_;
   Words words_;
   std::map<Words, std::int64_t> known_;
   std::int64_t most_arguments_ = 0;
@@ -303,8 +307,15 @@ class Encoder {
 
 }  // namespace
 
-std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<std::string>& features) {
-  return Encoder(schedule).run(features);
+std::int64_t most_scratch(const std::vector<Kernel>& kernels) {
+  std::int64_t most = 0;
+  for (const Kernel& kernel : kernels) most = std::max(most, integer(scratch_bytes(kernel)));
+  return most;
+}
+
+std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,
+                                 const std::vector<std::string>& features) {
+  return Encoder(schedule, kernels).run(features);
 }
 
 }  // namespace tap::backend

@@ -59,7 +59,7 @@ class OutsideCalls {
     std::vector<BufferId> read, written;
     for (const Region& region : reads_) read.push_back(region.id);
     for (const Region& region : writes_) written.push_back(region.id);
-    tasks_.add({std::move(call), 1, order_++}, read, written);
+    tasks_.add({std::move(call), 1}, order_++, read, written);
     copy_back();
     ++order_;
   }
@@ -121,7 +121,7 @@ class OutsideCalls {
           list.push_back({to, op_.exprs[*read.fill].value, {}});
       };
       for (Fill& made : for_each_of<Fill>(reads_[k], add)) {
-        tasks_.add({std::move(made), 1, order_}, {}, {reads_[k].id});
+        tasks_.add({std::move(made), 1}, order_, {}, {reads_[k].id});
         any = true;
       }
     }

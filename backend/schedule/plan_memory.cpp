@@ -83,24 +83,23 @@ void place_row(Buffer& buffer) {
 
 }  // namespace
 
-void plan_memory(Schedule& schedule) {
+void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes) {
   std::vector<std::size_t> order;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-    if (const Buffer& buffer = schedule.buffers[b]; buffer.place == BufferPlace::arena && buffer.first <= buffer.last)
-      order.push_back(b);
+    if (schedule.buffers[b].place == BufferPlace::arena && lifetimes[b].first <= lifetimes[b].last) order.push_back(b);
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return schedule.buffers[a].first < schedule.buffers[b].first; });
+                   [&](std::size_t a, std::size_t b) { return lifetimes[a].first < lifetimes[b].first; });
   Arena arena;
   std::multimap<std::int64_t, std::size_t> alive;  // by the last batch
   for (std::size_t b : order) {
     Buffer& buffer = schedule.buffers[b];
-    for (auto it = alive.begin(); it != alive.end() && it->first < buffer.first; it = alive.erase(it)) {
+    for (auto it = alive.begin(); it != alive.end() && it->first < lifetimes[b].first; it = alive.erase(it)) {
       const Buffer& dead = schedule.buffers[it->second];
       if (dead.bytes() > 0) arena.give_back(dead.at, bytes_of(dead));
     }
     buffer.at = buffer.bytes() > 0 ? arena.take(bytes_of(buffer)) : 0;
     place_row(buffer);
-    alive.emplace(buffer.last, b);
+    alive.emplace(lifetimes[b].last, b);
   }
   schedule.arena_bytes = arena.end();
 }

@@ -76,7 +76,6 @@ Schedule Scheduler::run() {
   schedule_.kernels = kernels_.what;
   schedule_.kernel_of = kernels_.of;
   schedule_.prepared = kernels_.prepared;
-  for (const ScheduledKernel& k : kernels_.what) schedule_.scratch_bytes = std::max(schedule_.scratch_bytes, k.scratch);
   std::vector<BufferId> inputs;
   for (ValueId v : main.inputs) {
     const Value& value = main[v];
@@ -93,7 +92,7 @@ Schedule Scheduler::run() {
   tasks_.close();
   tasks_.in_use_together(exchanged_);
   tasks_.end_preparation();
-  plan_memory(schedule_);
+  plan_memory(schedule_, tasks_.lifetimes());
   return std::move(schedule_);
 }
 
@@ -176,7 +175,7 @@ void Scheduler::kernel(Frame& frame, const Application& application, const Opera
   for (const Preparation& how : kernels_.prepared[frame.graph[application.operation].op.index()])
     call.buffers[how.operand] = reads[how.operand] =
         tasks_.prepared(reads[how.operand], how, kernels_.kernels[how.kernel], call.operations);
-  tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1), order_}, reads, writes);
+  tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1)}, order_, reads, writes);
 }
 
 void Scheduler::outside(Frame& frame, const Application& application, const Operator& op) {
@@ -253,7 +252,8 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
     fixed_.insert(one.next);
     exchanged_.emplace_back(one.now, one.next);
   }
-  tasks_.end_body(body, std::move(loop), order_++);
+  tasks_.end_body(body, std::move(loop));
+  ++order_;
   return results;
 }
 

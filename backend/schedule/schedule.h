@@ -31,10 +31,19 @@ Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, co
 // Applications of kernels, those in bodies of iterates once.
 std::int64_t shard_count(const Schedule& schedule);
 
+// The batches, counted in order through iterates, in which a buffer must keep what it holds; last < first: none.
+struct Lifetime {
+  std::int64_t first = INT64_MAX, last = -1;
+};
 // Places the buffers in the arena: none overlaps another that lives at the same time.
-void plan_memory(Schedule& schedule);
+void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes);
 
-// The words of runtime/schedule_tables.h. Code with the schedule may use these features of a processor (library.h).
-std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<std::string>& features = {});
+// Bytes of memory of its own: the most that a kernel wants.
+std::int64_t most_scratch(const std::vector<Kernel>& kernels);
+
+// The words of runtime/schedule_tables.h, for these kernels. Code with the schedule may use these features of a processor
+// (library.h).
+std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,
+                                 const std::vector<std::string>& features = {});
 
 }  // namespace tap::backend

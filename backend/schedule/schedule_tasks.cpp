@@ -44,15 +44,16 @@ BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Bo
     level.steps.resize(box.rank());
     level.steps.push_back(0);  // plan_memory says where
   }
-  schedule_.buffers.push_back(
-      {std::move(name), element, std::move(box), BufferPlace::arena, 0, INT64_MAX, -1, std::move(own)});
+  schedule_.buffers.push_back({std::move(name), element, std::move(box), BufferPlace::arena, 0, std::move(own)});
+  lifetimes_.emplace_back();
   schedule_.buffers.back().bytes();  // too many are told here
   return BufferId(schedule_.buffers.size() - 1);
 }
 
-void ScheduleTasks::add(ScheduledTask task, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes) {
-  if (!open_.fits(task.order, reads, writes)) close();
-  open_.add(task.order, reads, writes);
+void ScheduleTasks::add(ScheduledTask task, std::size_t order, const std::vector<BufferId>& reads,
+                        const std::vector<BufferId>& writes) {
+  if (!open_.fits(order, reads, writes)) close();
+  open_.add(order, reads, writes);
   for (const auto* list : {&reads, &writes})
     for (BufferId id : *list) use(id);
   batch_.push_back(std::move(task));
@@ -62,12 +63,12 @@ void ScheduleTasks::copy(CopyBox copy, std::size_t order) {
   if (copy.box.empty()) return;
   std::int64_t bytes = copy.box.size() * static_cast<std::int64_t>(size_of(at(copy.from.id).element));
   const BufferId from = copy.from.id, to = copy.to.id;
-  add({std::move(copy), std::max<std::int64_t>(1, bytes / copy_bytes), order}, {from}, {to});
+  add({std::move(copy), std::max<std::int64_t>(1, bytes / copy_bytes)}, order, {from}, {to});
 }
 
 void ScheduleTasks::use(BufferId id) {
-  at(id).first = std::min(at(id).first, time_);
-  at(id).last = std::max(at(id).last, time_);
+  of(id).first = std::min(of(id).first, time_);
+  of(id).last = std::max(of(id).last, time_);
 }
 
 void ScheduleTasks::close() {
@@ -86,15 +87,15 @@ ScheduleTasks::Body ScheduleTasks::begin_body() {
   return body;
 }
 
-void ScheduleTasks::end_body(const Body& body, Iteration loop, std::size_t order) {
+void ScheduleTasks::end_body(const Body& body, Iteration loop) {
   close();
   sequence_ = body.outer;
   loop.body = body.sequence;
   const std::int64_t end = time_++;
   for (std::size_t b = 0; b < body.buffers_before; ++b)
-    if (Buffer& buffer = schedule_.buffers[b]; buffer.last >= body.begin) buffer.last = end;
-  for (const ir::ExchangedState& one : loop.states) at(one.now).last = end;
-  schedule_.sequences[sequence_].push_back({{std::move(loop), 1, order}});
+    if (Lifetime& life = lifetimes_[b]; life.last >= body.begin) life.last = end;
+  for (const ir::ExchangedState& one : loop.states) of(one.now).last = end;
+  schedule_.sequences[sequence_].push_back({{std::move(loop), 1}});
 }
 
 BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, const Kernel& kernel,
@@ -114,7 +115,7 @@ BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, cons
   call.operations = operations;
   call.buffers = {{constant}, {to}};
   const std::int64_t parts = call.tiles / kernel.worth;
-  preparation_.push_back({std::move(call), std::max<std::int64_t>(parts, 1), 0});
+  preparation_.push_back({std::move(call), std::max<std::int64_t>(parts, 1)});
   return to;
 }
 
@@ -126,8 +127,8 @@ void ScheduleTasks::end_preparation() {
 
 void ScheduleTasks::in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged) {
   for (auto [a, b] : exchanged) {
-    at(a).first = at(b).first = std::min(at(a).first, at(b).first);
-    at(a).last = at(b).last = std::max(at(a).last, at(b).last);
+    of(a).first = of(b).first = std::min(of(a).first, of(b).first);
+    of(a).last = of(b).last = std::max(of(a).last, of(b).last);
   }
 }
 

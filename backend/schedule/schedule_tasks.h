@@ -18,7 +18,9 @@ class ScheduleTasks {
   // Of rows, just the boxes' steps are looked at.
   BufferId new_buffer(std::string name, ElementType element, ir::Box box, const ir::Row& row = {});
 
-  void add(ScheduledTask task, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes);
+  // `order`: of its operation, whose tasks share nothing.
+  void add(ScheduledTask task, std::size_t order, const std::vector<BufferId>& reads,
+           const std::vector<BufferId>& writes);
   void copy(CopyBox copy, std::size_t order);
   void close();  // what follows is in another batch
 
@@ -33,9 +35,10 @@ class ScheduleTasks {
   };
   Body begin_body();
   // `loop` is the task that runs it. What comes from outside is needed until the last step.
-  void end_body(const Body& body, Iteration loop, std::size_t order);
+  void end_body(const Body& body, Iteration loop);
   // What is in one may be in the other's memory, so both are in use while one is.
   void in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged);
+  const std::vector<Lifetime>& lifetimes() const { return lifetimes_; }
 
  private:
   // What the tasks of the open batch read and write, and which operation's they are. Tasks of one operation share nothing.
@@ -56,8 +59,11 @@ class ScheduleTasks {
 
   void use(BufferId id);
 
+  Lifetime& of(BufferId id) { return lifetimes_[id.index()]; }
+
   Schedule& schedule_;
-  std::size_t sequence_ = 0;  // that is being filled
+  std::vector<Lifetime> lifetimes_;  // by buffer
+  std::size_t sequence_ = 0;         // that is being filled
   Batch batch_;
   Open open_;
   std::int64_t time_ = 0;                                          // of the batch, through all sequences

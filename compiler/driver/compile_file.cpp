@@ -63,6 +63,11 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
                "Combine floats in the order that is written: nothing is split or rewritten that would round otherwise");
   app.add_flag("--no-distribute", options.no_distribute,
                "Compute products of three or more factors, and monoids with a fold, as they are written");
+  add_no_cache_option(app, options.no_cache);
+}
+
+void add_no_cache_option(CLI::App& app, bool& no_cache) {
+  app.add_flag("--no-cache", no_cache, "Find out about laws and compile every kernel, and keep nothing of it on disk");
 }
 
 void add_reshard_option(CLI::App& app, SourceOptions& options) {

@@ -23,10 +23,10 @@ struct SourceOptions {
   bool strict_fp = false;
   bool no_distribute = false;
   bool no_implicit_reshard = false;
-  bool no_cache =
-      false;  // nothing is read from the user's folders nor kept there: a command that has --no-cache sets it
+  bool no_cache = false;  // nothing is read from the user's folders nor kept there
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
+void add_no_cache_option(CLI::App& app, bool& no_cache);  // which is one of them
 // --no-implicit-reshard, of commands that follow shardings.
 void add_reshard_option(CLI::App& app, SourceOptions& options);
 void add_shape_option(CLI::App& app, SourceOptions& options);

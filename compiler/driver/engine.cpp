@@ -30,7 +30,7 @@ std::vector<std::string> engines() {
 
 #ifdef TAP_HAVE_BACKEND
 void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
-  auto* without = app.add_flag("--no-cache", options.without, "Compile every kernel, and keep none on disk");
+  auto* without = app.get_option("--no-cache");
   app.add_option("--cache-dir", options.folder,
                  "Where compiled kernels are kept (default $XDG_CACHE_HOME/tapc/kernels, or ~/.cache/tapc/kernels)")
       ->excludes(without);

@@ -10,6 +10,7 @@
 #include "compiler/driver/read_stage.h"
 #include "compiler/driver/show/written_operations.h"
 #include "passes/pass_manager.h"
+#include "passes/shardings/onnx_lowered.h"
 #include "passes/simplify/inline_calls.h"
 #include "support/check.h"
 
@@ -97,15 +98,26 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
   require_inputs(compiled, source);
   SpecsFile read = read_specs(session, specs);
   const passes::onnx::Shardings& shardings = read.json.shardings;
-  ir::Program program = choices.lowered ? passes::run(passes::lowering(), std::move(compiled.program)).program
-                                        : passes::inline_calls(std::move(compiled.program), {}).program;
+  ir::Program program = passes::inline_calls(std::move(compiled.program), {}).program;
   OnnxProgram out;
   out.inferred = infer(program, shardings, choices.reduced);
+  if (choices.lowered) {
+    ir::Program lowered = passes::run(passes::lowering(), program).program;
+    passes::onnx::LoweredShardings left = passes::onnx::lowered(program, out.inferred, lowered);
+    left.inferred.findings = std::move(out.inferred.findings);
+    out.inferred = std::move(left.inferred);
+    out.inside = std::move(left.inside);
+    program = std::move(lowered);
+  }
   passes::onnx::Annotated annotated = passes::onnx::annotated(std::move(program), out.inferred);
   std::vector<Finding> findings = out.inferred.findings;
   findings.insert(findings.end(), annotated.findings.begin(), annotated.findings.end());
   if (!choices.listed) findings.insert(findings.end(), annotated.unsaid.begin(), annotated.unsaid.end());
   if (tell(session, &read, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
+  for (const std::string& value : out.inside)
+    session.tell(
+        Diagnostic(Code::pass_declined, Span{},
+                   fmt::format("sharding of `{}`: it is computed where it is read, in the shards of that", value)));
   for (const passes::onnx::NodeSpecs& node : shardings.nodes) out.nodes.push_back(node.node);
   out.program = std::move(annotated.program);
   out.listed = std::move(annotated.listed);

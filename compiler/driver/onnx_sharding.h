@@ -10,15 +10,17 @@ namespace tap::driver {
 struct OnnxChoices {
   bool limits_are_errors = true;  // of what makes sense and is more than we do; else it is told, and taken as unsharded
   passes::onnx::Reduced reduced = passes::onnx::Reduced::on_all;
-  bool lowered = false;  // after the passes that always run: as a plan finds the program
-  bool listed = true;    // what no mesh says may be listed; else that is a limit, too
+  bool lowered =
+      false;           // what is read is then told of the program as a plan finds it: after the passes that always run
+  bool listed = true;  // what no mesh says may be listed; else that is a limit, too
 };
 
 struct OnnxProgram {
   ir::Program program;  // annotated, its calls inlined
   passes::onnx::Inferred inferred;
-  std::vector<std::string> nodes;  // as the specs name them; `inferred` says which operations they are
-  passes::ListedValues listed;     // what a plan has to say of devices that no mesh says
+  std::vector<std::string> inside;  // values with specs that are part of others, in their shards
+  std::vector<std::string> nodes;   // as the specs name them; `inferred` says which operations they are
+  passes::ListedValues listed;      // what a plan has to say of devices that no mesh says
 };
 // Tells every rule that is broken. Throws Reported, exit 1, if there was one; Failure for a file that is no such JSON.
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,

@@ -123,7 +123,7 @@ class BlockParser {
 class ScheduleParser {
  public:
   Schedule run(std::string_view text) {
-    each_line(text, "tap-schedule", 2, [this](std::string_view keyword, Line& line) { take(keyword, line); });
+    each_line(text, "tap-schedule", 3, [this](std::string_view keyword, Line& line) { take(keyword, line); });
     if (s_.kernels.size() != kernels_)
       throw TextFailure{0, fmt::format("{} kernels, and {} lines that say what they are", kernels_, s_.kernels.size())};
     return std::move(s_);
@@ -157,10 +157,6 @@ class ScheduleParser {
     line.expect(",");
     line.expect_word("prepared");
     s_.prepared_bytes = line.integer();
-    line.expect_word("bytes");
-    line.expect(",");
-    line.expect_word("scratch");
-    s_.scratch_bytes = line.integer();
     line.expect_word("bytes");
   }
   void kernels(Line& line) {
@@ -199,10 +195,6 @@ class ScheduleParser {
       line.expect_word("by");
       k.grain = line.integer();
     }
-    line.expect(",");
-    line.expect_word("scratch");
-    k.scratch = line.integer();
-    line.expect_word("bytes");
     s_.kernels.push_back(k);
   }
   static ProgramTensor tensor(Line& line) {
@@ -259,16 +251,10 @@ class ScheduleParser {
   void buffer(std::string_view word, Line& line) {
     std::size_t number = buffer_number(word, line);
     if (number != s_.buffers.size()) line.fail(fmt::format("b{} stands where b{} should", number, s_.buffers.size()));
-    Buffer b{line.name(), line.element(), box(line), {}, 0, INT64_MAX, -1, {}};
+    Buffer b{"", line.element(), box(line), {}, 0, {}};
     b.place = line.word_of(words::buffer_places, "place of a buffer");
     b.at = line.integer();
     b.row = row(line);
-    if (line.eat(",")) {
-      line.expect_word("batches");
-      Range batches = line.range();
-      b.first = batches.lo;
-      b.last = batches.hi;
-    }
     s_.buffers.push_back(std::move(b));
   }
 
@@ -280,12 +266,10 @@ class ScheduleParser {
     else if (keyword == "outside") t.what = outside_call(line);
     else if (keyword == "iterate") t.what = iteration(line);
     else line.fail(fmt::format("`{}` is no task", keyword));
-    line.expect(",");
-    if (line.eat_word("parts")) {
+    if (line.eat(",")) {
+      line.expect_word("parts");
       t.tiles = line.integer();
-      line.expect(",");
     }
-    t.order = number_after(line, "order");
     return t;
   }
   static KernelCall kernel_call(Line& line) {

@@ -134,8 +134,8 @@ class SchedulePrinter {
   explicit SchedulePrinter(const Schedule& schedule) : s_(schedule) {}
 
   std::string run() {
-    out_.add("tap-schedule 2\nkernels {}, arena {} bytes, prepared {} bytes, scratch {} bytes\n", s_.kernels.size(),
-             s_.arena_bytes, s_.prepared_bytes, s_.scratch_bytes);
+    out_.add("tap-schedule 3\nkernels {}, arena {} bytes, prepared {} bytes\n", s_.kernels.size(), s_.arena_bytes,
+             s_.prepared_bytes);
     out_.add("kernel_of [");
     for (std::size_t k = 0; k < s_.kernel_of.size(); ++k) {
       if (k > 0) out_.add(", ");
@@ -171,13 +171,13 @@ class SchedulePrinter {
     }
     out_.add(")\n");
   }
-  // kernel 0 of 3 cut 1 by 32, scratch 512 bytes           kernel 1 of 3 packs 1, scratch 0 bytes
+  // kernel 0 of 3 cut 1 by 32           kernel 1 of 3 packs 1
   void kernel(std::size_t number, const ScheduledKernel& k) {
     out_.add("kernel {} of {}", number, k.computes.index());
     if (k.packs) out_.add(" packs {}", *k.packs);
     if (k.any_box) out_.add(" on any box");
     if (k.cut) out_.add(" cut {} by {}", *k.cut, k.grain);
-    out_.add(", scratch {} bytes\n", k.scratch);
+    out_.add("\n");
   }
   void tensor(std::string_view what, const ProgramTensor& t) {
     out_.add("{} {}: {}{}\n", what, written_name(t.name), to_string(t.type), t.constant ? " const" : "");
@@ -202,11 +202,11 @@ class SchedulePrinter {
   }
 
   void buffer(std::size_t number, const Buffer& b) {
-    out_.add("b{} {} {} ", number, written_name(b.name), name_of(b.element));
+    out_.add("b{} {} ", number, name_of(b.element));
     out_.add(b.box);
     out_.add(" {} {}", words::text_of(words::buffer_places, b.place), b.at);
     out_.add(b.row);
-    if (b.first != INT64_MAX || b.last != -1) out_.add(", batches {}..{}", b.first, b.last);
+    if (!b.name.empty()) out_.add("  // {}", written_name(b.name));
     out_.add("\n");
   }
 
@@ -214,7 +214,7 @@ class SchedulePrinter {
     out_.add("  ");
     std::visit([this](const auto& what) { this->task(what); }, task.what);
     if (task.tiles != 1) out_.add(", parts {}", task.tiles);
-    out_.add(", order {}\n", task.order);
+    out_.add("\n");
   }
   void task(const KernelCall& call) {
     out_.add("kernel {} of {} on ", call.kernel, call.operations);

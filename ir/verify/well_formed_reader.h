@@ -58,6 +58,9 @@ class StageReader {
   std::string at_ = "the stage";
 };
 
+// Of a schedule whose references fit: what there is of memory (well_formed_memory.cpp).
+void read_memory(const Program& program, const Schedule& schedule);
+
 template <class Read>
 std::optional<std::string> first_fault(Read read) {
   try {

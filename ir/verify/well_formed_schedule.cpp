@@ -13,12 +13,14 @@ class ScheduleReader : StageReader {
   void run() {
     at("the schedule");
     types(s_.inputs, main_.inputs);
-    for (std::size_t k = 0; k < s_.inputs.size(); ++k)
+    for (std::size_t k = 0; k < s_.inputs.size(); ++k) {
       need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const, or was");
+      need(s_.inputs[k].name == main_[main_.inputs[k]].name, "an input is named otherwise");
+    }
     types(s_.outputs, main_.outputs);
+    for (const ProgramTensor& output : s_.outputs) need(!output.constant, "an output is const");
     need(s_.kernel_of.size() == p_.operators.size() && s_.prepared.size() == p_.operators.size());
     need(!s_.sequences.empty() && (!s_.preparation || *s_.preparation < s_.sequences.size()));
-    need(s_.arena_bytes >= 0 && s_.prepared_bytes >= 0 && s_.scratch_bytes >= 0, "it has less than no memory");
     kernels();
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       at(fmt::format("b{}", b));
@@ -27,10 +29,15 @@ class ScheduleReader : StageReader {
     for (std::size_t o = 0; o < s_.operations.size(); ++o) {
       at(fmt::format("operation {} of the schedule", o));
       op_.push_back(operation(s_.operations[o].what));
+      texts(s_.operations[o]);
     }
+    at("the operations of the schedule");
+    listed_in_order();
     for (sequence_ = 0; sequence_ < s_.sequences.size(); ++sequence_)
       for (std::size_t b = 0; b < s_.sequences[sequence_].size(); ++b) {
         const Batch& batch = s_.sequences[sequence_][b];
+        at(fmt::format("sequence {}, batch {}", sequence_, b));
+        need(!batch.empty(), "it has no tasks");
         for (std::size_t t = 0; t < batch.size(); ++t) {
           at(fmt::format("sequence {}, batch {}, task {}", sequence_, b, t));
           need(batch[t].tiles > 0 && batch[t].tiles <= most_parts(batch[t]), "it has other parts than it can have");
@@ -39,6 +46,7 @@ class ScheduleReader : StageReader {
           else std::visit([this](const auto& what) { read(what); }, batch[t].what);
         }
       }
+    read_memory(p_, s_);
   }
 
  private:
@@ -60,9 +68,12 @@ class ScheduleReader : StageReader {
            "no kernel does that");
       const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
       need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it is cut by nothing");
+      if (kernel.cut) {
+        const Range along = how ? Range{0, how->type.shape[*kernel.cut]} : op.dims[*kernel.cut].range;
+        need(kernel.grain == 1 || kernel.grain <= checked::sub(along.hi, along.lo), "its tiles are more than all");
+      }
       // Threads take tiles in any order, and at the same time.
       need(!kernel.cut || how || op.dims[*kernel.cut].role == DimRole::parallel, "its tiles share results");
-      need(kernel.scratch >= 0 && kernel.scratch <= s_.scratch_bytes, "it has less memory of its own than it wants");
     }
   }
   // Into so many parts threads may take it.
@@ -84,6 +95,7 @@ class ScheduleReader : StageReader {
   }
   // An operation where it runs: in those repetitions, the outermost first.
   struct Place {
+    const Graph* graph = nullptr;
     const Operator* op = nullptr;
     OperatorId id;
     std::vector<OperationRef> loops;
@@ -104,7 +116,57 @@ class ScheduleReader : StageReader {
     there(ref.operation, graph->operations);
     found.id = (*graph)[ref.operation].op;
     found.op = &p_[found.id];
+    found.graph = graph;
     return found;
+  }
+  // What messages say of it.
+  void texts(const ScheduledOperation& o) const {
+    const Graph& graph = *op_.back().graph;
+    const Operation& operation = graph[o.what.operation];
+    const Operator& op = *op_.back().op;
+    ScheduledOperation its{operation.names ? operation.names->name : op.name, "", {}, {}, o.what};
+    if (!operation.results.empty()) its.result = graph[operation.results[0]].name;
+    need(!operation.names || operation.names->dims.size() == op.dims.size());
+    for (std::size_t d = 0; d < op.dims.size(); ++d)
+      its.dims.push_back({operation.names ? operation.names->dims[d] : op.dims[d].name,
+                          std::ranges::count(op.blockings, d, &Blocking::block_dim) > 0});
+    for (ValueId v : operation.operands) its.operands.emplace_back(graph[v].name, graph[v].type.shape);
+    need(o == its, "its names or extents are others");
+  }
+  // Those inside of a group follow it, as its kernel counts them.
+  void listed_in_order() const {
+    std::vector<OperationRef> inside;  // of the group before, in order
+    std::size_t taken = 0;
+    for (std::size_t o = 0; o < op_.size(); ++o) {
+      const OperationRef& what = s_.operations[o].what;
+      if (taken < inside.size()) {
+        need(what == inside[taken++], "what is inside of a group is not behind it");
+        continue;
+      }
+      need(o == 0 || is_before(s_.operations[o - 1].what, what), "they are in another order");
+      inside.clear(), taken = 0;
+      const RegionBody* region = op_[o].op->region();
+      if (region && region->kind == RegionKind::group) list_inside(what, *region, inside);
+    }
+    need(taken == inside.size(), "a group ends too early");
+  }
+  void list_inside(const OperationRef& of, const RegionBody& region, std::vector<OperationRef>& all) const {
+    Path path = of.path;
+    path.emplace_back(of.operation);
+    const Graph& graph = p_[region.graph];
+    for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+      all.push_back({path, OperationId(o)});
+      if (const RegionBody* inner = p_[graph.operations[o].op].region()) list_inside(all.back(), *inner, all);
+    }
+  }
+  static bool is_before(const OperationRef& a, const OperationRef& b) {
+    auto numbers = [](const OperationRef& ref) {
+      std::vector<std::size_t> all;
+      for (const PathStep& step : ref.path) all.push_back(step.operation.index());
+      all.push_back(ref.operation.index());
+      return all;
+    };
+    return numbers(a) < numbers(b);
   }
   const Operator& op(std::size_t number) const {
     need(number < op_.size());

@@ -120,7 +120,7 @@ class Native {
  public:
   explicit Native(const ir::Program& program) : compiled_(backend::lower(passes::expand(program))) {
     compiled_.functions = jit_.compile(compiled_.kernels.kernels);
-    tables_ = backend::encode(backend::schedule(compiled_.blocks, compiled_.kernels));
+    tables_ = backend::encode(backend::schedule(compiled_.blocks, compiled_.kernels), compiled_.kernels.kernels);
     EXPECT_EQ(executor_.start({tables_.data(), compiled_.functions.data()}, 2), executor::Status::done);
   }
   ~Native() { executor_.stop(); }

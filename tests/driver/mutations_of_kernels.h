@@ -1,4 +1,4 @@
-// Every kind of change to the table of kernels of a schedule, to tiles, memory of kernels' own, and prepared operands. Several are
+// Every kind of change to the table of kernels of a schedule, to tiles, and to prepared operands. Several are
 // consistent with themselves: a kernel is exchanged wherever it is named but in one table, or a layout and the memory that holds it
 // change together.
 #pragma once
@@ -123,8 +123,13 @@ inline std::vector<StageKind<Schedule>> kernel_kinds() {
        [](Schedule& s, Random& r) {
          auto* kernel = any(r, s.kernels);
          if (!kernel || !kernel->cut) return false;
-         const std::int64_t by[] = {-1, 0};
-         return kernel->grain = by[any(r, 2)], true;
+         const std::int64_t by[] = {-1, 0, INT64_MAX, kernel->grain << 40};
+         kernel->grain = by[any(r, 4)];
+         if (kernel->grain > 0)  // fewer tiles, as it says
+           each_call(s, [&](ir::KernelCall& call, ir::ScheduledTask& task) {
+             if (&s.kernels[call.kernel] == kernel) call.tiles = task.tiles = 1;
+           });
+         return true;
        }},
       {"parts that are none, or more than tiles", number,
        [](Schedule& s, Random& r) {
@@ -132,18 +137,9 @@ inline std::vector<StageKind<Schedule>> kernel_kinds() {
          each_call(s, [&](ir::KernelCall& call, ir::ScheduledTask& task) { task.tiles = least ? 0 : call.tiles + 1; });
          return true;
        }},
-      {"less memory of its own than a kernel wants", either,
-       [](Schedule& s, Random& r) {
-         auto* kernel = any(r, s.kernels);
-         const std::int64_t by[] = {-1, kernel->scratch - 1, INT64_MIN, s.scratch_bytes + 1};
-         const std::int64_t scratch = by[any(r, 4)];
-         if (any(r, 2) == 0) return kernel->scratch = scratch, scratch != s.scratch_bytes - 1;
-         return s.scratch_bytes = kernel->scratch + (any(r, 2) == 0 ? -1 : 1), true;
-       }},
       {"less than no memory", number,
        [](Schedule& s, Random& r) {
-         std::int64_t* bytes[] = {&s.arena_bytes, &s.prepared_bytes, &s.scratch_bytes};
-         return *bytes[any(r, 3)] = -1 - static_cast<std::int64_t>(any(r, 100)), true;
+         return (any(r, 2) == 0 ? s.arena_bytes : s.prepared_bytes) = -1 - static_cast<std::int64_t>(any(r, 100)), true;
        }},
       {"a layout in another order", either,
        [](Schedule& s, Random& r) {

@@ -31,7 +31,7 @@ inline bool replace(const Schedule& s, ir::BufferMember& one, Random& r) {
 inline ir::Buffer* any_in_arena(Schedule& s, Random& r) {
   std::vector<ir::Buffer*> found;
   for (ir::Buffer& b : s.buffers)
-    if (b.place == ir::BufferPlace::arena && b.first <= b.last) found.push_back(&b);
+    if (b.place == ir::BufferPlace::arena && !b.box.empty()) found.push_back(&b);
   return found.empty() ? nullptr : found[any(r, found.size())];
 }
 
@@ -60,13 +60,13 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          sequence.erase(sequence.begin() + static_cast<std::ptrdiff_t>(k) + 1);
          return true;
        }},
-      {"a task twice in a batch", flow,
+      {"a task twice in a batch", number,
        [](Schedule& s, Random& r) {
          auto* batch = any_batch(s, r);
          if (!batch || std::holds_alternative<ir::Iteration>((*batch)[0].what)) return false;
          return batch->push_back((*batch)[any(r, batch->size())]), true;
        }},
-      {"a box shifted", flow,
+      {"a box shifted", number,
        [](Schedule& s, Random& r) {
          auto* call = any_task<ir::KernelCall>(s, r);
          auto* range = call ? any_range(call->box, r) : nullptr;
@@ -149,24 +149,23 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          auto* copy = any_task<ir::CopyBox>(s, r);
          return copy && replace(s, copy->to, r);
        }},
-      {"a copy of another box", flow,
+      {"a copy of another box", number,
        [](Schedule& s, Random& r) {
          auto* copy = any_task<ir::CopyBox>(s, r);
          auto* range = copy ? any_range(copy->box, r) : nullptr;
          return range && (any(r, 2) == 0 ? (++range->lo, true) : (--range->hi, true));
        }},
-      {"buffers over each other", flow,
+      {"buffers over each other", number,
        [](Schedule& s, Random& r) {
          auto *a = any_in_arena(s, r), *b = any_in_arena(s, r);
          return a && a->at != b->at && (a->at = b->at, true);
        }},
-      {"a buffer some bytes off", flow,
+      {"a buffer some bytes off", number,
        [](Schedule& s, Random& r) {
          auto* a = any_in_arena(s, r);
          return a && (a->at = std::max<std::int64_t>(0, a->at - 8 * static_cast<std::int64_t>(1 + any(r, 12))), true);
        }},
-      {"a buffer behind the arena",
-       {"memory"},
+      {"a buffer behind the arena", number,
        [](Schedule& s, Random& r) {
          auto* a = any_in_arena(s, r);
          return a && !a->box.empty() && (a->at = s.arena_bytes, true);
@@ -205,7 +204,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          auto* loop = any_task<ir::Iteration>(s, r);
          return loop && (any(r, 2) == 0 ? ++loop->steps.hi : ++loop->steps.lo, true);
        }},
-      {"another fill", flow,
+      {"another fill", number,
        [](Schedule& s, Random& r) {
          auto* fill = any_task<ir::Fill>(s, r);
          return fill && (fill->value.f += 1, true);
@@ -239,7 +238,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          auto* batch = any_batch(s, r);
          auto* call = batch ? std::get_if<ir::KernelCall>(&batch->back().what) : nullptr;
          auto rest = call ? cut_row(*call) : std::nullopt;
-         return rest && (batch->push_back({*rest, batch->back().tiles, batch->back().order}), true);
+         return rest && (batch->push_back({*rest, batch->back().tiles}), true);
        }},
       {"a batch in two",
        {},
@@ -256,27 +255,6 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        {},
        [](Schedule& s, Random&) {
          for (ir::Buffer& b : s.buffers) b.name += "'";
-         for (ir::ScheduledOperation& o : s.operations) o.name += "'";
-         return true;
-       }},
-      {"buffers further apart",
-       {},
-       [](Schedule& s, Random&) {
-         for (ir::Buffer& b : s.buffers)
-           if (b.place == ir::BufferPlace::arena) {
-             b.at *= 3;
-             for (ir::Level& level : b.row) level.steps.back() *= 3;
-           }
-         s.arena_bytes *= 3;
-         return true;
-       }},
-      {"a buffer somewhere else",
-       {},
-       [](Schedule& s, Random& r) {
-         auto* a = any_in_arena(s, r);
-         if (!a) return false;
-         a->at = s.arena_bytes;
-         s.arena_bytes += (a->bytes() + 63) / 64 * 64 * count_of(a->row);
          return true;
        }},
       {"buffers in another order",

@@ -40,7 +40,7 @@ TEST(ShardingFacts, BytesThatAreTooManyToBeCounted) {
   EXPECT_EQ(facts_of("program p(X: f64[3000000000, 4]) -> (Y: f64[3000000000, 1000000000]) "
                      "{ Y[i, j] = sum[k] X[i, k] }")
                 .back(),
-            "k: yes, as partials of more than 2^63 bytes combined by sum; shards share nothing");
+            "k: yes, as partials of 2^63 bytes or more combined by sum; shards share nothing");
 }
 
 TEST(ShardingFacts, AProduct) {

@@ -19,6 +19,7 @@ struct StageCase {
   ir::BlockProgram blocks;
   ir::Schedule schedule;
   std::vector<Tensor> inputs, wanted;
+  std::vector<backend::Kernel> kernels = {};
   std::vector<backend::KernelFunction> functions = {};
 };
 
@@ -46,7 +47,7 @@ inline std::vector<Tensor> result_of(const StageCase& of, const ir::Schedule& sc
 }
 // What native code makes of it.
 inline std::vector<Tensor> native_result_of(const StageCase& of, const ir::Schedule& schedule) {
-  std::vector<std::int64_t> tables = backend::encode(schedule);
+  std::vector<std::int64_t> tables = backend::encode(schedule, of.kernels);
   std::vector<OutsideFunction> outside(schedule.outside.size(), add_left);
   std::vector<Tensor> outputs;
   std::vector<executor::TensorView> in, out;
@@ -70,9 +71,10 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
       test::certified(program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)), pipeline::Stage::schedule);
   EXPECT_EQ(check::test::first_refusal(certified.verdict), "") << name;
   std::vector<Tensor> inputs = passes::test::some_inputs(program);
-  StageCase made{std::move(name), *certified.expanded(), *certified.schedule, inputs, {}};
+  StageCase made{std::move(name), *certified.expanded(), *certified.schedule, inputs, {}, {}, {}};
   made.wanted = ir::interpret(program, program.main, inputs, {.kernel = add_left_whole}).outputs;
-  made.functions = jit.compile(backend::lower(made.blocks).kernels.kernels);
+  made.kernels = backend::lower(made.blocks).kernels.kernels;
+  made.functions = jit.compile(made.kernels);
   return made;
 }
 

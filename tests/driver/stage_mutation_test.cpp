@@ -6,6 +6,7 @@
 
 #include "tests/driver/mutations_of_block_graphs.h"
 #include "tests/driver/mutations_of_kernels.h"
+#include "tests/driver/mutations_of_memory.h"
 #include "tests/driver/mutations_of_schedules.h"
 #include "tests/driver/stage_cases.h"
 
@@ -143,6 +144,23 @@ TEST(StageMutation, TasksOfSchedules) {
   EXPECT_GE(counts.refused, 400u);
 }
 
+// What a schedule says beside its tasks, and its totals.
+TEST(StageMutation, LinesAndMemoryOfSchedules) {
+  backend::Jit jit;
+  std::vector<StageCase> cases = stage_cases(jit);
+  for (StageCase& c : prepared_cases(jit)) cases.push_back(std::move(c));
+  Counts counts = change<Schedule>(
+      memory_kinds(), cases,
+      [](const StageCase& c, const StageKind<Schedule>& kind, Random& random) {
+        std::optional<Schedule> changed = any(random, 2) == 0 ? c.schedule : by_memory(c.schedule);
+        if (!kind.change(*changed, random)) return std::pair(std::string(), decltype(changed)());
+        return std::pair(check::test::refusal_of(c.blocks.program, *changed), changed);
+      },
+      [](const StageCase& c, const Schedule& schedule) { return result_of(c, schedule); });
+  EXPECT_GE(counts.kinds, 10u);
+  EXPECT_GE(counts.refused, 400u);
+}
+
 TEST(StageMutation, KernelsOfSchedules) {
   backend::Jit jit;
   std::vector<StageCase> cases = stage_cases(jit);
@@ -160,7 +178,8 @@ TEST(StageMutation, KernelsOfSchedules) {
   EXPECT_GE(counts.kinds, 15u);
   EXPECT_GE(counts.refused, 400u);
   std::vector<StageKind<Schedule>> all = kernel_kinds();
-  for (const StageKind<Schedule>& kind : schedule_kinds()) all.push_back(kind);
+  for (const auto& more : {schedule_kinds(), memory_kinds()})
+    for (const StageKind<Schedule>& kind : more) all.push_back(kind);
   change_twice<Schedule>(
       all, cases,
       [](Schedule& changed) {

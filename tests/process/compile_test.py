@@ -263,6 +263,10 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("has no `outputs`", lambda m: m.pop("outputs"))
         edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
         edited("has not as many outputs as the manifest says", lambda m: m["outputs"].append(m["outputs"][0]))
+        for element, shape, is_too_large in (("f64", [2**30, 2**30], True), ("f64", [2**60], True), ("u8", [2**62, 2], True), ("u8", [2**62], False),
+                                             ("f64", [2**59], False)):
+            change = lambda m: m["outputs"][0].update(element=element, shape=shape)
+            edited("a tensor of 2.63 bytes or more" if is_too_large else "than the program's", change)
         edited("`q` is missing", lambda m: m["outputs"].clear())
         self.write("text.so", "not a library")
         edited("not an ELF file", lambda m: m["library"].update(file="text.so"))

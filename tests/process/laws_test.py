@@ -216,8 +216,18 @@ class Kept(TapcTest):
 
     def test_without(self):
         environment = {"HOME": str(self.folder / "other")}
-        self.expect(0, "T0702", "run", "a.tap", "--no-cache", "-i", "x=[0, 0, 0, 0]", environment=environment)
-        self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
+        inputs = ("-i", "x=[0, 0, 0, 0]")
+        stage = self.tapc("opt", "a.tap", "--no-cache", environment=environment)
+        self.write("a.ir", stage.stdout)
+        for name in ("a.tap", "a.ir"):
+            for command in (["run", *inputs], ["bench", "--seconds", "0", "--runs", "1"], ["check"], ["verify"], ["inspect"], ["opt"],
+                            ["sharding"], ["compile", "--emit", "llvm", "-o", "made"]):
+                with self.subTest(command=command[0], name=name):
+                    made = self.tapc(command[0], name, *command[1:], "--no-cache", environment=environment)
+                    self.assertNotEqual(made.returncode, 2, made.told)
+                    self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
+        self.expect(0, "^$", "ops", "welford", "--no-cache", environment=environment)
+        self.assertFalse((self.folder / "other/.cache").exists())
 
 
 class Claims(TapcTest):

@@ -94,6 +94,45 @@ class Onnx(TapcTest):
                     self.assertEqual(found.returncode, 0, found.told)
                     self.assertEqual(found.stdout, wanted.stdout)
 
+    COMPOSED = """program p(A: f32[8, 6], B: f32[8, 6]) -> (Y: f32[8, 6]) {
+    T[i, j] = A[i, j] * 2
+    U[i, j] = T[i, j] + B[i, j]
+    Y[i, j] = U[i, j] - 1
+}
+"""
+
+    def test_specs_of_what_is_composed(self):
+        """A plan takes the specs that the listing takes; values that are computed where they are read need no lines."""
+        self.write("p.tap", self.COMPOSED)
+        columns = [{"axis": 1, "simple_sharding": [{"num_shards": 3}]}]
+
+        def node(name, shards, *tensors):
+            return {"name": name, "sharding_spec": [{"tensor_name": t, "device": list(range(shards[0]["simple_sharding"][0]["num_shards"])),
+                                                    "sharded_dim": shards} for t in tensors]}
+        for nodes, cut, told in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
+                                 ([node("T", ROWS, "A"), node("U", ROWS, "B")], ["i into 2"], "^$"),
+                                 ([node("T", columns, "A"), node("U", columns, "B", "U"), node("Y", ROWS, "Y")], ["i into 2"],
+                                  "`U`: it is computed where it is read"),
+                                 ([node("U", ROWS, "T", "B", "U"), node("Y", columns, "U")], ["j into 3"],
+                                  "`U`: it is computed where it is read")):
+            with self.subTest(nodes=nodes):
+                self.write("specs.json", json.dumps({"format": "onnx-sharding", "version": 1, "node": nodes,
+                                                     "configuration": {"name": "c", "num_devices": 3}}))
+                self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json")
+                self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--graph")
+                plan = self.expect(0, told, "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--plan").stdout.decode()
+                self.assertEqual([line[len("split Y dim "):].split(" over")[0] for line in plan.splitlines()[1:]], cut, plan)
+                self.write("p.plan", plan)
+                self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
+                inputs = ("-i", "A=iota", "-i", "B=rand:3")
+                wanted = self.tapc("run", "p.tap", *inputs)
+                self.assertEqual(self.tapc("run", "p.tap", *inputs, "--plan", "p.plan").stdout, wanted.stdout)
+        specs = {"format": "onnx-sharding", "version": 1, "configuration": {"name": "c", "num_devices": 2},
+                 "node": [node("T", ROWS, "A"), node("U", columns, "B")]}
+        self.write("specs.json", json.dumps(specs))
+        for how in ((), ("--plan",)):
+            self.expect(1, "`same-sharding`|num_devices|beyond", "sharding", "p.tap", "--from", "onnx-json", "specs.json", *how)
+
     def test_no_specs(self):
         """What is no such file is refused where it is wrong: the line and the column of the value or the name."""
         good = specs()

@@ -142,7 +142,7 @@ class StageTextsTest(TapcTest):
                 self.assertIn("refused" if result.returncode == 5 else "error", result.stdout + result.stderr)
 
     def test_kernels(self):
-        """Which kernel computes what, how many tiles calls have, and how much memory kernels want."""
+        """Which kernel computes what, how many tiles calls have, how much memory there is, and what messages say."""
         stages, certificate = self.stages(
             "program p(X: i64[6, 5]) -> (Y: i64[6], Z: i64[6], W: i64[6]) {\n  Y[i] = sum[k] X[i, k]\n  Z[i] = max[k] X[i, k]\n"
             "  W[i] = min[k] X[i, k]\n}\n")
@@ -150,9 +150,13 @@ class StageTextsTest(TapcTest):
         schedule = stages[-1]
         self.assertIn("kernel_of [0, 1, 2]", schedule)
         for was, now in (("kernel_of [0, 1, 2]", "kernel_of [0, 1, 1]"), ("kernel_of [0, 1, 2]", "kernel_of [1, 0, 2]"),
-                         ("kernel 1 of 1", "kernel 1 of 0"), ("scratch 0 bytes", "scratch -1 bytes"),
-                         ("prepared 0 bytes", "prepared -64 bytes"), ("scratch 0 bytes\nkernel_of", "scratch 64 bytes\nkernel_of"),
-                         (" tiles", "0 tiles")):
+                         ("kernel 1 of 1", "kernel 1 of 0"), ("cut 0 by 6", "cut 0 by 1000000"), (" tiles", "0 tiles"),
+                         ("prepared 0 bytes", "prepared -64 bytes"), ("prepared 0 bytes", "prepared 640 bytes"),
+                         ("arena 0 bytes", "arena 64 bytes"), ("arena 0 bytes", "arena 9223372036854775807 bytes"),
+                         ("batch\n", "batch\nbatch\n"), ("is Y writes", "is Z writes"), ("writes Y over", "writes Z over"),
+                         ("(i, k)", "(k, i)"), ("(i, k)", "(i, k hidden)"), ("(X [6, 5])", "(Y [6, 5])"), ("(X [6, 5])", "(X [6, 6])"),
+                         ("input X", "input x"), ("i64[6]\noperation", "i64[6] const\noperation"),
+                         ("sequence 0", "b4 i64 [0..8] arena 0\nsequence 0")):
             with self.subTest(now=now):
                 self.assertIn(was, schedule)
                 changed = stages[:-1] + [schedule.replace(was, now)]

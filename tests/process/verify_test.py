@@ -178,7 +178,9 @@ class VerifyTest(TapcTest):
                  "another kernel": (-1, r"  kernel (\d+)", "well-formed"),
                  "another operation": (-1, r"operation \d+ of (\d+) is", "well-formed"),
                  "a buffer": (-1, r"  kernel .* \(b(\d+)", "well-formed|schedule|memory"),
-                 "a place in the arena": (-1, r"arena (\d+), batches", "schedule|memory")}
+                 "a place in the arena": (-1, r"\] arena (\d+)", "well-formed|schedule|memory"),
+                 "how much memory": (-1, r"arena (\d+) bytes", "well-formed"),
+                 "what messages say": (-1, r"operation .* from \(\S+ \[(\d+)", "well-formed")}
         for kind, (stage, pattern, obligations) in kinds.items():
             text = stages[stage].read_text()
             places = list(re.finditer(pattern, text))

@@ -22,6 +22,7 @@ struct LibraryFacts {
   backend::Target target;
   std::vector<std::string> features;
   const backend::Schedule* schedule = nullptr;
+  std::int64_t scratch_bytes = 0;  // that one thread needs beside its memory
   Work work;
 };
 

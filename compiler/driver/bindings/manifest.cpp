@@ -105,8 +105,8 @@ class ManifestReader {
         tensor.type.shape.push_back(extent.get<std::int64_t>());
       }
       try {
-        checked::mul(element_count(tensor.type.shape), 8);
-      } catch (const Overflow&) { wrong(fmt::format("its `{}` has a tensor of more than 2^63 bytes", key)); }
+        checked::mul(element_count(tensor.type.shape), static_cast<std::int64_t>(size_of(*element)));
+      } catch (const Overflow&) { wrong(fmt::format("its `{}` has a tensor of 2^63 bytes or more", key)); }
       const json& constant = part(one, "constant");
       if (!constant.is_boolean()) wrong(fmt::format("its `{}` has a `constant` that is neither true nor false", key));
       tensor.constant = constant.get<bool>();
@@ -150,7 +150,7 @@ std::string manifest_text(const LibraryFacts& facts) {
        {{"kernels", s.kernels.size()},
         {"buffers", buffers},
         {"arena_bytes", s.arena_bytes},
-        {"scratch_bytes", s.scratch_bytes}}}};
+        {"scratch_bytes", facts.scratch_bytes}}}};
   return all.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -136,7 +136,7 @@ Action declare_bench(CLI::App& app) {
   app.add_option("--runs", options->least, "At least so many runs are timed (default 5)")->check(CLI::Range(1, 100000));
   app.add_flag("--json", options->json, "As JSON (docs/schema/bench.schema.json)");
   return [options](Session& session) {
-    options->what.source.no_cache = options->engine.cache.without;
+    options->engine.cache.without = options->what.source.no_cache;
     Figures figures = measure(session, *options);
     session.print(options->json ? as_json(figures, *options) : for_people(figures));
     return exit_code::done;

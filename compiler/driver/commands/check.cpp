@@ -3,7 +3,6 @@
 
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/law_memory.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/read_stage.h"
 
@@ -22,7 +21,7 @@ int check(Session& session, const CheckOptions& options) {
   for (const std::string& path : options.files) {
     try {
       FileId file = read_source(session, path);
-      if (is_stage(session.sources.file(file).text())) read_stage(session, file, law_memory());
+      if (is_stage(session.sources.file(file).text())) read_stage(session, file, *compile.laws);
       else require_inputs(compile_file(session, file, compile), options.source);
     } catch (const Reported& reported) {  // the other files are checked all the same
       worst = std::max(worst, reported.exit_code);

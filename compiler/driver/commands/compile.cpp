@@ -157,7 +157,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
                                   const backend::CompiledProgram& lowered, const std::string& mlir) {
   Phase phase("generating code");
   backend::LibraryCode code = backend::emit(
-      {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, facts.features), command.wants("exe")},
+      {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), command.wants("exe")},
       facts.target, {command.wants("llvm"), command.wants("asm")});
   if (backend::runs_here(facts.target)) {
     Phase trying("trying the kernels");
@@ -234,6 +234,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.plan = ir::print(made.plan);
   facts.work = work_of(program.program);
   facts.schedule = &*program.schedule;
+  facts.scratch_bytes = backend::most_scratch(program.lowered->kernels.kernels);
   if (command.wants("exe")) require_standalone(facts);
   std::vector<OutputFile> files = files_for(command, places, facts, *program.lowered, made.mlir);
   Phase writing("writing the library");

@@ -186,7 +186,8 @@ int ops(Session& session, OpsOptions options) {
     if (signature.name == options.name) text += show_one(session, *module, signature, file, options);
   for (const ast::MonoidDecl* monoid : monoids_of(*module))
     if (monoid->name.text == options.name)
-      text += (text.empty() ? "" : "\n") + describe_monoid(session, *module, *monoid, file, options.file.empty());
+      text += (text.empty() ? "" : "\n") + describe_monoid(session, *module, *monoid, file, options.file.empty(),
+                                                           *compile_options(options.source).laws);
   if (!text.empty()) {
     session.print(text);
     return exit_code::done;
@@ -214,6 +215,7 @@ Action declare_ops(CLI::App& app) {
   app.add_option("--param", options->parameters,
                  "The value of one of its parameters, NAME=VALUE; of an int pack NAME=2,3")
       ->allow_extra_args(false);
+  add_no_cache_option(app, options->source.no_cache);
   return [options](Session& session) { return ops(session, *options); };
 }
 

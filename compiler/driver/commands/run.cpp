@@ -156,7 +156,7 @@ Action declare_run(CLI::App& app) {
       "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
       "Say in one line how long it ran, on how many threads and how fast; on a terminal that is said anyway");
   return [options](Session& session) {
-    options->what.source.no_cache = options->engine.cache.without;
+    options->engine.cache.without = options->what.source.no_cache;
     return run(session, *options);
   };
 }

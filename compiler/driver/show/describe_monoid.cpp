@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "compiler/driver/law_memory.h"
 #include "compiler/driver/sample_program.h"
 #include "compiler/driver/standard_library.h"
 #include "compiler/frontend/elaborate/compile.h"
@@ -71,11 +70,12 @@ std::string describe_laws(const ir::Monoid& monoid) {
   return text;
 }
 
-ir::Program compile_monoid(Session& session, const ast::MonoidDecl& monoid, FileId file, bool library) {
+ir::Program compile_monoid(Session& session, const ast::MonoidDecl& monoid, FileId file, bool library,
+                           LawMemory& laws) {
   CompileOptions options;
   options.program = sample_program_name;
   options.standard_library = embedded::std_tap;
-  options.laws = &law_memory();
+  options.laws = &laws;
   std::string text = library ? "use std\n" : session.sources.file(file).text() + "\n";
   FileId sample = session.sources.add(session.sources.file(file).path(), text + sample_of(monoid, types_of(monoid)));
   Diagnostics diagnostics;
@@ -95,7 +95,7 @@ std::vector<const ast::MonoidDecl*> monoids_of(const ast::Module& module) {
 }
 
 std::string describe_monoid(Session& session, const ast::Module& module, const ast::MonoidDecl& monoid, FileId file,
-                            bool library) {
+                            bool library, LawMemory& laws) {
   std::vector<std::string> components, conditions, types;
   for (const ast::MonoidComponent& c : monoid.components) components.push_back(c.name.text + ": " + c.type.text);
   for (const ast::WhereClause& where : monoid.where)
@@ -112,7 +112,7 @@ std::string describe_monoid(Session& session, const ast::Module& module, const a
   text += fmt::format("  combine      ({}, {}) = {}\n", monoid.left.text, monoid.right.text,
                       on_one_line(session.sources.text(module[monoid.combine].span)));
   text += types.empty() ? "\nlaws:\n" : fmt::format("\nlaws, with {}:\n", fmt::join(types, ", "));
-  ir::Program program = compile_monoid(session, monoid, file, library);
+  ir::Program program = compile_monoid(session, monoid, file, library, laws);
   for (const ir::Monoid& one : program.monoids)
     if (one.components.size() == monoid.components.size() && one.name == monoid.name.text)
       return text + describe_laws(one);

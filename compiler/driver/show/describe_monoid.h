@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/law_memory.h"
 #include "compiler/driver/session.h"
 #include "compiler/frontend/syntax/ast.h"
 
@@ -12,8 +13,8 @@ namespace tap::driver {
 
 std::vector<const ast::MonoidDecl*> monoids_of(const ast::Module& module);
 
-// `file` is the file that declares it; `library` says that it is the standard library.
+// `file` is the file that declares it; `library` says that it is the standard library. What `laws` knows is not found out again.
 std::string describe_monoid(Session& session, const ast::Module& module, const ast::MonoidDecl& monoid, FileId file,
-                            bool library);
+                            bool library, LawMemory& laws);
 
 }  // namespace tap::driver

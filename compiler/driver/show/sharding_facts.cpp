@@ -25,7 +25,7 @@ std::int64_t bytes_of_box(const Box& box, const ir::TensorType& type) {
 }
 
 std::string bytes_or_more(std::int64_t bytes) {
-  return bytes == too_many ? "more than 2^63 bytes" : plural(bytes, "byte");
+  return bytes == too_many ? "2^63 bytes or more" : plural(bytes, "byte");
 }
 
 // The hull of what the points of a box read of an operand, by all accesses to it: a stencil has several.

@@ -23,21 +23,31 @@ bool is_declaration_word(std::string_view text) {
   return std::find(declaration_words.begin(), declaration_words.end(), text) != declaration_words.end();
 }
 
-bool ends_operand(TokenKind kind) {
+namespace {
+
+bool is_literal(TokenKind kind) {
   switch (kind) {
-    case TokenKind::name:
     case TokenKind::integer:
     case TokenKind::float_:
     case TokenKind::string:
     case TokenKind::true_:
     case TokenKind::false_:
     case TokenKind::inf:
-    case TokenKind::nan:
+    case TokenKind::nan: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool ends_operand(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::name:
     case TokenKind::rparen:
     case TokenKind::rbracket:
     case TokenKind::rbrace:
     case TokenKind::pack: return true;
-    default: return false;
+    default: return is_literal(kind);
   }
 }
 
@@ -47,20 +57,13 @@ bool starts_operand(TokenKind kind) {
     case TokenKind::reduction:
     case TokenKind::user_reduction:
     case TokenKind::iterate:
-    case TokenKind::integer:
-    case TokenKind::float_:
-    case TokenKind::string:
-    case TokenKind::true_:
-    case TokenKind::false_:
-    case TokenKind::inf:
-    case TokenKind::nan:
     case TokenKind::if_:
     case TokenKind::let:
     case TokenKind::not_:
     case TokenKind::minus:
     case TokenKind::lparen:
     case TokenKind::lp_left: return true;
-    default: return false;
+    default: return is_literal(kind);
   }
 }
 
