@@ -7,7 +7,8 @@ error that it shows:
     <!-- tap: T0603 program p(x: f32[4]) -> (y: f32[8]) { @@ } -->
 
 A block that begins with `// NAME.tap` is kept under that name for the ```console blocks of its page, in which every line
-`$ tapc …` is run and what follows it must be what is printed.
+`$ tapc …` is run and what follows it must be what is printed. `$ cat FILE` prints a file that an earlier line wrote. A line
+`…` stands for any number of lines.
 """
 import re
 import shlex
@@ -20,9 +21,15 @@ SHAPES = {"program any_shape": ["-i", "x=f32[2, 3]=iota", "--program", "any_shap
 
 
 def pages():
-    for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *(ROOT / "docs").rglob("*.md")]):
+    readmes = [page for depth in ("*", "*/*", "compiler/*/*") for page in ROOT.glob(depth + "/README.md")]
+    for page in sorted({*ROOT.glob("*.md"), *readmes, *(ROOT / "docs").rglob("*.md")}):
         if page.is_file() and not page.parts[len(ROOT.parts)].startswith("build"):
             yield page, list(FENCE.finditer(page.read_text(encoding="utf-8")))
+
+
+def excerpt(wanted):
+    """A pattern for the text, in which a line `…` is any number of lines."""
+    return "".join(r"(?:.*\n)*?" if line == "…" else re.escape(line) + r"\n" for line in wanted.strip().split("\n"))
 
 
 class Documentation(TapcTest):
@@ -60,10 +67,17 @@ class Documentation(TapcTest):
             for block in blocks:
                 if block["kind"] != "console":
                     continue
-                for command, wanted in re.findall(r"^\$ tapc (.*)\n((?:(?!\$ ).*\n)*)", block["text"], re.M):
-                    with self.subTest(page=page.name, command=command):
-                        result = self.tapc(*shlex.split(command))
-                        self.assertEqual((result.stdout.decode() + result.told).strip(), wanted.strip())
+                for program, command, wanted in re.findall(r"^\$ (tapc|cat) (.*)\n((?:(?!\$ ).*\n)*)", block["text"], re.M):
+                    with self.subTest(page=page.relative_to(ROOT).as_posix(), command=command):
+                        if program == "cat":
+                            printed = (self.folder / command).read_text()
+                        else:
+                            result = self.tapc(*shlex.split(command))
+                            printed = result.stdout.decode() + result.told
+                        if "\n…\n" not in "\n" + wanted:
+                            self.assertEqual(printed.strip(), wanted.strip())
+                        elif not re.fullmatch(excerpt(wanted), printed.strip() + "\n"):
+                            self.fail(f"{wanted}\nis no excerpt of\n\n{printed}")
 
 
 if __name__ == "__main__":
