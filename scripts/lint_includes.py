@@ -223,10 +223,11 @@ def check_room_readme(root):
 
 
 def check_readme(root, readme):
-    """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them."""
+    """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them,
+    `NAME.h` one that is yet to be written."""
     for number, line in enumerate(readme.read_text(encoding="utf-8").split("\n"), 1):
         for name in NAMED_FILE.findall(line):
-            if not any(readme.parent.rglob(name)) and not any(root.glob(name)):
+            if "NAME" not in name and not any(readme.parent.rglob(name)) and not any(root.glob(name)):
                 yield f"{readme.relative_to(root)}:{number}: `{name}` is no file"
 
 
