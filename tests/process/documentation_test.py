@@ -6,15 +6,19 @@ error that it shows:
 
     <!-- tap: T0603 program p(x: f32[4]) -> (y: f32[8]) { @@ } -->
 
-A block that begins with `// NAME.tap` is kept under that name for the ```console blocks of its page, in which every line
-`$ tapc …` is run and what follows it must be what is printed.
+A ```tap, ```plan or ```json block that begins with `// NAME.tap`, `// NAME.plan` or `// NAME.json` is saved under that name (JSON without
+that line) for the ```console blocks of its page. Every line `$ tapc …` there is run, and the lines after it must be exactly what it prints.
+
+    documentation_test.py TAPC --update [PAGE…]     rewrites these lines
 """
 import re
 import shlex
+from pathlib import Path
 
 from tapc import *
 
-FENCE = re.compile(r"(?:<!-- tap: (?:(?P<code>T\d{4}) )?(?P<frame>(?:(?!-->).)*?) -->\n)?```(?P<kind>tap|console)\n(?P<text>.*?)```", re.S)
+FENCE = re.compile(r"(?:<!-- tap: (?:(?P<code>T\d{4}) )?(?P<frame>(?:(?!-->).)*?) -->\n)?```(?P<kind>tap|plan|json|console)\n(?P<text>.*?)```", re.S)
+COMMAND = re.compile(r"^\$ tapc (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 # Legal as soon as an input says its shape.
 SHAPES = {"program any_shape": ["-i", "x=f32[2, 3]=iota", "--program", "any_shape"]}
 
@@ -54,17 +58,43 @@ class Documentation(TapcTest):
     def test_the_command_lines_print_what_they_say(self):
         for page, blocks in pages():
             for block in blocks:
-                named = re.match(r"// (\w+\.tap)\n", block["text"])
-                if block["kind"] == "tap" and named:
-                    self.write(named[1], block["text"])
+                self.keep(block)
             for block in blocks:
                 if block["kind"] != "console":
                     continue
-                for command, wanted in re.findall(r"^\$ tapc (.*)\n((?:(?!\$ ).*\n)*)", block["text"], re.M):
+                for command, wanted in COMMAND.findall(block["text"]):
                     with self.subTest(page=page.name, command=command):
-                        result = self.tapc(*shlex.split(command))
-                        self.assertEqual((result.stdout.decode() + result.told).strip(), wanted.strip())
+                        self.assertEqual(self.printed(command), wanted.strip())
+
+    def keep(self, block):
+        named = re.match(r"// (\w+\.(tap|plan|json))\n", block["text"])
+        if named and named[2] == block["kind"]:
+            self.write(named[1], block["text"][named.end() if named[2] == "json" else 0:])
+
+    def printed(self, command):
+        result = self.tapc(*shlex.split(command))
+        return (result.stdout.decode() + result.told).strip()
+
+    def update(self, paths):
+        for page, blocks in pages():
+            if paths and page.resolve() not in paths:
+                continue
+            for block in blocks:
+                self.keep(block)
+
+            def renew(block):
+                if block["kind"] != "console":
+                    return block[0]
+                answers = COMMAND.sub(lambda line: f"$ tapc {line[1]}\n" + (self.printed(line[1]) + "\n").lstrip("\n"), block["text"])
+                return block[0].replace(block["text"], answers)
+
+            page.write_text(FENCE.sub(renew, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-if __name__ == "__main__":
+if "--update" in sys.argv:
+    test = Documentation()
+    test.setUp()
+    test.update({Path(name).resolve() for name in sys.argv[2:]})
+    test.tearDown()
+elif __name__ == "__main__":
     unittest.main()
