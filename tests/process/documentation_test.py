@@ -9,7 +9,7 @@ error that it shows:
 A ```tap, ```plan or ```json block that begins with `// NAME.tap`, `// NAME.plan` or `// NAME.json` is saved under that name (JSON without
 that line) for the ```console blocks of its page. Every line `$ tapc …` there is run, and the lines after it must be exactly what it prints.
 
-    documentation_test.py TAPC --update [PAGE…]     rewrites these lines
+    documentation_test.py TAPC --update [PAGE…]     rewrites these lines, and the picture in README.md
 """
 import re
 import shlex
@@ -18,6 +18,7 @@ from pathlib import Path
 from tapc import *
 
 FENCE = re.compile(r"(?:<!-- tap: (?:(?P<code>T\d{4}) )?(?P<frame>(?:(?!-->).)*?) -->\n)?```(?P<kind>tap|plan|json|console)\n(?P<text>.*?)```", re.S)
+PICTURE = "docs/images/layer.svg"
 COMMAND = re.compile(r"^\$ tapc (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 # Legal as soon as an input says its shape.
 SHAPES = {"program any_shape": ["-i", "x=f32[2, 3]=iota", "--program", "any_shape"]}
@@ -66,6 +67,16 @@ class Documentation(TapcTest):
                     with self.subTest(page=page.name, command=command):
                         self.assertEqual(self.printed(command), wanted.strip())
 
+    def test_the_picture_is_what_inspect_draws(self):
+        self.assertEqual((ROOT / PICTURE).read_text(encoding="utf-8"), self.picture())
+
+    def picture(self):
+        """The sharded graph of the first program of README.md."""
+        for block in FENCE.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
+            self.keep(block)
+        self.write("layer.plan", "plan 1\n")
+        return self.expect(0, "^$", "inspect", "layer.tap", "--plan", "layer.plan", "--format", "svg").stdout.decode()
+
     def keep(self, block):
         named = re.match(r"// (\w+\.(tap|plan|json))\n", block["text"])
         if named and named[2] == block["kind"]:
@@ -81,6 +92,8 @@ class Documentation(TapcTest):
                 continue
             for block in blocks:
                 self.keep(block)
+            if page == ROOT / "README.md":
+                (ROOT / PICTURE).write_text(self.picture(), encoding="utf-8")
 
             def renew(block):
                 if block["kind"] != "console":
