@@ -8,7 +8,7 @@ error that it shows:
 
 A ```tap, ```plan or ```json block that begins with `// NAME.tap`, `// NAME.plan` or `// NAME.json` is saved under that name (JSON without
 that line) for the ```console blocks of its page. Every line `$ tapc …` there is run, and the lines after it must be exactly what it prints.
-`$ cat FILE` prints a file that an earlier command wrote. A line `…` stands for any number of lines.
+`$ cat FILE` prints a file that an earlier command wrote. A line `…` stands for any number of lines. Links between pages must lead somewhere.
 
     documentation_test.py TAPC --update [PAGE…]     rewrites these lines, and the picture in README.md
 """
@@ -30,6 +30,15 @@ def pages():
     for page in sorted({*ROOT.glob("*.md"), *readmes, *(ROOT / "docs").rglob("*.md")}):
         if page.is_file() and not page.parts[len(ROOT.parts)].startswith("build"):
             yield page, list(FENCE.finditer(page.read_text(encoding="utf-8")))
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"```.*?```", "", text, flags=re.S))
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def chunks(excerpt):
@@ -95,6 +104,18 @@ class Documentation(TapcTest):
                         printed = self.printed(command)
                         if not is_excerpt(wanted, printed):
                             self.assertEqual(printed, wanted.strip())
+
+    def test_links_between_pages_lead_somewhere(self):
+        for page, _ in pages():
+            for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+                with self.subTest(page=page.relative_to(ROOT).as_posix(), link=link):
+                    file, _, anchor = link.partition("#")
+                    if re.match(r"\w+:", link):
+                        continue
+                    target = page.parent / file if file else page
+                    self.assertTrue(target.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(target))
 
     def test_the_picture_is_what_inspect_draws(self):
         self.assertEqual((ROOT / PICTURE).read_text(encoding="utf-8"), self.picture())
