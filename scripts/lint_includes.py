@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Checks the rules of the house that a compiler cannot: who may include whom, which library stays in which files, that no
-pass knows an operator of lib/std.tap by its name, and that the README of a folder names no source file that is gone.
+pass knows an operator of lib/std.tap by its name, that every folder and room has a README, and that a README names no
+file that is gone.
 
     scripts/lint_includes.py [ROOT]        exit 1 and one line per violation:  FILE:LINE: what
 """
@@ -93,7 +94,7 @@ NOT_OPERATORS = {"ir/cell_ops.def"}  # the scalar functions; a few share their s
 GENERATED = re.compile(r"grammar/Tap(Lexer|Parser)\.h|embed/.*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-NAMED_FILE = re.compile(r"`([\w./*]+\.(?:h|cpp|def))`")
+NAMED_FILE = re.compile(r"`((?:[\w./*]+\.(?:h|cpp|def))|(?:\w+/[\w./*]+\.(?:py|txt|json|md|tap|g4)))`")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 OPERATOR = re.compile(r"^\s*(?:extern\s+)?op\s+([A-Za-z_]\w*)", re.M)
 
@@ -209,11 +210,26 @@ def check_rooms(names):
             yield f"{room}: {sources} sources, and at most {MOST_SOURCES} in one folder"
 
 
+def readmes(root):
+    """The pages of folders and of the rooms in them, and those that say where things are; not what is built."""
+    pages = [page for page in (root / "CONTRIBUTING.md", root / "docs/architecture.md") if page.is_file()]
+    pages += [page for depth in ("*", "*/*", "compiler/*/*") for page in root.glob(depth + "/README.md")]
+    return sorted(page for page in set(pages) if not page.relative_to(root).parts[0].startswith("build"))
+
+
+def check_room_readme(root):
+    """Of a whole repository, which has a README.md itself."""
+    for room in sorted({*ROOMS, *ALLOWED}):
+        if (root / room).is_dir() and (root / "README.md").is_file() and not (root / room / "README.md").is_file():
+            yield f"{room}: a room without a README.md"
+
+
 def check_readme(root, readme):
-    """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them."""
+    """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them,
+    `NAME.h` and `ID.md` are yet to be written."""
     for number, line in enumerate(readme.read_text(encoding="utf-8").split("\n"), 1):
         for name in NAMED_FILE.findall(line):
-            if not any(readme.parent.rglob(name)) and not any(root.glob(name)):
+            if not re.search(r"NAME|\bID\.md", name) and not any(readme.parent.rglob(name)) and not any(root.glob(name)):
                 yield f"{readme.relative_to(root)}:{number}: `{name}` is no file"
 
 
@@ -224,7 +240,8 @@ def main():
     problems = [f"{name}:{line}: {what}" for name in names for line, what in check_file(root, name, operators)]
     problems += check_size(root, names)
     problems += check_rooms(names)
-    problems += [problem for readme in sorted({*root.glob("*/README.md"), *(root / room / "README.md" for room in ROOMS if (root / room / "README.md").is_file())}) for problem in check_readme(root, readme)]
+    problems += check_room_readme(root)
+    problems += [problem for readme in readmes(root) for problem in check_readme(root, readme)]
     print("\n".join(problems + [f"{len(names)} files, {len(operators)} operator names, {len(problems)} violations"]))
     return 1 if problems else 0
 

@@ -6,23 +6,64 @@ error that it shows:
 
     <!-- tap: T0603 program p(x: f32[4]) -> (y: f32[8]) { @@ } -->
 
-A block that begins with `// NAME.tap` is kept under that name for the ```console blocks of its page, in which every line
-`$ tapc …` is run and what follows it must be what is printed.
+A ```tap, ```plan or ```json block that begins with `// NAME.tap`, `// NAME.plan` or `// NAME.json` is saved under that name (JSON without
+that line) for the ```console blocks of its page. Every line `$ tapc …` there is run, and the lines after it must be exactly what it prints.
+`$ cat FILE` prints a file that an earlier command wrote. A line `…` stands for any number of lines. Links between pages must lead somewhere.
+
+    documentation_test.py TAPC --update [PAGE…]     rewrites these lines, and the picture in README.md
 """
 import re
 import shlex
+from pathlib import Path
 
 from tapc import *
 
-FENCE = re.compile(r"(?:<!-- tap: (?:(?P<code>T\d{4}) )?(?P<frame>(?:(?!-->).)*?) -->\n)?```(?P<kind>tap|console)\n(?P<text>.*?)```", re.S)
+FENCE = re.compile(r"(?:<!-- tap: (?:(?P<code>T\d{4}) )?(?P<frame>(?:(?!-->).)*?) -->\n)?```(?P<kind>tap|plan|json|console)\n(?P<text>.*?)```", re.S)
+PICTURE = "docs/images/layer.svg"
+COMMAND = re.compile(r"^\$ ((?:tapc|cat) .*)\n((?:(?!\$ ).*\n)*)", re.M)
 # Legal as soon as an input says its shape.
 SHAPES = {"program any_shape": ["-i", "x=f32[2, 3]=iota", "--program", "any_shape"]}
 
 
 def pages():
-    for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *(ROOT / "docs").rglob("*.md")]):
+    readmes = [page for depth in ("*", "*/*", "compiler/*/*") for page in ROOT.glob(depth + "/README.md")]
+    for page in sorted({*ROOT.glob("*.md"), *readmes, *(ROOT / "docs").rglob("*.md")}):
         if page.is_file() and not page.parts[len(ROOT.parts)].startswith("build"):
             yield page, list(FENCE.finditer(page.read_text(encoding="utf-8")))
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"```.*?```", "", text, flags=re.S))
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def chunks(excerpt):
+    """The runs of lines between the lines `…`, and whether the excerpt begins or ends with such a line."""
+    parts = re.split(r"^…$\n?", excerpt.strip() + "\n", flags=re.M)
+    return [part.splitlines() for part in parts]
+
+
+def is_excerpt(excerpt, printed):
+    parts = chunks(excerpt)
+    pattern = r"(?:.*\n)*?".join("".join(re.escape(line) + r"\n" for line in part) for part in parts)
+    return re.fullmatch(pattern, printed.strip() + "\n") is not None
+
+
+def renewed_excerpt(excerpt, printed):
+    """The same parts of what is printed now, which are found by their first and last lines; or nothing."""
+    lines, parts, at, renewed = printed.strip().splitlines(), chunks(excerpt), 0, []
+    for part in parts:
+        try:
+            begin = lines.index(part[0], at) if part else at
+            at = lines.index(part[-1], begin) + 1 if part else at
+        except ValueError:
+            return None
+        renewed.append(lines[begin:at])
+    return "\n".join("\n".join([*part, "…"]) for part in renewed).removesuffix("…").removesuffix("\n") + "\n"
 
 
 class Documentation(TapcTest):
@@ -54,17 +95,80 @@ class Documentation(TapcTest):
     def test_the_command_lines_print_what_they_say(self):
         for page, blocks in pages():
             for block in blocks:
-                named = re.match(r"// (\w+\.tap)\n", block["text"])
-                if block["kind"] == "tap" and named:
-                    self.write(named[1], block["text"])
+                self.keep(block)
             for block in blocks:
                 if block["kind"] != "console":
                     continue
-                for command, wanted in re.findall(r"^\$ tapc (.*)\n((?:(?!\$ ).*\n)*)", block["text"], re.M):
-                    with self.subTest(page=page.name, command=command):
-                        result = self.tapc(*shlex.split(command))
-                        self.assertEqual((result.stdout.decode() + result.told).strip(), wanted.strip())
+                for command, wanted in COMMAND.findall(block["text"]):
+                    with self.subTest(page=page.relative_to(ROOT).as_posix(), command=command):
+                        printed = self.printed(command)
+                        if not is_excerpt(wanted, printed):
+                            self.assertEqual(printed, wanted.strip())
+
+    def test_links_between_pages_lead_somewhere(self):
+        for page, _ in pages():
+            for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+                with self.subTest(page=page.relative_to(ROOT).as_posix(), link=link):
+                    file, _, anchor = link.partition("#")
+                    if re.match(r"\w+:", link):
+                        continue
+                    target = page.parent / file if file else page
+                    self.assertTrue(target.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(target))
+
+    def test_the_picture_is_what_inspect_draws(self):
+        self.assertEqual((ROOT / PICTURE).read_text(encoding="utf-8"), self.picture())
+
+    def picture(self):
+        """The sharded graph of the first program of README.md."""
+        for block in FENCE.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
+            self.keep(block)
+        self.write("layer.plan", "plan 1\n")
+        return self.expect(0, "^$", "inspect", "layer.tap", "--plan", "layer.plan", "--format", "svg").stdout.decode()
+
+    def keep(self, block):
+        named = re.match(r"// (\w+\.(tap|plan|json))\n", block["text"])
+        if named and named[2] == block["kind"]:
+            self.write(named[1], block["text"][named.end() if named[2] == "json" else 0:])
+
+    def printed(self, command):
+        program, *arguments = shlex.split(command)
+        if program == "cat":
+            return (self.folder / arguments[0]).read_text(encoding="utf-8").strip()
+        result = self.tapc(*arguments)
+        return (result.stdout.decode() + result.told).strip()
+
+    def answer(self, command, wanted):
+        printed = self.printed(command)
+        if "…" not in wanted.splitlines():
+            return (printed + "\n").lstrip("\n")
+        answer = renewed_excerpt(wanted, printed)
+        if answer is None:
+            print(f"`{command}`: no such lines any more; choose the excerpt anew")
+        return wanted if answer is None else answer
+
+    def update(self, paths):
+        for page, blocks in pages():
+            if paths and page.resolve() not in paths:
+                continue
+            for block in blocks:
+                self.keep(block)
+            if page == ROOT / "README.md":
+                (ROOT / PICTURE).write_text(self.picture(), encoding="utf-8")
+
+            def renew(block):
+                if block["kind"] != "console":
+                    return block[0]
+                return block[0].replace(block["text"], COMMAND.sub(lambda line: f"$ {line[1]}\n" + self.answer(*line.groups()), block["text"]))
+
+            page.write_text(FENCE.sub(renew, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-if __name__ == "__main__":
+if "--update" in sys.argv:
+    test = Documentation()
+    test.setUp()
+    test.update({Path(name).resolve() for name in sys.argv[2:]})
+    test.tearDown()
+elif __name__ == "__main__":
     unittest.main()

@@ -60,6 +60,8 @@ class LintTest(LintedTrees):
         self.refused({"ir/a.h": '#include "b.h"\n'}, 'ir/a.h:1: "b.h" is no file', "#pragma once")
 
     def test_readme_names_files(self):
+        self.refused({"ir/text/README.md": "# ir/text\n| `gone.h` | nothing |\n"}, "ir/text/README.md:2: `gone.h` is no file")
+        self.refused({"README.md": "", "ir/README.md": "", "ir/text/a.cpp": ""}, "ir/text: a room without a README.md")
         self.refused({"ir/README.md": "# ir\n| `gone.h` | nothing |\n"}, "ir/README.md:2: `gone.h` is no file")
         code, out = self.lint({"ir/README.md": "`a.h`, `ir/a.h`, `a_*.cpp`, `sub/b.cpp`, `b.cpp`\n",
                                "ir/a.h": "#pragma once\n", "ir/a_more.cpp": "\n", "ir/sub/b.cpp": "\n"})
