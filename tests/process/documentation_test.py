@@ -30,6 +30,13 @@ def pages():
             yield page, list(FENCE.finditer(page.read_text(encoding="utf-8")))
 
 
+def headings(page):
+    """The anchors of its headings, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    return {re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "", title)).strip().lower().replace(" ", "-")
+            for title in re.findall(r"(?m)^#+ (.*)$", text)}
+
+
 class Documentation(TapcTest):
     def test_there_is_enough_of_it(self):
         counted = {page.relative_to(ROOT).as_posix(): len(blocks) for page, blocks in pages()}
@@ -66,6 +73,23 @@ class Documentation(TapcTest):
                 for command, wanted in COMMAND.findall(block["text"]):
                     with self.subTest(page=page.name, command=command):
                         self.assertEqual(self.printed(command), wanted.strip())
+
+    def test_links_lead_somewhere(self):
+        """Relative links: the file exists, and so does the heading after `#`."""
+        tried = 0
+        for page, _ in pages():
+            text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
+            for link in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
+                path, _, anchor = (link[0] or link[1]).partition("#")
+                if "://" in path:
+                    continue
+                with self.subTest(page=page.name, link=link):
+                    to = page.parent / path if path else page
+                    self.assertTrue(to.exists())
+                    if anchor:
+                        self.assertIn(anchor, headings(to))
+                tried += 1
+        self.assertGreater(tried, 100)
 
     def test_the_picture_is_what_inspect_draws(self):
         self.assertEqual((ROOT / PICTURE).read_text(encoding="utf-8"), self.picture())
