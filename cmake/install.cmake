@@ -11,3 +11,10 @@ install(FILES ${runtime_sources} ${runtime}/kernel_abi.h ${runtime}/schedule_tab
         DESTINATION share/tapestry/runtime)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
 install(FILES ${CMAKE_SOURCE_DIR}/support/large_memory.h DESTINATION share/tapestry/support)
+
+# Man pages, made from the help of tapc. Without Python there are none.
+if(EXISTS /usr/bin/python3)
+  install(CODE "execute_process(COMMAND /usr/bin/python3 \"${CMAKE_SOURCE_DIR}/scripts/man_pages.py\" \"$<TARGET_FILE:tapc>\"
+                                \"${CMAKE_BINARY_DIR}/man\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION share/man/man1)
+endif()

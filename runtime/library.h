@@ -1,4 +1,4 @@
-// The C interface of a compiled library: what its exported functions do (docs/compiled_libraries.md). Only C's library is
+// The C interface of a compiled library: what its exported functions do (docs/reference/compiled_libraries.md). Only C's library is
 // needed, and nothing here has C++ linkage, so that the generated code can call it by name.
 #pragma once
 

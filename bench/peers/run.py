@@ -80,10 +80,10 @@ def markdown(rows, head):
     """The page docs/benchmarks.md."""
     lines = ["# Benchmarks", "",
              f"Measured on {head['date']}: {head['machine']}; {head['threads']} thread, f32, {head['clock']} time. Median of "
-             f"{head['rounds']} turns of {head['budget']:g} s each, in which all take their turns;",
-             "a ratio is our speed over the rival's, turn by turn. [How it is measured](../bench/peers/README.md), and by "
-             "`bench/peers/run.py --markdown docs/benchmarks.md` again.",
-             "GFLOP/s count two operations for a multiplication and an addition; GB/s each input read once and each result "
+             f"{head['rounds']} rounds of {head['budget']:g} s,",
+             "each of which runs all programs. A ratio is our speed over the rival's, round by round ([how it is measured](../bench/peers/README.md)).",
+             "`bench/peers/run.py --markdown docs/benchmarks.md` writes this page.", "",
+             "GFLOP/s count two operations for a multiplication and an addition; GB/s count each input read once and each result "
              "written once.", "",
              "| workload | size | ours | rivals | ratio | to | floor | |", "|---|---|---|---|---|---|---|---|"]
     for row in rows:

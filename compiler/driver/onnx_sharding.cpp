@@ -84,7 +84,7 @@ SpecsFile read_specs(Session& session, const std::string& path) {
   if (auto* mistake = std::get_if<JsonMistake>(&parsed)) {
     Diagnostic diagnostic(Code::plan_not_applicable, specs.span(mistake->at), mistake->message);
     if (!mistake->other.empty()) diagnostic.label(specs.span(mistake->other_at), mistake->other);
-    throw Failure{exit_code::wrong_program, std::move(diagnostic).help("docs/onnx_shardings.md has the format")};
+    throw Failure{exit_code::wrong_program, std::move(diagnostic).help("docs/guide/onnx_shardings.md has the format")};
   }
   specs.json = std::move(std::get<OnnxJson>(parsed));
   return specs;

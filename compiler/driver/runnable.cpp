@@ -105,7 +105,8 @@ std::vector<ir::Program> lowered(Session& session, FileId file, const CompileOpt
     made.push_back(compile(session, std::move(program), wanted, passes, dumps).program);
     // With a list of passes of one's own, calls may still be there, which cannot be cut. What is placed already lacks its
     // transfers.
-    if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(made.back())) return made;
+    if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(made.back()))
+      return made;
     wanted.begin = wanted.stop;
     wanted.stop = pipeline::Stage::sharded;
     ir::Program planned = compile(session, go_on ? made.back() : std::move(made.back()), wanted, passes, dumps).program;

@@ -7,8 +7,8 @@
 #include "ir/graphs/graph_rebuild.h"
 #include "ir/text_names.h"
 #include "passes/operator_edit.h"
-#include "passes/rebuild.h"
 #include "passes/placed.h"
+#include "passes/rebuild.h"
 
 namespace tap::passes {
 

@@ -1,10 +1,10 @@
 #include "passes/shardings/follow_shardings.h"
 
 #include "passes/caution.h"
+#include "passes/placed.h"
 #include "passes/shardings/moves.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"
-#include "passes/placed.h"
 
 namespace tap::passes {
 

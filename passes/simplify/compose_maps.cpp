@@ -5,10 +5,10 @@
 
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/interpret/linear_reductions.h"
+#include "passes/placed.h"
 #include "passes/rebuild.h"
 #include "passes/simplify/cell_facts.h"
 #include "passes/simplify/compose.h"
-#include "passes/placed.h"
 #include "support/checked.h"
 
 namespace tap::passes {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/graphs/graph_algorithms.h"
-#include "passes/rebuild.h"
 #include "passes/placed.h"
+#include "passes/rebuild.h"
 #include "passes/simplify/reduce_once.h"
 
 namespace tap::passes {

@@ -27,9 +27,9 @@ class Options(TapcTest):
         return found
 
     def test_the_page_names_all_of_it(self):
-        page = (ROOT / "docs/command_line.md").read_text()
+        page = (ROOT / "docs/reference/commands.md").read_text()
         for command in self.commands():
-            self.assertRegex(page, rf"tapc {command}\b")
+            self.assertRegex(page, rf"(?m)^## `tapc {command}\b")
             for option in self.options(command):
                 if option.startswith("--"):
                     self.assertRegex(page, rf"{option}(?![\w-])", f"{option} of tapc {command}")

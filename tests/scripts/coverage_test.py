@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""docs/bad_inputs_coverage.md and the pages of what is shown name tests that exist, at least one for each row; and what every
-test compiles is certified. Usage: coverage_test.py ROOT"""
+"""docs/dev/testing.md names tests that exist, at least one for each row; and what every test compiles is certified.
+Usage: coverage_test.py ROOT"""
 import re
 import sys
 import unittest
 from pathlib import Path
 
 ROOT = Path(sys.argv.pop(1)).resolve()
-ROWS = re.findall(r"^\| ([A-H]\d\d) \| .* \| (.*) \|$", (ROOT / "docs/bad_inputs_coverage.md").read_text(), re.M)
+PAGE = (ROOT / "docs/dev/testing.md").read_text()
+ROWS = re.findall(r"^\| ([A-H]\d\d) \| .* \| (.*) \|$", PAGE, re.M)
 
 
 class CoverageTest(unittest.TestCase):
@@ -31,26 +32,30 @@ class CoverageTest(unittest.TestCase):
                 self.assertIn(f"{letter}{number:02}", rows)
         self.assertEqual(len(rows), len(set(rows)))
 
-    def test_what_shows_a_promise_exists(self):
+    def test_what_shows_a_guarantee_exists(self):
         """Files, and names in brackets after them that stand in these."""
-        for page, least in (("rewrites_shown.md", 30), ("language_shown.md", 50), ("shardings_shown.md", 40)):
-            rows = [re.split(r"(?<!\\)\|", line) for line in (ROOT / "docs" / page).read_text().splitlines()]
-            tried = 0
-            for where in (row[2] for row in rows if len(row) == 6 or len(row) == 4 and row[1][1:2].isdigit()):
-                for path, name in re.findall(r"`((?:tests|passes|bench|scripts|docs|grammar|support|lib|examples|ir)/[\w./*]*)`"
-                                             r"(?: \(`(\w+)[*…]*`)?", where):
-                    with self.subTest(path, name=name):
-                        files = list(ROOT.glob(path))
-                        self.assertTrue(files)
-                        self.assertTrue(any(file.is_dir() or name in file.read_text() for file in files))
-                        tried += 1
-            self.assertGreater(tried, least)
+        rows = [re.split(r"(?<!\\)\|", line) for line in PAGE.splitlines()]
+        tried = 0
+        for where in (row[2] for row in rows if len(row) in (4, 5)):
+            for path, name in re.findall(r"`((?:tests|passes|bench|scripts|docs|grammar|support|lib|examples|ir)/[\w./*]*)`"
+                                         r"(?: \(`(\w+)[*…]*`)?", where):
+                with self.subTest(path, name=name):
+                    files = list(ROOT.glob(path))
+                    self.assertTrue(files)
+                    self.assertTrue(any(not name or self.mentions(file, name) for file in files))
+                    tried += 1
+        self.assertGreater(tried, 150)
+
+    def mentions(self, path, name):
+        files = path.rglob("*") if path.is_dir() else [path]
+        return any(name in file.read_text(errors="replace") for file in files if file.is_file())
 
     def test_what_shows_a_trap_exists(self):
         """Unit tests by their names, where only the second part may be written after the first test of a suite."""
         tests = "".join(file.read_text() for file in (ROOT / "tests").rglob("*_test.cpp"))
         known = {f"{suite}.{name}" for suite, name in re.findall(r"TEST(?:_[FP])?\((\w+),\s*(\w+)\)", tests)}
-        rows = re.findall(r"^\| (\d+)[^|]* \| (.*) \|$", (ROOT / "docs/language_shown.md").read_text(), re.M)
+        section = PAGE.split("## Small cases")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| (\d+)[^|]* \| (.*) \|$", section, re.M)
         self.assertGreater(len(rows), 18)
         for number, where in rows:
             suite = ""

@@ -156,9 +156,10 @@ Made make(Session& session, const CompileCommand& command, FileId file, const ba
 std::vector<OutputFile> files_for(const CompileCommand& command, const Places& places, LibraryFacts& facts,
                                   const backend::CompiledProgram& lowered, const std::string& mlir) {
   Phase phase("generating code");
-  backend::LibraryCode code = backend::emit(
-      {facts.prefix, &lowered.kernels.kernels, backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), command.wants("exe")},
-      facts.target, {command.wants("llvm"), command.wants("asm")});
+  backend::LibraryCode code =
+      backend::emit({facts.prefix, &lowered.kernels.kernels,
+                     backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), command.wants("exe")},
+                    facts.target, {command.wants("llvm"), command.wants("asm")});
   if (backend::runs_here(facts.target)) {
     Phase trying("trying the kernels");
     backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
