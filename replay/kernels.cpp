@@ -44,7 +44,8 @@ struct Reader {
   const ir::Operator* op;
   std::uint32_t operand;
 };
-Reader reader_of(const ir::Program& program, const ir::Operator& op, std::uint32_t operand) {
+Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::Preparation& how) {
+  const std::uint32_t operand = how.operand;
   if (!op.region()) return {&op, operand};
   const ir::Graph& inner = program[op.region()->graph];
   std::optional<Reader> found;
@@ -53,9 +54,11 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, std::uint32
       if (inner.operations[o].operands[k] != inner.inputs[operand]) continue;
       expect(obligation, !found, "an operand is prepared that two operations read");
       found = Reader{&program[inner.operations[o].op], k};
-      for (const ir::GroupAnchor& a : op.region()->anchors)  // the dims of the reader are whole
+      for (const ir::GroupAnchor& a : op.region()->anchors)  // the dims that the layout follows are whole
         for (const ir::Blocking& b : op.blockings)
-          expect(obligation, a.operation != o || (b.dim != a.dim && b.block_dim != a.dim),
+          expect(obligation,
+                 a.operation != o || !std::ranges::count(how.dims, a.inner_dim) ||
+                     (b.dim != a.dim && b.block_dim != a.dim),
                  "an operand is prepared of which blocks are read");
     }
   expect(obligation, found.has_value() && !found->op->region(), "an operand is prepared that nobody reads");
@@ -64,7 +67,7 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, std::uint32
 
 // The map that makes the layout:  to[p, k, s] = from[k, 32 p + s else 0]
 ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, const ir::Preparation& how) {
-  const auto [op, operand] = reader_of(program, of, how.operand);
+  const auto [op, operand] = reader_of(program, of, how);
   auto unless = [](bool holds, const char* why) { expect(obligation, holds, "{}", why); };
   auto reads_it = [operand](const ir::Access& a) { return a.tensor == operand; };
   unless(std::ranges::count_if(op->reads, reads_it) == 1, "an operand is prepared that is not read at one place");

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from tapc import *
 
+# A function that a page quotes whole: the file, and how its first line begins.
+SOURCE = re.compile(r"<!-- source: (\S+) (.*?) -->\n```cpp\n(.*?)```", re.S)
 FENCE = re.compile(r"(?:<!-- tap: (?:(?P<code>T\d{4}) )?(?P<frame>(?:(?!-->).)*?) -->\n)?```(?P<kind>tap|plan|json|console)\n(?P<text>.*?)```", re.S)
 PICTURE = "docs/images/layer.svg"
 COMMAND = re.compile(r"^\$ ((?:tapc|cat) .*)\n((?:(?!\$ ).*\n)*)", re.M)
@@ -102,6 +104,17 @@ class Documentation(TapcTest):
                         printed = self.printed(command)
                         if not is_excerpt(wanted, printed):
                             self.assertEqual(printed, wanted.strip())
+
+    def test_quoted_functions_are_those_of_the_sources(self):
+        quoted = 0
+        for page, _ in pages():
+            for file, begin, text in SOURCE.findall(page.read_text(encoding="utf-8")):
+                with self.subTest(page=page.name, file=file):
+                    source = (ROOT / file).read_text(encoding="utf-8")
+                    at = source.index("\n" + begin) + 1
+                    self.assertEqual(text, source[at:source.index("\n}\n", at) + 3])
+                    quoted += 1
+        self.assertGreaterEqual(quoted, 1)
 
     def test_links_lead_somewhere(self):
         """Relative links: the file exists, and so does the heading after `#`."""
