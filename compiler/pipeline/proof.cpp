@@ -71,6 +71,7 @@ void prove_schedule(Compilation& made, const Options& options) {
 }
 
 void require_justified(const Compilation& made, bool require_proof) {
+  Phase phase("checking the certificate");
   const std::vector<check::Finding>& findings = made.verdict.findings;
   auto first = [&](check::Standing standing) {
     return std::ranges::find(findings, standing, &check::Finding::standing);

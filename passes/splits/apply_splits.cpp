@@ -323,8 +323,10 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
 
 PassResult apply_splits(const Program& program, const PassContext& context) {
   SplitResult applied = apply_splits(program, context.plan, caution_of(context), NoBoxes::written_apart);
-  PassResult result{std::move(applied.program), {"apply_splits"}};
+  PassResult result{program, {"apply_splits"}};
   result.problems = std::move(applied.problems);
+  if (!result.problems.empty()) return result;
+  result.program = std::move(applied.program);
   for (const std::string& why : applied.gathered)
     result.told.emplace_back(Code::pass_declined, Span{},
                              why + "; each point is written apart first, and all devices put all in its place");
