@@ -58,6 +58,7 @@ ROOMS = {
     "runtime/embedded": set(),
 }
 MOST_SOURCES = 70  # directly in one folder
+MOST_LINES = 400  # of a source
 
 # A library's headers, and the only files that may include them: (prefixes, pattern, in words).
 LIBRARIES = [
@@ -224,6 +225,13 @@ def check_room_readme(root):
             yield f"{room}: a room without a README.md"
 
 
+def check_lengths(root, names):
+    for name in names:
+        lines = (root / name).read_text(encoding="utf-8", errors="replace").count("\n")
+        if lines > MOST_LINES:
+            yield f"{name}: {lines} lines, and at most {MOST_LINES} in one source"
+
+
 def check_readme(root, readme):
     """Files are named as seen from the README's folder, from those in it, or from the root; `x_*.h` is any of them,
     `NAME.h` and `ID.md` are yet to be written."""
@@ -240,6 +248,7 @@ def main():
     problems = [f"{name}:{line}: {what}" for name in names for line, what in check_file(root, name, operators)]
     problems += check_size(root, names)
     problems += check_rooms(names)
+    problems += check_lengths(root, names)
     problems += check_room_readme(root)
     problems += [problem for readme in readmes(root) for problem in check_readme(root, readme)]
     print("\n".join(problems + [f"{len(names)} files, {len(operators)} operator names, {len(problems)} violations"]))

@@ -48,6 +48,7 @@ class LintTest(LintedTrees):
         code, out = self.lint({"passes/shardings/a.cpp": '#include "passes/splits/b.h"\n', "passes/splits/b.h": "#pragma once\n"})
         self.assertEqual(code, 0, out)
         self.refused({f"ir/a{i}.cpp": "" for i in range(71)}, "ir: 71 sources, and at most 70")
+        self.refused({"ir/a.cpp": "\n" * 401}, "ir/a.cpp: 401 lines, and at most 400")
 
     def test_libraries_stay_home(self):
         for header, home in (("llvm/IR/Module.h", "backend/llvm/x.h"), ("antlr4-runtime.h", "compiler/frontend/resolve.cpp"),
