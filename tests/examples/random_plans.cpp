@@ -110,7 +110,7 @@ class Subject {
           return false;
         }
         ++done, ++counts.plans;
-      } catch (const driver::PlanRefused&) {}  // a random plan may ask for what cannot be
+      } catch (const pipeline::PlanRefused&) {}  // a random plan may ask for what cannot be
     }
     return true;
   }

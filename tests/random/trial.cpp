@@ -176,10 +176,13 @@ class Evaluation {
     check::check_source(program, true, verdict);
     if (std::string why = check::test::first_refusal(verdict); !why.empty()) return fail(what + " is refused: " + why);
     note("stage texts");
-    passes::PassContext context;
-    context.no_distribute = trial_.source.special;
+    pipeline::Options options;
+    options.no_distribute = trial_.source.special;
+    options.fuse_more = choose_(4) == 3;
+    options.proof = pipeline::Proof::recorded;
     try {
-      driver::Certified certified = driver::certify(std::move(program), {}, context, choose_(4) == 3);
+      pipeline::Compilation certified =
+          driver::test::certified(std::move(program), {}, pipeline::Stage::sharded, choose_(4) == 3, trial_.strict);
       if (std::string why = check::test::first_refusal(certified.verdict); !why.empty())
         return fail(what + " is refused on its way: " + why);
       BlockProgram blocks = passes::expand(certified.stages.back());
@@ -214,7 +217,7 @@ class Evaluation {
   }
 
   // Has this step assumed that the sign of a zero does not matter?
-  static bool distributes_floats(const driver::Certified& certified, std::size_t step) {
+  static bool distributes_floats(const pipeline::Compilation& certified, std::size_t step) {
     const std::string where = fmt::format("step {} (", step);
     return std::ranges::any_of(certified.verdict.findings, [&](const check::Finding& finding) {
       return finding.standing == check::Standing::assumed && finding.where.starts_with(where) &&
