@@ -94,7 +94,7 @@ TEST(Check, ABugInBoundsIsCaught) {
 
 // The checker's lines of algebra are those that the passes test cell by cell against the oracle, written down twice.
 TEST(Check, AxiomsAreTheLinesThatAreTried) {
-  std::ifstream file(TAP_SOURCE_DIR "/passes/cell_rules.def");
+  std::ifstream file(TAP_SOURCE_DIR "/passes/simplify/cell_rules.def");
   std::string rules{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   EXPECT_GT(axiom_lines().size(), 60u);
   for (std::string_view line : axiom_lines())

@@ -56,17 +56,17 @@ std::string failure_of(std::span<const Pass> passes) {
   return "";
 }
 
-TEST(Pipeline, NamesThePassThatBrokeTheProgram) {
+TEST(PassManager, NamesThePassThatBrokeTheProgram) {
   const Pass passes[] = {{"harmless", "", unchanged}, {"saboteur", "", without_results}};
   EXPECT_NE(failure_of(passes).find("saboteur"), std::string::npos) << failure_of(passes);
 }
 
-TEST(Pipeline, NamesThePassThatClaimsTooLittle) {
+TEST(PassManager, NamesThePassThatClaimsTooLittle) {
   const Pass passes[] = {{"harmless", "", unchanged}, {"silent", "", without_claims}};
   EXPECT_NE(failure_of(passes).find("silent"), std::string::npos) << failure_of(passes);
 }
 
-TEST(Pipeline, AStepForEachRunThatChangedSomething) {
+TEST(PassManager, AStepForEachRunThatChangedSomething) {
   const Pass passes[] = {{"harmless", "", unchanged}, *find_pass("remove_dead_code")};
   Passed passed = run(passes, small_program());
   ASSERT_EQ(passed.certificate.steps.size(), 1u);
@@ -90,7 +90,7 @@ PassResult one_less(const Program& program, const PassContext& context) {
   return result;
 }
 
-TEST(Pipeline, RunsAPassUntilNothingChanges) {
+TEST(PassManager, RunsAPassUntilNothingChanges) {
   const Pass pass{"one_less", "", one_less, true};
   int runs = 0;
   Passed passed = run({&pass, 1}, small_program(), {}, [&](const PassRun&) { ++runs; });
@@ -100,7 +100,7 @@ TEST(Pipeline, RunsAPassUntilNothingChanges) {
   EXPECT_EQ(passed.program.graphs[0].operations.size(), 1u);
 }
 
-TEST(Pipeline, EveryPassHasAReasonAndIsFoundByItsName) {
+TEST(PassManager, EveryPassHasAReasonAndIsFoundByItsName) {
   for (const Pass& pass : lowering()) {
     EXPECT_FALSE(pass.reason.empty()) << pass.name;
     ASSERT_NE(find_pass(pass.name), nullptr);
