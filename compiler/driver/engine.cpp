@@ -30,7 +30,10 @@ std::vector<std::string> engines() {
 
 #ifdef TAP_HAVE_BACKEND
 void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
-  auto* without = app.get_option("--no-cache");
+  // Not asked for by its name: that ends the process where memory is refused.
+  CLI::Option* without = nullptr;
+  for (CLI::Option* option : app.get_options())
+    if (!option->get_lnames().empty() && option->get_lnames().front() == "no-cache") without = option;
   app.add_option("--cache-dir", options.folder,
                  "Where compiled kernels are kept (default $XDG_CACHE_HOME/tapc/kernels, or ~/.cache/tapc/kernels)")
       ->excludes(without);

@@ -12,19 +12,19 @@ namespace tap::ir {
 namespace {
 
 // How tightly an expression holds together; an operand that holds less tightly is put into parentheses.
-enum Level { loosest, disjunction, conjunction, negation, comparison, sum, product, sign, atom };
+enum Binding { loosest, disjunction, conjunction, negation, comparison, sum, product, sign, atom };
 
 struct Piece {
   std::string text;
-  Level level;
+  Binding level;
 };
 
-std::string at_least(const Piece& piece, Level level) {
+std::string at_least(const Piece& piece, Binding level) {
   return piece.level >= level ? piece.text : "(" + piece.text + ")";
 }
 
 struct Infix {
-  Level level, left, right;  // of the whole, and what the operands must hold
+  Binding level, left, right;  // of the whole, and what the operands must hold
 };
 // Left-associative operators take an equal level on their left; comparisons do not chain.
 std::optional<Infix> infix_of(CellOp op) {
