@@ -38,11 +38,11 @@ class Ops(TapcTest):
     def test_the_list(self):
         shown = self.expect(0, "^$", "ops").stdout.decode()
         self.assertRegex(shown, r"(?m)^add +y = a \+ b")
-        self.assertRegex(shown, r"(?m)^argmax +The greatest value")
+        self.assertRegex(shown, r"(?m)^argmax +The maximum and")
 
     def test_monoids(self):
         shown = self.expect(0, "^$", "ops", "argmax").stdout.decode()
-        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The greatest value", shown)
+        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The maximum and", shown)
         self.assertIn("  identity     (T.min, i64.max)\n  combine      (a, b) = if b.v > a.v or", shown)
         self.assertRegex(shown, r"(?m)^  associative  proved$")
         self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(),
