@@ -27,9 +27,9 @@ void expect_laws_of(Cell (*combine)(MonoidBuilder& m), double identity, Law of_i
   expect_laws(m, of_identity, associative, commutative, why);
 }
 
-constexpr const char* of_differences = "what cancels may overflow";
+constexpr const char* of_differences = "terms that cancel may overflow";
 constexpr const char* of_products = "a product or quotient may overflow where the result does not";
-constexpr const char* of_conditions = "a condition on what may overflow";
+constexpr const char* of_conditions = "a condition tests a value that may overflow";
 
 TEST(LawsInRange, WhatCancelsMayOverflow) {
   auto cubes = [](MonoidBuilder& m) {

@@ -178,7 +178,7 @@ class Data(TapcTest):
         for name in ("a b", "1a", "", "a;b", "../a"):
             with self.subTest(name):
                 self.write("a.tap", kernel.replace("NAME", name))
-                self.expect(1, r"error\[T0107\]: a kernel is named by a C symbol", "check", "a.tap")
+                self.expect(1, r"error\[T0107\]: the name of a kernel must be a C identifier", "check", "a.tap")
 
     def test_outside_kernels_that_write_between_each_other(self):
         self.write("k.c", r"""

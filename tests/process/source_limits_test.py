@@ -74,7 +74,7 @@ class SourceLimits(TapcTest):
                                 for k in range(1, levels + 1))
             program = f"program p(X: f32[4]) -> (Y: f32[4]) {{ Y = g{levels}(X) }}\n"
             return "op g0(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] * 0.5 + 1 }\n" + operators + program
-        told = r"a\.tap:20:\d+: error\[T0105\]: `g19` consists of 524288 operations .*500000"
+        told = r"a\.tap:20:\d+: error\[T0105\]: `g19` expands to 524288 operations .*500000"
         self.check(1, told, doubling(20))
         self.expect(1, told, "run", self.write("a.tap", doubling(60)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)
         self.expect(0, r"^$", "run", self.write("a.tap", doubling(12)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)

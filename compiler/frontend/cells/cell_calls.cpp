@@ -45,7 +45,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
   std::string mend = type_text(to) + "(" + std::string(f.spelling) + "(f32(" + source + ")))";
   Diagnostic d(Code::needs_cast, argument,
                quoted(f.spelling) + " takes " + std::string(wanted(f.arguments)) + "; got " + type_text(from));
-  d.help("convert it, and what comes out: " + quoted(mend));
+  d.help("convert the argument and the result: " + quoted(mend));
   if (source == session.sources.text(argument) && call.file == argument.file) d.fix(call, mend);
   session.fail(std::move(d));
 }
@@ -62,7 +62,7 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
                  quoted(f.spelling) + " takes " + counted(static_cast<std::size_t>(f.arity), "argument") + "; got " +
                      std::to_string(call.args.size()));
     if (call.args.size() == 1 && is_builtin_reduction(f.spelling))
-      d.help("over an index it is a reduction, which names it: " +
+      d.help("to reduce over an index, name it: " +
              quoted(std::string(f.spelling) + "[…] " + source_of(session_, env[call.args[0].value].span)));
     session_.fail(std::move(d));
   }
@@ -90,8 +90,8 @@ void CellElaborator::refuse_wide_shift(ElementType type, const Cell& by, Span sp
   auto count = constant_value(frame.cells, by.id);
   if (!count || (count->i >= 0 && count->i < bits) || !may_be_reached()) return;
   session_.fail(Diagnostic(Code::literal_out_of_range, span,
-                           "a shift of " + type_text(type) + " is by 0 to " + std::to_string(bits - 1) + " bits; got " +
-                               std::to_string(count->i)));
+                           "a shift count of " + type_text(type) + " must be 0 to " + std::to_string(bits - 1) +
+                               "; got " + std::to_string(count->i)));
 }
 
 Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame) {
@@ -169,7 +169,7 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
     std::string source = source_of(session_, span), read = name.text + "[" + source.substr(source.find('(') + 1);
     if (read.ends_with(')')) read.back() = ']';
     Diagnostic d(Code::wrong_kind_of_name, span, quoted(name.text) + " is a tensor, not an operator");
-    d.label(tensor->span, "defined here").help("its cell is read in brackets: " + quoted(read));
+    d.label(tensor->span, "defined here").help("read its cell with brackets: " + quoted(read));
     if (source == session_.sources.text(span)) d.fix(span, read);
     session_.fail(std::move(d));
   }
@@ -285,9 +285,9 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
                         Frame::Guards());
   if (frame.applied.size() > most_applications)
     session_.fail(Diagnostic(Code::nesting_too_deep, span,
-                             "operators that apply operators make this more than " + std::to_string(most_applications) +
-                                 " operations at every cell")
-                      .help("give a part of it a name with an equation of its own"));
+                             "with all operators inlined, this takes more than " + std::to_string(most_applications) +
+                                 " operations per cell")
+                      .help("compute a part of it in a separate equation"));
   return once(frame.applied, std::move(key), [&] {
     for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
     bind_equations(callee, definition, op, span);

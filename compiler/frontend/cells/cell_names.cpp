@@ -12,11 +12,11 @@ using ir::Scalar;
 
 Cell CellElaborator::constant(Frame& frame, ElementType type, std::int64_t value, Span span) {
   if (is_bool(type))
-    session_.fail(Diagnostic(Code::type_mismatch, span, "wanted bool; got the number " + std::to_string(value)));
+    session_.fail(Diagnostic(Code::type_mismatch, span, "expected bool; got the number " + std::to_string(value)));
   if (is_float(type)) return constant(frame, type, static_cast<double>(value), span);
   if (value < least_integer(type) || value > greatest_integer(type))
     session_.fail(Diagnostic(Code::literal_out_of_range, span,
-                             std::to_string(value) + " is not a value of " + type_text(type) + ", which holds " +
+                             std::to_string(value) + " is out of range for " + type_text(type) + ", which holds " +
                                  std::to_string(least_integer(type)) + " to " +
                                  std::to_string(greatest_integer(type))));
   return {Cell::Kind::typed, frame.cells.constant(Scalar::integer(type, value)), type};
@@ -25,9 +25,9 @@ Cell CellElaborator::constant(Frame& frame, ElementType type, std::int64_t value
 Cell CellElaborator::constant(Frame& frame, ElementType type, double value, Span span) {
   Scalar rounded = Scalar::floating(type, value);
   if (std::isinf(rounded.f) && !std::isinf(value))
-    session_.fail(Diagnostic(
-        Code::literal_out_of_range, span,
-        quoted(source_of(session_, span)) + " is not a value of " + type_text(type) + ": it would be infinite"));
+    session_.fail(Diagnostic(Code::literal_out_of_range, span,
+                             quoted(source_of(session_, span)) + " is out of range for " + type_text(type) +
+                                 ": it would round to infinity"));
   if (Scalar::floating(compute_type(type), value).f == 0 && value != 0)
     session_.report(Diagnostic(Code::literal_underflow, span,
                                quoted(source_of(session_, span)) + " rounds to 0 in " + type_text(type))
@@ -52,7 +52,7 @@ void CellElaborator::refuse_number(const Env& env, Span span) {
     for (const auto& [name, entity] : at->names)
       if (auto* type = std::get_if<TypeEntity>(&entity); type && is_bool(type->type))
         if (generic.empty() || name < generic) generic = name;
-  Diagnostic d(Code::type_mismatch, span, "wanted bool; got the number " + number);
+  Diagnostic d(Code::type_mismatch, span, "expected bool; got the number " + number);
   std::string mend = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
   if (!generic.empty()) d.note(quoted(generic) + " is bool here");
   d.help((generic.empty() ? "write " : "for any type: ") + quoted(mend)).fix(span, mend);
@@ -63,9 +63,9 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::FloatLitera
                           std::optional<ElementType> expected) {
   if (!expected) return {Cell::Kind::float_literal, {}, {}};
   if (!is_float(*expected))
-    session_.fail(
-        Diagnostic(Code::type_mismatch, env[id].span,
-                   "wanted " + type_text(*expected) + "; got the float " + quoted(source_of(session_, env[id].span))));
+    session_.fail(Diagnostic(
+        Code::type_mismatch, env[id].span,
+        "expected " + type_text(*expected) + "; got the float " + quoted(source_of(session_, env[id].span))));
   return constant(frame, *expected, literal.value, env[id].span);
 }
 
@@ -95,7 +95,7 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
     if (!expected) return {Cell::Kind::float_literal, {}, {}};
     if (!is_float(*expected))
       session_.fail(Diagnostic(Code::type_mismatch, span,
-                               "wanted " + type_text(*expected) + "; got the float parameter " + quoted(name)));
+                               "expected " + type_text(*expected) + "; got the float parameter " + quoted(name)));
     return constant(frame, *expected, as_float(session_, *parameter), span);
   }
   if (auto* parameter = std::get_if<BoolEntity>(entity))

@@ -73,7 +73,8 @@ void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId righ
   // The side that loses nothing is converted in the suggestion: truth values to numbers, integers to floats, small to large.
   bool convert_left = is_bool(l) || (is_float(r) && !is_float(l)) ||
                       (!is_bool(r) && is_float(l) == is_float(r) && size_of(l) < size_of(r));
-  Diagnostic d(Code::needs_cast, op, "both sides need one type; got " + type_text(l) + " and " + type_text(r));
+  Diagnostic d(Code::needs_cast, op,
+               "both sides must have the same type; got " + type_text(l) + " and " + type_text(r));
   d.label(env[left].span, "this is " + type_text(l)).label(env[right].span, "this is " + type_text(r));
   offer_conversion(session_, env, convert_left ? left : right, convert_left ? l : r, convert_left ? r : l, d,
                    "convert one");
@@ -86,7 +87,7 @@ void CellElaborator::refuse_float_with_integer(const Env& env, ast::ExprId liter
   if (l.kind != Cell::Kind::float_literal || t.is_literal() || !is_integer(t.type)) return;
   std::string number = source_of(session_, env[literal].span);
   Diagnostic d(Code::needs_cast, op,
-               "both sides need one type; got the float " + quoted(number) + " and " + type_text(t.type));
+               "both sides must have the same type; got the float " + quoted(number) + " and " + type_text(t.type));
   d.label(env[typed].span, "this is " + type_text(t.type));
   offer_conversion(session_, env, typed, t.type, offered_, d);
   session_.fail(std::move(d));
@@ -123,7 +124,7 @@ Cell CellElaborator::compare(const Env& env, const ast::Binary& b, ast::ExprId, 
   bool equality = b.op == ast::BinaryOp::equal || b.op == ast::BinaryOp::not_equal;
   if (is_bool(pair.left.type) && !equality)
     session_.fail(Diagnostic(Code::type_mismatch, b.op_span,
-                             "bool has no order; compare with `==` or `!=`, or use `and`, `or`, `not`"));
+                             "bools are not ordered; compare with `==` or `!=`, or use `and`, `or`, `not`"));
   bool swap = b.op == ast::BinaryOp::greater || b.op == ast::BinaryOp::greater_equal;
   std::vector<CellId> args{pair.left.id, pair.right.id};
   if (swap) std::swap(args[0], args[1]);
@@ -146,7 +147,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Binary& b, 
   ElementType type = pair.left.type;
   if (is_bool(type))
     session_.fail(Diagnostic(Code::type_mismatch, b.op_span, "arithmetic takes numbers; got bool")
-                      .help("convert it, for example `i32(…)`; truth values are joined by `and`, `or`, `not`"));
+                      .help("convert it, for example `i32(…)`; combine bools with `and`, `or`, `not`"));
   if ((b.op == ast::BinaryOp::div || b.op == ast::BinaryOp::mod) && is_integer(type)) {
     auto divisor = constant_value(frame.cells, pair.right.id);
     if (divisor && divisor->i == 0 && may_be_reached())

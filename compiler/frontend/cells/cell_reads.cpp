@@ -30,13 +30,13 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Index& inde
       if (!at || at->name != fold_index_)
         session_.fail(Diagnostic(
             Code::bad_monoid, env[id].span,
-            "an operand of a fold is read at the fold's index, as " + quoted(name + "[" + fold_index_ + "]")));
+            "an operand of a fold must be read at the index of the fold: " + quoted(name + "[" + fold_index_ + "]")));
       return {Cell::Kind::typed, frame.cells.argument(operand->argument, compute_type(operand->type)), operand->type};
     }
   }
   if (!body_)
     session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                             "a monoid combines its two arguments only; " + quoted(name) + " cannot be read here"));
+                             "a monoid may only read its two arguments; " + quoted(name) + " cannot be read here"));
   session_.fail(not_a_tensor(env, name, index.base.span));
 }
 
@@ -69,9 +69,10 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
       if (!is_integer(cell.type)) {
         Span span = env[axis.expr].span;
         std::string mend = "i64(" + std::string(session_.sources.text(span)) + ")";
-        session_.fail(Diagnostic(Code::type_mismatch, span, "a coordinate is an integer; got " + type_text(cell.type))
-                          .help("convert it: " + quoted(mend))
-                          .fix(span, mend));
+        session_.fail(
+            Diagnostic(Code::type_mismatch, span, "a coordinate must be an integer; got " + type_text(cell.type))
+                .help("convert it: " + quoted(mend))
+                .fix(span, mend));
       }
       coordinate = frame.cells.cast(cell.id, ElementType::i64);
       any = true;

@@ -137,7 +137,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
                         .label(declared->name_span, "declared here"));
     session_.fail(Diagnostic(
         Code::bad_monoid, env[id].span,
-        "a reduction of several components stands alone on the right of `(…) = …`; here one value is wanted"));
+        "one value is expected here; a reduction with several components must be the whole right side of `(…) = …`"));
   }
   if (builtin) {
     Cell cell = elaborate(scope, reduce.operands[0], inner, std::nullopt);
@@ -151,7 +151,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     if (instance.types.size() != 1)
       session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
                                quoted(reduce.monoid.text) + " has " + counted(instance.types.size(), "component") +
-                                   "; its reduction stands alone on the right of `(…) = …`"));
+                                   "; its reduction must be the whole right side of `(…) = …`"));
     type = instance.types[0];
     operand =
         of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
@@ -205,7 +205,7 @@ Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Redu
                                  std::optional<ElementType> expected) {
   if (fold_index_.empty())
     session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                             "a monoid's `combine` takes two values; a reduction belongs into its `fold`"));
+                             "a monoid's `combine` takes two values; a reduction belongs in its `fold`"));
   if (reduce.vars.size() != 1 || reduce.vars[0].name.text != fold_index_ || reduce.operands.size() != 1)
     session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
                              "inside a fold, reductions run over the fold's index: " +
@@ -215,7 +215,7 @@ Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Redu
   ir::MonoidId monoid = is_builtin_reduction(reduce.monoid.text) ? builtin_monoid(env, reduce, operand.type, expected)
                                                                  : user_monoid(env, env, reduce, {operand.type}).id;
   if (session_.program[monoid].arity() != 1)
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold is made of reductions with one component"));
+    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold may only use reductions with one component"));
   CellId cell = frame.cells.add(
       {CellOp::reduce, compute_type(operand.type), static_cast<std::uint32_t>(monoid.index()), {}, {operand.id}});
   return {Cell::Kind::typed, cell, operand.type};

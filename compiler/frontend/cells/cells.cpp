@@ -46,8 +46,8 @@ Cell CellElaborator::typed(const Env& env, ast::ExprId id, Frame& frame, std::op
   Span span = env[id].span;
   std::string source = source_of(session_, span);
   session_.fail(
-      Diagnostic(Code::needs_cast, span, "the type of " + quoted(source) + " does not follow from its context")
-          .help("say which: " + quoted(type_text(offered_) + "(" + source + ")"))
+      Diagnostic(Code::needs_cast, span, "the type of " + quoted(source) + " cannot be inferred from its context")
+          .help("write the type: " + quoted(type_text(offered_) + "(" + source + ")"))
           .fix(span, type_text(offered_) + "(" + source + ")"));
 }
 
@@ -57,7 +57,7 @@ CellId CellElaborator::of_type(const Env& env, ast::ExprId id, Frame& frame, Ele
   if (cell.is_literal()) cell = typed(env, id, frame, type);
   if (cell.type == type) return cell.id;
   Span span = env[id].span;
-  Diagnostic d(Code::needs_cast, span, "wanted " + type_text(type) + "; got " + type_text(cell.type));
+  Diagnostic d(Code::needs_cast, span, "expected " + type_text(type) + "; got " + type_text(cell.type));
   d.at_caret("this is " + type_text(cell.type));
   if (why.valid()) d.label(why, why_text);
   offer_conversion(session_, env, id, cell.type, type, d);
@@ -69,9 +69,9 @@ Cell CellElaborator::not_a_cell(const Env& env, ast::ExprId id) {
   std::string what = quoted(source_of(session_, expr.span));
   std::string why = " is not the value of a cell";
   if (std::holds_alternative<ast::PackRef>(expr.node) || std::holds_alternative<ast::LinearIndex>(expr.node))
-    why = " stands for indices and belongs inside brackets";
-  if (std::holds_alternative<ast::Iterate>(expr.node)) why = " gives whole tensors: bind it with `name = iterate …`";
-  if (std::holds_alternative<ast::Tuple>(expr.node)) why = " has several values; one is wanted here";
+    why = " is a pack of indices and belongs inside brackets";
+  if (std::holds_alternative<ast::Iterate>(expr.node)) why = " returns whole tensors: bind it with `name = iterate …`";
+  if (std::holds_alternative<ast::Tuple>(expr.node)) why = " has several values; one is expected here";
   session_.fail(Diagnostic(Code::type_mismatch, expr.span, what + why));
 }
 
@@ -88,7 +88,7 @@ void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool nega
     session_.fail(Diagnostic(Code::nesting_too_deep, env[condition].span,
                              "the parts of this expression are used under more than " + std::to_string(most_guards) +
                                  " combinations of conditions")
-                      .help("give what stands under this condition a name with an equation of its own"));
+                      .help("compute the guarded value in a separate equation"));
   guard_ids_.push_back(known->second);
 }
 
@@ -100,7 +100,7 @@ void CellElaborator::pop_guard() {
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::If& choice, Frame& frame,
                           std::optional<ElementType> expected) {
   Span span = env[id].span;
-  CellId condition = of_type(env, choice.condition, frame, ElementType::boolean, span, "a condition is bool");
+  CellId condition = of_type(env, choice.condition, frame, ElementType::boolean, span, "a condition must be bool");
   auto branch = [&](bool taken_if, std::optional<ElementType> type) {
     push_guard(choice.condition, env, !taken_if, frame, condition);
     Cell cell = elaborate(env, taken_if ? choice.then_value : choice.else_value, frame, type);
@@ -129,7 +129,7 @@ std::vector<CellId> CellElaborator::tuple(const Env& env, ast::ExprId id, Frame&
   const ast::Expr& expr = env[id];
   auto wrong_arity = [&](std::size_t got) {
     session_.fail(Diagnostic(Code::bad_monoid, expr.span,
-                             "wanted " + counted(types.size(), "value") + "; got " + std::to_string(got))
+                             "expected " + counted(types.size(), "value") + "; got " + std::to_string(got))
                       .label(why, "one for each component"));
   };
   if (auto* items = std::get_if<ast::Tuple>(&expr.node)) {
@@ -140,7 +140,8 @@ std::vector<CellId> CellElaborator::tuple(const Env& env, ast::ExprId id, Frame&
     return cells;
   }
   if (auto* choice = std::get_if<ast::If>(&expr.node); choice && types.size() > 1) {
-    CellId condition = of_type(env, choice->condition, frame, ElementType::boolean, expr.span, "a condition is bool");
+    CellId condition =
+        of_type(env, choice->condition, frame, ElementType::boolean, expr.span, "a condition must be bool");
     auto yes = tuple(env, choice->then_value, frame, types, why),
          no = tuple(env, choice->else_value, frame, types, why);
     std::vector<CellId> cells;

@@ -58,8 +58,8 @@ void offer_conversion(const Session& session, const Env& env, ast::ExprId value,
   std::string source = source_of(session, span), type(name_of(to));
   bool whole = source == session.sources.text(span);
   if (is_float(from) && is_integer(to)) {
-    d.help("say which integer is meant: " + quoted(type + "(round(" + source + "))") + " or " +
-           quoted(type + "(floor(" + source + "))") + "; or make what is wanted here " + std::string(name_of(from)));
+    d.help("convert it explicitly: " + quoted(type + "(round(" + source + "))") + " or " +
+           quoted(type + "(floor(" + source + "))") + "; or change the expected type to " + std::string(name_of(from)));
     return;
   }
   Operands operands{env};
@@ -89,11 +89,11 @@ void offer_for_reduction(const Session& session, const Env& env, const ast::Redu
     d.help("compare first: " + quoted(name + "[…] " + comparison)).fix(operand.span, comparison);
   } else if (name == "max" || name == "min") {
     std::string of_bool = name == "max" ? "any" : "all";
-    d.help("of bool that is " + quoted(of_bool + "[…] " + text)).fix(reduce.monoid.span, of_bool);
+    d.help("for bool, use " + quoted(of_bool + "[…] " + text)).fix(reduce.monoid.span, of_bool);
   } else {
     std::string to(name_of(expected && !is_bool(*expected) ? *expected : ElementType::i64));
     std::string converted = to + "(" + text + ")";
-    d.help((name == "sum" ? "to count what is true, convert it: " : "convert it first: ") +
+    d.help((name == "sum" ? "to count true values, convert it: " : "convert it first: ") +
            quoted(name + "[…] " + converted));
     d.fix(operand.span, converted);
   }

@@ -26,7 +26,7 @@ class DimsAsVariables {
     bool one = names_.size() == 1;
     Diagnostic d(Code::dim_bound_as_variable, span_,
                  names + (one ? " is a dim here, the constant " : " are dims here, the constants ") + values +
-                     (one ? ", and no index variable" : ", and no index variables"));
+                     (one ? ", not an index variable" : ", not index variables"));
     for (const std::string& name : names_)
       d.label(env_.find_as<DimEntity>(name)->span, quoted(name) + " is a dim here");
     d.help(std::string("choose ") + (one ? "another name for the index variable" : "other names for index variables") +

@@ -69,8 +69,9 @@ double as_float(Session& session, const FloatEntity& parameter) {
   if (!fits) {
     std::string nearest = to_string(ir::Scalar::floating(ElementType::f64, value.value));
     session.fail(Diagnostic(Code::literal_out_of_range, parameter.span,
-                            "a float is wanted here, and no f64 is " + text_of(value) + "; the nearest is " + nearest)
-                     .help("write " + quoted(nearest) + " if that will do")
+                            "a float is expected here, but " + text_of(value) +
+                                " is not exact in f64; the nearest is " + nearest)
+                     .help("write " + quoted(nearest) + " to accept the rounding")
                      .fix(parameter.span, nearest));
   }
   return value.value;
@@ -83,12 +84,12 @@ std::optional<std::int64_t> as_integer(Session& session, const FloatEntity& para
   if (value.whole && *value.whole >= least && *value.whole <= greatest) return value.whole;
   if (!use.valid() || (std::isinf(value.value) && !is_bool(type))) return std::nullopt;
   session.fail(Diagnostic(Code::bad_parameter, parameter.span,
-                          "the parameter " + quoted(name) + " is " + text_of(value) + ", which is no " +
+                          "the parameter " + quoted(name) + " is " + text_of(value) + ", which is not a value of " +
                               std::string(name_of(type)))
-                   .label(use, "it becomes one here")
-                   .help(is_bool(type) ? "write `0` or `1`"
-                                       : "write a whole number from " + std::to_string(least) + " to " +
-                                             std::to_string(greatest)));
+                   .label(use, "converted here")
+                   .help(is_bool(type)
+                             ? "write `0` or `1`"
+                             : "write an integer from " + std::to_string(least) + " to " + std::to_string(greatest)));
 }
 
 std::string key_of(const FloatValue& value) {

@@ -78,7 +78,7 @@ VarAffine IndexSpace::affine_or_fail(const Env& env, const AxisIndex& index) {
   }
   if (auto* data = std::get_if<DependsOnData>(&value))
     session_.fail(Diagnostic(Code::data_dependent_write, data->span,
-                             "a written coordinate depends on data; what is written is affine in index variables"));
+                             "a written coordinate depends on data; it must be affine in index variables"));
   return std::get<VarAffine>(value);
 }
 

@@ -38,12 +38,13 @@ void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const 
       const IndexVar& other = vars_[var->var.index()];
       bool written = other.role == VarRole::left && role == VarRole::reduction;
       Diagnostic d(written ? Code::reduced_dim_written : Code::variable_rebound, name.span,
-                   written ? quoted(name.text) + " is reduced here, and what is written has it as an index"
+                   written ? quoted(name.text) + " is reduced here, but it also indexes the left side"
                            : quoted(name.text) + " is already an index variable here");
       d.label(other.span, "bound here");
       if (other.role == VarRole::reduction && role == VarRole::reduction)
         d.help(
-            "a reduction reaches as far right as it can: put the first one in parentheses, as in `(sum[k] a[k]) + "
+            "a reduction extends as far to the right as possible: put the first one in parentheses, as in `(sum[k] "
+            "a[k]) + "
             "sum[k] b[k]`");
       session_.fail(std::move(d));
     }
@@ -98,8 +99,8 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
   } else if (std::holds_alternative<ast::Index>(expr.node)) {
     session_.fail(Diagnostic(Code::data_dependent_write, expr.span,
                              "the written coordinate " + quoted(source_of(session_, expr.span)) +
-                                 " depends on data; what is written is affine in index variables")
-                      .help("write every cell and select by equality, as a scatter does: `y[v, d] = sum[t] (if ids[t] "
+                                 " depends on data; it must be affine in index variables")
+                      .help("to scatter, write every cell and select by equality: `y[v, d] = sum[t] (if ids[t] "
                             "== v then g[t, d] else 0)`"));
   }
 }

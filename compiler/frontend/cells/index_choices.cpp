@@ -82,7 +82,7 @@ Diagnostic not_affine(Session& session, IndexSpace& space, const Env& env, ast::
   if (ways.empty()) {
     d.help(!why.help.empty()
                ? why.help
-               : "a position that is computed is data: write it as a tensor, `at[i] = …`, and read `x[at[i]]`");
+               : "to read at a computed position, store it in a tensor, `at[i] = …`, and read `x[at[i]]`");
     return d;
   }
   std::string text(session.sources.text(whole)), mend;

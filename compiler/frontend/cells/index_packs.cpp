@@ -58,8 +58,8 @@ void IndexSpace::solve_packs() {
   for (const auto& pack : packs_)
     if (!pack.known)
       session_.fail(Diagnostic(Code::pack_ambiguous, pack.span,
-                               "the number of indices that " + quoted(pack.name + "..") +
-                                   " stands for does not follow from any tensor that it indexes"));
+                               "the number of indices in " + quoted(pack.name + "..") +
+                                   " cannot be inferred from any tensor that it indexes"));
 }
 
 std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {

@@ -64,7 +64,8 @@ void IndexSpace::solve_ranges() {
       if (!chosen) {
         std::string range = var.name + " in 0.." + some_size(places_);
         session_.fail(Diagnostic(Code::range_unknown, var.span,
-                                 "the range of " + quoted(var.name) + " is not known: it stands alone in no dim" +
+                                 "the range of " + quoted(var.name) +
+                                     " is unknown: it is not the sole index of any dim" +
                                      (var.role == VarRole::left ? " that is written or read" : " that is read"))
                           .help("write it, for example " +
                                 quoted(var.role == VarRole::left ? "… for " + range : "sum[" + range + "]")));
@@ -76,7 +77,7 @@ void IndexSpace::solve_ranges() {
                                        " here and 0.." + std::to_string(chosen->size) + " elsewhere")
                             .at_caret("size " + std::to_string(c.size))
                             .label(chosen->span, "size " + std::to_string(chosen->size))
-                            .help("write the range that is meant: " +
+                            .help("write the intended range: " +
                                   quoted(var.name + " in 0.." + std::to_string(std::min(c.size, chosen->size)))));
       var.range = {0, chosen->size};
       var.resolved = true;
@@ -97,12 +98,13 @@ bool IndexSpace::resolve_written(VarId self) {
     if (auto* data = std::get_if<DependsOnData>(&value))
       session_.fail(
           Diagnostic(Code::not_affine, data->span,
-                     "the bound of " + quoted(name) + " depends on data; bounds are affine in index variables"));
+                     "the bound of " + quoted(name) + " depends on data; bounds must be affine in index variables"));
     if (auto* no = std::get_if<NotAffine>(&value))
       session_.fail(Diagnostic(Code::not_affine, no->span, no->message)
-                        .help(!no->help.empty() ? no->help
-                                                : "let the range be affine and wide, and bound the read, `sum[k in i - "
-                                                  "1..i + 2] x[k else 0]`, or choose, `if k < m then x[k] else 0`"));
+                        .help(!no->help.empty()
+                                  ? no->help
+                                  : "use a wider affine range and bound the read, `sum[k in i - 1..i + 2] "
+                                    "x[k else 0]`, or select, `if k < m then x[k] else 0`"));
     return std::get<VarAffine>(value);
   };
   VarAffine lo = bound(*vars_[self.index()].lo), hi = bound(*vars_[self.index()].hi);

@@ -11,7 +11,7 @@ namespace tap {
 namespace {
 
 constexpr const char* from_the_other_side =
-    "an affine left side can say the same: `y[2*i + r] = x[i] for r in 0..2` repeats, "
+    "an affine left side can express this: `y[2*i + r] = x[i] for r in 0..2` repeats, "
     "`y[i, r] = x[2*i + r] for r in 0..2` splits";
 
 class IndexClassifier {
@@ -44,7 +44,7 @@ class IndexClassifier {
       if (auto near = did_you_mean(name.name, names_in(env)))
         d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
       else if (Span whole = space_.whole(); whole.valid() && whole.file == expr.span.file)
-        d.help("a sum over it is written: " + quoted("sum[" + name.name + "] " + source_of(session_, whole)))
+        d.help("write a sum over it: " + quoted("sum[" + name.name + "] " + source_of(session_, whole)))
             .fix({whole.file, whole.begin, whole.begin}, "sum[" + name.name + "] ");
       session_.fail(std::move(d));
     }
@@ -57,7 +57,7 @@ class IndexClassifier {
     if (auto* tensor = std::get_if<TensorEntity>(entity)) {
       if (tensor->poisoned) throw Abandoned{};
       session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                               quoted(name.name) + " is a tensor; its cell is read as " +
+                               quoted(name.name) + " is a tensor; read its cell as " +
                                    quoted(name.name + (tensor->type.shape.empty() ? "[]" : "[…]")))
                         .label(tensor->span, "defined here"));
     }
@@ -126,7 +126,7 @@ class IndexClassifier {
     for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
     return {expr.span,
             quoted(source_of(session_, expr.span)) + " is not affine in " + list +
-                ": an index is integer constants times index variables plus a constant",
+                ": an index is a sum of index variables times integer constants, plus a constant",
             std::move(help)};
   }
 
@@ -147,12 +147,12 @@ class IndexClassifier {
     return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is not an index", ""};
   }
   IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) {
-    return other(env, expr, "a float", "an index is made of whole numbers");
+    return other(env, expr, "a float", "indices are integers");
   }
   IndexValue of(const Env& env, const ast::If&, const ast::Expr& expr) { return other(env, expr, "a choice"); }
   template <class Node>
   IndexValue of(const Env& env, const Node&, const ast::Expr& expr) {
-    return other(env, expr, "no sum of index variables");
+    return other(env, expr, "not a sum of index variables");
   }
 
   static ast::ExprId id_of(const Env& env, const ast::Expr& expr) {

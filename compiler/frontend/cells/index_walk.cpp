@@ -8,7 +8,7 @@ void IndexWalker::walk(const Env& env, ast::ExprId id, int depth) {
   if (depth > max_depth)
     space_.session_.fail(Diagnostic(Code::nesting_too_deep, expr.span,
                                     "an expression nests deeper than " + std::to_string(max_depth) + " operations")
-                             .help("give a part of it a name with an equation of its own"));
+                             .help("compute a part of it in a separate equation"));
   if (auto* index = std::get_if<ast::Index>(&expr.node)) return of(env, id, *index, depth);
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node)) {
     if (!space_.of_monoid_) of(env, id, *reduce, depth);

@@ -26,11 +26,11 @@ class Reach {
     std::string over = join_names(), body(sources_.text(module_[reduce_.operands[0]].span));
     std::string head(sources_.text({sum_.span.file, sum_.span.begin, module_[reduce_.operands[0]].span.begin}));
     Diagnostic d(Code::reduction_reaches_further, further,
-                 fmt::format("`{}` belongs to the sum and does not depend on {}: it is added once for each",
+                 fmt::format("`{}` is part of the sum but does not depend on {}: it is added once for each",
                              shortened(sources_.text(further)), over));
-    d.label(sum_span(), "this sum reaches as far right as it can");
-    d.note(fmt::format("if that is meant, `{}({})` says so", head, shortened(body)));
-    d.help("end the sum before it, with parentheses");
+    d.label(sum_span(), "a sum extends as far to the right as possible");
+    d.note(fmt::format("if this is intended, write `{}({})`", head, shortened(body)));
+    d.help("put the sum in parentheses");
     d.fix({inside.file, inside.begin, inside.begin}, "(").fix({inside.file, inside.end, inside.end}, ")");
     return d;
   }

@@ -80,9 +80,9 @@ namespace {
   names.collect(*clause.condition);
   std::string values = values_in_condition(callee, *clause.condition);
   session.fail(Diagnostic(Code::condition_not_met, place_of(callee, names.found, call_span),
-                          quoted(name) + " needs " + quoted(source_of(session, clause.span)) +
+                          quoted(name) + " requires " + quoted(source_of(session, clause.span)) +
                               (values.empty() ? ", which does not hold" : "; here " + values))
-                   .label(clause.span, "asked for here"));
+                   .label(clause.span, "required here"));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ void add_mesh(Session& session, const ModuleScope& scope, const ast::MeshDecl& d
     name.text = other.name;
     if (const Definition* d = session.definitions.find(scope, Sort::mesh, name))
       diagnostic.label(d->name_span, quoted(other.name) + " is declared here");
-    session.fail(std::move(diagnostic).help("give both meshes axes of as many devices together"));
+    session.fail(std::move(diagnostic).help("give both meshes the same number of devices"));
   }
   session.program.meshes.push_back(std::move(mesh));
 }
@@ -212,7 +212,7 @@ class ShardingResolver {
         rule = "sub-axes in a sharding must be parts of one way to split their axis: ";
       session_.fail(
           Diagnostic(Code::axis_used_twice, span,
-                     rule + quoted(source_of(session_, span)) + " meets " + quoted(source_of(session_, where)))
+                     rule + quoted(source_of(session_, span)) + " conflicts with " + quoted(source_of(session_, where)))
               .at_caret("used here")
               .label(where, "and here"));
     }

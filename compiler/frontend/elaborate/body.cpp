@@ -55,10 +55,10 @@ void BodyBuilder::count_operations(ir::OperatorId op, Span span) {
   written_out_ += region ? session_.count_written_out(region->graph) : 1;
   if (!region || written_out_ <= most_operations) return;
   session_.fail(Diagnostic(Code::nesting_too_deep, span,
-                           quoted(graph_.name) + " consists of " + std::to_string(written_out_) +
-                               " operations up to here, once the calls are written out; at most " +
-                               std::to_string(most_operations) + " are possible")
-                    .help("repeat with `iterate`, which is one operation whatever the number of its steps"));
+                           quoted(graph_.name) + " expands to " + std::to_string(written_out_) +
+                               " operations up to here, with all calls expanded; the limit is " +
+                               std::to_string(most_operations))
+                    .help("use `iterate`, which is one operation for any trip count"));
 }
 
 void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results,
@@ -188,7 +188,7 @@ void BodyBuilder::equation(const ast::Equation& equation, Span span) {
     check_binder(cell.base);
     if (auto binder = binders_.find(cell.base.text); binder != binders_.end())
       session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
-                               quoted(cell.base.text) + " is written by an equation and bound as a whole")
+                               quoted(cell.base.text) + " is both written by an equation and bound as a whole")
                         .label((*statements_)[binder->second.front()].span, "bound here"));
   }
   EquationBuilder(session_, *this, equation, span).build();
@@ -308,7 +308,7 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
   auto* entity = std::get_if<TensorEntity>(&found->second);
   if (!entity || entity->complete) {
     if (entity && entity->poisoned) throw Abandoned{};
-    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " already stands for something here");
+    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is already defined here");
     if (entity) d.label(entity->span, "defined here");
     session_.fail(std::move(d));
   }
@@ -346,8 +346,8 @@ void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {
     for (const auto& [name, target] : targets_)
       if (!result_at_.count(name)) locals.push_back(name);
     if (auto near = did_you_mean(result.name.text, locals))
-      d.help("did you mean to write it as " + quoted(result.name.text) + " where " + quoted(*near) + " is written?");
-    else d.help("write it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …"));
+      d.help("did you mean " + quoted(result.name.text) + " where " + quoted(*near) + " is written?");
+    else d.help("define it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …"));
     session_.report(std::move(d));
   }
 }

@@ -76,7 +76,7 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
     auto& slot = graph_.values[value.index()].sharding;
     if (slot && !(*slot == sharding))
       session_.fail(Diagnostic(Code::axis_used_twice, written.span,
-                               quoted(name.text) + " has another sharding already: " + to_string(*slot)));
+                               quoted(name.text) + " already has a different sharding: " + to_string(*slot)));
     slot = std::move(sharding);
   };
   auto guarded = [&](auto&& work) {
@@ -109,7 +109,7 @@ void BodyBuilder::group_values(const ast::GroupStatement& group) {
           Code::sharding_rank, name.span,
           quoted(name.text) + " has " + counted(static_cast<std::int64_t>(rank(result.values.back())), "dim") +
               " and " + quoted(group.values.front().text) + " has " + std::to_string(rank(result.values.front())) +
-              "; values that share one sharding have one number of dims"));
+              "; grouped values must have the same number of dims"));
   }
   graph_.groups.push_back(std::move(result));
 }

@@ -61,9 +61,8 @@ void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
   std::string index = free_name({"i", "j", "k", "l", "m", "n", "p", "q", "u", "v"}), local;
   CellText text{index + "..", {}, {}};
   bool known = read_cells(id, text) && !index.empty();  // reports a name that is none
-  Diagnostic d(
-      Code::whole_tensor_arithmetic, span,
-      quoted(source_of(session_, span)) + " is arithmetic on whole tensors; an equation says which cells meet");
+  Diagnostic d(Code::whole_tensor_arithmetic, span,
+               quoted(source_of(session_, span)) + " is arithmetic on whole tensors; write an equation over cells");
   if (!known || !statements_) {
     d.help("write the equation, for example `Y[i..] = A[i..] + B[i..]`, or call an operator, for example `add(A, B)`");
     session_.fail(std::move(d));

@@ -14,7 +14,7 @@ ir::Range BodyBuilder::trips_of(const ast::Iterate& repetition) {
   ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
   if (!repetition.counter && trips.hi < 0)
     session_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
-                             "the number of steps is " + std::to_string(trips.hi) + "; wanted 0 or more"));
+                             "the trip count is " + std::to_string(trips.hi) + "; expected 0 or more"));
   // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
   trips.hi = std::max(trips.lo, trips.hi);
   countable(session_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
@@ -28,11 +28,11 @@ void BodyBuilder::build_step(const ast::Iterate& repetition, const std::vector<B
   std::vector<ir::ValueId> after;
   for (std::size_t i = 0; i < states.size(); ++i) {
     const ast::Name& name = repetition.states[i].name;
-    Bound value = one_tensor(repetition.results[i], {name.text}, "one tensor is wanted here");
+    Bound value = one_tensor(repetition.results[i], {name.text}, "one tensor is expected here");
     if (value.type != states[i].type)
       session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
                                "the state " + quoted(name.text) + " starts as " + to_string(states[i].type) +
-                                   " and becomes " + to_string(value.type) + "; a state keeps its type and shape")
+                                   " and becomes " + to_string(value.type) + "; a state must keep its type and shape")
                         .label(name.span, "it starts here"));
     after.push_back(value.value);
   }
@@ -46,10 +46,10 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
   Span span = env_[id].span;
   ir::Range trips = trips_of(repetition);
   if (repetition.results.size() != repetition.states.size())
-    session_.fail(
-        Diagnostic(Code::wrong_argument_count, span,
-                   "the body of `iterate` ends with one result per state: " + std::to_string(repetition.states.size()) +
-                       " wanted; got " + std::to_string(repetition.results.size())));
+    session_.fail(Diagnostic(
+        Code::wrong_argument_count, span,
+        "the body of `iterate` must end with one result per state: " + std::to_string(repetition.states.size()) +
+            " expected; got " + std::to_string(repetition.results.size())));
   BodyBuilder inner(session_, graph_.name + ".iterate", this);
   inner.env_ = Env::inside(env_);
   inner.counter_depth_ = counter_depth_ + 1;
@@ -57,7 +57,7 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
     inner.env_.names[repetition.counter->text] = CounterEntity{counter_depth_, trips, repetition.counter->span};
   std::vector<Bound> states;
   for (const auto& state : repetition.states) {
-    states.push_back(one_tensor(state.initial, {state.name.text}, "a state starts from one tensor"));
+    states.push_back(one_tensor(state.initial, {state.name.text}, "the initial value of a state must be one tensor"));
     inner.declare_input(state.name, states.back().type, {}, false);
   }
   inner.build_step(repetition, states);

@@ -65,10 +65,9 @@ void BodyBuilder::refuse_new_value(const ast::Statement& statement, const std::s
     for (const ast::LeftSide& cell : cells->left)
       if (cell.base.text == name) left = cell.span;
   }
-  session_.fail(
-      Diagnostic(Code::duplicate_name, left, quoted(name) + " has its value already, and values do not change")
-          .label(known->span, "defined here")
-          .help("give the new value a name of its own, for example " + quoted(name + "2")));
+  session_.fail(Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined, and values do not change")
+                    .label(known->span, "defined here")
+                    .help("give the new value a new name, for example " + quoted(name + "2")));
 }
 
 // A name that some later statement defines is used too early; one that depends on this statement closes a cycle, which is
@@ -97,9 +96,9 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
     if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
     auto* state = outer_ ? env_.find_as<TensorEntity>(use.name) : nullptr;
     if (state && state->owner == this && by->size() == 1 && by->back() == current_)
-      d.help("the next state has a name of its own, which ends the body: " +
+      d.help("give the next state a new name, and end the body with it: " +
              quoted(use.name + "2[…] = …; " + use.name + "2"));
-    else d.help("repetition is written with `iterate`; a prefix sum with `y[i] = sum[k in 0..i+1] x[k]`");
+    else d.help("use `iterate` for repetition; write a prefix sum as `y[i] = sum[k in 0..i+1] x[k]`");
     for (std::size_t other : statements) {
       in_cycle_.insert(other);
       poison((*statements_)[other]);

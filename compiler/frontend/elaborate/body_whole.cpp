@@ -32,11 +32,11 @@ static void refuse_member(Session& session, const Env& env, const ast::Member& m
   auto* name = std::get_if<ast::NameRef>(&env[member.object].node);
   auto* tensor = name ? env.find_as<TensorEntity>(name->name) : nullptr;
   if (!tensor) return;
-  Diagnostic d(Code::wrong_kind_of_name, span, quoted(name->name) + " is a tensor, and nothing stands behind its dot");
+  Diagnostic d(Code::wrong_kind_of_name, span, quoted(name->name) + " is a tensor, which has no members");
   d.label(tensor->span, "defined here");
   if (member.member.text == "T" || member.member.text == "transpose")
-    d.help("an equation transposes, `t[j, i] = " + name->name + "[i, j]`, and so does `transpose(" + name->name +
-           ")` of std");
+    d.help("transpose with an equation, `t[j, i] = " + name->name + "[i, j]`, or with `transpose(" + name->name +
+           ")` from std");
   if (member.member.text == "shape") d.help("the sizes of a tensor are the dims of its type: `n` of `x: f32[n]`");
   session.fail(std::move(d));
 }
@@ -72,13 +72,13 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
   if (auto* index = std::get_if<ast::Index>(&expr.node))
     session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
                              quoted(source_of(session_, expr.span)) + " is a cell of " + quoted(index->base.text) +
-                                 "; a whole tensor is wanted here")
-                      .help("bind what is meant with an equation first, for example " +
+                                 "; a whole tensor is expected here")
+                      .help("define the tensor with an equation first, for example " +
                             quoted("row[j] = " + index->base.text + "[t, j]")));
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node))
     session_.fail(
         Diagnostic(Code::wrong_kind_of_name, expr.span,
-                   "a reduction by " + quoted(reduce->monoid.text) + " gives cells; a whole tensor is wanted here")
+                   "a reduction by " + quoted(reduce->monoid.text) + " computes cells; a whole tensor is expected here")
             .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
   if (auto* member = std::get_if<ast::Member>(&expr.node)) refuse_member(session_, env_, *member, expr.span);
   if (is_literal(id)) literal_for(id);
@@ -107,15 +107,15 @@ void BodyBuilder::literal_for(ast::ExprId id) {
     const ast::Name& name = binding->left[0];
     std::string left = name.text + "[" + (missing > 0 ? "…" : variables) + "]";
     Diagnostic d(Code::wrong_kind_of_name, span,
-                 quoted(literal) + " is one number, and " + quoted(name.text) + " is " + to_string(target->type));
-    d.label(target->span, "declared here").help("write the equation of its cells: " + quoted(left + " = " + literal));
+                 quoted(literal) + " is a number, but " + quoted(name.text) + " is " + to_string(target->type));
+    d.label(target->span, "declared here").help("write an equation for its cells: " + quoted(left + " = " + literal));
     if (missing == 0) d.fix(name.span, left);
     session_.fail(std::move(d));
   }
   std::string cast = std::string(target ? name_of(target->type.element) : "f32") + "(" + literal + ")";
   session_.fail(
-      Diagnostic(Code::needs_cast, span, "the type of " + quoted(literal) + " does not follow from its context")
-          .help("say which: " + quoted(cast))
+      Diagnostic(Code::needs_cast, span, "the type of " + quoted(literal) + " cannot be inferred from its context")
+          .help("write the type: " + quoted(cast))
           .fix(span, cast));
 }
 
@@ -151,9 +151,9 @@ std::vector<std::optional<Bound>> BodyBuilder::tensors_of_one_shape(const ast::C
     const Shape& own = given.back()->type.shape;
     if (!shape) shape = &own;
     if (*shape != own)
-      session_.fail(
-          Diagnostic(Code::shape_mismatch, span,
-                     function + " takes tensors of one shape; got " + to_string(*shape) + " and " + to_string(own)));
+      session_.fail(Diagnostic(
+          Code::shape_mismatch, span,
+          function + " takes tensors of the same shape; got " + to_string(*shape) + " and " + to_string(own)));
   }
   return given;
 }
@@ -188,7 +188,7 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
     args.push_back({Cell::Kind::typed, frame.cells.cast(frame.read(std::move(read)), compute_type(type)), type});
     if (args.back().type != args.front().type)
       session_.fail(Diagnostic(Code::type_mismatch, span,
-                               quoted(call.callee[0].text) + " takes tensors of one type; got " +
+                               quoted(call.callee[0].text) + " takes tensors of the same type; got " +
                                    std::string(name_of(args.front().type)) + " and " + std::string(name_of(type))));
   }
   Cell result = f ? cells.apply(*f, args, spans, frame) : cells.convert(args[0], *to, frame);
@@ -246,7 +246,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   std::map<std::string, ElementType> generics;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (is_literal(call.args[i].value)) continue;
-    given[i] = one_tensor(call.args[i].value, {}, "one tensor is wanted here");
+    given[i] = one_tensor(call.args[i].value, {}, "one tensor is expected here");
     generics.emplace(signature.inputs[i].type.element.text, given[i]->type.element);
   }
   std::vector<GivenTensor> tensors;

@@ -123,7 +123,7 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
     if (const Definition* first = own_of(scope, other, definition.name)) {
       diagnostics_.report(Diagnostic(Code::duplicate_name, definition.name_span,
                                      "`" + definition.name + "` is " + std::string(noun_with_article(other)) +
-                                         " already; operators and programs of a file have names of their own")
+                                         "; an operator and a program of one file need different names")
                               .label(first->name_span, "first declared here"));
       return;
     }
@@ -166,11 +166,11 @@ ModuleScope* Definitions::load_used(const ast::UseDecl& use, const ModuleScope& 
       refusal.help("did you mean `std`, the standard operators?").fix(use.module.span, *near);
     else
       refusal.help("`use " + name + "` reads `" + name +
-                   ".tap` beside the file that says it; the standard operators are `use std`");
+                   ".tap` from the folder of the file that uses it; the standard operators are in `std`");
     diagnostics_.report(std::move(refusal));
     return nullptr;
   };
-  if (leaves_its_folder(key)) return refuse("is a link that leads out of its folder");
+  if (leaves_its_folder(key)) return refuse("is a link to a file outside its folder");
   auto read = read_regular_file(key, max_module_bytes);
   if (auto* refusal = std::get_if<FileRefusal>(&read)) return refuse(reason(*refusal));
   return load(sources_.add(key, std::move(std::get<std::string>(read))));
@@ -249,10 +249,10 @@ const Definition* Definitions::find(const ModuleScope& scope, Sort sort, const a
       auto qualified = [&](const Definition& d) { return "`" + d.scope->name + "." + name.text + "`"; };
       diagnostics_.report(
           Diagnostic(Code::duplicate_name, name.span,
-                     "`" + name.text + "` is " + std::string(noun_with_article(sort)) + " of two used modules")
+                     "`" + name.text + "` is " + std::string(noun_with_article(sort)) + " in two used modules")
               .label(found->name_span, "in one")
               .label(definition->name_span, "in another")
-              .help("say which: " + qualified(*found) + " or " + qualified(*definition)));
+              .help("write " + qualified(*found) + " or " + qualified(*definition)));
       throw Abandoned{};
     }
     found = definition;

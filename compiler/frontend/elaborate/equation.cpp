@@ -44,7 +44,7 @@ void EquationBuilder::build() {
                           .label(tensor->span, "defined here"));
       if (!tensor && !std::holds_alternative<VarEntity>(*entity))
         session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
-                                 quoted(cell.base.text) + " already stands for something else here"));
+                                 quoted(cell.base.text) + " already has another meaning here"));
     }
   }
   space_.bind_left(env_, equation_.left, equation_.ranges);
@@ -187,7 +187,7 @@ void EquationBuilder::drop_indices(const ast::Reduce& reduce, TupleReduction& pa
         if ((dependence[i][j] || i == j) && parts.operand_vars[j].count(var))
           session_.fail(Diagnostic(Code::component_index, equation_.left[i].span,
                                    quoted(equation_.left[i].base.text) + " lacks the index " +
-                                       quoted(space_[var].name) + ", and its component " +
+                                       quoted(space_[var].name) + ", but its component " +
                                        quoted(parts.monoid.components[i].name) + " depends on it" +
                                        (i == j ? "" : " through " + quoted(parts.monoid.components[j].name)))
                             .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));

@@ -47,9 +47,9 @@ class ExternBuilder {
       return is_letter(c) || (c >= '0' && c <= '9');
     });
     if (!is_symbol)
-      session_.fail(Diagnostic(
-          Code::literal_form, decl_.kernel_span,
-          "a kernel is named by a C symbol, as in `kernel \"smooth_rows\"`; got " + quoted("\"" + symbol + "\"")));
+      session_.fail(Diagnostic(Code::literal_form, decl_.kernel_span,
+                               "the name of a kernel must be a C identifier, as in `kernel \"smooth_rows\"`; got " +
+                                   quoted("\"" + symbol + "\"")));
     for (const auto* list : {&decl_.inputs, &decl_.results})
       for (const auto& tensor : *list)
         if (tensor.sharding)
@@ -61,8 +61,8 @@ class ExternBuilder {
       if (!index.reduce_by) continue;
       if (reduced && reduced->reduce_by->text != index.reduce_by->text)
         session_.fail(Diagnostic(Code::bad_monoid, index.reduce_by->span,
-                                 "a kernel reduces by one monoid: got " + quoted(reduced->reduce_by->text) + " and " +
-                                     quoted(index.reduce_by->text))
+                                 "a kernel must reduce by one monoid; got " + quoted(reduced->reduce_by->text) +
+                                     " and " + quoted(index.reduce_by->text))
                           .label(reduced->reduce_by->span, "the other one"));
       reduced = &index;
     }
@@ -79,7 +79,7 @@ class ExternBuilder {
     std::int64_t n = eval_size(session_, env_, written);
     if (n >= 0) return n;
     session_.fail(Diagnostic(Code::bad_size, env_[written].span,
-                             "the cost of an index point is " + std::to_string(n) + " flops; wanted 0 or more"));
+                             "the cost of an index point is " + std::to_string(n) + " flops; expected 0 or more"));
   }
 
   std::optional<ir::MonoidId> monoid() {
@@ -200,10 +200,10 @@ class ExternBuilder {
       const ast::ExternIndex& index = decl_.index[dim];
       std::string plain = index.name.text + ": " + source_of(session_, env_[index.extent].span);
       session_.fail(Diagnostic(Code::reduced_dim_written, env_[at].span,
-                               quoted(index.name.text) + " is reduced here, and the region of " +
-                                   quoted(region.tensor.text) + " that is written moves along it")
+                               quoted(index.name.text) + " is reduced here, but the written region of " +
+                                   quoted(region.tensor.text) + " depends on it")
                         .label(index.span, "declared as reduced")
-                        .help("declare it as " + quoted(plain) + " if each of its points writes cells of its own")
+                        .help("declare it as " + quoted(plain) + " if each of its points writes different cells")
                         .fix(index.span, plain));
     }
   }
@@ -214,9 +214,9 @@ class ExternBuilder {
     ir::CellId cell = cells.of_type(env_, written, frame, type, declared, "declared here");
     if (auto value = constant_value(frame.cells, frame.cells.cast(cell, type))) return *value;
     Span span = env_[written].span;
-    session_.fail(
-        Diagnostic(Code::type_mismatch, span,
-                   "the fill of an outside kernel's read is a constant; got " + quoted(source_of(session_, span))));
+    session_.fail(Diagnostic(
+        Code::type_mismatch, span,
+        "the fill of an outside kernel's read must be a constant; got " + quoted(source_of(session_, span))));
   }
 
   Instance finish() {

@@ -34,7 +34,7 @@ TypeClass class_of(Session& session, const ast::WhereClause& clause) {
   const ast::Name& name = *clause.type_class;
   session.fail(with_near_name(
       Diagnostic(Code::unknown_name, name.span,
-                 "there is no class of types " + quoted(name.text) + "; they are number, float, int and any"),
+                 "there is no type class " + quoted(name.text) + "; the classes are number, float, int and any"),
       name.span, name.text, {"number", "float", "int", "any"}));
 }
 
@@ -55,9 +55,9 @@ void check_class(Session& session, const Env& env, const ast::WhereClause& claus
                             "the generic " + quoted(clause.type_name->text) + " is not the type of any " + part));
   if (belongs_to(*type, wanted)) return;
   session.fail(Diagnostic(Code::condition_not_met, use,
-                          quoted(owner) + " needs " + clause.type_name->text + ": " + clause.type_class->text +
+                          quoted(owner) + " requires " + clause.type_name->text + ": " + clause.type_class->text +
                               "; got " + std::string(name_of(*type)))
-                   .label(clause.span, "asked for here"));
+                   .label(clause.span, "required here"));
 }
 
 }  // namespace tap

@@ -90,7 +90,7 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
         Diagnostic(Code::recursion, call_span,
                    quoted(signature.name.text) + " is called within its own definition: " + chain + signature.name.text)
             .label(definition.name_span, "declared here")
-            .help("repetition is written with `iterate`"));
+            .help("use `iterate` for repetition"));
   }
   auto key = std::pair(definition.declaration, binding_key(callee, signature, given));
   if (auto known = session.instances.find(key); known != session.instances.end()) {
@@ -100,8 +100,8 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   constexpr std::size_t most_instances = 30'000;
   if (session.instances.size() >= most_instances)
     session.fail(Diagnostic(Code::nesting_too_deep, call_span,
-                            "operators that call operators make more than " + std::to_string(most_instances) +
-                                " different ones, by their parameters and sizes")
+                            "calls between operators make more than " + std::to_string(most_instances) +
+                                " instances that differ in parameters or sizes")
                      .help("call the inner operators with the same parameters, or repeat with `iterate`"));
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);

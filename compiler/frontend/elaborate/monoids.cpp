@@ -35,7 +35,7 @@ class MonoidBuilder {
       types_.push_back(type);
     }
     if (types_.empty())
-      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid has at least one component"));
+      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid must have at least one component"));
     for (auto& component : monoid_.components) typed_.push_back(component);
     for (std::size_t i = 0; i < types_.size(); ++i) typed_[i].type = types_[i];
     identity_and_combine();
@@ -52,14 +52,15 @@ class MonoidBuilder {
     for (ir::CellId& cell : monoid_.identity) {
       auto value = constant_value(frame.cells, cell);
       if (!value)
-        session_.fail(Diagnostic(
-            Code::bad_monoid, env_[decl_.identity].span,
-            "the identity of a monoid is constant; got " + quoted(source_of(session_, env_[decl_.identity].span))));
+        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.identity].span,
+                                 "the identity of a monoid must be constant; got " +
+                                     quoted(source_of(session_, env_[decl_.identity].span))));
       if (frame.cells[cell].op != ir::CellOp::constant) cell = frame.cells.constant(*value);
     }
     if (decl_.left.text == decl_.right.text)
-      session_.fail(Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need two names")
-                        .label(decl_.left.span, "the first"));
+      session_.fail(
+          Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need different names")
+              .label(decl_.left.span, "the first"));
     Env& scope = space_.new_scope(env_);
     auto n = static_cast<std::uint32_t>(types_.size());
     scope.names[decl_.left.text] = StateEntity{0, &typed_};
@@ -162,7 +163,7 @@ class GenericBinder {
     Diagnostic d(Code::type_mismatch, span,
                  "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + wanted +
                      "; got " + std::string(name_of(actual)));
-    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " from here");
+    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " because of this operand");
     bool truncates = is_float(actual) && is_integer(bound->type);
     if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
     if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
@@ -179,11 +180,11 @@ class GenericBinder {
   void must_be_bound(const ast::MonoidComponent& component) {
     const std::string& name = component.type.text;
     if (element_type_named(name) || env_.find_as<TypeEntity>(name)) return;
-    session_.fail(
-        Diagnostic(Code::needs_cast, use_.valid() ? use_ : decl_.name.span,
-                   "the type " + quoted(name) + " of " + quoted(decl_.name.text) + " does not follow from its operands")
-            .label(component.type.span, "declared here")
-            .help("say which at one of them, for example `f32(1)`"));
+    session_.fail(Diagnostic(Code::needs_cast, use_.valid() ? use_ : decl_.name.span,
+                             "the type " + quoted(name) + " of " + quoted(decl_.name.text) +
+                                 " cannot be inferred from its operands")
+                      .label(component.type.span, "declared here")
+                      .help("give one of them a type, for example `f32(1)`"));
   }
 
   Session& session_;
@@ -210,7 +211,7 @@ void tell_assumed(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& d
   }
   if (assumed.empty()) return;
   Diagnostic d(require_proof ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
-               "laws of " + quoted(monoid.name) + " are not proved but assumed, after sampling: " + assumed);
+               "the laws of " + quoted(monoid.name) + " are assumed after sampling, not proved: " + assumed);
   for (const auto& [why, laws] : reasons) d.note(laws + ": " + why);
   session.report(std::move(d));
   if (require_proof) throw Abandoned{};

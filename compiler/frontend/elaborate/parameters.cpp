@@ -14,8 +14,8 @@ void refuse_other_literal(Session& session, const ast::Param& param, const ast::
   bool truth = std::holds_alternative<ast::BoolLiteral>(value.node);
   if (!(of_int && (fraction || truth)) && !(of_bool && (fraction || number))) return;
   Diagnostic d(Code::bad_parameter, value.span,
-               "the parameter " + quoted(param.name.text) + " is " +
-                   (of_int ? "a whole number" : "`true` or `false`, or a condition") + "; got " +
+               "the parameter " + quoted(param.name.text) + " must be " +
+                   (of_int ? "an integer" : "`true`, `false` or a condition") + "; got " +
                    quoted(source_of(session, value.span)));
   if (number && number->magnitude <= 1) {
     std::string mend = number->magnitude == 1 ? "true" : "false";
@@ -38,7 +38,7 @@ void bind_param(Session& session, Env& callee, const ast::Param& param, const En
     auto* name = std::get_if<ast::NameRef>(&from[value].node);
     if (!name)
       session.fail(Diagnostic(Code::bad_parameter, span,
-                              "the parameter " + quoted(param.name.text) + " is a type, for example `f32`; got " +
+                              "the parameter " + quoted(param.name.text) + " must be a type, for example `f32`; got " +
                                   quoted(source_of(session, span))));
     callee.names[param.name.text] = TypeEntity{eval_type(session, from, {name->name, span}), span};
   }
@@ -57,11 +57,12 @@ void check_params(Session& session, const Signature& signature) {
     const auto& param = signature.params[i];
     const std::string& kind = param.kind.text;
     if (param.pack ? kind != "int" : kind != "int" && kind != "float" && kind != "bool" && kind != "type")
-      session.fail(with_near_name(Diagnostic(Code::bad_parameter, param.kind.span,
-                                             (param.pack ? "packs of parameters are of kind int; got "
-                                                         : "parameters are of kind int, float, bool or type; got ") +
-                                                 quoted(kind)),
-                                  param.kind.span, kind, {"int", "float", "bool", "type"}));
+      session.fail(
+          with_near_name(Diagnostic(Code::bad_parameter, param.kind.span,
+                                    (param.pack ? "a pack of parameters must be of kind int; got "
+                                                : "a parameter must be of kind int, float, bool or type; got ") +
+                                        quoted(kind)),
+                         param.kind.span, kind, {"int", "float", "bool", "type"}));
     for (std::size_t k = 0; k < i; ++k) {
       const ast::Name &name = signature.params[i].name, &earlier = signature.params[k].name;
       if (name.text == earlier.text)

@@ -81,7 +81,7 @@ void bind_given_dims(Session& session, Env& env, const Definition& definition, F
       if (sizes.size() != 1)
         session.fail(
             refuse(Code::command_line, ": " + quoted(name) + " is one dim; got " + counted(sizes.size(), "size"))
-                .help("a pack of dims is written " + quoted(name + "..")));
+                .help("write a pack of dims as " + quoted(name + "..")));
       env.names[name] = DimEntity{sizes[0], {}};
     }
   }
@@ -126,11 +126,11 @@ void require_sizes(Session& session, const Env& env, const Definition& definitio
       session.fail(
           Diagnostic(Code::dim_unbound, unbound->span, "the pack " + quoted(unbound->name + "..") + " has no sizes")
               .help("give them, `--dim " + unbound->name +
-                    "=16,16`, write them out, as in `f32[16, 16]`, or give an input whose shape says them"));
+                    "=16,16`, write them out, as in `f32[16, 16]`, or give an input whose shape determines them"));
     if (unbound)
       session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
                        .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +
-                             unbound->name + "=16`, or give an input whose shape says it")
+                             unbound->name + "=16`, or give an input whose shape determines it")
                        .fix({definition.part.file, definition.part.begin, definition.part.begin},
                             "dim " + unbound->name + " = 16\n"));
   }

@@ -28,7 +28,7 @@ void Session::report(Diagnostic d) {
   auto site = std::find_if(call_sites.rbegin(), call_sites.rend(),
                            [&](const CallSite& call) { return call.span.valid() && !in_library(call.span); });
   if (d.severity() == Severity::error && in_library(d.span) && site != call_sites.rend()) {
-    d.labels.insert(d.labels.begin(), {d.span, d.caret.empty() ? "asked for here" : d.caret});
+    d.labels.insert(d.labels.begin(), {d.span, d.caret.empty() ? "required here" : d.caret});
     d.span = site->span;
     d.caret.clear();
     if (std::any_of(d.fixes.begin(), d.fixes.end(), [&](const Fix& fix) { return in_library(fix.span); })) {

@@ -45,13 +45,12 @@ void convert_the_other(const Session& session, const TypeEntity* generic, Elemen
                        Diagnostic& d) {
   std::string to(name_of(actual));
   if (!generic || !generic->span.valid()) {
-    d.help("give it " + std::string(name_of(wanted)) + ": an integer is made of a float by `round` or `floor` first");
+    d.help("pass " + std::string(name_of(wanted)) + ": convert the float with `round` or `floor` first");
     return;
   }
   std::string other = source_of(session, generic->span), mend = to + "(" + other + ")";
-  d.note("integer literals and indices are i64 where nothing else gives them a type; " + quoted(to + "(1)") +
-         " in its equation makes it " + to);
-  d.help("convert the other one, which loses nothing: " + quoted(mend));
+  d.note("integer literals and indices default to i64; " + quoted(to + "(1)") + " in its equation makes it " + to);
+  d.help("convert the other argument instead, which is exact: " + quoted(mend));
   if (other == session.sources.text(generic->span)) d.fix(generic->span, mend);
 }
 
@@ -72,7 +71,7 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
                "the argument " + quoted(input.name.text) + " of " + quoted(signature.name.text) + " is " +
                    std::string(name_of(*wanted)) + "; got " + std::string(name_of(actual)));
   if (auto* generic = callee.find_as<TypeEntity>(element.text))
-    d.label(generic->span, quoted(element.text) + " is " + std::string(name_of(*wanted)) + " from here");
+    d.label(generic->span, quoted(element.text) + " is " + std::string(name_of(*wanted)) + " because of this argument");
   else d.label(element.span, "declared here");
   if (is_float(actual) && is_integer(*wanted)) {
     convert_the_other(session, callee.find_as<TypeEntity>(element.text), actual, *wanted, d);

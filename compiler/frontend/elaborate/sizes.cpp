@@ -16,7 +16,7 @@ void refuse_negative(Session& session, const Shape& sizes, Span span) {
     if (size < 0)
       session.fail(Diagnostic(
           Code::bad_size, span,
-          quoted(source_of(session, span)) + " stands for the sizes " + to_string(sizes) + "; sizes are 0 or more"));
+          quoted(source_of(session, span)) + " has the sizes " + to_string(sizes) + "; sizes are 0 or more"));
 }
 
 // Evaluates with `Unbound` thrown internally, so that the recursion reads as arithmetic.
@@ -55,7 +55,7 @@ class SizeEvaluator {
     if (auto* name = std::get_if<ast::NameRef>(&expr.node))
       if (auto* parameter = env_.find_as<BoolEntity>(name->name)) return parameter->value;
     session_.fail(Diagnostic(Code::type_mismatch, expr.span,
-                             "a condition on sizes is needed here; got " + quoted(source_of(session_, expr.span))));
+                             "expected a condition on sizes; got " + quoted(source_of(session_, expr.span))));
   }
 
  private:
@@ -145,7 +145,7 @@ class SizeEvaluator {
   [[noreturn]] void not_a_size(const ast::Expr& expr) {
     session_.fail(Diagnostic(Code::bad_size, expr.span,
                              quoted(source_of(session_, expr.span)) +
-                                 " is not a size: sizes are made of integers, dims, " +
+                                 " is not a size: sizes consist of integers, dims, " +
                                  "parameters, + - * / %, rank() and size()"));
   }
 
@@ -242,7 +242,7 @@ Shape broadcast_shape(Session& session, const Env& env, const ast::Call& call, S
         session.fail(Diagnostic(Code::shape_mismatch, span,
                                 "shapes do not broadcast: " + to_string(result) + " and " + to_string(sizes) +
                                     " have " + std::to_string(a) + " and " + std::to_string(b) +
-                                    " at one place, and neither is 1"));
+                                    " in one axis, and neither is 1"));
       }
       if (a == 1) a = b;
     }

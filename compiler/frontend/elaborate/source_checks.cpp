@@ -69,7 +69,8 @@ bool check_bytes(const SourceMap& sources, Span part, const ParseLimits& limits,
     std::uint32_t code = 0;
     std::size_t length = sequence_length(text, at, code);
     if (first == 0 || length == 0) {
-      std::string what = first == 0 ? "a source file holds no NUL bytes" : "the source is not valid UTF-8 there";
+      std::string what = first == 0 ? "a source file must not contain NUL bytes"
+                                    : "the source is not valid UTF-8 there";
       diagnostics.report(Diagnostic(Code::bad_byte, bytes(part.file, at, 1),
                                     fmt::format("byte 0x{:02x} at offset {}: {}", first, at, what)));
       return false;
@@ -101,10 +102,10 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
     if (list.kind(found) == TokenKind::end) {
       d.note(fmt::format("the file ends without its {}", wanted));
     } else {
-      d.label(list.span(found), fmt::format("found this {} where {} was wanted", shown(list.kind(found)), wanted));
+      d.label(list.span(found), fmt::format("found this {} where {} was expected", shown(list.kind(found)), wanted));
     }
     if (const Comment* comment = taken_for_division(list, opener, wanted[1])) {
-      d.label({list.file, comment->begin, comment->end}, fmt::format("this comment holds a {}", wanted));
+      d.label({list.file, comment->begin, comment->end}, fmt::format("this comment contains a {}", wanted));
       offer_division(list, *comment, d);
     }
     diagnostics.report(std::move(d));
@@ -123,7 +124,8 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
       std::size_t match = open.size();
       while (match > 0 && closer_of(list.kind(open[match - 1])) != kind) --match;
       if (match == 0) {
-        diagnostics.report(Diagnostic(Code::syntax, list.span(i), fmt::format("this {} closes nothing", shown(kind))));
+        diagnostics.report(
+            Diagnostic(Code::syntax, list.span(i), fmt::format("this {} has no opening bracket", shown(kind))));
         good = false;
         continue;
       }

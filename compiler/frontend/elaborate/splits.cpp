@@ -64,7 +64,7 @@ std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& spli
     Span written = env_[*split.count].span;
     std::int64_t count = eval_size(session_, env_, *split.count);
     if (count < 1 || count > max_blocks)
-      refuse(written, "a split is into 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
+      refuse(written, "a split must have 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
     if (count > std::max<std::int64_t>(range.size(), 1))
       refuse(written, quoted(what) + " has " + counted(range.size(), "index", "indices") + " there; got " +
                           counted(count, "block"));
@@ -75,8 +75,8 @@ std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& spli
   for (const auto& [lo_id, hi_id] : split.blocks) {
     ir::Range block{eval_size(session_, env_, lo_id), eval_size(session_, env_, hi_id)};
     if (block.lo != at || block.hi < block.lo)
-      refuse(join(env_[lo_id].span, env_[hi_id].span),
-             "blocks follow each other: wanted one that starts at " + std::to_string(at) + "; got " + to_string(block));
+      refuse(join(env_[lo_id].span, env_[hi_id].span), "blocks must be contiguous: expected one that starts at " +
+                                                           std::to_string(at) + "; got " + to_string(block));
     at = block.hi;
     blocks.push_back(block);
   }
@@ -96,7 +96,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
     request.dim = split.dim->text;
     range = split_range(graph_[request.operation], *split.dim, what);
   } else {
-    refuse("a split says where: `on axis 0` of a value or `on k`, an index variable");
+    refuse("a split needs `on axis 0` for a value, or `on k` for an index variable");
   }
   request.blocks = split_blocks(split, range, what, span);
   request.placement = static_cast<ir::Placement>(split.placement);
@@ -104,7 +104,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
   for (const ir::SplitRequest& other : graph_.splits)
     if (other.operation == request.operation && other.value == request.value && other.axis == request.axis &&
         other.dim == request.dim)
-      refuse(quoted(what) + " is split there already");
+      refuse(quoted(what) + " is already split there");
   graph_.splits.push_back(std::move(request));
 }
 
@@ -119,10 +119,10 @@ ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& nam
   if (writers.size() > 1)
     session_.fail(Diagnostic(Code::bad_split, name.span,
                              quoted(name.text) + " is written by " + std::to_string(writers.size()) +
-                                 " equations; a split cuts one operation")
+                                 " equations; a split applies to one operation")
                       .label(provenance_.operations[writers[0]], "one of them")
                       .label(provenance_.operations[writers[1]], "another")
-                      .help("write each part as a tensor of its own, split that, and join the parts"));
+                      .help("write each part as a separate tensor, split it, and concatenate the parts"));
   return ir::OperationId(writers[0]);
 }
 
@@ -141,7 +141,7 @@ ir::AxisRef BodyBuilder::split_axis(const ast::SplitStatement& split, std::size_
     session_.fail(Diagnostic(Code::bad_split, written.span,
                              "the meshes " + quoted(holders[0]->name) + " and " + quoted(holders[1]->name) +
                                  " both have an axis " + quoted(written.name.text))
-                      .help("give one of them another name; or say it in a plan: " +
+                      .help("rename one of them, or use a plan: " +
                             quoted("over " + (split.mesh ? split.mesh->text : found->name) + "." + written.name.text)));
   ir::AxisRef axis = resolve_axis(session_, *found, written);
   std::int64_t size = axis.sub ? axis.sub->size : 0;
@@ -173,7 +173,7 @@ ir::Range BodyBuilder::split_range(const ir::Operation& operation, const ast::Na
             "the dim " + quoted(dim.text) + " of " + quoted(what) + " is declared `keep`: it must not be split"));
       if (d.role == ir::DimRole::counter)
         session_.fail(Diagnostic(Code::bad_split, dim.span,
-                                 quoted(dim.text) + " counts the steps of an iterate: it is sequential"));
+                                 quoted(dim.text) + " is the counter of an iterate, which is sequential"));
       found = d.range;
     }
     if (auto* region = at.region())

@@ -43,7 +43,7 @@ class Unifier {
   [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
     session_.fail(Diagnostic(blaming(e, Code::rank_mismatch), e.span,
                              e.what + " has " + std::to_string(e.shape.size()) +
-                                 (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; wanted " +
+                                 (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; expected " +
                                  std::to_string(least) + (more ? " or more" : "") + ", " +
                                  quoted(text(*e.type, session_)))
                       .label(e.type->span, "declared here"));
@@ -121,7 +121,7 @@ class Unifier {
     }
     std::string source = source_of(session_, item.span), value = std::to_string(wanted);
     session_.fail(Diagnostic(blaming(e, Code::shape_mismatch), e.span,
-                             e.what + " has shape " + to_string(e.shape) + "; wanted " +
+                             e.what + " has shape " + to_string(e.shape) + "; expected " +
                                  (source == value ? value : quoted(source) + " = " + value) + " at axis " +
                                  std::to_string(at))
                       .label(item.span, "declared here"));
@@ -158,12 +158,12 @@ class Unifier {
     bool affine = slope != 0 && at(far) == checked::add(*zero, checked::mul(far, slope));
     if (!affine || (solvable && at(above / slope) != actual))
       session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
-                               "the dim " + quoted(unbound.name) + " cannot be found from " + equation +
-                                   ": solve it by hand and give it as a parameter or as a dim of its own")
+                               "the dim " + quoted(unbound.name) + " cannot be inferred from " + equation +
+                                   ": make it a parameter or a separate dim")
                         .label(e.span, e.what + " has shape " + to_string(e.shape)));
     if (above % slope != 0 || above / slope < 0)
       session_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
-                               equation + " has no whole, non-negative solution for " + quoted(unbound.name) +
+                               equation + " has no non-negative integer solution for " + quoted(unbound.name) +
                                    (above % slope != 0
                                         ? " (it would be " + std::to_string(above) + "/" + std::to_string(slope) + ")"
                                         : " (it would be " + std::to_string(above / slope) + ")"))
@@ -177,7 +177,7 @@ class Unifier {
     if (++stuck_ > 64)
       session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
                                "the size " + quoted(source_of(session_, item.span)) +
-                                   " holds several dims without a size, among them " + quoted(unbound.name))
+                                   " contains several unknown dims, among them " + quoted(unbound.name))
                         .label(e.span, e.what + " has shape " + to_string(e.shape)));
     return false;
   }
@@ -205,7 +205,7 @@ class Unifier {
                        quoted(text(*e.type, session_)) + " in " + std::to_string(fitting.size()) + " ways");
       d.label(e.type->span, "declared here");
       for (const auto& clause : where_)
-        if (clause.condition) d.label(clause.span, "does not decide it");
+        if (clause.condition) d.label(clause.span, "does not determine the split");
       session_.fail(std::move(d));
     }
     if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open
@@ -274,7 +274,7 @@ class Unifier {
       });
       if (!against) continue;
       std::string values = values_in_condition(env_, *clause.condition);
-      d.label(clause.span, "asked for here" + (values.empty() ? "" : ", where " + values));
+      d.label(clause.span, "required here" + (values.empty() ? "" : ", where " + values));
     }
     session_.fail(std::move(d));
   }

@@ -102,12 +102,11 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
     return;
   }
   if (sort == Sort::op && is_builtin_reduction(name.text)) {
-    d.help(quoted(name.text) + " is a reduction: it names the variables that it runs over, " +
-           quoted("s[] = " + name.text + "[i] x[i]"));
+    d.help(quoted(name.text) + " is a reduction: name its variables, " + quoted("s[] = " + name.text + "[i] x[i]"));
     return;
   }
   if (std::find(known.begin(), known.end(), name.text) != known.end()) {
-    d.help(quoted(name.text) + " is defined here under its own name: write it without what stands before the dot");
+    d.help(quoted(name.text) + " is defined here under its own name: omit the prefix before the dot");
     return;
   }
   bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
@@ -184,7 +183,7 @@ bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, S
   if (call.callee.size() != 2 || call.has_params) return false;
   const ast::Name &owner = call.callee[0], &name = call.callee[1];
   if (builtin_function(name.text) && !env.find(owner.text)) {
-    d.help(quoted(name.text) + " is built in: write it without " + quoted(owner.text + "."));
+    d.help(quoted(name.text) + " is built in: omit " + quoted(owner.text + "."));
     d.fix({owner.span.file, owner.span.begin, name.span.begin}, "");
     return true;
   }
@@ -192,7 +191,7 @@ bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, S
   const Definition* definition = session.definitions.find(*env.scope, Sort::op, name);
   if (!definition) return false;
   std::string mend = as_function(session, env, signature_of(*definition), call);
-  d.help("an operator stands before its tensors: " + quoted(mend)).fix(span, mend);
+  d.help("call the operator as a function: " + quoted(mend)).fix(span, mend);
   return true;
 }
 
@@ -200,7 +199,7 @@ void offer_parameters(const Session& session, const Env& env, const Signature& s
                       Span span, Diagnostic& d) {
   if (signature.params.empty() || call.args.size() <= signature.inputs.size()) return;
   if (auto mend = call.has_params ? std::nullopt : with_parameters(session, env, signature, call)) {
-    d.help("parameters stand in `<…>`, not among the arguments: " + quoted(*mend)).fix(span, *mend);
+    d.help("parameters go in `<…>`, not among the arguments: " + quoted(*mend)).fix(span, *mend);
     return;
   }
   std::string parameters, arguments;
@@ -208,7 +207,7 @@ void offer_parameters(const Session& session, const Env& env, const Signature& s
     parameters +=
         (parameters.empty() ? "" : ", ") + param.name.text + (param.pack ? ".." : "") + ": " + param.kind.text;
   for (const auto& input : signature.inputs) arguments += (arguments.empty() ? "" : ", ") + input.name.text;
-  d.help("parameters stand in `<…>`, not among the arguments: " +
+  d.help("parameters go in `<…>`, not among the arguments: " +
          quoted(signature.name.text + "<" + parameters + ">(" + arguments + ")"));
 }
 

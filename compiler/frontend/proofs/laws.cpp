@@ -38,12 +38,12 @@ class LawChecker {
     std::string why_not;
     if (!tried.guarded && tried.asked > 0 && solver_proves(law, tried, why_not)) {
       if (small_blocks_decide) return proved_of_reals(law);
-      why_not = "it is shown for blocks of up to two elements";
+      why_not = "it is proved only for blocks of up to two elements";
     }
     if (tried.broken) return broken(law, std::move(*tried.broken));
     Sampled rest = sampler_.sample(law, options_.samples - options_.samples / few_of);
     if (rest.broken) return broken(law, std::move(*rest.broken));
-    if (tried.guarded || rest.guarded) why_not = "it fails for states that pass for the identity";
+    if (tried.guarded || rest.guarded) why_not = "it fails for states that the guard treats as the identity";
     verdict_.assumed.push_back({name_of(law), why_not});
     return Law::assumed;
   }

@@ -61,7 +61,7 @@ SymbolAlgebra::SymbolAlgebra(IntegerModel integers, std::uint64_t& steps)
 }
 
 void SymbolAlgebra::spend(std::uint64_t steps) {
-  if (steps_ < steps) throw GaveUp{"it takes more steps than a proof may"};
+  if (steps_ < steps) throw GaveUp{"the proof exceeds its step limit"};
   steps_ -= steps;
 }
 

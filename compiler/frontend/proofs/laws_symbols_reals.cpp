@@ -157,7 +157,7 @@ Value SymbolAlgebra::exponential_of(ElementType type, const Linear& linear) {
 Value SymbolAlgebra::exponential(const Value& a) {
   if (is_nan(a)) return a;
   if (a.kind != Kind::finite) return infinity(a) > 0 ? a : real(a.type, 0);
-  if (!a.linear) throw GaveUp{"an exponential of what is no sum of components is not modelled"};
+  if (!a.linear) throw GaveUp{"an exponential of anything but a sum of components is not modelled"};
   return exponential_of(a.type, *a.linear);
 }
 

@@ -96,7 +96,7 @@ bool SymbolAlgebra::is_no_larger(const Value& a, const Value& b) {
 Magnitude SymbolAlgebra::magnitude_of_sum(const Value& a, const Value& b, const Value& result) {
   const Magnitude &x = a.magnitude, &y = b.magnitude;
   if (is_unbounded(a) && is_unbounded(b) && cancels(a, b, result))
-    may_overflow("values are assumed to stay finite: what cancels may overflow");
+    may_overflow("values are assumed to stay finite: terms that cancel may overflow");
   if (is_unbounded(a) || is_unbounded(b)) return {SizeKind::term};
   return at_most({std::max(x.kind, y.kind), std::max(x.log2, y.log2) + 1});
 }
@@ -139,7 +139,7 @@ Magnitude SymbolAlgebra::magnitude_of(const ir::CellNode& node, const std::vecto
     bool is_comparison = info(node.op).kind == ir::CellKind::comparison && args.size() == 2;
     if (is_comparison ? is_unbounded(a) && is_unbounded(args[1])
                       : has_term || (node.op == CellOp::isinf && a.magnitude.log2 > 0))
-      may_overflow("values are assumed to stay finite: a condition on what may overflow");
+      may_overflow("values are assumed to stay finite: a condition tests a value that may overflow");
     return {};
   }
   bool all_finite = std::all_of(args.begin(), args.end(), [](const Value& v) { return v.kind == Kind::finite; });

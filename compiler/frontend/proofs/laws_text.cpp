@@ -26,7 +26,7 @@ std::string sides_text(const ir::Program& program, const ir::Monoid& monoid, con
   if (broken.law == "commutative") return unequal("combine(a, b)", "combine(b, a)");
   if (broken.law == "fold") {
     if (broken.values.size() > 1) return unequal("fold(xs ++ ys)", "combine(fold(xs), fold(ys))");
-    return "`fold(xs)` of this one element gives " + left + " instead of it";
+    return "`fold(xs)` of this single element gives " + left + " instead of the element";
   }
   NumberAlgebra numbers;
   CellEvaluator<NumberAlgebra> evaluate(program, numbers);

@@ -133,7 +133,7 @@ void tell_uncounted(const Session& session, Diagnostic& d, const ir::Operator& o
   for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
   for (Span guard : uncounted_guards(module, read, variables)) {
     d.label(guard, "not affine");
-    d.note("the condition " + quoted(source_of(session, guard)) + " is not affine and does not count in the proof");
+    d.note("the condition " + quoted(source_of(session, guard)) + " is not affine, so the proof ignores it");
   }
 }
 
@@ -149,7 +149,7 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
   d.at_caret("reads outside");
   if (!kernel) tell_uncounted(session, d, op, names, span, module);
   if (!kernel && writes_outside(op, v.point)) {
-    d.help("narrow the range: the cell that is written there lies outside, too");
+    d.help("narrow the range: the cell that is written there is outside, too");
     session.fail(std::move(d));
   }
   if (const ast::Equation* equation = kernel ? nullptr : equation_beside_others(module, statement)) {
@@ -167,16 +167,16 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
     session.fail(std::move(d));
   }
   if (auto mend = from_the_end(op, v, name, indices)) {
-    d.help("an index counts from 0; counted from the end, this is " + quoted(*mend) +
-           ", the size less that many; where the size " + "is a dim, write its name");
+    d.help("indices start at 0; from the end, write " + quoted(*mend) +
+           ", the size minus the offset; if the size is a dim, write its name");
     session.fail(std::move(d));
   }
   if (kernel) {
-    d.help("end the region's line with `else 0`: cells outside are then 0");
+    d.help("append `else 0` to the region: cells outside are then 0");
   } else {
     ElementType type = op.operands[access.tensor].element;
     std::string fill = is_bool(type) ? "false" : "0";
-    d.help("say what stands for cells outside: " + quoted("… else " + fill + "]") + ", or narrow the range");
+    d.help("give a value for cells outside: " + quoted("… else " + fill + "]") + ", or narrow the range");
     if (span.valid() && session.sources.text(span).ends_with(']'))
       d.fix({span.file, span.end - 1, span.end}, " else " + fill + "]");
   }
@@ -229,8 +229,8 @@ void report_writes(Session& session, const std::string& name, Span declared, con
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
     if (auto rest = range_beside(session, writers[v->second], shape, v->cell); rest && !one)
-      session.fail(std::move(d).help("leave that cell out: " + quoted("… " + *rest)));
-    session.fail(std::move(d).help("every cell is written exactly once; a sum over an index is written `sum[k] …`"));
+      session.fail(std::move(d).help("exclude that cell: " + quoted("… " + *rest)));
+    session.fail(std::move(d).help("every cell must be written exactly once; write a sum over an index as `sum[k] …`"));
   }
   if (auto* v = std::get_if<NeverWritten>(&violation)) {
     Diagnostic d(Code::never_written,
@@ -242,7 +242,7 @@ void report_writes(Session& session, const std::string& name, Span declared, con
                      to_string(shape));
     for (const auto& writer : writers)
       if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
-    session.fail(std::move(d).help("every cell is written exactly once; write the others with another equation"));
+    session.fail(std::move(d).help("every cell must be written exactly once; write the others with another equation"));
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
     Diagnostic d(Code::write_outside, writers[v->writer].span,

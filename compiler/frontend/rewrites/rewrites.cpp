@@ -21,8 +21,9 @@ class RuleChecker {
 
   void check() {
     if (!std::holds_alternative<ast::Call>(module_[rule_.pattern].node))
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, module_[rule_.pattern].span,
-                               "a rewrite's pattern is a call of an operator, for example `linear(x, w, b)`"));
+      session_.fail(
+          Diagnostic(Code::wrong_kind_of_name, module_[rule_.pattern].span,
+                     "the pattern of a rewrite must be a call of an operator, for example `linear(x, w, b)`"));
     expression(rule_.pattern, true);
     expression(rule_.replacement, false);
     if (rule_.guard) guard(*rule_.guard);
@@ -34,8 +35,9 @@ class RuleChecker {
     if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
       if (pattern) variables_.insert(name->name);
       else if (!variables_.count(name->name))
-        session_.fail(Diagnostic(Code::unknown_name, expr.span, quoted(name->name) + " does not stand in the pattern")
-                          .label(module_[rule_.pattern].span, "the pattern"));
+        session_.fail(
+            Diagnostic(Code::unknown_name, expr.span, quoted(name->name) + " is not a variable of the pattern")
+                .label(module_[rule_.pattern].span, "the pattern"));
       return;
     }
     auto* call = std::get_if<ast::Call>(&expr.node);
@@ -44,7 +46,7 @@ class RuleChecker {
         return;
       session_.fail(
           Diagnostic(Code::wrong_kind_of_name, expr.span,
-                     "a rewrite is made of calls and variables; got " + quoted(source_of(session_, expr.span))));
+                     "a rewrite consists of calls and variables; got " + quoted(source_of(session_, expr.span))));
     }
     const std::string& callee = call->callee.back().text;
     bool builtin = call->callee.size() == 1 && builtin_function(callee);
@@ -87,9 +89,10 @@ class RuleChecker {
     auto* member = std::get_if<ast::Member>(&expr.node);
     auto* object = member ? std::get_if<ast::NameRef>(&module_[member->object].node) : nullptr;
     if (!object)
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                               "a guard compares dims of the pattern's operators, for example `matmul.k > 4096`; got " +
-                                   quoted(source_of(session_, expr.span))));
+      session_.fail(
+          Diagnostic(Code::wrong_kind_of_name, expr.span,
+                     "a guard must compare dims of the pattern's operators, for example `matmul.k > 4096`; got " +
+                         quoted(source_of(session_, expr.span))));
     auto found = operators_.find(object->name);
     if (found == operators_.end())
       session_.fail(Diagnostic(Code::unknown_name, module_[member->object].span,

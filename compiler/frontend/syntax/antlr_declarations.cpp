@@ -96,7 +96,7 @@ std::vector<ast::WhereClause> AstBuilder::conditions(const Contexts<TapParser::C
     ExprId left = expr(c->left);
     if (c->typeClass) {
       auto* plain = node<ast::NameRef>(left);
-      if (!plain) fail(module_[left].span, "a generic type's name stands before `:`, as in `where T: number`");
+      if (!plain) fail(module_[left].span, "expected the name of a generic type before `:`, as in `where T: number`");
       clause.type_name = ast::Name{plain->name, module_[left].span};
       clause.type_class = name(c->typeClass);
     } else {
@@ -138,7 +138,7 @@ ast::ProgramDecl AstBuilder::program_head(TapParser::ProgramHeadContext* c, std:
 ast::ExternAccess AstBuilder::access(TapParser::ExternClauseContext* c) {
   ast::ExternAccess result{name(c->name), exprs(c->corner), exprs(c->size), std::nullopt, span(c)};
   if (c->value) {
-    if (kind(c->kind) == TokenKind::write) fail(span(c->value), "`else` serves reads only");
+    if (kind(c->kind) == TokenKind::write) fail(span(c->value), "only reads take an `else`");
     result.fill = expr(c->value);
   }
   return result;
@@ -156,9 +156,8 @@ void AstBuilder::outside_clause(TapParser::ExternClauseContext* c, ast::ExternDe
         dim.keep = d->kind && kind(d->kind) == TokenKind::keep;
         bool reduces = d->kind && kind(d->kind) == TokenKind::reduce;
         if (reduces != (d->reduceBy != nullptr))
-          fail(span(d),
-               reduces ? "this reduction dim does not say by what" : "only a reduction dim is combined `by` something",
-               "a reduction dim is written `reduce r: k by sum`");
+          fail(span(d), reduces ? "this reduction dim has no monoid" : "only a `reduce` dim takes `by`",
+               "write a reduction dim as `reduce r: k by sum`");
         if (reduces) dim.reduce_by = name(d->reduceBy);
         decl.index.push_back(std::move(dim));
       }
@@ -189,7 +188,7 @@ ast::ExternDecl AstBuilder::outside(TapParser::ExternOperatorContext* c, std::st
   };
   if (!has_index) missing("index", "name its index space, as in `index [i: n]`");
   if (result.writes.empty())
-    missing("write", "say what each index point writes, as in `write y at [i, 0] shape [1, m]`");
+    missing("write", "state what each index point writes, as in `write y at [i, 0] shape [1, m]`");
   if (!result.kernel_span.valid()) missing("kernel", "name the C function, as in `kernel \"smooth_rows\"`");
   return result;
 }
@@ -234,16 +233,16 @@ ast::MonoidDecl AstBuilder::monoid(TapParser::MonoidContext* c, std::string doc)
   result.where = conditions(c->conditions);
   for (const auto& clause : result.where)
     if (clause.condition)
-      fail(Diagnostic(Code::bad_monoid, clause.span, "the `where` of a monoid says the classes of its types")
+      fail(Diagnostic(Code::bad_monoid, clause.span, "the `where` of a monoid may only give the classes of its types")
                .help("write for example `where T: float`"));
   for (auto* clause : c->clauses) monoid_clause(clause, result);
   auto missing = [&](const char* what, const char* help) {
     fail(Diagnostic(Code::bad_monoid, result.name.span, fmt::format("`{}` has no `{}`", result.name.text, what))
              .help(help));
   };
-  if (!result.identity_span.valid()) missing("identity", "say what changes nothing when combined, as in `identity 0`");
+  if (!result.identity_span.valid()) missing("identity", "give the neutral element, as in `identity 0`");
   if (!result.combine_span.valid())
-    missing("combine", "say how two elements combine, as in `combine (a, b) = a.v + b.v`");
+    missing("combine", "define how two elements combine, as in `combine (a, b) = a.v + b.v`");
   return result;
 }
 

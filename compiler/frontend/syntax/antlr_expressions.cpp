@@ -11,10 +11,9 @@ using ast::ExprId;
 
 ExprId AstBuilder::add_at(std::size_t depth, ast::Expr e) {
   if (depth > max_depth_)
-    fail(Diagnostic(
-             Code::nesting_too_deep, e.span,
-             fmt::format("nesting deeper than {}: this expression holds more operations inside each other", max_depth_))
-             .help("give parts of it names of their own"));
+    fail(Diagnostic(Code::nesting_too_deep, e.span,
+                    fmt::format("nesting deeper than {}: this expression nests too many operations", max_depth_))
+             .help("give parts of it names in separate equations"));
   depth_.resize(module_.exprs.size() - first_);
   depth_.push_back(static_cast<std::uint16_t>(depth));
   return module_.add(std::move(e));
@@ -58,7 +57,7 @@ ExprId AstBuilder::members(ExprId object, const Tokens& names, Span from) {
 ExprId AstBuilder::pack_of(ExprId of, antlr4::Token* dots) {
   Span all = join(module_[of].span, span(dots));
   if (auto* plain = node<ast::NameRef>(of)) return add(all, ast::PackRef{plain->name});
-  fail(all, "`..` stands behind the name of a pack, or behind `broadcast(p, q)` where a tensor's type holds it");
+  fail(all, "`..` must follow the name of a pack, or `broadcast(p, q)` in the type of a tensor");
 }
 
 ExprId AstBuilder::call(TapParser::NamedContext* c) {
@@ -72,7 +71,7 @@ ExprId AstBuilder::call(TapParser::NamedContext* c) {
     if (p->setting) {
       ExprId key = expr(p->value);
       auto* key_name = node<ast::NameRef>(key);
-      if (!key_name) fail(module_[key].span, "a parameter's name stands before `=`, as in `stride = 2`");
+      if (!key_name) fail(module_[key].span, "expected the name of a parameter before `=`, as in `stride = 2`");
       arg.name = ast::Name{key_name->name, module_[key].span};
     }
     depth = std::max(depth, depth_of(arg.value));
@@ -90,9 +89,9 @@ ExprId AstBuilder::call(TapParser::NamedContext* c) {
 ExprId AstBuilder::cell_read(TapParser::NamedContext* c) {
   if (c->path.size() > 1)
     fail(join(span(c->path.front()), span(c->path.back())),
-         "cells belong to a tensor of this body, which has a plain name",
+         "only a tensor of this body can be indexed, by its plain name",
          text(c->path.back()) == "shape"
-             ? fmt::format("a dim is its size: with `{}: f32[n, m]` the shape is [n, m]", text(c->path.front()))
+             ? fmt::format("use the dims of its type: with `{}: f32[n, m]` the shape is [n, m]", text(c->path.front()))
              : std::string());
   ast::Index result{name(c->path[0]), exprs(c->subs), std::nullopt};
   if (c->fill) result.fill = expr(c->fill);

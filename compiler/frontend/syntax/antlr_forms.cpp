@@ -12,7 +12,7 @@ std::vector<ast::RangeVar> AstBuilder::ranges(const Contexts<TapParser::RangeVar
   for (auto* c : list) {
     ast::RangeVar var{name(c->name), c->pack != nullptr, std::nullopt, std::nullopt, span(c)};
     if (c->low) {
-      if (var.pack) fail(span(c), "a pack has no written range: it runs over the dims that it stands for");
+      if (var.pack) fail(span(c), "a pack cannot have a range: it runs over all its dims");
       var.lo = expr(c->low);
       var.hi = expr(c->high);
     }
@@ -50,7 +50,7 @@ ExprId AstBuilder::iterate(TapParser::LowFormContext* c) {
   if (c->low) {
     ExprId counter = expr(c->first);
     auto* plain = node<ast::NameRef>(counter);
-    if (!plain) fail(module_[counter].span, "the counter of an `iterate` is a name", "`iterate t in 0..n (…)`");
+    if (!plain) fail(module_[counter].span, "the counter of an `iterate` must be a name", "`iterate t in 0..n (…)`");
     result.counter = ast::Name{plain->name, module_[counter].span};
     result.lo = expr(c->low);
     result.hi = expr(c->high);
@@ -61,8 +61,8 @@ ExprId AstBuilder::iterate(TapParser::LowFormContext* c) {
   for (auto* s : c->states) result.states.push_back({name(s->name), expr(s->value)});
   auto* last = c->statements.empty() ? nullptr : c->statements.back()->defines;
   if (!last || last->equals)
-    fail(Diagnostic(Code::syntax, span(c->close), "the body of this `iterate` ends without its result")
-             .label(span(c->kind), "one value per state is its result")
+    fail(Diagnostic(Code::syntax, span(c->close), "the body of this `iterate` has no result")
+             .label(span(c->kind), "it must end with one value per state")
              .help("end the body with the next state, as in `{ v2 = step(v); v2 }`"));
   for (std::size_t i = 0; i + 1 < c->statements.size(); ++i) result.body.push_back(statement(c->statements[i]));
   if (last->open && !last->op) {

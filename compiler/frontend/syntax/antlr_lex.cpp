@@ -123,7 +123,7 @@ class LexicalProblems {
   void bad_number(const Token& t) {
     std::string_view text = list_.text_of(t);
     Diagnostic d(Code::literal_form, Span{list_.file, t.begin, t.end},
-                 fmt::format("`{}` is not a number of Tap", excerpt(text)));
+                 fmt::format("`{}` is not a valid number", excerpt(text)));
     if (std::string plain = plain_number(text); !plain.empty()) {
       d.help(fmt::format("write `{}`", plain)).fix(d.span, plain);
     } else {
@@ -136,9 +136,9 @@ class LexicalProblems {
     std::string_view text = list_.text_of(t);
     unsigned char c = static_cast<unsigned char>(text[0]);
     if (c >= 0x80) {
-      Diagnostic d(Code::not_ascii_name, Span{list_.file, t.begin, t.end},
-                   fmt::format("`{}` is not ASCII; names and operators are, only comments and strings need not be",
-                               excerpt(text)));
+      Diagnostic d(
+          Code::not_ascii_name, Span{list_.file, t.begin, t.end},
+          fmt::format("`{}` is not ASCII; other characters are allowed in comments and strings only", excerpt(text)));
       std::string_view ascii = ascii_of_sign(text);
       d.help(ascii.empty() ? "spell it in ASCII letters" : fmt::format("write `{}`", ascii));
       bool word = !ascii.empty() && ascii[0] >= 'a' && ascii[0] <= 'z';
@@ -151,12 +151,12 @@ class LexicalProblems {
       return;
     }
     std::string help;
-    if (c == '&') help = "both conditions: `a and b`; bits of integers: `bitand(a, b)`";
-    if (c == '|') help = "either condition: `a or b`; bits of integers: `bitor(a, b)`";
-    if (c == '!') help = "the opposite of a condition is `not a`";
-    if (c == '~') help = "bits turned over are `bitnot(a)`";
-    if (c == '^') help = "a power is `pow(a, b)`; bits of integers: `bitxor(a, b)`";
-    if (c == '\'') help = "strings are written in double quotes";
+    if (c == '&') help = "write `a and b` for conditions, `bitand(a, b)` for the bits of integers";
+    if (c == '|') help = "write `a or b` for conditions, `bitor(a, b)` for the bits of integers";
+    if (c == '!') help = "write `not a`";
+    if (c == '~') help = "write `bitnot(a)` for the bitwise complement";
+    if (c == '^') help = "write `pow(a, b)` for a power, `bitxor(a, b)` for the bits of integers";
+    if (c == '\'') help = "use double quotes for strings";
     Diagnostic d(Code::syntax, Span{list_.file, t.begin, t.end},
                  fmt::format("`{}` has no meaning in Tap", excerpt(text)));
     d.help(std::move(help));
@@ -200,11 +200,11 @@ void check_dots(TokenList& list, Diagnostics& diagnostics) {
     Span span = join(list.span(after_number ? i - 1 : i), list.span(before_number ? i + 1 : i));
     std::string_view text = list.text.substr(span.begin, span.end - span.begin);
     std::string wanted = after_number ? std::string(text) + "0" : "0" + std::string(text);
-    diagnostics.report(
-        Diagnostic(Code::literal_form, span,
-                   fmt::format("`{}` is not a number of Tap: digits stand on both sides of the dot", excerpt(text)))
-            .help(fmt::format("write `{}`", excerpt(wanted)))
-            .fix(span, wanted));
+    diagnostics.report(Diagnostic(Code::literal_form, span,
+                                  fmt::format("`{}` is not a valid number: a float has digits on both sides of the dot",
+                                              excerpt(text)))
+                           .help(fmt::format("write `{}`", excerpt(wanted)))
+                           .fix(span, wanted));
     list.faults.push_back(static_cast<std::uint32_t>(i));
   }
 }

@@ -39,10 +39,10 @@ ExprId AstBuilder::integer(antlr4::Token* t) {
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || value >= two_to_63)
-    fail(Diagnostic(Code::literal_out_of_range, span(t),
-                    fmt::format("`{}` does not fit in 64 bits: the greatest integer is 9223372036854775807",
-                                shortened(digits)))
-             .help("as a float it would be written with a dot"));
+    fail(Diagnostic(
+             Code::literal_out_of_range, span(t),
+             fmt::format("`{}` does not fit in 64 bits: the largest integer is 9223372036854775807", shortened(digits)))
+             .help("for a float, add a decimal point"));
   return add(span(t), ast::IntLiteral{value, false});
 }
 
@@ -53,16 +53,17 @@ ExprId AstBuilder::floating(antlr4::Token* t) {
   if (error == std::errc::result_out_of_range) {
     auto size = magnitude(digits);
     if (size && *size > 0)
-      fail(Diagnostic(Code::literal_out_of_range, span(t),
-                      fmt::format("`{}` is greater than every f64: the greatest is about 1.8e308", shortened(digits)))
-               .help("infinity is written `inf`")
-               .fix(span(t), "inf"));
+      fail(
+          Diagnostic(Code::literal_out_of_range, span(t),
+                     fmt::format("`{}` is out of range for f64: the largest value is about 1.8e308", shortened(digits)))
+              .help("write infinity as `inf`")
+              .fix(span(t), "inf"));
     value = 0;
   }
   if (value == 0 && magnitude(digits))
     diagnostics_.report(
         Diagnostic(Code::literal_underflow, span(t),
-                   fmt::format("`{}` rounds to 0: the least positive f64 is about 4.9e-324", shortened(digits)))
+                   fmt::format("`{}` rounds to 0: the smallest positive f64 is about 4.9e-324", shortened(digits)))
             .help("write `0.0`")
             .fix(span(t), "0.0"));
   return add(span(t), ast::FloatLiteral{value, std::move(digits)});
@@ -78,7 +79,7 @@ ExprId AstBuilder::literal(antlr4::Token* t) {
     case TokenKind::nan: return add(span(t), ast::FloatLiteral{std::numeric_limits<double>::quiet_NaN(), "nan"});
     default: break;
   }
-  Diagnostic habit(Code::syntax, span(t), "a string is no value: only `kernel \"…\"` takes one");
+  Diagnostic habit(Code::syntax, span(t), "a string is not a value: only `kernel \"…\"` takes one");
   habit_of_einsum(list_, t->getTokenIndex(), habit);
   fail(std::move(habit));
 }

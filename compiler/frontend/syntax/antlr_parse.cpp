@@ -34,7 +34,7 @@ class FileParser {
       return;
     }
     diagnostics_.report(Diagnostic(Code::version_too_new, list_.span(1),
-                                   fmt::format("the file asks for version {} of Tap; this compiler knows version {}",
+                                   fmt::format("the file requires version {} of Tap; this compiler supports version {}",
                                                number, language_version))
                             .help("write `tap 1`, or use a newer compiler")
                             .fix(list_.span(1), "1"));
@@ -279,8 +279,7 @@ std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const Pa
   if (module.declarations.empty()) {
     std::uint32_t end = static_cast<std::uint32_t>(list->text.size());
     diagnostics.report(
-        Diagnostic(Code::nothing_declared, Span{file, end, end},
-                   "nothing declared: the file holds no operator and no program")
+        Diagnostic(Code::nothing_declared, Span{file, end, end}, "the file declares no operator and no program")
             .help("the shortest program is `program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }`"));
     return std::nullopt;
   }

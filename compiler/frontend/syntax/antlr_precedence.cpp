@@ -107,7 +107,7 @@ ExprId AstBuilder::prefixed(Flat& flat, int level) {
     return add(join(span(sign), module_[operand].span), ast::Unary{ast::UnaryOp::negate, operand}, {operand});
   }
   if (level > not_level)
-    fail(span(sign), "`not` binds weaker than the operator before it", "put parentheses around it: `(not a)`");
+    fail(span(sign), "`not` binds less tightly than the operator before it", "put parentheses around it: `(not a)`");
   ExprId operand = climb(flat, not_level);
   return add(join(span(sign), module_[operand].span), ast::Unary{ast::UnaryOp::logical_not, operand}, {operand});
 }
@@ -133,7 +133,7 @@ ExprId AstBuilder::operation(Flat& flat, ExprId left, std::size_t op, int level)
     std::string again =
         fmt::format("and {} {}", list_.text.substr(middle.begin, middle.end - middle.begin), text(flat.ops[next]));
     fail(Diagnostic(Code::comparison_chain, second,
-                    "comparisons do not chain: this would compare the truth of the first one")
+                    "comparisons do not chain: this would compare the result of the first one")
              .label(at, "the first comparison")
              .help("compare twice, as in `a < b and b < c`")
              .fix(second, again));

@@ -30,7 +30,7 @@ ast::Statement AstBuilder::equation(TapParser::EquationContext* c, Span all) {
     }
     bool let = c->low && kind(c->low->kind) == TokenKind::let;
     fail(all,
-         "this defines nothing: a statement is an equation such as `y[i] = x[i]` or a binding such as `Y = relu(X)`",
+         "this defines no value: a statement is an equation such as `y[i] = x[i]` or a binding such as `Y = relu(X)`",
          let ? "a statement needs no `let`: write `name = value`" : "only the body of an `iterate` ends with a value");
   }
   Contexts<TapParser::NamedContext> left = left_side(c);
@@ -47,7 +47,7 @@ AstBuilder::Contexts<TapParser::NamedContext> AstBuilder::left_side(TapParser::E
   Contexts<TapParser::NamedContext> left;
   for (auto* item : c->items) {
     if (!item->prefix.empty() || !item->first || item->right)
-      fail(span(item), "a left side holds names or cells, as in `(v, at) = …` or `(v[i], at[i]) = …`");
+      fail(span(item), "a left side contains names or cells, as in `(v, at) = …` or `(v[i], at[i]) = …`");
     left.push_back(item->first);
   }
   return left;
@@ -55,7 +55,7 @@ AstBuilder::Contexts<TapParser::NamedContext> AstBuilder::left_side(TapParser::E
 
 ast::LeftSide AstBuilder::cell(TapParser::NamedContext* c) {
   if (c->path.size() > 1 || !c->members.empty() || c->pack) fail(span(c), "a left side is a cell such as `y[i, j]`");
-  if (c->fill) fail(span(c->fill), "`else` serves reads only; a left side is written as it stands");
+  if (c->fill) fail(span(c->fill), "only reads take an `else`; a left side cannot have one");
   return {name(c->path[0]), exprs(c->subs), span(c)};
 }
 
@@ -120,7 +120,7 @@ ast::Statement AstBuilder::split(TapParser::SplitStatementContext* c, Span all) 
   if (c->place) {
     ast::AxisRef place = axis(c->place);
     if (c->inner) {
-      if (place.sub) fail(place.span, "what stands before the dot is a mesh, not a part of an axis");
+      if (place.sub) fail(place.span, "expected a mesh before the dot, not a part of an axis");
       result.placement = ast::Placement::mesh_axis;
       result.mesh = std::move(place.name);
       result.axis_ref = axis(c->inner);
@@ -155,7 +155,7 @@ std::optional<std::int64_t> AstBuilder::priority(antlr4::Token* t) {
   if (!good)
     fail(Diagnostic(
         Code::bad_priority, span(t),
-        fmt::format("found `{}` behind the axes of a dim; only a priority stands there, such as `p1`", written)));
+        fmt::format("found `{}` after the axes of a dim; only a priority may follow, such as `p1`", written)));
   return std::stoll(written.substr(1));
 }
 
@@ -163,7 +163,7 @@ ast::DimSharding AstBuilder::dim_sharding(TapParser::DimShardingContext* c) {
   ast::DimSharding result;
   result.span = span(c);
   for (auto* item : c->items) {
-    if (result.open) fail(span(item), "`?` stands last: `{x, ?}` lets further axes follow");
+    if (result.open) fail(span(item), "`?` must come last: `{x, ?}` allows further axes");
     if (item->more) {
       result.open = true;
     } else {

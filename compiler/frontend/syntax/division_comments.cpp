@@ -118,15 +118,15 @@ void warn_of_division_comments(const TokenList& list, Diagnostics& diagnostics) 
     const Token* before = operand_before(list, comment);
     if (!before || comment.begin > before->end + 1) continue;
     Diagnostic d(Code::comment_for_division, {list.file, comment.begin, comment.end},
-                 "this is a comment, and not computed");
-    d.label({list.file, before->begin, before->end}, "what stands before it is the whole value");
+                 "this is a comment, so it is not computed");
+    d.label({list.file, before->begin, before->end}, "the value ends before the comment");
     offer_division(list, comment, d);
     diagnostics.report(std::move(d));
   }
 }
 
 void offer_division(const TokenList& list, const Comment& comment, Diagnostic& d) {
-  d.help("`//` begins a comment; division of integers, which floors, is `/`");
+  d.help("`//` starts a comment; `/` of integers is floor division");
   d.fix({list.file, comment.begin, comment.begin + 2}, "/");
 }
 

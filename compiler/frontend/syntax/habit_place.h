@@ -57,7 +57,7 @@ class HabitPlace {
     if (list_.partner[second] == TokenList::none) return false;
     std::string mend = std::string(list_.text_of(name)) + "[" + text(name + 2, second - 2) + ", " +
                        text(second + 1, list_.partner[second] - 1) + "]";
-    tell(join(list_.span(second - 1), list_.span(second)), "all indices of a cell stand in one pair of brackets",
+    tell(join(list_.span(second - 1), list_.span(second)), "all indices of a cell belong in one pair of brackets",
          "write `" + mend + "`");
     d_.fix(join(list_.span(name), list_.span(list_.partner[second])), mend);
     return true;

@@ -24,7 +24,7 @@ class Habits : HabitPlace {
  private:
   bool comment() {
     if (list_.kind(at_) != K::hash) return false;
-    tell(list_.span(at_), "`#` begins no comment in Tap", "a comment is written `// …`");
+    tell(list_.span(at_), "Tap has no comments with `#`", "write `// …`");
     d_.fix(d_.span, "//");
     return true;
   }
@@ -32,11 +32,11 @@ class Habits : HabitPlace {
   bool power() {
     if (list_.kind(at_) != K::times || before() != K::times || !touches_previous()) return false;
     Span stars = join(list_.span(at_ - 1), list_.span(at_));
-    if (at_ < 2 || !ends_operand(before(2))) return tell(stars, "`**` has no meaning in Tap", "a power is `pow(x, 2)`");
+    if (at_ < 2 || !ends_operand(before(2)))
+      return tell(stars, "`**` has no meaning in Tap", "write a power as `pow(x, 2)`");
     std::size_t first = operand_begin(at_ - 2), last = operand_end(at_ + 1);
     std::string power = fmt::format("pow({}, {})", text(first, at_ - 2), text(at_ + 1, last));
-    tell(stars, "`**` has no meaning in Tap",
-         fmt::format("a power is `{}`; a square may also be written `x * x`", power));
+    tell(stars, "`**` has no meaning in Tap", fmt::format("write `{}`; for a square, `x * x` works too", power));
     d_.fix(join(list_.span(first), list_.span(last)), power);
     return true;
   }
@@ -46,27 +46,26 @@ class Habits : HabitPlace {
     bool arithmetic = sign == K::plus || sign == K::minus || sign == K::times || sign == K::divide;
     if (list_.kind(at_) != K::assign || !arithmetic || !touches_previous()) return false;
     return tell(join(list_.span(at_ - 1), list_.span(at_)),
-                fmt::format("`{}=` changes what was written; in Tap every cell is written exactly once",
-                            list_.text_of(at_ - 1)),
-                "a sum over an index is written `y[i] = sum[k] x[i, k]`, a next value under a name of its own");
+                fmt::format("Tap has no `{}=`: every cell is written exactly once", list_.text_of(at_ - 1)),
+                "write a sum over an index as `y[i] = sum[k] x[i, k]`; give a new value a new name");
   }
 
   bool choice() {
     if (list_.kind(at_) != K::question || !ends_operand(before())) return false;
-    return tell(list_.span(at_), "`?` chooses nothing in Tap", "a choice is written `if c then a else b`");
+    return tell(list_.span(at_), "Tap has no operator `?`", "write `if c then a else b`");
   }
 
   bool fill() {
     if (list_.kind(at_) != K::else_) return false;
     if (before() == K::comma) {
       Span comma = list_.span(at_ - 1);
-      tell(join(comma, list_.span(at_)), "the fill of a read follows its last index without a comma",
-           "write it as in `x[i - 1 else 0]`");
+      tell(join(comma, list_.span(at_)), "no comma is allowed before the `else` of a read",
+           "write it like `x[i - 1 else 0]`");
       d_.fix(comma, "");
       return true;
     }
     if (before() != K::rbracket) return false;
-    return tell(list_.span(at_), "the fill of a read stands within its brackets", "write it as in `x[i - 1 else 0]`");
+    return tell(list_.span(at_), "the `else` of a read belongs inside its brackets", "write it like `x[i - 1 else 0]`");
   }
 
   // iterate -1 (v = x) { … }
@@ -76,8 +75,9 @@ class Habits : HabitPlace {
       if (list_.text_of(i) != "iterate" || i + 1 == at_) continue;
       return tell(
           join(list_.span(i + 1), list_.span(at_ - 1)),
-          fmt::format("the steps of an `iterate` are a whole number from 0, or the range of a counter; got `{}`",
-                      text(i + 1, at_ - 1)),
+          fmt::format(
+              "the trip count of an `iterate` must be a non-negative integer or a counter with a range; got `{}`",
+              text(i + 1, at_ - 1)),
           "write `iterate 50 (v = v0) { … }` or `iterate t in 0..n (v = v0) { … }`");
     }
     return false;
@@ -107,7 +107,7 @@ class Habits : HabitPlace {
     std::size_t open = open_before();
     if (list_.kind(open) != K::lparen || open == 0 || list_.kind(open - 1) != K::name) return false;
     tell(join(list_.span(at_ - 1), list_.span(at_)),
-         "arguments are given by their position; what has a name is a parameter and stands in `<…>`", "");
+         "arguments are positional; named values are parameters and belong in `<…>`", "");
     std::string_view callee = list_.text_of(open - 1);
     bool reduces = is_builtin_reduction(callee) || !instead_of_numpy(callee).empty() || has_axis_form(callee);
     if (std::size_t close = list_.partner[open]; close != TokenList::none) {
@@ -131,11 +131,11 @@ class Habits : HabitPlace {
                     operand_end(open + 1) + 2 == at_ - 1;
     bool negative = list_.text_of(at_ - 1) == "axis" && list_.kind(at_ + 1) == K::minus && at_ + 3 == close;
     if (!one_axis && !negative) {
-      d_.help(fmt::format("write the equation, `y[i] = sum[k] x[i, k]`, or `{}_axis<…>({})` of std", name, operand));
+      d_.help(fmt::format("write the equation, `y[i] = sum[k] x[i, k]`, or `{}_axis<…>({})` from std", name, operand));
       return true;
     }
     std::string mend = fmt::format("{}_axis<{}>({})", name, text(at_ + 1, close - 1), operand);
-    d_.help(fmt::format("write `{}` of std{}", mend,
+    d_.help(fmt::format("write `{}` from std{}", mend,
                         has_axis_form(name) ? "" : ", or the equation, `y[i] = sum[k] x[i, k]`"));
     d_.fix(join(list_.span(open - 1), list_.span(close)), mend);
     return true;
@@ -160,10 +160,10 @@ class Habits : HabitPlace {
     if (at_ < 2 || list_.kind(shard) != K::shard || list_.kind(at_) == K::lbracket || shard == 0) return false;
     std::string left = text(operand_begin(shard - 1), shard - 1);
     std::string right = text(shard + 1, operand_end(shard + 1));
-    return tell(list_.span(shard),
-                "`@` multiplies nothing in Tap: behind it stands a sharding, as in `X @ pod[{data}]`",
-                fmt::format("a matrix product is `matmul({}, {})` of std, or `y[i, j] = sum[k] a[i, k] * b[k, j]`",
-                            left, right));
+    return tell(
+        list_.span(shard), "`@` is not a matrix product in Tap: it attaches a sharding, as in `X @ pod[{data}]`",
+        fmt::format("write a matrix product as `matmul({}, {})` from std, or as `y[i, j] = sum[k] a[i, k] * b[k, j]`",
+                    left, right));
   }
 
   // softmax(x)[i]
@@ -177,8 +177,8 @@ class Habits : HabitPlace {
     std::size_t first = operand_begin(at_ - 1);
     if (first == at_ - 1 || list_.kind(first) != K::name) return false;
     return tell(
-        list_.span(at_), fmt::format("a cell is read of a name, not of `{}`", text(first, at_ - 1)),
-        fmt::format("bind it first, `h = {}`, and read `h{}`", text(first, at_ - 1), text(at_, operand_end(at_))));
+        list_.span(at_), fmt::format("only a name can be indexed, not `{}`", text(first, at_ - 1)),
+        fmt::format("bind it first, `h = {}`, then read `h{}`", text(first, at_ - 1), text(at_, operand_end(at_))));
   }
 
   // vmap(f)(x), Linear(4, 8)(x)
@@ -188,23 +188,24 @@ class Habits : HabitPlace {
     if (first == at_ - 1 || list_.kind(first) != K::name || list_.partner[at_] == TokenList::none) return false;
     if (first > 0 && (list_.text_of(first - 1) == "op" || list_.text_of(first - 1) == "program")) return false;
     std::string_view name = list_.text_of(first);
-    std::string message = fmt::format("an operator is called by its name, and `{}` is none", text(first, at_ - 1));
+    std::string message = fmt::format("an operator is called by its name; `{}` is not a name", text(first, at_ - 1));
     bool maps = name == "vmap", compiles = name == "jit" || name == "pmap" || name == "compile";
     if ((maps || compiles) && open + 2 == at_ - 1 && list_.kind(open + 1) == K::name) {
       std::string call = text(open + 1, open + 1) + text(at_, list_.partner[at_]);
       tell(list_.span(first), message,
            fmt::format("{}: write `{}`",
-                       maps ? "an operator takes any leading dims as a pack, `op f(x: T[d.., n]) …`"
+                       maps ? "an operator accepts any leading dims by a pack, `op f(x: T[d.., n]) …`"
                             : "every program is compiled",
                        call));
       d_.fix(join(list_.span(first), list_.span(list_.partner[at_])), call);
       return true;
     }
     if (name == "grad" || name == "value_and_grad")
-      return tell(list_.span(first), message, "a derivative is an operator of its own: write its equations");
+      return tell(list_.span(first), message,
+                  "Tap has no automatic differentiation: write the equations of the derivative");
     return tell(
         list_.span(first), message,
-        fmt::format("parameters stand in `<…>` before the arguments: `{}<…>{}`", name, text(at_, list_.partner[at_])));
+        fmt::format("parameters go in `<…>` before the arguments: `{}<…>{}`", name, text(at_, list_.partner[at_])));
   }
 
   // … for i in 0..4 for j in 0..4
@@ -212,7 +213,7 @@ class Habits : HabitPlace {
     if (list_.kind(at_) != K::for_) return false;
     for (std::size_t i = at_; i-- > 0 && list_.kind(i) != K::assign && list_.kind(i) != K::lbrace;) {
       if (list_.kind(i) != K::for_) continue;
-      tell(list_.span(at_), "one `for` gives all ranges of an equation", "separate them by a comma");
+      tell(list_.span(at_), "an equation has one `for`, with all its ranges", "separate the ranges by commas");
       d_.fix({list_.file, list_.tokens[at_ - 1].end, list_.tokens[at_].end}, ",");
       return true;
     }
@@ -224,7 +225,7 @@ class Habits : HabitPlace {
     if (list_.text_of(at_) != "(" || before() != K::arrow || list_.partner[at_] == TokenList::none) return false;
     std::size_t sign = list_.partner[at_] + 1;
     if (list_.kind(sign) != K::assign) return false;
-    return tell(list_.span(sign), "the body of an operator or program stands in braces",
+    return tell(list_.span(sign), "the body of an operator or program must be in braces",
                 "write `{ y = … }`, or `{ y[i] = … }` for its cells, where `y` is the result");
   }
 
@@ -232,7 +233,7 @@ class Habits : HabitPlace {
   bool differs() {
     if (list_.kind(at_) != K::greater || before() != K::less || !touches_previous()) return false;
     Span sign = join(list_.span(at_ - 1), list_.span(at_));
-    tell(sign, "`<>` has no meaning in Tap", "that two values differ is written `!=`");
+    tell(sign, "`<>` has no meaning in Tap", "write `!=`");
     d_.fix(sign, "!=");
     return true;
   }
@@ -267,7 +268,7 @@ class Habits : HabitPlace {
     if (first == test || last == other) return false;
     std::string choice =
         fmt::format("if {} then {} else {}", text(test + 1, other - 1), text(first, test - 1), text(other + 1, last));
-    tell(list_.span(test), "the condition of a choice comes first", fmt::format("write `{}`", choice));
+    tell(list_.span(test), "the condition of an `if` comes first", fmt::format("write `{}`", choice));
     d_.fix(join(list_.span(first), list_.span(last)), choice);
     return true;
   }
@@ -279,7 +280,7 @@ class Habits : HabitPlace {
     std::size_t type = named ? at_ + 2 : at_, last = operand_end(type);
     if (list_.kind(last) != K::rbracket) return false;
     std::string result = fmt::format("({}{})", named ? "" : "y: ", text(at_, last));
-    tell(join(list_.span(at_), list_.span(last)), "results have names and stand in parentheses",
+    tell(join(list_.span(at_), list_.span(last)), "results must have names and be in parentheses",
          fmt::format("write `-> {}`", result));
     d_.fix(d_.span, result);
     return true;
@@ -293,7 +294,7 @@ class Habits : HabitPlace {
     std::string mend =
         fmt::format("{}({}, {})", sign == K::less ? "shl" : "shr", text(first, at_ - 2), text(at_ + 1, last));
     tell(join(list_.span(at_ - 1), list_.span(at_)), fmt::format("`{0}{0}` has no meaning in Tap", list_.text_of(at_)),
-         fmt::format("a shift is `{}`", mend));
+         fmt::format("write `{}`", mend));
     d_.fix(join(list_.span(first), list_.span(last)), mend);
     return true;
   }

@@ -77,11 +77,11 @@ class Einsum : HabitPlace {
     std::size_t close = list_.partner[at_ - 1], first = at_ - 2;
     if (close == TokenList::none) return false;
     while (first >= 2 && list_.kind(first - 1) == K::dot) first -= 2;  // np.einsum
-    tell(join(list_.span(first), list_.span(close)), "a string is no value, and an equation is the einsum", "");
+    tell(join(list_.span(first), list_.span(close)), "Tap has no `einsum`: write an equation", "");
     auto subscripts = subscripts_of(list_.text_of(at_));
     auto operands = operands_until(close);
     if (!subscripts || !operands || operands->size() != subscripts->inputs.size()) {
-      d_.help("write it as in `C[i, k] = sum[j] A[i, j] * B[j, k]`");
+      d_.help("write it like `C[i, k] = sum[j] A[i, j] * B[j, k]`");
       return true;
     }
     bool whole = first >= 2 && list_.kind(first - 1) == K::assign && list_.kind(first - 2) == K::name &&

@@ -47,19 +47,19 @@ class Ranges : HabitPlace {
     if (list_.kind(at_) != K::for_ ||
         !(at_ == 0 || list_.tokens[at_].first_on_line || before() == K::lbrace || before() == K::semicolon))
       return false;
-    std::string message = "a `for` stands behind its equation, not around it";
+    std::string message = "`for` follows its equation; it does not enclose it";
     bool plain = list_.kind(at_ + 1) == K::name;
     std::string variable = plain ? std::string(list_.text_of(at_ + 1)) : "i";
     if (auto range = range_of_head())
       return tell(
           list_.span(at_), message,
-          fmt::format("write the equation alone, with `for {} in {}` behind it; without that, `{}` runs over the "
-                      "whole axis where it stands",
+          fmt::format("write only the equation, followed by `for {} in {}`; without a range, `{}` runs over the "
+                      "whole axis",
                       variable, *range, variable));
     return tell(
         list_.span(at_), message,
-        fmt::format("write the equation alone, `y[{0}] = …`: `{0}` runs over the whole axis where it stands; a part "
-                    "of it is `for {0} in lo..hi`, behind the equation",
+        fmt::format("write only the equation, `y[{0}] = …`: `{0}` runs over the whole axis; for a part of it, append "
+                    "`for {0} in lo..hi`",
                     variable));
   }
 
@@ -70,9 +70,9 @@ class Ranges : HabitPlace {
     std::size_t name = list_.kind(open + 2) == K::name ? open + 2 : open + 1;
     std::string variable(list_.kind(name) == K::name ? list_.text_of(name) : "i");
     return tell(
-        list_.span(open - 1), "Tap has no loops around statements: an equation runs over its cells by itself",
-        fmt::format("write the equation alone, `y[{0}] = …`: `{0}` runs over the whole axis where it stands; a part "
-                    "of it is `for {0} in lo..hi`, behind the equation",
+        list_.span(open - 1), "Tap has no loops around statements: an equation covers all cells of its left side",
+        fmt::format("write only the equation, `y[{0}] = …`: `{0}` runs over the whole axis; for a part of it, append "
+                    "`for {0} in lo..hi`",
                     variable));
   }
 
@@ -94,8 +94,7 @@ class Ranges : HabitPlace {
     auto written = of_call(open);
     if (!written) return false;
     Span call = join(list_.span(open - 1), list_.span(at_ - 1));
-    tell(call, fmt::format("a range is not written `{}`", text(open - 1, at_ - 1)),
-         fmt::format("write `{}`", *written));
+    tell(call, fmt::format("`{}` is not a range", text(open - 1, at_ - 1)), fmt::format("write `{}`", *written));
     d_.fix(call, *written);
     return true;
   }
@@ -152,10 +151,10 @@ class Ranges : HabitPlace {
     if (list_.partner[open] == TokenList::none) return false;
     bool whole = (before() == K::lbracket || before() == K::comma) &&
                  (list_.kind(at_ + 1) == K::comma || list_.kind(at_ + 1) == K::rbracket);
-    std::string message = "`:` slices nothing in Tap; what stands in brackets is an index";
+    std::string message = "Tap has no slices with `:`; brackets contain indices";
     if (whole)
       return tell(list_.span(at_), message,
-                  "for all of an axis write an index variable, which stands on the left, too: `y[j] = x[j, i]`");
+                  "for a whole axis, write an index variable, here and on the left: `y[j] = x[j, i]`");
     return tell(list_.span(at_), message,
                 fmt::format("an index variable runs over the axis or a part of it: `{}`",
                             as_equation(std::string(list_.text_of(open - 1)), open)));
@@ -167,7 +166,7 @@ class Ranges : HabitPlace {
       return false;
     std::size_t last = operand_end(at_ + 1);
     std::string bound = text(at_ + 1, last);
-    tell(join(list_.span(at_ - 1), list_.span(at_)), "a range ends before its upper bound, and `..=` is none",
+    tell(join(list_.span(at_ - 1), list_.span(at_)), "a range excludes its upper bound; there is no `..=`",
          fmt::format("write `..{} + 1`", bound));
     d_.fix(join(list_.span(at_ - 1), list_.span(last)), fmt::format("..{} + 1", bound));
     return true;

@@ -16,7 +16,7 @@ using Construct = SyntaxProblem::Construct;
 constexpr std::string_view declarations = "use, dim, mesh, monoid, op, extern op, rewrite or program";
 
 std::string found(const TokenList& list, std::size_t token) {
-  if (list.kind(token) == K::end) return "the text ends";
+  if (list.kind(token) == K::end) return "found the end of the file";
   std::string_view text = list.text_of(token);
   return text.size() <= 40 ? fmt::format("found `{}`", text) : fmt::format("found `{}...`", text.substr(0, 37));
 }
@@ -24,11 +24,11 @@ std::string found(const TokenList& list, std::size_t token) {
 // The form of what was being read, shown as help.
 std::string_view form_of(Construct construct) {
   switch (construct) {
-    case Construct::conditional: return "a condition is written `if c then a else b`";
+    case Construct::conditional: return "a choice is written `if c then a else b`";
     case Construct::let: return "a local name is written `let m = a + b in m * m`";
     case Construct::reduction: return "a reduction is written `sum[k] x[k]`, or with a range `sum[k in 0..n] x[k]`";
     case Construct::iterate:
-      return "a repetition is written `iterate 50 (v = v0) { step(v) }` or `iterate t in 0..n (v = v0) { … }`";
+      return "an `iterate` is written `iterate 50 (v = v0) { step(v) }` or `iterate t in 0..n (v = v0) { … }`";
     case Construct::signature:
     case Construct::op_head: return "an operator is written `op f(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] }`";
     case Construct::tensor: return "a tensor is declared as `x: f32[n, m]`; a scalar as `s: f32[]`";
@@ -111,9 +111,9 @@ bool bad_repetition(const TokenList& list, const SyntaxProblem& problem, Diagnos
   bool after_iterate = problem.token > 0 && list.text_of(problem.token - 1) == "iterate";
   bool no_state = list.kind(problem.token) == K::lparen && problem.wanted[static_cast<std::size_t>(K::lp_state)];
   if (after_iterate)
-    d.message = fmt::format("{} where the number of steps was wanted after `iterate`, a whole number or `t in 0..n`",
+    d.message = fmt::format("{} where the trip count was expected after `iterate`, an integer or `t in 0..n`",
                             found(list, problem.token));
-  else if (no_state) d.message = "an `iterate` names its state and says what it is at first, as in `(v = v0)`";
+  else if (no_state) d.message = "an `iterate` needs a state and its initial value, as in `(v = v0)`";
   if (after_iterate || no_state) d.help(std::string(form_of(Construct::iterate)));
   return after_iterate || no_state;
 }
@@ -127,7 +127,7 @@ bool else_before_the_end(const TokenList& list, const SyntaxProblem& problem, Di
     if (closes(kind)) ++open;
     else if (opens(kind) && open-- == 0) return false;
     if (open > 0 || kind != K::else_) continue;
-    d.message = "found `,` after the `else` of a read, which comes last and serves all of its coordinates";
+    d.message = "found `,` after the `else` of a read; `else` comes last and applies to the whole read";
     d.label(list.span(at), "this `else`");
     d.help("write it before the `]`, as in `x[i, j else 0]`");
     return true;
@@ -142,29 +142,29 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
     std::string_view missing = wants(K::then) ? "then" : "else";
     if (list.kind(problem.token) == K::lbrace) {
       d.span = list.span(problem.start);
-      d.message = "an `if` chooses between values, not between statements";
-      d.help("write the choice within the equation: `y[i] = if c then a else b`");
+      d.message = "`if` chooses between values, not between statements";
+      d.help("write the choice inside the equation: `y[i] = if c then a else b`");
       return true;
     }
     if (list.kind(problem.token) == K::assign) {
-      d.message = "found `=` within a condition; values are compared with `==`";
+      d.message = "found `=` in a condition; `==` compares values";
       d.help("write `==`").fix(d.span, "==");
       return true;
     }
-    d.message = fmt::format("{} where the `{}` of this `if` was wanted", found(list, problem.token), missing);
+    d.message = fmt::format("{} where the `{}` of this `if` was expected", found(list, problem.token), missing);
     d.label(list.span(problem.start), fmt::format("this `if` has no `{}`", missing));
     d.help(std::string(form_of(Construct::conditional)));
     return true;
   }
   if (problem.construct == Construct::let && wants(K::in)) {
-    d.message = fmt::format("{} where the `in` of this `let` was wanted", found(list, problem.token));
+    d.message = fmt::format("{} where the `in` of this `let` was expected", found(list, problem.token));
     d.label(list.span(problem.start), "this `let` has no `in`");
     d.help("a statement needs no `let`: write `name = value`; within an expression: `let m = a + b in m * m`");
     return true;
   }
   if (bad_repetition(list, problem, d) || else_before_the_end(list, problem, d)) return true;
   if (list.kind(problem.token) == K::lp_state && problem.construct != Construct::iterate) {
-    d.message = "found `(name = …)`; arguments are given by their position, parameters by name in `<…>`";
+    d.message = "found `(name = …)`; arguments are positional, named parameters belong in `<…>`";
     d.help("write `f(x)`, or `f<stride = 2>(x)` for a parameter");
     return true;
   }
@@ -193,7 +193,8 @@ bool loose_default(const TokenList& list, const SyntaxProblem& problem, Diagnost
       if (loose != 0) {
         d.span = join(list.span(first), list.span(at - 1));
         std::string text(list.text.substr(d.span.begin, d.span.end - d.span.begin));
-        d.message = fmt::format("`{}` within `<…>` wants parentheses: else its comparison would end the list", text);
+        d.message =
+            fmt::format("`{}` needs parentheses inside `<…>`: without them its comparison would end the list", text);
         d.help(fmt::format("write `({})`", text)).fix(d.span, "(" + text + ")");
         return true;
       }
@@ -216,7 +217,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
     return Diagnostic(Code::nesting_too_deep, at,
                       fmt::format("nesting deeper than {}: this expression chains more operations than that",
                                   4 * limits.max_nesting))
-        .help("give parts of it names of their own");
+        .help("give parts of it names in separate equations");
   }
   Diagnostic d(Code::syntax, at, {});
   if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
@@ -226,7 +227,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   bool same = std::find(words.begin(), words.end(), std::string(shown(list.kind(problem.token)))) != words.end();
   d.message = words.empty() || words.size() > 6 || same
                   ? fmt::format("{}, which does not fit here", found(list, problem.token))
-                  : fmt::format("{} where {} was wanted", found(list, problem.token), join_words(words));
+                  : fmt::format("{} where {} was expected", found(list, problem.token), join_words(words));
   if (std::string_view form = form_of(problem.construct); !form.empty()) { d.help(std::string(form)); }
   return d;
 }
@@ -238,22 +239,22 @@ Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
     std::size_t next = token + 1;
     d.span = list.span(next);
     std::string_view wanted = text == "extern" ? "`op`" : text == "rewrite" ? "a pattern such as `f(x)`" : "a name";
-    d.message = fmt::format("{} where {} was wanted after `{}`", found(list, next), wanted, text);
+    d.message = fmt::format("{} where {} was expected after `{}`", found(list, next), wanted, text);
     return d;
   }
   if (habit_of_another_language(list, {token, token}, d)) return d;
   bool imports = text == "import" || text == "using" || text == "include" || text == "from";
   if (imports && list.kind(token + 1) == K::name) {
     d.message = fmt::format("`{}` has no meaning in Tap", text);
-    d.help("a module is read with `use`, by the name of its file").fix(d.span, "use");
+    d.help("import a module with `use` and the name of its file").fix(d.span, "use");
     return d;
   }
   if (list.kind(token) == K::comma && token >= 2 && list.text_of(token - 2) == "use") {
     d.message = "a `use` names one module";
-    d.help("write `use` for each").fix(d.span, "; use");
+    d.help("write one `use` per module").fix(d.span, "; use");
     return d;
   }
-  d.message = fmt::format("{} where a declaration was wanted: {}", found(list, token), declarations);
+  d.message = fmt::format("{} where a declaration was expected: {}", found(list, token), declarations);
   K next = list.kind(token + 1);
   if (auto near = list.kind(token) == K::name ? did_you_mean(text, {declaration_words.begin(), declaration_words.end()})
                                               : std::nullopt) {
@@ -261,7 +262,7 @@ Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
   } else if (text == "def" || text == "fn" || text == "func" || text == "function") {
     d.help("an operator is declared with `op`").fix(d.span, "op");
   } else if (list.kind(token) == K::name && (next == K::assign || next == K::lbracket)) {
-    d.help("equations and bindings stand in the body of an `op` or a `program`");
+    d.help("equations and bindings belong in the body of an `op` or a `program`");
   }
   return d;
 }
