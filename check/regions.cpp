@@ -42,8 +42,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
   expect(Obligation::transfer, moves, "a transfer changes cells or their positions");
-  expect(Obligation::transfer, places_.same(side_.operands[0], side_.results[0]),
-         "a transfer makes a value of another type");
+  expect(Obligation::transfer, places_.same(side_.operands[0], side_.results[0]), "a transfer changes its value");
   check_moved(context_.after, context_.after[claim_.after], *side_.operation);
   return {Obligation::transfer, {}};
 }

@@ -30,13 +30,11 @@ Scan scan_of(const ir::Operator& op) {
       if (d != scan.reduced && speaks_of(c.expr, d)) scan.along = d, ++others;
     bool tied = ++ties == 1 && others == 1 && c.comparison == ir::Comparison::at_least_zero;
     unless(tied, "the bound of the reduced dim must depend on one other dim only");
-    unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k,
-           "the bound of the reduced dim must advance by one");
+    unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k, "the scan bound does not advance by one");
     scan.forward = k == -1;
     scan.shift = scan.forward ? c.expr.offset : checked::sub(0, c.expr.offset);
   }
-  unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel,
-         "the bound of the reduced dim depends on no other dim");
+  unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim has no scan bound");
   for (const ir::Blocking& b : op.blockings)
     unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is split already");
   // No term depends on where along the scan it is asked for.

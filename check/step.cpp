@@ -28,8 +28,7 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
         expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 0,
                "value {} is written twice by the operations made from operation {}", v, ref.operation.index());
         std::pair written{ref.path, places.operation(ref).results[r]};
-        expect(Obligation::writes_exact, !whole || *whole == written, "the writers of value {} stem from two values",
-               v);
+        expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
         by.push_back(ref);
         whole = written;
       }
@@ -116,10 +115,8 @@ class GraphCheck {
     constexpr auto obligation = Obligation::equal_operations;
     Side side = places_.side(ref);
     const ir::Operator& op = *side.op;
-    expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1,
-           "a copy must be a map with one result");
-    expect(obligation, places_.writers(ref.path, side.operation->results[0]).size() == 1,
-           "a copy must write all of its result");
+    expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is not a plain map");
+    expect(obligation, places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy is incomplete");
     const ir::CellNode& cell = op.exprs[op.map()->values[0]];
     expect(obligation, cell.op == ir::CellOp::read, "a copy must write the cells that it reads");
     const ir::Access& read = op.reads[cell.attribute];
@@ -176,8 +173,7 @@ class GraphCheck {
         expect(Obligation::interface, after_[now[k]].is_const == before[was[k]].is_const,
                "{} {} is const only before or after", what, k);
         Class value = places_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
-        expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} is a different value", what,
-               k);
+        expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} differs", what, k);
       }
     };
     if (!context_.rule) {

@@ -101,7 +101,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
     SplitResult result = apply_splits(program, plan_of(line));
     return result.problems.size() == 1 ? result.problems[0].message : std::to_string(result.problems.size());
   };
-  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "no operation is called `Q`");
+  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "there is no operation `Q`");
   EXPECT_EQ(problem("split Z dim q into 2 over threads"), "`Z` has no dim `q`; it has `i`, `j`, `k`");
   EXPECT_EQ(problem("split Z dim i into [0, 2, 5] over threads"),
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
@@ -127,7 +127,7 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   EXPECT_EQ(why_not_cut(program, op, l, false), "`k` is reduced outside of `l` and `sum` does not commute");
   EXPECT_EQ(why_not_cut(program, op, l, true), "");
   op.dims[i].keep = true;
-  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must be kept whole");
+  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must stay whole");
 }
 
 TEST(PlanText, PrintsAndParsesBack) {

@@ -211,11 +211,11 @@ TEST(Unroll, Refusals) {
     PlannedResult result = unroll(program, operation, steps);
     return result.problems.size() == 1 ? result.problems[0].message : "no refusal";
   };
-  EXPECT_EQ(message("Y", 0), "`Y` has 4 steps; 0 of them cannot be one");
-  EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; -1 of them cannot be one");
-  EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; 5 of them cannot be one");
-  EXPECT_EQ(message("Z", 2), "`Z` is no iterate, so that it has no steps to write out");
-  EXPECT_EQ(message("Q", 2), "no operation is called `Q`");
+  EXPECT_EQ(message("Y", 0), "`Y` has 4 steps; cannot unroll by 0");
+  EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; cannot unroll by -1");
+  EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; cannot unroll by 5");
+  EXPECT_EQ(message("Z", 2), "`Z` is not an iterate, so it cannot be unrolled");
+  EXPECT_EQ(message("Q", 2), "there is no operation `Q`");
 }
 
 }  // namespace
