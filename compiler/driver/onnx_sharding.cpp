@@ -62,7 +62,7 @@ Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Findin
   Span node = written_at(session.operations, finding.node);
   if (!node.valid()) node = written_at(session.operations, finding.node + "@0");  // the first of several writers
   if (node.valid()) diagnostic.label(node, fmt::format("the node `{}`", finding.node));
-  diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "a limit of tapc" : "rule", rule.name, rule.text));
+  diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "tapc limit" : "rule", rule.name, rule.text));
   if (fallback) diagnostic.note("it is treated as unsharded");
   else if (rule.limit) diagnostic.help("`--on-unsupported=fallback` treats unsupported specs as unsharded");
   return diagnostic;

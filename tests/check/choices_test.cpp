@@ -202,7 +202,7 @@ TEST(Choices, APlanThatPicksNothingIsTold) {
       program p(A: f32[3, 4], B: f32[4, 5]) -> (D: f32[3, 5]) { C = matmul(A, B)  D = relu(C) })");
   Way w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
   ASSERT_EQ(w.problems.size(), 4u);
-  EXPECT_EQ(w.problems[0].message, "`C` has the alternatives 0 to 1; 2 is none of them");
+  EXPECT_EQ(w.problems[0].message, "`C` has no alternative 2; it has 0 to 1");
   EXPECT_EQ(w.problems[1].message, "there is no operation `E`");
   EXPECT_EQ(w.problems[2].message, "`D` offers no choice");
   EXPECT_EQ(w.problems[2].help, "the choices are `C`");

@@ -257,7 +257,7 @@ TEST(Text, ErrorsNameLineAndFault) {
   EXPECT_EQ(says("tap-ir 2\n"), "line 1: the version of the text must be 1");
   EXPECT_EQ(says("tap-ir 1\nvalue 0 X f32[]\n"), "line 2: `value` does not begin a section");
   EXPECT_EQ(says("tap-ir 1\nmain 3\n"), "line 2: number 3 of 0 graphs");
-  EXPECT_EQ(says("tap-ir 1\ngraph 1 g\n"), "line 2: number 1 stands where 0 should");
+  EXPECT_EQ(says("tap-ir 1\ngraph 1 g\n"), "line 2: found number 1, expected 0");
   EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  inputs (0)\n"), "line 3: number 0 of 0 values");
   EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  do 7 () -> ()\n"), "line 3: number 7 of 0 operators");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");

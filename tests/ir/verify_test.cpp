@@ -84,10 +84,10 @@ const Breakage breakages[] = {
     {"value 0 (X) is an input and is written", [](Program& p) { graph(p).operations[0].results = {ValueId(0)}; }},
     {"value 2 (H) is read before it is written",
      [](Program& p) { std::swap(graph(p).operations[0], graph(p).operations[1]); }},
-    {"name a value that is not there", [](Program& p) { graph(p).operations[0].operands[1] = ValueId(9); }},
-    {"name a value that is not there", [](Program& p) { graph(p).outputs = {ValueId()}; }},
+    {"name a value that does not exist", [](Program& p) { graph(p).operations[0].operands[1] = ValueId(9); }},
+    {"name a value that does not exist", [](Program& p) { graph(p).outputs = {ValueId()}; }},
     {"operator is not in the table", [](Program& p) { graph(p).operations[0].op = OperatorId(7); }},
-    {"operand 0 is f32[4, 9] and its operator has f32[4, 8]",
+    {"operand 0 is f32[4, 9], but f32[4, 8] in its operator",
      [](Program& p) {
        graph(p).values[0].type.shape = {4, 9};
      }},
@@ -97,7 +97,7 @@ const Breakage breakages[] = {
     {"negative size", [](Program& p) { graph(p).values[0].type.shape[0] = -4; }},
     {"the main graph is not in the table", [](Program& p) { p.main = GraphId(4); }},
     // Index spaces and accesses.
-    {"range 4..0 of i runs backwards",
+    {"range 4..0 of i is reversed",
      [](Program& p) {
        matmul(p).dims[0].range = {4, 0};
      }},
@@ -115,7 +115,7 @@ const Breakage breakages[] = {
      [](Program& p) {
        relu(p).reads[0].coordinates = {relu(p).exprs.read(0, ElementType::f32), std::nullopt};
      }},
-    {"is not the whole axis",
+    {"must be the whole axis",
      [](Program& p) {
        relu(p).reads[0].coordinates = {relu(p).exprs.index(0), std::nullopt};
      }},
@@ -147,14 +147,14 @@ const Breakage breakages[] = {
      [](Program& p) {
        relu(p).exprs.add({CellOp::reduce, ElementType::f32, 0, {}, {CellId(0)}});
      }},
-    {"`+` has 1 arguments, not 2", [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
+    {"`+` has 1 arguments, expected 2", [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
     {"argument 1 of `+` is i64, not f32",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0), relu(p).exprs.index(0)});
      }},
-    {"`exp` of i64, where a float is wanted",
+    {"`exp` of i64, expected a float",
      [](Program& p) { relu(p).exprs.apply(CellOp::exp, ElementType::i64, {relu(p).exprs.index(0)}); }},
-    {"`shl` of f32, where an integer is wanted",
+    {"`shl` of f32, expected an integer",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::shl, ElementType::f32, {CellId(0), CellId(0)});
      }},
@@ -202,7 +202,7 @@ const Breakage breakages[] = {
            graph(p).operations[0].operands = {ValueId(0)}, graph(p).operations[0].results = {ValueId(1)},
            std::get<RegionBody>(relu(p).body).graph = GraphId(0);
      }},
-    {"level 1 inside of 1 iterates",
+    {"level 1 inside 1 iterates",
      [](Program& p) {
        iterate(p, {0, 5}, 1, {0, 5});
      }},
@@ -210,7 +210,7 @@ const Breakage breakages[] = {
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 4});
      }},
-    {"operands 0 is f32[4, 3] and the region's is f32[4, 2]",
+    {"operands 0 is f32[4, 3], but f32[4, 2] in the region",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), relu(p).operands[0].shape[1] = 3;
      }},
@@ -256,11 +256,11 @@ const Breakage breakages[] = {
      [](Program& p) {
        graph(p).splits = {{OperationId(0), ValueId(2), 0, "", {{0, 2}, {0, 2}}}};
      }},
-    {"dim i is parallel, and of the transfer of what it reads reduce",
+    {"dim i is parallel, but reduce",
      [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
-    {"dim i is parallel, and of the transfer of what it reads parallel keep",
+    {"dim i is parallel, but parallel keep",
      [](Program& p) { moved(p).dims[0].keep = true; }},
-    {"dim i is parallel, and of the transfer of what it reads counter",
+    {"dim i is parallel, but counter",
      [](Program& p) { moved(p).dims[0].role = DimRole::counter; }},
     {"2 dims, but the transfer of its operand has 3",
      [](Program& p) {

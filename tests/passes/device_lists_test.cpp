@@ -154,8 +154,8 @@ TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
             "`Y@1` also writes a part of `Y` and is not split over `pod.a`");
   EXPECT_EQ(
       problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim j into 2 over pod.a\n"),
-      "what a device writes of `Y`, which several operations write, would be no box: their blocks over `pod.a` are to "
-      "end at the same places");
+      "several operations write `Y`, and the part of one device would not be a box: their blocks over `pod.a` must "
+            "end at the same cells");
   EXPECT_EQ(problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim i into 2 over pod.a\n"), "");
 }
 
@@ -206,7 +206,7 @@ TEST(WrittenTogether, WhatIsWrittenBackwardsStaysWhole) {
   ASSERT_EQ(sharded.left.size(), 1u);
   EXPECT_EQ(to_string(sharded.left[0]),
             "`axis 0` of `Y` is not split over `a`: several operations write this value, and `Y@0` writes it "
-            "backwards");
+            "in reverse order");
 }
 
 }  // namespace

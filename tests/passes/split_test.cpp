@@ -106,7 +106,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
   EXPECT_EQ(problem("split Z dim i into [0, 2, 5] over threads"),
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
   EXPECT_EQ(problem("split Z dim i into 1099511627776 over threads"),
-            "`i` is cut into 1099511627776 blocks; 1 to 1048576 are possible");
+            "`i` is split into 1099511627776 blocks; 1 to 1048576 are possible");
   EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 places");
   EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
   EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "there is no mesh `n`");
@@ -356,7 +356,7 @@ TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
     op = cut;
     std::string all;
     for (const std::string& problem : verify(program)) all += problem + "\n";
-    return all.find("is walked block after block, and then cut apart by k_block2") != std::string::npos;
+    return all.find("is streamed, and then split into partials by k_block2") != std::string::npos;
   };
   EXPECT_FALSE(told(apart));
   EXPECT_TRUE(told(walked));

@@ -160,8 +160,7 @@ TEST(Unroll, IteratesInIterates) {
 
 // In each step the counter would be another number for what is repeated or grouped inside, of which nothing could be claimed.
 constexpr std::string_view not_inside =
-    "`Y` cannot be written out: a repetition or a group inside of it uses its counter, or that of a repetition around "
-    "it";
+    "`Y` cannot be unrolled: an iterate or a group inside it uses its counter or that of an enclosing iterate";
 
 TEST(Unroll, ACounterThatAnIterateInsideUses) {
   Program program = lowered(nested("f64(s) * 10"));

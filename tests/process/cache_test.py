@@ -15,7 +15,7 @@ program main(X: f32[8, 9]) -> (Y: f32[8, 9], Z: f32[8], W: f64[3], V: i32[5]) {
     V[i] = i32(100 * X[i, 2]) % 7
 }
 """
-ENTRY_TOLD = r"warning\[T1204\]: `.*\.kernel` was dropped from the kernel cache: "
+ENTRY_TOLD = r"warning\[T1204\]: `.*\.kernel` was removed from the kernel cache: "
 
 
 class CacheTest(TapcTest):

@@ -127,7 +127,7 @@ class ChoicesTest(TapcTest):
         self.assertIn("C.products", self.printed("opt", "stage.txt", "--passes=pick_choices", "--plan", "p.plan"))
 
     def test_mistakes_of_a_plan(self):
-        for lines, message in [("choose C 2\n", "`C` has the alternatives 0 to 1; 2 is none of them"),
+        for lines, message in [("choose C 2\n", "`C` has no alternative 2; it has 0 to 1"),
                                ("choose D 1\n", "there is no operation `D`"),
                                ("choose C 1\nchoose C 1\n", "`C` offers no choice")]:
             self.given(PROGRAM, lines)

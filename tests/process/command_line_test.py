@@ -148,7 +148,7 @@ class Shapes(TapcTest):
             self.write("q.tap", f"program p(X: {type}[1]) -> (Y: {type}[1]) {{ Y[i] = X[i] }}\n")
             for value in (f"[{number}]", f"const:{number}"):
                 with self.subTest(type=type, value=value):
-                    self.expect(2, r"error\[T1107\]: .*beyond the greatest of its values", "run", "q.tap", "-i",
+                    self.expect(2, r"error\[T1107\]: .*which exceeds its largest value", "run", "q.tap", "-i",
                                 "X=" + value)
         self.write("q.tap", "program p(X: f32[2]) -> (Y: f32[2]) { Y[i] = X[i] }\n")
         result = self.expect(0, "^$", "run", "q.tap", "-i", "X=[inf, 3.4028234e38]", "-o", "Y=@y.npy")
@@ -229,7 +229,7 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
         tried = 0
         for operation, dims in rows.items():
             for dim in dims:
-                if len(dim) < 4 or not dim[3].startswith("can be cut"):
+                if len(dim) < 4 or not dim[3].startswith("can be split"):
                     continue
                 self.write("p.plan", f"plan 1\nsplit {operation} dim {dim[0]} into 2\n")
                 self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")

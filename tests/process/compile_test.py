@@ -253,7 +253,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
             self.write("edited.json", json.dumps(manifest))
             self.expect(3, pattern, "run", "edited.json", "-i", "a=iota", "-i", "b=ones")
 
-        edited("ABI is version 7, and this tapc knows version 1", lambda m: m.update(abi=7))
+        edited("ABI has version 7; this tapc supports version 1", lambda m: m.update(abi=7))
         edited("compiled for native and this processor lacks avx1024f", lambda m: m["target"]["features"].append("avx1024f"))
         edited("SHA-256", lambda m: m["library"].update(sha256="0" * 64))
         edited("no function `other_abi_version`", lambda m: m.update(prefix="other"))
@@ -262,7 +262,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("is of version 9", lambda m: m.update(version=9))
         edited("has no `outputs`", lambda m: m.pop("outputs"))
         edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
-        edited("has not as many outputs as the manifest says", lambda m: m["outputs"].append(m["outputs"][0]))
+        edited("number of outputs differs from the manifest", lambda m: m["outputs"].append(m["outputs"][0]))
         for element, shape, is_too_large in (("f64", [2**30, 2**30], True), ("f64", [2**60], True), ("u8", [2**62, 2], True), ("u8", [2**62], False),
                                              ("f64", [2**59], False)):
             change = lambda m: m["outputs"][0].update(element=element, shape=shape)
@@ -301,7 +301,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
             self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
         for place in ("folder/", ".", "..", "folder/.."):
-            self.expect(2, "names no file", "compile", "divide.tap", "-o", place)
+            self.expect(2, "does not name a file", "compile", "divide.tap", "-o", place)
         self.assertNoTemporaries()
 
     def test_g04_an_error_that_only_syncing_tells(self):
@@ -374,7 +374,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.write("long.npy", (self.folder / "X.npy").read_bytes() + b"1")
         for code, pattern, words in (
                 (2, "the input W2 is missing", inputs[:-2]), (2, "`-x` is not an option", ["-x"]), (2, "`-i` needs a value", ["-i"]),
-                (2, "has none of that name", [*inputs, "-i", "Z=@X.npy"]), (2, "is given twice", [*inputs, "-i", "X=@X.npy"]),
+                (2, "is not in the program", [*inputs, "-i", "Z=@X.npy"]), (2, "is given twice", [*inputs, "-i", "X=@X.npy"]),
                 (2, "NAME=@FILE", ["-i", "X=X.npy"]), (2, "from 1 to 4096", ["--threads", "0"]),
                 (3, r"another shape than the program's \(6, 5\)", ["-i", "X=@wrong.npy", *inputs[2:]]),
                 (3, "of type <f8, and the program wants <f4", ["-i", "X=@double.npy", *inputs[2:]]),

@@ -52,7 +52,7 @@ class Onnx(TapcTest):
 
     def test_the_graph_with_the_shardings_is_a_program(self):
         tensors = [{"tensor_name": t, "device": [2, 0], "sharded_dim": ROWS} for t in "AB"]
-        self.read(1, "our limit `mesh`", specs(*tensors), "--graph")
+        self.read(1, "tapc limit `mesh`", specs(*tensors), "--graph")
         for t in tensors:
             t["device"] = [1, 0]
         graph = self.read(0, "^$", specs(*tensors), "--graph")
@@ -65,8 +65,8 @@ class Onnx(TapcTest):
         groups = [{"key": -1, "value": [0, 1]}, {"key": -2, "value": [1, 2]}]
         tensors = [{"tensor_name": t, "device": [-1, -2], "index_to_device_group_map": groups, "sharded_dim": ROWS}
                    for t in "AB"]
-        self.read(1, "device 1 has more than one shard(?s:.*)our limit `mesh`", specs(*tensors))
-        self.read(0, "our limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
+        self.read(1, "device 1 has more than one shard(?s:.*)tapc limit `mesh`", specs(*tensors))
+        self.read(0, "tapc limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
 
     def test_any_devices_run(self):
         """Subsets, sets of several sizes, a mesh's own order: what the plan lists computes the same, and is proved."""
@@ -138,7 +138,7 @@ class Onnx(TapcTest):
         good = specs()
         self.read(1, r"specs.json:1:6: .*no JSON from here on", '{"a":')
         self.read(1, r"specs.json:1:1: .*lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
-        self.read(1, r"specs.json:1:139: .*`nodes`, which is not known", {**good, "nodes": []})
+        self.read(1, r"specs.json:1:139: .*unknown field `nodes`", {**good, "nodes": []})
         self.read(1, r"specs.json:1:40: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
         self.read(1, "num_devices is 0", specs(devices=0))
         self.read(1, "num_devices is 1000000000000", specs(devices=10 ** 12))
@@ -163,13 +163,13 @@ class Onnx(TapcTest):
         at(spec % '"sharded_dim": [{"axis": true}]', "axis must be a 64-bit integer", "true")
         at(spec % '"sharded_dim": [{"axis": 0}]', "lacks the field `simple_sharding`", '{"axis"')
         at(spec % '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": "two"}]}]', "must be a 64-bit integer", '"two"')
-        at(spec % '"devices": []', "`devices`, which is not known", '"devices"')
-        at(spec % '"device" : [2]', "`device` is there twice", '"device" :')
+        at(spec % '"devices": []', "unknown field `devices`", '"devices"')
+        at(spec % '"device" : [2]', "`device` occurs twice", '"device" :')
         at(spec % '"tensorName": "B"', "both `tensor_name` and `tensorName`", '"tensorName"')
         at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key": -1.5, "value": [0]}]', "must be a 64-bit integer", "-1.5")
         groups = '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"value": [0], "key": -1}]'
         at(spec % groups, "another device group has", "-1}]")
-        at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 is not there", '{"axis": 7')
+        at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 does not exist", '{"axis": 7')
         at(head + ' "node": [{"name": "Q", "sharding_spec": []}]}', "no operation of the program writes this value", '"Q"')
         at(head + ' "node": [{"name": "Y", "sharding_spec": [\n {"tensor_name":\t"Z", "device": [0]}]}]}',
            "neither reads nor writes it", '"Z"')
@@ -193,7 +193,7 @@ class Onnx(TapcTest):
         self.assertIn("Y  {device = [-1, 3], index_to_device_group_map = {-1: [0, 2]}, sharded_dim = [axis 0 in 2]}", listed)
         self.assertIn("node Y is the operation Y", listed)
         node["deviceConfigurations"][0]["configurationId"] = "d"
-        self.read(1, "configuration_id is `d`, and the configuration is `c`", text)
+        self.read(1, "configuration_id is `d`, but the configuration is `c`", text)
         fused = [{"dim_param": "N", "num_shards": 2}, {"dim_value": 2, "num_shards": 1}]
         tensors = [{"tensor_name": t, "device": [0, 1], "sharded_dim": [{"axis": 0, "simple_sharding": fused}]} for t in "AB"]
         self.assertIn("axis 0 in 2", self.read(0, "^$", specs(*tensors)).stdout.decode())

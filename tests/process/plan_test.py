@@ -97,7 +97,7 @@ class FusionTest(TapcTest):
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         for line, told in [('fuse "Y.m", Z over i', "there is no operation `Z`"),
-                           ('fuse "Y.s", Y over i, j', "every point of j needs the finished `Y.s`"),
+                           ('fuse "Y.s", Y over i, j', "every point of j reads the final `Y.s`"),
                            ("unroll Y 2", "`Y` is not an iterate")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
@@ -213,7 +213,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
                            ("split Q dim i into 2", "there is no operation `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
-                           ("split H dim i into 0", "dim `i` is cut into at least one block"),
+                           ("split H dim i into 0", "dim `i` must be split into at least one block"),
                            ("split H dim o into 2 over axis pod.model:(-1)2",
                             r"`model:\(-1\)2` is not a part of `model`"),
                            ("split H dim o into 2 over axis pod.model:(2)2",

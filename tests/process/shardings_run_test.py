@@ -56,8 +56,8 @@ program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
 SHARDED = re.compile(r" @ (pod|ring|m)\[[^\]]*\]")
 
 
-GATHERED = r"^tapc: warning\[T0910\]: shardings that disagree need a move .*: L for A\.sum: all_gather .* bytes to a device; " \
-           "with 1 more, "
+GATHERED = r"^tapc: warning\[T0910\]: different shardings require an implicit reshard.*: L for A\.sum: all_gather .* bytes per device; " \
+           "and 1 more, "
 
 
 def cells(box):

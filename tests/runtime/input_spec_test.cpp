@@ -46,7 +46,7 @@ TEST(InputSpec, NamesAndValues) {
   malformed("=1", "`` is not the name of an input");
   malformed("1x=1", "`1x` is not the name");
   malformed("a b=1", "`a b` is not the name");
-  malformed("X=", "a value is wanted");
+  malformed("X=", "expected a value");
   malformed("X=abc", "`abc` is not a number");
   malformed("X=1,2,3", "several values stand in brackets");
   malformed("X=rand", "`rand` takes a number");
@@ -69,7 +69,7 @@ TEST(InputSpec, OwnTypesAndShapes) {
   EXPECT_EQ(made("s=bool[0]=ones", ElementType::boolean).size(), 0);
   malformed("W=f32[4", "`]` is missing");
   malformed("W=f32[4]", "expected `=` and a value after the shape");
-  malformed("W=f32[4,]=zeros", "an extent is wanted");
+  malformed("W=f32[4,]=zeros", "expected an extent");
   malformed("W=f32[-4]=zeros", "the extent `-4`");
   malformed("W=f32[n]=zeros", "the extent `n`");
   malformed("W=f32[9223372036854775808]=zeros", "the extent");
@@ -115,7 +115,7 @@ TEST(InputSpec, MalformedLiterals) {
        {"[1, [2]]", "[[1], 2]", "[[1], [2, 3]]", "[[1], []]", "[[], [1]]", "[[[]], []]", "[[1, 2], [[3]]]"}) {
     malformed(std::string("X=") + ragged, "not all of one shape");
   }
-  malformed("X=[1, 2", "`,` or `]` is wanted");
+  malformed("X=[1, 2", "expected `,` or `]`");
   malformed("X=[1, ]", "expected an element after `,`");
   malformed("X=[1]]", "unexpected text after byte");
   malformed("X=1 2", "unexpected text after byte");

@@ -59,7 +59,7 @@ TEST(OutputSpec, E12AnOutputOverAnInput) {
       [&] {
         check_outputs(specs({"Y=@" + folder.file("y.npy"), "Y=@" + folder.file("z.npy")}), declared, {});
       },
-      2, "are one file, given for two outputs");
+      2, "are the same file, given for two outputs");
 }
 
 TEST(OutputSpec, PlansOneFilePerPath) {
