@@ -34,10 +34,10 @@ BAD = [
     ("[caches]\nl2 = \"99999999999 GiB\"\n", r"`l2` is not a size"),
     ("[registers]\ncount = \"16\"\n", r"`count` is not an integer"),
     ("[registers]\ncount = 0\n", r"`count` is 0; expected 8 to 64"),
-    ("[registers]\nbytes = 48\n", r"a register's size is a power of two"),
+    ("[registers]\nbytes = 48\n", r"the size of a register must be a power of two"),
     ("registers = 4\n", r"`registers` is a table, not a value[\s\S]*\[registers\]"),
-    ("[caches\nl2 = 4\n", r"no TOML"),
-    ("[caches]\nl2 = 65536\nl2 = 65536\n", r"no TOML"),
+    ("[caches\nl2 = 4\n", r"invalid TOML"),
+    ("[caches]\nl2 = 65536\nl2 = 65536\n", r"invalid TOML"),
 ]
 
 

@@ -112,9 +112,9 @@ class Onnx(TapcTest):
         for nodes, cut, told in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
                                  ([node("T", ROWS, "A"), node("U", ROWS, "B")], ["i into 2"], "^$"),
                                  ([node("T", columns, "A"), node("U", columns, "B", "U"), node("Y", ROWS, "Y")], ["i into 2"],
-                                  "`U`: it is computed where it is read"),
+                                  "`U`: it is fused into its readers"),
                                  ([node("U", ROWS, "T", "B", "U"), node("Y", columns, "U")], ["j into 3"],
-                                  "`U`: it is computed where it is read")):
+                                  "`U`: it is fused into its readers")):
             with self.subTest(nodes=nodes):
                 self.write("specs.json", json.dumps({"format": "onnx-sharding", "version": 1, "node": nodes,
                                                      "configuration": {"name": "c", "num_devices": 3}}))
@@ -136,7 +136,7 @@ class Onnx(TapcTest):
     def test_no_specs(self):
         """What is no such file is refused where it is wrong: the line and the column of the value or the name."""
         good = specs()
-        self.read(1, r"specs.json:1:6: .*no JSON from here on", '{"a":')
+        self.read(1, r"specs.json:1:6: .*invalid JSON from here", '{"a":')
         self.read(1, r"specs.json:1:1: .*lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
         self.read(1, r"specs.json:1:139: .*unknown field `nodes`", {**good, "nodes": []})
         self.read(1, r"specs.json:1:40: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
@@ -168,7 +168,7 @@ class Onnx(TapcTest):
         at(spec % '"tensorName": "B"', "both `tensor_name` and `tensorName`", '"tensorName"')
         at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key": -1.5, "value": [0]}]', "must be a 64-bit integer", "-1.5")
         groups = '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"value": [0], "key": -1}]'
-        at(spec % groups, "another device group has", "-1}]")
+        at(spec % groups, "the key of another device group", "-1}]")
         at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 does not exist", '{"axis": 7')
         at(head + ' "node": [{"name": "Q", "sharding_spec": []}]}', "no operation of the program writes this value", '"Q"')
         at(head + ' "node": [{"name": "Y", "sharding_spec": [\n {"tensor_name":\t"Z", "device": [0]}]}]}',

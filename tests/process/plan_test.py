@@ -120,8 +120,8 @@ class FusionTest(TapcTest):
         self.write("p.plan", "plan 1\nunroll Y/z 2\n")
         self.assertEqual(self.results(["X"], "--plan", "p.plan"), self.results(["X"], "--engine", "interp"))
         self.write("p.plan", "plan 1\nunroll Y 2\n")
-        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be written out: a repetition or a group inside"
-                       r"(?s:.*)help: write all steps of what is inside out before it", "run", "p.tap", "-i", "X=iota",
+        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be unrolled: an iterate or a group inside"
+                       r"(?s:.*)help: unroll the inner iterates fully first", "run", "p.tap", "-i", "X=iota",
                     "--plan", "p.plan")
         for more in ("unroll Y 2\n", "unroll Y 4\nsplit Y.z.w.0.3 dim i into 2 over threads\n"):
             self.write("p.plan", "plan 1\nunroll Y/z 5\n" + more)
@@ -132,7 +132,7 @@ class FusionTest(TapcTest):
         self.write("p.plan", 'plan 1\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
         result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: there is no operation `Y\.s`", "verify", "p.tap",
                              "--plan", "p.plan")
-        self.assertIn("this line makes `Y.s` a part of a group", result.told)
+        self.assertIn("this line makes `Y.s` part of a group", result.told)
 
 
 class PlanTest(TapcTest):
@@ -205,7 +205,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 }
 """)
         self.expect(0, "^$", "verify", "p.tap")
-        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split",
+        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: it is unused, so its split",
                     "opt", "p.tap", "--remarks")
 
     def test_mistakes(self):
@@ -267,10 +267,10 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 ("split H dim i into 2 over devices {0}, {1, 0}", "devices {0}, {1, 0}",
                  "device 0 would hold the blocks 0 and 1", "one box"),
                 ("place H at 5 over pod.data", "5", "there is no place 5 along `data`", "counted from 0"),
-                ("place H over threads", "threads", "all of an operation goes over one set of devices", "place H at 2"),
+                ("place H over threads", "threads", "a whole operation is placed on one set of devices", "place H at 2"),
                 ("split H dim i into 2 over gpus", "gpus", "`gpus` is not a place for blocks",
                  "the axes are `pod.data`, `pod.model`"),
-                ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is not a place for blocks", "as in pod.data")]:
+                ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is not a place for blocks", "such as pod.data")]:
             with self.subTest(line):
                 self.write("p.plan", "\ufeffplan 1\nsplit S dim i into 2\n" + line + "\n")
                 result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{told}", "verify", "p.tap", "--plan",
