@@ -48,6 +48,7 @@ format-check:
 lint:
 	/usr/bin/python3 scripts/lint_includes.py
 	/usr/bin/python3 scripts/lint_names.py
+	/usr/bin/python3 scripts/lint_words.py
 
 clean:
 	rm -rf build build-asan build-asan-backend build-tsan build-fuzz *.configure.log out

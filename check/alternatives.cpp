@@ -19,8 +19,7 @@ void is_choice(bool holds, const char* why) { expect(Obligation::choice, holds, 
 std::set<std::string> discharged(Context inner) {
   const ir::GraphClaim& claim = inner.claims.front();
   bool there = claim.after.index() < inner.after.graphs.size() && claim.before.index() < inner.before.graphs.size();
-  is_choice(there && claim.steps == 1 && claim.first == 0,
-            "its claim is of several steps, or of a graph that is not there");
+  is_choice(there && claim.steps == 1 && claim.first == 0, "its claim covers several steps, or a missing graph");
   inner.offered = true;
   Verdict verdict;
   check_graphs(inner, "", verdict);
@@ -44,29 +43,29 @@ Justify::Result Justify::justify(const ir::OfferedFor& j) {
 
 void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& offered) {
   auto found = context_.alternatives.find(offered.graph);
-  expect(Obligation::choice, found != context_.alternatives.end(), "nothing is claimed of graph {}, which is `{}`",
+  expect(Obligation::choice, found != context_.alternatives.end(), "no claim for graph {}, which is `{}`",
          offered.graph.index(), offered.rule);
   const auto& [claim, rule] = *found->second;
   const bool rewrite = offered.rule.starts_with("rewrite ");
-  expect(Obligation::choice, rewrite == rule.has_value(), "`{}` is no rule, or is said to be none", offered.rule);
+  expect(Obligation::choice, rewrite == rule.has_value(), "`{}` is not a rule, or is marked as none", offered.rule);
   if (!rule) {
-    is_choice(claim.before == choice.graph, "it is derived from another graph than the choice's first one");
+    is_choice(claim.before == choice.graph, "it is derived from a graph other than the choice's first one");
     std::string named;
     for (const std::string& what : discharged({context_.after, context_.after, {claim}}))
       named += (named.empty() ? std::string(ir::assuming) : " and ") + what;
-    expect(Obligation::choice, offered.rule.ends_with(named), "`{}` does not say what it rests on: `{}`", offered.rule,
+    expect(Obligation::choice, offered.rule.ends_with(named), "`{}` does not state its assumption: `{}`", offered.rule,
            named);
     return;
   }
-  is_choice(context_.believed && context_.believed->rules, "it is by a rule, and no rules are known");
+  is_choice(context_.believed && context_.believed->rules, "it uses a rule, and no rules are loaded");
   const ir::Program& rules = *context_.believed->rules;
   const ir::Graph& instances = rules[rules.main];
-  is_choice(rule->instance < instances.operations.size(), "there is no such rule");
+  is_choice(rule->instance < instances.operations.size(), "the rule is unknown");
   const ir::RegionBody* sides = rules[instances.operations[rule->instance].op].region();
   bool its_rule = sides && sides->alternatives.size() == 1 && sides->alternatives[0].rule == offered.rule;
-  is_choice(its_rule, "its rule is another");
+  is_choice(its_rule, "its rule differs");
   bool of_sides = rule->pattern.before == sides->graph && claim.before == sides->alternatives[0].graph;
-  is_choice(of_sides && rule->pattern.after == choice.graph, "it is not claimed of the two sides of its rule");
+  is_choice(of_sides && rule->pattern.after == choice.graph, "its claim is not about the two sides of its rule");
   Context pattern{rules, context_.after, {rule->pattern}}, replacement{rules, context_.after, {claim}};
   pattern.rule = replacement.rule = &*rule;
   pattern.pattern = true;
@@ -77,13 +76,13 @@ void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& o
 // What stands in a program is a pattern in whatever order of its dims, and whatever is known of its monoids.
 Justify::Result Justify::justify(const ir::Reordered& j) {
   constexpr auto obligation = Obligation::choice;
-  is_choice(context_.pattern, "only what matches a pattern may have its dims in another order");
+  is_choice(context_.pattern, "only a match of a pattern may reorder dims");
   Side before = places_.side(j.from);
   const ir::Operator &a = *side_.op, &b = *before.op;
   const std::size_t n = a.dims.size();
   std::set<std::uint32_t> used(j.dims.begin(), j.dims.end());
   is_choice(j.dims.size() == n && b.dims.size() == n && used.size() == n && (n == 0 || *used.rbegin() < n),
-            "it has other dims than the pattern");
+            "its dims differ from the pattern");
   Dims dims;
   std::vector<std::uint32_t> reduced;
   for (std::uint32_t d = 0; d < n; ++d) {
@@ -95,7 +94,7 @@ Justify::Result Justify::justify(const ir::Reordered& j) {
   for (std::uint32_t d = 0; d < n; ++d) wanted.dims[j.dims[d]] = b.dims[d];
   if (a.reduce() && b.reduce()) {
     Term own = monoid_term(match.terms(), *side_.program, a.reduce()->monoid, false);
-    is_choice(own == monoid_term(match.terms(), *before.program, b.reduce()->monoid, false), "the monoid is another");
+    is_choice(own == monoid_term(match.terms(), *before.program, b.reduce()->monoid, false), "the monoids differ");
     wanted.monoid = monoid_term(match.terms(), *side_.program, a.reduce()->monoid);
     if (!std::ranges::is_sorted(reduced)) laws((*side_.program)[a.reduce()->monoid], true);
   }
@@ -107,20 +106,21 @@ Justify::Result Justify::justify(const ir::Reordered& j) {
 Justify::Result Justify::justify(const ir::WholeCopy&) {
   const ir::Operator& op = *side_.op;
   bool plain = op.map() && op.writes.size() == 1 && op.results.size() == 1 && op.blockings.empty();
-  is_choice(plain && op.constraints.empty(), "a copy is a map of one result");
+  is_choice(plain && op.constraints.empty(), "a copy must be a map with one result");
   const ir::Projection& to = op.writes[0].projection;
   const Shape& shape = op.results[0].shape;
-  is_choice(op.dims.size() == shape.size(), "a copy has a dim for each axis");
+  is_choice(op.dims.size() == shape.size(), "a copy must have one dim per axis");
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
     is_choice(to.start.rows[axis] == unit(shape.size(), axis) && to.shape[axis] == 1 &&
                   op.dims[axis].range == ir::Range{0, shape[axis]},
               "a copy does not write all of its result");
   const ir::CellNode& cell = op.exprs[op.map()->values[0]];
-  is_choice(cell.op == ir::CellOp::read, "a copy writes what it reads");
+  is_choice(cell.op == ir::CellOp::read, "a copy does not write the cells that it reads");
   const ir::Access& read = op.reads[cell.attribute];
-  for (const auto& coordinate : read.coordinates) is_choice(!coordinate, "a copy reads where its data say");
-  is_choice(read.projection == to && op.operands[read.tensor] == op.results[0], "a copy reads where it writes");
-  is_choice(side_.operands[read.tensor] == side_.results[0], "a copy is said to be another value");
+  for (const auto& coordinate : read.coordinates) is_choice(!coordinate, "a copy has data-dependent reads");
+  is_choice(read.projection == to && op.operands[read.tensor] == op.results[0],
+            "a copy reads other cells than it writes");
+  is_choice(side_.operands[read.tensor] == side_.results[0], "a copy is claimed to be another value");
   return {Obligation::choice, {}};
 }
 

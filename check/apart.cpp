@@ -17,7 +17,7 @@ std::pair<std::vector<AffineExpr>, ir::TensorType> axes_of(const ir::Operator& o
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     auto speaks = [d](const AffineExpr& row) { return speaks_of(row, d); };
     if (std::ranges::none_of(write.projection.start.rows, speaks)) continue;
-    expect(obligation, dims[d].has_value(), "a dim that says where it writes is reduced");
+    expect(obligation, dims[d].has_value(), "a dim of the written coordinates is reduced");
     const auto [lo, hi] = op.dims[d].range;
     rows.push_back(*dims[d] - number(over, lo));
     type.shape.push_back(std::max<std::int64_t>(checked::sub(hi, lo), 0));
@@ -31,7 +31,8 @@ void check_points(const ir::Operator& op) {
   const std::set<std::uint32_t> reduced = dims_of_role(op, ir::DimRole::reduction);
   for (const ir::Constraint& c : op.constraints)
     all &= std::ranges::any_of(reduced, [&](std::uint32_t d) { return speaks_of(c.expr, d); });
-  expect(obligation, all, "only maps and reductions that are not cut, and write at every point, write apart");
+  expect(obligation, all,
+         "only maps and reductions that are not split and write at every point can use a staging buffer");
 }
 
 }  // namespace
@@ -44,9 +45,9 @@ Justify::Result Justify::justify(const ir::ApartOf& j) {
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();
   wanted.results.clear();
-  match.expect(side_.results.size() == wanted.writes.size(), "it writes other results");
+  match.expect(side_.results.size() == wanted.writes.size(), "its results differ");
   for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
-    match.expect(!claim_.values[side_.operation->results[k].index()], "result {} is no new value", k);
+    match.expect(!claim_.values[side_.operation->results[k].index()], "result {} is not a new value", k);
     auto [rows, type] = axes_of(*before.op, before.op->writes[k], dims, over);
     wanted.writes[k] = {k, std::move(rows), Shape(type.shape.size(), 1), wanted.writes[k].invariant};
     wanted.results.emplace_back(std::move(type), side_.results[k]);
@@ -61,7 +62,7 @@ Justify::Result Justify::justify(const ir::PlacedFrom& j) {
   const Dims dims = in_order(*before.op, over, obligation, dims_of_role(*before.op, ir::DimRole::reduction));
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();
-  match.expect(side_.op->map() && apart.results.size() == wanted.writes.size(), "it places something else");
+  match.expect(side_.op->map() && apart.results.size() == wanted.writes.size(), "it places other cells");
   wanted.body = side_.op->body.index();
   wanted.monoid.reset();
   wanted.values.clear();

@@ -41,8 +41,8 @@ class Line {
     bool logical = ir::info(term.op).arguments == ir::CellArguments::bools;
     for (std::size_t k = 0; k < args.size(); ++k)
       if (terms_[args[k]].type != (logical || (term.op == CellOp::select && k == 0) ? ElementType::boolean : of))
-        refuse(text_, "is used with terms of different types");
-    if (!logical && !rule_.fits(of)) refuse(text_, fmt::format("does not hold of {}", tap::name_of(of)));
+        refuse(text_, "is applied to terms of different types");
+    if (!logical && !rule_.fits(of)) refuse(text_, fmt::format("does not hold for {}", tap::name_of(of)));
     bool truth = ir::info(term.op).result == ir::CellResult::boolean;
     return terms_.apply(term.op, truth ? ElementType::boolean : of, std::move(args));
   }
@@ -130,7 +130,7 @@ class Everywhere {
 
 void exact_casts(Terms& terms, const std::string& axiom, Term a) {
   ElementType type = terms[a].type;
-  if (!terms.is_rounded(a)) refuse(axiom, "is used of a value that is still to be rounded");
+  if (!terms.is_rounded(a)) refuse(axiom, "is applied to a value before its rounding");
   // Written out, since what is found to be equal to `a` may be cast, too.
   if (axiom == "T(a) = a [exact]") return terms.merge(terms.add({Terms::Kind::apply, CellOp::cast, type, {}, {a}}), a);
   for (std::size_t u = 0; u < element_type_count; ++u) {
@@ -157,7 +157,7 @@ void by_computation(Terms& terms, const std::string& axiom, Term a, Term b, cons
     else if (node.op == CellOp::div || node.op == CellOp::mod)
       holds = holds || (node.type == ElementType::i64 && everywhere.is_quotient_or_rest(a, b));
   }
-  if (!holds) refuse(axiom, "does not hold of the terms that it is used with");
+  if (!holds) refuse(axiom, "does not hold for these terms");
   terms.merge(a, b);
 }
 
@@ -168,8 +168,8 @@ void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& 
     return void(Line(terms, ir::parse_cell_rule(axiom), variables));
   bool cast = axiom == "T(a) = a [exact]" || axiom == "T(U(a)) = a [exact]";
   bool computed = axiom == "a = b [arithmetic]" || axiom == "a = b [affine]" || axiom == "a = b [domain]";
-  if (!cast && !computed) refuse(axiom, "is no axiom");
-  if (variables.size() != (cast ? 1 : 2)) refuse(axiom, fmt::format("has not {} variables", variables.size()));
+  if (!cast && !computed) refuse(axiom, "is not an axiom");
+  if (variables.size() != (cast ? 1 : 2)) refuse(axiom, fmt::format("does not have {} variables", variables.size()));
   if (cast) exact_casts(terms, axiom, variables[0]);
   else by_computation(terms, axiom, variables[0], variables[1], domain);
 }

@@ -11,21 +11,22 @@ void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts) {
     const auto& bounds = blocking.blocks.boundaries;
     std::int64_t count = blocking.blocks.count, hi = std::max(dim.range.lo, dim.range.hi);
     expect(Obligation::blocks_partition, count >= 1, "{} blocks", count);
-    unless(!dim.keep && dim.role != ir::DimRole::counter, "a dim is cut that must not be");
+    unless(!dim.keep && dim.role != ir::DimRole::counter, "the dim must not be split");
     if (!bounds.empty()) {
-      unless(std::ssize(bounds) == count + 1, "there are not as many boundaries as blocks and one");
+      unless(std::ssize(bounds) == count + 1, "the number of boundaries must be the number of blocks plus one");
       expect(Obligation::blocks_partition, bounds.front() == dim.range.lo && bounds.back() == hi,
-             "the blocks run over {}..{} and the dim over {}..{}", bounds.front(), bounds.back(), dim.range.lo, hi);
+             "the blocks cover {}..{}, the dim {}..{}", bounds.front(), bounds.back(), dim.range.lo, hi);
       unless(std::is_sorted(bounds.begin(), bounds.end()), "the boundaries of the blocks do not increase");
     }
     std::size_t cut_by_it = 0;
     for (std::size_t other = 0; other < op.blockings.size(); ++other) {
       cut_by_it += op.blockings[other].block_dim == blocking.block_dim;
-      unless(op.blockings[other].dim != blocking.block_dim || other < k, "a dim is cut after it cuts");
+      unless(op.blockings[other].dim != blocking.block_dim || other < k,
+             "a block dim is split after it splits another dim");
       unless(op.blockings[other].dim != blocking.dim || other >= k || bounds.empty(),
-             "blocks of blocks have written boundaries");
+             "blocks of blocks must not have explicit boundaries");
     }
-    unless(cut_by_it == cuts, "one block dim cuts several dims");
+    unless(cut_by_it == cuts, "one block dim splits several dims");
   }
 }
 
@@ -35,12 +36,13 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   const ir::Operator &a = *side_.op, &b = *before.op;
   Match match(side_, before, in_order(b, a.dims.size(), obligation), obligation);
   bool group = b.region() && b.region()->kind == ir::RegionKind::group;
-  match.expect(b.map() || b.reduce() || b.kernel() || group, "only maps, reductions, kernels and groups are cut");
+  match.expect(b.map() || b.reduce() || b.kernel() || group, "only maps, reductions, kernels and groups can be split");
   if (group) same_region(side_, before);
   Form wanted = match.form();
   for (std::size_t k = b.blockings.size(); k < a.blockings.size(); ++k) {
     const ir::Blocking& by = a.blockings[k];
-    match.expect(by.block_dim == wanted.dims.size() && by.dim < wanted.dims.size(), "blocking {} is by an old dim", k);
+    match.expect(by.block_dim == wanted.dims.size() && by.dim < wanted.dims.size(),
+                 "the block dim of blocking {} is not new", k);
     match.cut(wanted, by, wanted.dims[by.dim].role);
   }
   match.is(wanted);
@@ -53,12 +55,12 @@ void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assu
     expect(Obligation::laws, law == ir::Law::proved || law == ir::Law::assumed, "the monoid `{}` is not known to {}",
            monoid.name, what);
     if (law == ir::Law::assumed)
-      assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}`: to {}", monoid.name, what));
+      assumed.emplace_back(Obligation::laws, fmt::format("the monoid `{}` is assumed to {}", monoid.name, what));
   };
   need(monoid.laws.associative, "be associative");
   need(monoid.laws.identity, "have its identity");
   if (in_any_order) need(monoid.laws.commutative, "be commutative");
-  if (folded) need(monoid.laws.fold, "be what its fold says");
+  if (folded) need(monoid.laws.fold, "agree with its fold");
 }
 
 // An alternative names the monoids whose laws it rests on, not each law.
@@ -73,9 +75,9 @@ void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
 void Justify::parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
                     std::optional<std::uint32_t> block, bool old) const {
   form.results.clear();
-  match.expect(side_.results.size() >= form.writes.size(), "there are too few results");
+  match.expect(side_.results.size() >= form.writes.size(), "results are missing");
   for (std::size_t k = 0; k < form.writes.size(); ++k) {
-    match.expect(old || !claim_.values[side_.operation->results[k].index()], "part {} is no new value", k);
+    match.expect(old || !claim_.values[side_.operation->results[k].index()], "part {} is not a new value", k);
     Form::Write& write = form.writes[k];
     const ir::Access& was = of.op->writes[k];
     ir::TensorType type = of.op->results[was.tensor];
@@ -107,10 +109,10 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   const ir::Operator &a = *side_.op, &b = *before.op;
   bool by_monoid = b.reduce() || (b.kernel() && b.kernel()->reduced_by && b.writes.size() == monoid(b).arity());
   bool reduced = by_monoid && dims_of_role(b, ir::DimRole::reduction).count(j.dim) > 0;
-  expect(obligation, reduced, "the dim that is cut is not reduced");
+  expect(obligation, reduced, "the split dim is not reduced");
   Dims dims = in_order(b, a.dims.size(), obligation, {}, j.block_dim);
   bool cut = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
-  expect(obligation, cut && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim], "it is not dim {} that is cut",
+  expect(obligation, cut && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim], "the split dim is not dim {}",
          j.dim);
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();
@@ -132,7 +134,7 @@ Justify::Result Justify::justify(const ir::CombinationOf& j) {
   Side before = places_.side(j.of), partial = part<ir::PartialOf>(j.partial, j.of, obligation).second;
   const ir::Operator &a = *side_.op, &b = *before.op;
   expect(obligation, !partial.op->blockings.empty() && partial.results.size() == b.writes.size(),
-         "the partials are no partials");
+         "the partials have the wrong form");
   std::set<std::uint32_t> blocks = dims_of_role(a, ir::DimRole::reduction);
   expect(obligation, blocks.size() == 1, "the combination reduces {} dims", blocks.size());
   if (b.kernel()) {
@@ -161,11 +163,12 @@ void Justify::combines_kernel(const Side& before, const Side& partial, const ir:
   Match match(side_, before, Dims(b.dims.size()), Obligation::reduction_partition);
   const std::size_t over = a.dims.size();
   Form wanted = match.form();
-  match.expect(over >= 1 && wanted.monoid && b.writes.size() == b.results.size(), "a kernel writes a result in parts");
+  match.expect(over >= 1 && wanted.monoid && b.writes.size() == b.results.size(),
+               "a kernel writes a result in several parts");
   wanted.dims.clear();
   for (std::int64_t extent : b.results.at(0).shape) wanted.dims.push_back({"", {0, extent}});
   wanted.dims.push_back({"", {0, partial.op->blockings.back().blocks.count}, ir::DimRole::reduction});
-  match.expect(wanted.dims.size() == over, "{} dims instead of {}", over, wanted.dims.size());
+  match.expect(wanted.dims.size() == over, "{} dims, expected {}", over, wanted.dims.size());
   std::vector<AffineExpr> rows;
   for (std::size_t d = 0; d + 1 < over; ++d) rows.push_back(unit(over, d));
   std::vector<AffineExpr> in_partial = rows;
@@ -173,11 +176,11 @@ void Justify::combines_kernel(const Side& before, const Side& partial, const ir:
   wanted.constraints.clear(), wanted.blockings.clear(), wanted.operands.clear(), wanted.reads.clear();
   wanted.kernel.clear();
   wanted.body = a.body.index();
-  match.expect(a.reduce() != nullptr, "the combination is no reduction");
+  match.expect(a.reduce() != nullptr, "the combination is not a reduction");
   for (std::size_t k = 0; k < b.writes.size(); ++k) {
     const std::size_t result = b.writes[k].tensor;
     const bool alone = places_.writers(j.of.path, before.operation->results[result]).size() == 1;
-    match.expect(alone && b.results[result].shape == b.results[0].shape && result == k, "result {} is of several parts",
+    match.expect(alone && b.results[result].shape == b.results[0].shape && result == k, "result {} has several parts",
                  result);
     wanted.writes[k] = {result, rows, Shape(rows.size(), 1), {}};
     Term read = read_of(match.terms(), partial.results[k], partial.op->results[k].element, in_partial);
@@ -191,7 +194,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
   constexpr auto obligation = Obligation::point;
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
-  expect(obligation, a.map() && b.reduce() && b.blockings.empty(), "a reduction that is not cut becomes a map");
+  expect(obligation, a.map() && b.reduce() && b.blockings.empty(), "a reduction that is not split becomes a map");
   auto reduced = dims_of_role(b, ir::DimRole::reduction);
   bool nothing = false, one = true;
   for (std::uint32_t d : reduced) {
@@ -199,7 +202,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
     one &= b.dims[d].range.hi - b.dims[d].range.lo <= 1;
     for (const ir::Constraint& c : b.constraints) one &= !speaks_of(c.expr, d);  // says which cells combine a point
   }
-  expect(obligation, nothing || one, "more than one point is reduced, or not everywhere one");
+  expect(obligation, nothing || one, "the reduction must have exactly one point everywhere");
   Match match(side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);
   Form wanted = match.form();
   const ir::Monoid& by = monoid(b);

@@ -15,7 +15,7 @@ Justify::Result Justify::justify(const ir::Composed& j) {
   composed(match, match.before_cells(), before, j.reads, j.consumer.path);
   Form wanted = match.form();
   for (std::size_t d = wanted.dims.size(); d < op.dims.size(); ++d) {
-    match.expect(op.dims[d].role == ir::DimRole::counter, "dim {} is new and no counter", d);
+    match.expect(op.dims[d].role == ir::DimRole::counter, "dim {} is new and not a counter", d);
     wanted.dims.push_back(op.dims[d]);
   }
   match.is(wanted);
@@ -48,7 +48,7 @@ Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<Affi
       if ((c == 1 || c == -1) && alone) dims[d] = scale(cell[axis] - number(over, rows[axis].offset), c);
     }
   for (std::size_t d = 0; d < dims.size(); ++d)
-    match.expect(dims[d].has_value(), "dim {} of the producer does not follow from the cell that it writes", d);
+    match.expect(dims[d].has_value(), "dim {} of the producer is not determined by the cell that it writes", d);
   return dims;
 }
 
@@ -103,14 +103,13 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
   Side producer = places_.side(read.producer);
   match.expect(read.producer.path == path, "the producer lies in another graph");
   bool plain = producer.op->map() && producer.op->writes.size() == 1 && producer.op->blockings.empty();
-  match.expect(plain, "the producer is no map of one result, or cut into blocks");
+  match.expect(plain, "the producer must be a map with one result that is not split");
   std::uint32_t result = producer.op->writes[0].tensor;
   match.expect(places_.same(producer.results[result], reader.operands[access.tensor]),
-               "read {} is not of what operation {} writes", read.read, read.producer.operation.index());
+               "read {} does not read a result of operation {}", read.read, read.producer.operation.index());
   match.expect(places_.writers(path, producer.operation->results[result]).size() == 1,
-               "the producer writes only a part of what is read");
-  for (const auto& coordinate : access.coordinates)
-    match.expect(!coordinate, "read {} is at a place that depends on data", read.read);
+               "the producer writes only a part of the value read");
+  for (const auto& coordinate : access.coordinates) match.expect(!coordinate, "read {} is data-dependent", read.read);
   std::vector<AffineExpr> cell = into.rows(access);
   Cells cells(match.terms(), producer, dims_at(match, *producer.op, cell, *side_.op));
   composed(match, cells, producer, read.reads, path);

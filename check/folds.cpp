@@ -27,9 +27,9 @@ struct Folded {
   std::size_t looked_at = 0;
 
   void look_at(const ir::FoldOf& j) {
-    unless(reduced.count(j.dim) > 0 && !op.dims[j.dim].keep && j.size >= 1, "the dim that is cut is not reduced");
+    unless(reduced.count(j.dim) > 0 && !op.dims[j.dim].keep && j.size >= 1, "the split dim is not reduced");
     bool plain = op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
-    unless(plain && monoid.fold.has_value(), "it is cut already, or counts steps, or its monoid has no fold");
+    unless(plain && monoid.fold.has_value(), "it is split already, uses a counter, or its monoid has no fold");
     std::int64_t lo = box.dims[j.dim].lo, points = checked::sub(box.dims[j.dim].hi, lo),
                  count = (points - 1) / j.size + 1;
     box.dims[j.dim] = {0, j.size};
@@ -52,7 +52,7 @@ struct Folded {
     std::vector<Term> nothing = folded(terms, *of.program, monoid, operands, true);
     for (std::size_t k = 0; k < monoid.identity.size() && (!op.constraints.empty() || points == 0); ++k)
       unless(nothing[monoid.fold->roots[k].index()] == terms.constant(monoid.exprs[monoid.identity[k]].value),
-             "a block may be empty, and the fold of nothing is not the identity");
+             "a block may be empty, and the fold of no points is not the identity");
   }
 
   // A cell of an operation whose dims are those.
@@ -65,7 +65,7 @@ struct Folded {
       std::vector<AffineExpr> rows = mine.rows(read);
       for (std::size_t axis = 0; axis < rows.size() && !read.fill && side.op->map(); ++axis)
         unless(least(rows[axis], box) >= 0 && greatest(rows[axis], box) + read.projection.shape[axis] <= shape[axis],
-               "a part reads outside of an operand");
+               "a part reads outside an operand");
       if (!read.coordinates.empty() || std::ranges::count(read.projection.shape, 1) < std::ssize(rows)) continue;
       // A fill may stand for what is behind the last block.
       Term plain = read_of(terms, side.operands[read.tensor], type, rows);
@@ -79,18 +79,19 @@ struct Folded {
   // What a part has at those coordinates, which an operation before the reader has computed, at that point alone.
   Term part(const ir::Operation* by, ir::ValueId value, const std::vector<AffineExpr>& rows) {
     const ir::Operation* first = after[claim.after].operations.data();
-    do unless(by-- != first, "it reads a part that nobody writes");
+    do unless(by-- != first, "it reads a part that has no writer");
     while (by->results != std::vector{value});
     const ir::Operator& its = after[by->op];
     const bool reduces = its.reduce() != nullptr;
     bool plain = (reduces || its.map()) && its.writes.size() == 1 && its.blockings.empty();
-    unless(plain && ++looked_at <= 1000, "a part is no map or reduction, or there are too many");
+    unless(plain && ++looked_at <= 1000, "a part is neither a map nor a reduction, or there are too many parts");
     const auto& [start, shape] = its.writes[0].projection;
     std::vector<AffineExpr> dims = rows, axes;
     for (std::uint32_t d : reduced)
       if (reduces) dims.push_back(unit(over, d));
     for (std::size_t axis = 0; axis < rows.size(); ++axis) axes.push_back(unit(its.dims.size(), axis));
-    unless(dims.size() == its.dims.size() && start.rows == axes, "a part has not its axes first, then what it reduces");
+    unless(dims.size() == its.dims.size() && start.rows == axes,
+           "a part must have its axes first, then its reduction dims");
     std::set<std::size_t> used;
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const auto& [name, range, role, keep, level] = its.dims[d];
@@ -107,7 +108,7 @@ struct Folded {
     bool same = std::is_permutation(points.begin(), points.end(), wanted.begin(), wanted.end());
     Term is = cell_of(*by, {dims.begin(), dims.end()}, reduces ? its.reduce()->operands[0] : its.map()->values[0]);
     if (reduces) is = reduced_by(terms, after, its.reduce()->monoid, is);
-    unless(same && its.results[0].element == terms[is].type, "a part has another type, or runs over other points");
+    unless(same && its.results[0].element == terms[is].type, "a part has another type or index space");
     return is;
   }
 };
@@ -121,7 +122,7 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   auto is_new = [&](ir::ValueId v) { return !claim_.values[v.index()]; };
   if (std::ranges::all_of(side_.operation->results, is_new)) return {obligation, {}};
   Side before = places_.side(j.of);
-  unless(before.op->reduce() && a.reduce() && !a.dims.empty(), "what is folded is no reduction");
+  unless(before.op->reduce() && a.reduce() && !a.dims.empty(), "the folded operation is not a reduction");
   Folded fold{before, context_.after, claim_, classes_};
   fold.look_at(j);
   const auto block = static_cast<std::uint32_t>(a.dims.size() - 1);
@@ -132,11 +133,11 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   Dims dims;
   for (std::uint32_t d = 0; d < fold.over; ++d)
     if (fold.reduced.count(d) == 0) dims.push_back(unit(fold.over, d));
-  unless(a.writes.size() == wanted.values.size() && dims.size() == a.dims.size(), "it combines something else");
+  unless(a.writes.size() == wanted.values.size() && dims.size() == a.dims.size(), "it combines other values");
   for (std::size_t k = 0; k < wanted.values.size(); ++k) {
     ir::CellId cell = a.reduce()->operands[k], root = fold.monoid.fold->roots[k];
     bool same = fold.cell_of(*side_.operation, dims, cell) == fold.cells[root.index()];
-    match.expect(same, "component {} is not what the fold says", k);
+    match.expect(same, "component {} does not agree with the fold", k);
     wanted.values[k] = own.term(cell);
   }
   match.is(wanted);

@@ -59,13 +59,14 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
     }
     return false;
   };
-  expect(Obligation::held, !a.writes.empty() && !b.reads.empty(), "operand {} is read whole, and not moved", operand);
+  expect(Obligation::held, !a.writes.empty() && !b.reads.empty(), "operand {} is read whole, but has no transfer",
+         operand);
   for (const ir::Access& read : b.reads)
     for (const ir::Access& write : a.writes)
       for (const ir::BlockPlacement& placed : writer.placements)
         if (read.tensor == operand && write.tensor == result && is_on_devices(placed))
           expect(Obligation::held, is_found(placed, write, read),
-                 "operand {} lies in blocks on `{}`, and not every device has those that it reads", operand,
+                 "operand {} is sharded on `{}`, and a device lacks blocks that it reads", operand,
                  placed.axis ? placed.mesh : "devices");
 }
 
@@ -88,13 +89,13 @@ void check_held(const ir::Program& program, Verdict& verdict) {
         const auto& by = writers[reader.operands[k].index()];
         auto spread = [&](auto& one) { return std::ranges::any_of(graph[one.first].placements, is_on_devices); };
         if (!std::any_of(by.begin(), by.end(), spread)) continue;
-        std::string where = fmt::format("what runs, graph {}, operation {} ({})", &graph - program.graphs.data(),
-                                        &reader - graph.operations.data(), program[reader.op].name);
+        std::string where = fmt::format("the realised program, graph {}, operation {} ({})",
+                                        &graph - program.graphs.data(), &reader - graph.operations.data(),
+                                        program[reader.op].name);
         verdict.at.graph = static_cast<std::size_t>(&graph - program.graphs.data());
         verdict.at.operation = static_cast<std::size_t>(&reader - graph.operations.data());
         verdict.attempt(Obligation::held, where, [&] {
-          expect(Obligation::held, by.size() == 1, "operand {} is written by {} operations, and not moved", k,
-                 by.size());
+          expect(Obligation::held, by.size() == 1, "operand {} has {} writers, but no transfer", k, by.size());
           const ir::Operation& writer = graph[by[0].first];
           check_placements(program, writer);
           check_placements(program, reader);

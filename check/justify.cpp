@@ -37,15 +37,15 @@ void Justify::same_operation(const Side& after, const Side& before) {
 void Justify::same_region(const Side& after, const Side& before) {
   const ir::RegionBody *a = after.op->region(), *b = before.op->region();
   expect(Obligation::copied, a && a->kind == b->kind, "a region became something else");
-  expect(Obligation::copied, a->trips == b->trips, "{}..{} trips and {}..{} before", a->trips.lo, a->trips.hi,
-         b->trips.lo, b->trips.hi);
+  expect(Obligation::copied, a->trips == b->trips, "{}..{} trips, {}..{} before", a->trips.lo, a->trips.hi, b->trips.lo,
+         b->trips.hi);
   auto rule = &ir::Alternative::rule;
   expect(Obligation::choice, std::ranges::equal(a->alternatives, b->alternatives, {}, rule, rule),
-         "other alternatives");
+         "the alternatives differ");
   auto same_graph = [&](ir::GraphId now, ir::GraphId was) {
     const ir::GraphClaim* claim = context_.claim_of(now, was);
     bool same = claim && claim->steps == 1 && claim->first == 0;
-    expect(Obligation::copied, same, "nothing is claimed of graph {} and graph {} before", now.index(), was.index());
+    expect(Obligation::copied, same, "no claim relates graph {} to graph {} before", now.index(), was.index());
   };
   same_graph(a->graph, b->graph);
   for (std::size_t k = 0; k < a->alternatives.size(); ++k)

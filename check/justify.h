@@ -117,7 +117,7 @@ template <class J>
 std::pair<const J*, Side> Justify::part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const {
   const auto& all = claim_.operations;
   const J* claim = id.index() < all.size() ? std::get_if<J>(&all[id.index()]) : nullptr;
-  expect(obligation, claim && claim->of == of, "operation {} is no such part of what is cut", id.index());
+  expect(obligation, claim && claim->of == of, "operation {} is not this part of the split operation", id.index());
   return {claim, after_side(id)};
 }
 

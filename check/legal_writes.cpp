@@ -93,13 +93,13 @@ void count_point(const Written& write, const std::vector<std::int64_t>& point, c
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     const std::int64_t at = value_at(write.rows[axis], point);
     expect(Obligation::legal, at >= 0 && at <= checked::sub(shape[axis], write.extents[axis]),
-           "`{}` writes outside of its result: at {} on axis {}", write.op->name, at, axis);
+           "`{}` writes outside its result: at {} on axis {}", write.op->name, at, axis);
     cells.dims.push_back({at, at + write.extents[axis]});
   }
   each_point(cells, most_writes, [&](const std::vector<std::int64_t>& cell) {
     std::int64_t number = 0;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) number = number * shape[axis] + cell[axis];
-    expect(Obligation::legal, ++times[static_cast<std::size_t>(number)] == 1, "`{}` writes cell {} once more",
+    expect(Obligation::legal, ++times[static_cast<std::size_t>(number)] == 1, "`{}` writes cell {} a second time",
            write.op->name, number);
   });
 }

@@ -69,7 +69,7 @@ void list_trusted_laws(const ir::Program& source) {
                              {monoid.laws.fold, "fold"}})
       if (law == ir::Law::proved) laws += (laws.empty() ? "" : ", ") + std::string(name);
     if (!laws.empty() && !is_one_operation(monoid))
-      fmt::print("trusted laws: the monoid `{}`: {}, for the source says that they are proved\n", monoid.name, laws);
+      fmt::print("trusted laws: the monoid `{}`: {}; the source claims that they are proved\n", monoid.name, laws);
   }
 }
 

@@ -13,7 +13,7 @@ Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, c
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
     if (gone.count(d) > 0) continue;
     if (between == next) ++next;
-    expect(obligation, next < over, "the dim {} of what it stands for is not there", d);
+    expect(obligation, next < over, "dim {} of the original is missing", d);
     dims[d] = unit(over, next++);
   }
   return dims;
@@ -131,7 +131,7 @@ Term Cells::term(CellId cell) {
     open_[k] = false;
   }
   while (done_ < own_.size() && own_[done_]) ++done_;
-  if (!own_[cell.index()]) throw Refusal{Obligation::well_formed, "a read needs itself to know what it reads"};
+  if (!own_[cell.index()]) throw Refusal{Obligation::well_formed, "a read depends on itself"};
   return *own_[cell.index()];
 }
 
@@ -142,7 +142,7 @@ std::vector<Term> Cells::all(const ir::CellExprs& exprs) {
 Term Cells::made(const CellNode& node, std::vector<Term> args) {
   bool ours = node.op == CellOp::index ? node.attribute < dims_.size()
                                        : node.op != CellOp::read || node.attribute < reads_.size();
-  if (!ours) throw Refusal{Obligation::well_formed, "cells that are not of this operator"};
+  if (!ours) throw Refusal{Obligation::well_formed, "cells of another operator"};
   switch (node.op) {
     case CellOp::constant: return terms_.constant(node.value);
     case CellOp::index: return terms_.affine(dims_[node.attribute]);
@@ -189,7 +189,7 @@ Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
   }
   for (const ir::Blocking& b : op.blockings) {
     if (!dims[b.dim]) continue;
-    expect(place[b.dim] && place[b.block_dim], "a dim that is cut, or the number of its block, is gone");
+    expect(place[b.dim] && place[b.block_dim], "a split dim or its block number is missing");
     form.blockings.push_back({*place[b.dim], *place[b.block_dim], b.blocks});
   }
   for (std::size_t r = 0; r < op.results.size(); ++r) form.results.emplace_back(op.results[r], side.results[r]);
@@ -215,7 +215,7 @@ Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
 }
 
 void Match::insert(Form& form, std::size_t at, const ir::IndexDim& dim) const {
-  expect(at <= form.dims.size(), "{} dims, and a new one is said to be {}", form.dims.size(), at);
+  expect(at <= form.dims.size(), "{} dims, but dim {} is claimed as new", form.dims.size(), at);
   form.dims.insert(form.dims.begin() + static_cast<std::ptrdiff_t>(at), dim);
 }
 void Match::cut(Form& form, const ir::Blocking& by, ir::DimRole role) const {
@@ -225,16 +225,16 @@ void Match::cut(Form& form, const ir::Blocking& by, ir::DimRole role) const {
 
 void Match::is(const Form& wanted) {
   Form is = form_of(after_, own_dims_, a_);
-  expect(is.body == wanted.body && is.kernel == wanted.kernel, "the body is of another kind");
+  expect(is.body == wanted.body && is.kernel == wanted.kernel, "the kinds of the bodies differ");
   alike("dim", is.dims, wanted.dims, [](const ir::IndexDim& a, const ir::IndexDim& b) {
     return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
   });
   const auto &a = is.constraints, &b = wanted.constraints;
-  expect(std::is_permutation(a.begin(), a.end(), b.begin(), b.end()), "the constraints of the index space are others");
+  expect(std::is_permutation(a.begin(), a.end(), b.begin(), b.end()), "the constraints of the index spaces differ");
   alike("blocking", is.blockings, wanted.blockings);
   alike("result", is.results, wanted.results);
   alike("write", is.writes, wanted.writes);
-  expect(is.monoid == wanted.monoid, "the monoid is another");
+  expect(is.monoid == wanted.monoid, "the monoids differ");
   alike("value", is.values, wanted.values, [this](Term a, Term b) { return terms_.equal(a, b); });
   alike("operand", is.operands, wanted.operands);
   alike("read", is.reads, wanted.reads);

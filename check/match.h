@@ -103,8 +103,8 @@ class Match {
  private:
   template <class List, class Equal = std::equal_to<>>
   void alike(const char* what, const List& is, const List& wanted, Equal equal = {}) const {
-    expect(is.size() == wanted.size(), "there are {} {}s instead of {}", is.size(), what, wanted.size());
-    for (std::size_t k = 0; k < is.size(); ++k) expect(equal(is[k], wanted[k]), "{} {} is another", what, k);
+    expect(is.size() == wanted.size(), "{} {}s, expected {}", is.size(), what, wanted.size());
+    for (std::size_t k = 0; k < is.size(); ++k) expect(equal(is[k], wanted[k]), "{} {} differs", what, k);
   }
   Form form_of(const Side& side, const Dims& dims, Cells& cells);
 

@@ -39,7 +39,7 @@ void check_lists(const ir::Operator& op, const ir::Operation& operation) {
       if (std::int64_t k = listed_at(*sets, device); blocks.lo <= k && k < blocks.hi) at.push_back(k);
     if (at.size() == lists.size()) found.insert(std::move(at));
   }
-  expect(Obligation::placement, devices.empty() || std::ssize(found) == wanted, "{} blocks, and devices for {}", wanted,
+  expect(Obligation::placement, devices.empty() || std::ssize(found) == wanted, "{} blocks, but devices for {}", wanted,
          found.size());
 }
 
@@ -57,16 +57,16 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
     std::int64_t size = find(find(program.meshes, p.mesh)->axes, p.axis->name)->size;
     ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, size});
     unless(part.pre_size >= 1 && part.size >= 1 && size % checked::mul(part.pre_size, part.size) == 0,
-           "what blocks are placed on is no part of its axis");
+           "the sub-axis of a placement is not part of its axis");
     return part;
   };
   for (const ir::BlockPlacement& p : operation.placements) {
     const bool whole = p.dim == ir::whole_operation;
     bool block = std::ranges::any_of(op.blockings, [&](auto& b) { return b.block_dim == p.dim; });
     unless(whole ? is_on_devices(p) : block || op.dims[p.dim].role == ir::DimRole::parallel,
-           "what is placed is no number of a block");
-    unless((p.placement == ir::Placement::mesh_axis) == p.axis.has_value(), "blocks go to an axis without a name");
-    unless((p.placement == ir::Placement::devices) != p.devices.empty(), "blocks go to devices that are not listed");
+           "the placed dim is not a block dim");
+    unless((p.placement == ir::Placement::mesh_axis) == p.axis.has_value(), "blocks are placed on an unnamed axis");
+    unless((p.placement == ir::Placement::devices) != p.devices.empty(), "blocks are placed on unlisted devices");
     ir::SubAxis part = p.axis ? part_of(p) : ir::SubAxis{1, std::ssize(p.devices)};
     const ir::Range blocks = range_of(op, p);
     expect(Obligation::placement, !is_on_devices(p) || (blocks.lo >= 0 && blocks.hi <= part.size),
@@ -74,7 +74,7 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
     for (const ir::BlockPlacement& other : operation.placements) {
       unless(&other == &p || other.dim != p.dim || whole, "the blocks of one dim are placed twice");
       if (&other == &p || !is_on_devices(p) || !is_on_devices(other)) continue;
-      unless(other.mesh == p.mesh && other.placement == p.placement, "the blocks go to two meshes");
+      unless(other.mesh == p.mesh && other.placement == p.placement, "the blocks are placed on two meshes");
       if (!p.axis) continue;
       ir::SubAxis rest = part_of(other);
       bool apart = rest.pre_size % (part.pre_size * part.size) == 0 || part.pre_size % (rest.pre_size * rest.size) == 0;

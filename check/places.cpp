@@ -39,7 +39,7 @@ void Places::look_ahead(const Path& path, bool stepped) {
     std::uint32_t alternative = std::exchange(here.back().alternative, 0);
     if (region->kind == RegionKind::iterate && stepped) unrolled_.insert(here);
     bool other = region->kind == RegionKind::choice && chosen_.emplace(here, alternative).first->second != alternative;
-    expect(Obligation::choice, !other, "two alternatives of one choice are taken");
+    expect(Obligation::choice, !other, "two alternatives of one choice are picked");
     if (alternative > 0) rules.insert(region->alternatives[alternative - 1].rule);
   }
 }
@@ -74,7 +74,7 @@ Places::Trail Places::trail(const Path& path) const {
     bool there = p.operation.index() < graph.operations.size();
     const ir::RegionBody* region = there ? program_[graph[p.operation].op].region() : nullptr;
     bool leads = region && p.alternative <= region->alternatives.size();
-    expect(Obligation::well_formed, leads, "a path leads through operation {}, which is no such region",
+    expect(Obligation::well_formed, leads, "a path leads through operation {}, which is not such a region",
            p.operation.index());
     trail.push_back({p.operation, p.alternative, region->kind == RegionKind::iterate ? region->trips.lo : 0});
   }
@@ -87,15 +87,15 @@ Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) 
   for (std::size_t k = trail.size(); k-- > 0;) {
     const ir::RegionBody* region = region_of(trail, k);
     if (region && region->kind != RegionKind::iterate) continue;
-    expect(Obligation::well_formed, step || !region, "a path leads into a repetition, of no step");
+    expect(Obligation::well_formed, step || !region, "a path leads into an iterate, but names no step");
     if (!step) return trail;
     ir::Range trips = region ? region->trips : ir::Range{0, claim_.steps};
-    expect(Obligation::well_formed, *step >= trips.lo && *step <= trips.hi, "step {} of a repetition over {}..{}",
-           *step, trips.lo, trips.hi);
+    expect(Obligation::well_formed, *step >= trips.lo && *step <= trips.hi, "step {} of an iterate over {}..{}", *step,
+           trips.lo, trips.hi);
     trail[k].step = *step;
     return trail;
   }
-  expect(Obligation::well_formed, !step, "a step of no repetition");
+  expect(Obligation::well_formed, !step, "a step outside an iterate");
   return trail;
 }
 

@@ -51,7 +51,7 @@ std::vector<ir::CellId> factors_of(const ir::Operator& op, ir::CellId root, ir::
 ir::CellId root_of(const ir::Operator& op) {
   const bool plain = (op.map() || op.reduce()) && op.writes.size() == 1 && op.results.size() == 1 &&
                      op.constraints.empty() && op.blockings.empty();
-  require(plain, "it is no map or reduction of one result, or bounded, or cut");
+  require(plain, "it must be a map or reduction with one result, without constraints and splits");
   return op.map() ? op.map()->values[0] : op.reduce()->operands[0];
 }
 
@@ -91,20 +91,19 @@ class Product {
     for (ir::CellId cell : factors_of(op_, root_of(op_), times_)) wanted.factors.push_back(cells.term(cell));
     std::sort(all.factors.begin(), all.factors.end());
     std::sort(wanted.factors.begin(), wanted.factors.end());
-    require(all.factors == wanted.factors, "its factors are not those of the product");
-    require(all.reduced == reduced_, "it is not reduced over the dims of the product");
+    require(all.factors == wanted.factors, "its factors differ from the product's");
+    require(all.reduced == reduced_, "its reduction dims differ from the product's");
     std::set<std::uint32_t> used, own_reduced;
     std::vector<AffineExpr> dims, to;
     for (const auto& dim : dims_of(id, own, own_reduced, used)) dims.push_back(*dim);
-    require(used.size() - own_reduced.size() == op_.dims.size() - reduced_.size(),
-            "the result has not all of its dims");
+    require(used.size() - own_reduced.size() == op_.dims.size() - reduced_.size(), "the result lacks dims");
     const ir::Access &write = own.writes[0], &was = op_.writes[0];
     for (const AffineExpr& row : write.projection.start.rows) to.push_back(substituted(row, dims, op_.dims.size()));
     std::set<std::uint32_t> invariant, wanted_invariant(was.invariant_dims.begin(), was.invariant_dims.end());
     for (std::uint32_t d : write.invariant_dims) invariant.insert(justified(id).dims[d]);
     require(to == was.projection.start.rows && write.projection.shape == was.projection.shape &&
                 invariant == wanted_invariant && own.results == op_.results,
-            "it is written elsewhere than the product");
+            "it writes other cells than the product");
   }
 
   // What the semiring takes for granted; refused if it is none.
@@ -120,13 +119,13 @@ class Product {
       const Term a = argument(0), b = argument(1), sum = combined(terms_, monoid, {a}, {b})[0];
       if (sum == terms_.apply(s.plus, type_, {a, b}) || sum == terms_.apply(s.plus, type_, {b, a})) return s.exact;
     }
-    throw Refusal{Obligation::product, "its operations are no semiring that is known"};
+    throw Refusal{Obligation::product, "its operations do not form a known semiring"};
   }
 
  private:
   const ir::ProductOf& justified(ir::OperationId id) const {
     const auto* j = std::get_if<ir::ProductOf>(&claim_.operations[id.index()]);
-    require(j && j->of == ref_, "a part is of another product");
+    require(j && j->of == ref_, "a part belongs to another product");
     return *j;
   }
 
@@ -134,10 +133,11 @@ class Product {
   Dims dims_of(ir::OperationId id, const ir::Operator& own, std::set<std::uint32_t>& reduced,
                std::set<std::uint32_t>& used) {
     const std::vector<std::uint32_t>& numbers = justified(id).dims;
-    require(numbers.size() == own.dims.size(), "not every dim of a step is one of the product");
+    require(numbers.size() == own.dims.size(), "a dim of a step is not a dim of the product");
     Dims dims;
     for (std::size_t d = 0; d < numbers.size(); ++d) {
-      require(numbers[d] < op_.dims.size() && used.insert(numbers[d]).second, "two dims of a step are one, or none");
+      require(numbers[d] < op_.dims.size() && used.insert(numbers[d]).second,
+              "two dims of a step map to the same dim, or to none");
       const ir::IndexDim &dim = own.dims[d], &was = op_.dims[numbers[d]];
       require(dim.range == was.range && dim.range.lo == 0, "a dim of a step runs over another range");
       const bool reduces = dim.role == ir::DimRole::reduction;
@@ -150,7 +150,7 @@ class Product {
     else
       require(op_.reduce() && monoid_term(terms_, after_, own.reduce()->monoid) ==
                                   monoid_term(terms_, *of_.program, op_.reduce()->monoid),
-              "a step reduces by another monoid");
+              "a step reduces with another monoid");
     return dims;
   }
 
@@ -159,7 +159,7 @@ class Product {
     const ir::Graph& graph = after_[claim_.after];
     const ir::ValueId value = graph[reader].operands[read.tensor];
     std::size_t by = reader.index();
-    do require(by-- > 0, "it reads a part that nobody writes");
+    do require(by-- > 0, "it reads a part that has no writer");
     while (graph.operations[by].results != std::vector{value});
     const ir::Operator& its = after_[graph.operations[by].op];
     const Factors& part = of_step(ir::OperationId(by));
@@ -173,19 +173,20 @@ class Product {
       require(d < its.dims.size() && its.dims[d].role == ir::DimRole::parallel && axes.insert(d).second &&
                   shape[axis] == 1 && read.projection.shape[axis] == 1 &&
                   its.results[0].shape[axis] == its.dims[d].range.hi,
-              "an axis of a part is no dim of it");
+              "an axis of a part is not one of its dims");
       at.push_back(unit(op_.dims.size(), numbers[d]));
     }
     std::size_t kept = dims_of_role(its, ir::DimRole::parallel).size();
-    require(its.results[0].element == type_, "a part is of another type");
-    require(axes.size() == kept && rows == at && !read.fill && read.coordinates.empty(), "a part is read elsewhere");
+    require(its.results[0].element == type_, "a part has another type");
+    require(axes.size() == kept && rows == at && !read.fill && read.coordinates.empty(),
+            "a part is read at other cells");
     return part;
   }
 
   static void join(Factors& to, const Factors& part, const std::set<std::uint32_t>& used) {
     to.factors.insert(to.factors.end(), part.factors.begin(), part.factors.end());
     for (std::uint32_t d : part.reduced)
-      require(used.count(d) == 0 && to.reduced.insert(d).second, "a dim is needed where it is reduced already");
+      require(used.count(d) == 0 && to.reduced.insert(d).second, "a dim is used after its reduction");
   }
 
   const Side& of_;
@@ -209,7 +210,7 @@ Justify::Result Justify::justify(const ir::ProductOf& j) {
   auto is_new = [&](ir::ValueId v) { return !claim_.values[v.index()]; };
   if (std::ranges::all_of(side_.operation->results, is_new)) return {obligation, {}};
   Side before = places_.side(j.of);
-  require(dims_of_role(*before.op, ir::DimRole::counter).empty(), "a product counts steps");
+  require(dims_of_role(*before.op, ir::DimRole::counter).empty(), "a product uses a counter");
   Product product(before, j.of, context_.after, claim_, classes_);
   const ir::Operation* first = context_.after[claim_.after].operations.data();
   product.is_all(ir::OperationId(static_cast<std::size_t>(side_.operation - first)));

@@ -9,7 +9,7 @@ namespace tap::check {
 // The operations of the region's first graph are those, in an order of data flow, on the values that they had.
 void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation) {
   const ir::RegionBody* region = side_.op->region();
-  expect(obligation, region && region->kind == kind, "the region is of another kind");
+  expect(obligation, region && region->kind == kind, "the kinds of the regions differ");
   const ir::Graph& inner = context_.after[region->graph];
   expect(obligation, inner.operations.size() == from.size(), "it holds {} operations", inner.operations.size());
   check_data_flow(inner);
@@ -19,7 +19,7 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
   for (std::size_t o = 0; o < from.size(); ++o) {
     const ir::Operation& operation = inner.operations[o];
     Side before = places_.side(from[o]);
-    expect(obligation, operation.results.size() == before.results.size(), "operation {} in it is another", o);
+    expect(obligation, operation.results.size() == before.results.size(), "its operation {} differs", o);
     for (std::size_t r = 0; r < operation.results.size(); ++r)
       classes[operation.results[r].index()] = before.results[r];
     auto class_of = [&](ir::ValueId v) { return places_.find(classes[v.index()]); };
@@ -28,7 +28,7 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
   }
   check_writes(inner, places_, stands_for);
   for (std::size_t k = 0; k < inner.outputs.size(); ++k)
-    expect(obligation, places_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} is another", k);
+    expect(obligation, places_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} differs", k);
 }
 
 Justify::Result Justify::justify(const ir::GroupOf& j) {
@@ -41,8 +41,8 @@ Justify::Result Justify::justify(const ir::GroupOf& j) {
 Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
-  expect(Obligation::transfer, moves, "a transfer changes what it moves, or where it is");
-  expect(Obligation::transfer, places_.same(side_.operands[0], side_.results[0]), "a transfer makes another value");
+  expect(Obligation::transfer, moves, "a transfer changes cells or their positions");
+  expect(Obligation::transfer, places_.same(side_.operands[0], side_.results[0]), "a transfer changes its value");
   check_moved(context_.after, context_.after[claim_.after], *side_.operation);
   return {Obligation::transfer, {}};
 }
@@ -52,7 +52,7 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
   const ir::Operator& op = program[transfer.op];
   auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
   ir::ValueId moved = transfer.results[0];
-  unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "what is moved in part is an output");
+  unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "a partially moved value is an output");
   for (const ir::Operation& reader : graph.operations) {
     const ir::Operator& its = program[reader.op];
     for (std::size_t t = 0; t < reader.operands.size(); ++t) {
@@ -63,10 +63,10 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
       bool same = std::ranges::equal(its.dims, op.dims, alike) && its.blockings == op.blockings;
       for (const ir::Constraint& c : op.constraints)
         same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
-      expect(Obligation::reads_covered, same, "the transfer runs over other points than its reader");
+      expect(Obligation::reads_covered, same, "the index spaces of the transfer and its reader differ");
       std::vector<ir::BlockPlacement> devices = reader.placements;
       std::erase_if(devices, std::not_fn(is_on_devices));
-      unless(devices == transfer.placements, "the transfer brings it to other devices than its reader's");
+      unless(devices == transfer.placements, "the devices of the transfer and its reader differ");
       std::vector<ir::Projection> wanted;
       for (const ir::Access& read : its.reads)
         if (read.tensor == t) wanted.push_back(read.projection);
@@ -76,7 +76,7 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
       }
       for (const ir::Projection& p : wanted)
         expect(Obligation::reads_covered, std::ranges::count(op.reads, p, &ir::Access::projection) > 0,
-               "not all of operand {} of its reader is moved", t);
+               "the transfer does not cover operand {} of its reader", t);
     }
   }
 }
@@ -115,7 +115,7 @@ class Demand {
             if (inner_.outputs[r] == v) add(wanted, writes(o, op, write, r));
         }
       // The reads of a group inside were looked at when it was made.
-      expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "no group is inside");
+      expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "the group is missing");
       for (const Region& dims : wanted)
         for (const ir::Access& read : op.reads)
           add(asked_[operation.operands[read.tensor].index()],
@@ -132,7 +132,7 @@ class Demand {
     for (const ir::IndexDim& dim : op_.dims)
       if (dim.role == ir::DimRole::counter && dim.range.lo >= dim.range.hi) return;
     for (const ir::TensorType& type : op_.results)
-      expect(Obligation::writes_exact, std::ranges::count(type.shape, 0) > 0, "a group of no points has a result");
+      expect(Obligation::writes_exact, std::ranges::count(type.shape, 0) > 0, "a group without points has a result");
   }
   Span constant(ir::Range r) const { return {number(box_.rank(), r.lo), number(box_.rank(), r.hi), r}; }
   // What is empty asks for nothing.
@@ -192,7 +192,7 @@ class Demand {
     // An anchor of an operation that others ask for must give what they ask.
     for (std::size_t d = 0; d < dims.size(); ++d)
       expect(Obligation::group, anchors[d] == constant(op.dims[d].range) || within(dims[d], anchors[d]),
-             "an anchored operation is asked for more than the point");
+             "an anchored operation is needed beyond the point");
     return dims;
   }
 
@@ -248,7 +248,7 @@ class Demand {
       }
       return true;
     });
-    expect(Obligation::reads_covered, found, "what is needed of operand {} is more than the group reads", operand);
+    expect(Obligation::reads_covered, found, "the group does not read all needed cells of operand {}", operand);
   }
 
   // On each axis the regions of the points of one dim lie side by side, then those of the next; together they are the axis.

@@ -8,16 +8,16 @@ namespace tap::check {
 void Justify::same_repetition(const Side& before, const ir::OperationRef& from) {
   constexpr auto obligation = Obligation::induction;
   const ir::RegionBody *a = side_.op->region(), *b = before.op->region();
-  expect(obligation, a && a->kind == ir::RegionKind::iterate, "a repetition became something else");
+  expect(obligation, a && a->kind == ir::RegionKind::iterate, "an iterate became something else");
   const ir::GraphClaim* claim = context_.claim_of(a->graph, b->graph);
-  expect(obligation, claim, "nothing is claimed of the bodies");
+  expect(obligation, claim, "no claim relates the bodies");
   std::int64_t last = checked::add(checked::mul(claim->steps, a->trips.hi), claim->first);
   expect(obligation, checked::add(checked::mul(claim->steps, a->trips.lo), claim->first) == b->trips.lo,
-         "the first step is not the step {}", b->trips.lo);
-  expect(obligation, a->trips.lo <= a->trips.hi && last <= b->trips.hi,
-         "it goes on to step {}, and ended before step {}", last, b->trips.hi);
-  expect(obligation, side_.operands == before.operands, "its operands are other values");
-  expect(obligation, side_.results.size() == before.results.size(), "it has other results");
+         "the first step is not step {}", b->trips.lo);
+  expect(obligation, a->trips.lo <= a->trips.hi && last <= b->trips.hi, "it runs to step {}, but ended before step {}",
+         last, b->trips.hi);
+  expect(obligation, side_.operands == before.operands, "its operands differ");
+  expect(obligation, side_.results.size() == before.results.size(), "its results differ");
   ir::Path body = from.path;
   body.push_back(from.operation);
   for (std::size_t k = 0; k < side_.results.size(); ++k) {
@@ -42,7 +42,7 @@ Justify::Result Justify::justify(const ir::StepOf& j) {
     return std::nullopt;
   };
   const auto was = counter_of(b), is = several && was ? counter_of(a) : std::nullopt;
-  expect(obligation, !several || !was || is, "the counter is gone");
+  expect(obligation, !several || !was || is, "the counter is missing");
   Dims dims = in_order(b, over, obligation, was ? std::set{*was} : std::set<std::uint32_t>{}, is);
   if (was) {
     dims[*was] = number(over, several ? checked::add(claim_.first, j.step) : j.step);

@@ -20,7 +20,7 @@ Scan scan_of(const ir::Operator& op) {
   Scan scan;
   std::size_t ties = 0;
   auto reduced = dims_of_role(op, ir::DimRole::reduction);
-  unless(op.reduce() && reduced.size() == 1, "what is cut is no reduction of one dim");
+  unless(op.reduce() && reduced.size() == 1, "the split operation is not a reduction over one dim");
   scan.reduced = *reduced.begin();
   for (const ir::Constraint& c : op.constraints) {
     if (!speaks_of(c.expr, scan.reduced)) continue;
@@ -29,29 +29,29 @@ Scan scan_of(const ir::Operator& op) {
     for (std::uint32_t d = 0; d < op.dims.size(); ++d)
       if (d != scan.reduced && speaks_of(c.expr, d)) scan.along = d, ++others;
     bool tied = ++ties == 1 && others == 1 && c.comparison == ir::Comparison::at_least_zero;
-    unless(tied, "the reduced dim is not bounded by one other alone");
-    unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k, "the reduced dim is not bounded one by one");
+    unless(tied, "the bound of the reduced dim must depend on one other dim only");
+    unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k, "the scan bound does not advance by one");
     scan.forward = k == -1;
     scan.shift = scan.forward ? c.expr.offset : checked::sub(0, c.expr.offset);
   }
-  unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim is bounded by no other");
+  unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim has no scan bound");
   for (const ir::Blocking& b : op.blockings)
-    unless(b.dim != scan.along && b.dim != scan.reduced, "what is cut is cut already");
+    unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is split already");
   // No term depends on where along the scan it is asked for.
   for (std::size_t k = 0; k < op.exprs.size(); ++k) {
     const ir::CellNode& node = op.exprs[ir::CellId(k)];
-    unless(node.op != ir::CellOp::index || node.attribute != scan.along, "a term depends on the running dim");
+    unless(node.op != ir::CellOp::index || node.attribute != scan.along, "a term depends on the scan dim");
   }
   for (const ir::Access& read : op.reads)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!speaks_of(row, scan.along), "a term depends on the running dim");
+      unless(!speaks_of(row, scan.along), "a term depends on the scan dim");
   return scan;
 }
 
 // Whether a block of the running dim sees the blocks before it whole, and those behind it not at all.
 void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& along, const ir::Blocks& reduced) {
   ir::Range running = of.dims[scan.along].range, terms = of.dims[scan.reduced].range;
-  expect(Obligation::scan, along.count == reduced.count, "{} blocks of one dim and {} of the other", along.count,
+  expect(Obligation::scan, along.count == reduced.count, "{} blocks of one dim, {} of the other", along.count,
          reduced.count);
   if (along == reduced && running == terms && (scan.shift == 0 || scan.shift == (scan.forward ? -1 : 1))) return;
   for (std::int64_t r = 0; r < along.count; ++r) {
@@ -61,7 +61,7 @@ void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& alo
     std::int64_t low = checked::add(from, scan.shift), high = checked::add(to - 1, scan.shift);
     bool before = first == terms.lo || (scan.forward ? first - 1 <= low : first - 1 < low);
     bool behind = last >= terms.hi || (scan.forward ? last > high : last >= high);
-    expect(Obligation::scan, before && behind, "block {} of the scan and its block of terms do not fit", r);
+    expect(Obligation::scan, before && behind, "block {} of the scan does not match its block of terms", r);
   }
 }
 
@@ -74,7 +74,7 @@ Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   Scan scan = scan_of(b);
   Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan), Obligation::scan);
   std::size_t old = b.blockings.size();
-  match.expect(a.blockings.size() == old + 2, "{} blockings and {} before", a.blockings.size(), old);
+  match.expect(a.blockings.size() == old + 2, "{} blockings, {} before", a.blockings.size(), old);
   const ir::Blocks &along = a.blockings[old].blocks, &reduced = a.blockings[old + 1].blocks;
   auto block = static_cast<std::uint32_t>(b.dims.size());
   Form wanted = match.form();
@@ -93,7 +93,7 @@ Justify::Result Justify::justify(const ir::TotalsOf& j) {
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
   Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan, {scan.along}), Obligation::scan);
-  match.expect(!a.blockings.empty(), "it is not cut");
+  match.expect(!a.blockings.empty(), "it is not split");
   Form wanted = match.form();
   auto block = static_cast<std::uint32_t>(wanted.dims.size()), reduced = scan.reduced - (scan.reduced > scan.along);
   match.cut(wanted, {reduced, block, a.blockings.back().blocks}, ir::DimRole::parallel);
@@ -111,7 +111,7 @@ Justify::Result Justify::justify(const ir::CarryOf& j) {
   std::size_t over = a.dims.size();
   Match match(side_, before, in_order(b, over, Obligation::scan, {scan.along, scan.reduced}), Obligation::scan);
   match.expect(over == b.dims.size() && !totals.op->blockings.empty() && totals.results.size() == b.writes.size(),
-               "the carry has {} dims, or its totals are none", over);
+               "the carry has {} dims, or its totals have the wrong form", over);
   // The parallel dims of the totals, the block, and the blocks that are reduced.
   auto r = static_cast<std::uint32_t>(over - 2), q = static_cast<std::uint32_t>(over - 1);
   ir::Range blocks{0, totals.op->blockings.back().blocks.count};
@@ -140,10 +140,10 @@ Justify::Result Justify::justify(const ir::CarriedScanOf& j) {
   match.expect(local.op->blockings.size() >= 2 && !totals.op->blockings.empty() &&
                    carry.results.size() == b.writes.size() && local.results.size() == b.writes.size() &&
                    local.op->blockings.back().blocks == totals.op->blockings.back().blocks,
-               "the totals and the local scans are of different blocks");
+               "the totals and the local scans have different blocks");
   Form wanted = match.form();
   auto block = static_cast<std::uint32_t>(wanted.dims.size()), along = scan.along - (scan.along > scan.reduced);
-  match.expect(block < a.dims.size(), "it is not cut");
+  match.expect(block < a.dims.size(), "it is not split");
   match.cut(wanted, {along, block, local.op->blockings.end()[-2].blocks}, ir::DimRole::parallel);
   Form under = wanted;
   parts(match, under, before, scan.along, block, true);

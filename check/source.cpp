@@ -26,13 +26,13 @@ class Source {
     for (std::size_t w = 0; w < op.writes.size(); ++w)
       for (std::uint32_t d : op.writes[w].invariant_dims)
         if (op.map() || op.reduce())
-          expect(Obligation::legal, !depends(op, w, d), "what write {} writes depends on {}, and is said not to", w,
+          expect(Obligation::legal, !depends(op, w, d), "write {} depends on {}, which it declares invariant", w,
                  op.dims[d].name);
     Assumptions assumed;
     if (op.region() && op.region()->kind == ir::RegionKind::group) check_group(program_, op, assumed);
     for (auto& [obligation, what] : assumed)
       verdict_.findings.push_back({obligation, Standing::assumed, "the source", std::move(what)});
-    if (!is_legal_ && !reads_are_inside(op)) assume("the reads of `" + op.name + "` lie inside of their tensors");
+    if (!is_legal_ && !reads_are_inside(op)) assume("the reads of `" + op.name + "` are in bounds");
   }
   void assume(std::string what) {
     verdict_.findings.push_back({Obligation::legal, Standing::assumed, "the source", std::move(what)});
@@ -55,7 +55,7 @@ class Source {
     for (auto [operation, result] : writers) {
       const ir::Operator& op = program_[graph[operation].op];
       const bool alone = op.region() || op.transfer();
-      expect(Obligation::legal, !alone || writers.size() == 1, "it is written whole, and again");
+      expect(Obligation::legal, !alone || writers.size() == 1, "all of it is written more than once");
       if (alone) return;
       for (const ir::Access& write : op.writes)
         if (write.tensor == result) writes.push_back({&op, &write});

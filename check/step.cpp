@@ -9,7 +9,7 @@ void check_data_flow(const ir::Graph& graph) {
   std::vector<bool> is_input(graph.values.size(), false);
   for (ir::ValueId v : graph.inputs) is_input[v.index()] = true;
   for (std::size_t v = 0; v < writers.size(); ++v)
-    expect(Obligation::writes_exact, is_input[v] == writers[v].empty(), "value {} is an input and written, or neither",
+    expect(Obligation::writes_exact, is_input[v] == writers[v].empty(), "value {} must be either an input or written",
            v);
   for (std::size_t o = 0; o < graph.operations.size(); ++o)
     for (ir::ValueId v : graph.operations[o].operands)
@@ -26,7 +26,7 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
     for (auto [o, r] : writers[v])
       for (const ir::OperationRef& ref : stands_for[o.index()]) {
         expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 0,
-               "value {} is written twice by what operation {} wrote", v, ref.operation.index());
+               "value {} is written twice by the operations made from operation {}", v, ref.operation.index());
         std::pair written{ref.path, places.operation(ref).results[r]};
         expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
         by.push_back(ref);
@@ -34,7 +34,7 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
       }
     std::size_t wanted = whole ? places.writers(whole->first, whole->second).size() : 1;
     bool all = writers[v].size() == wanted && (!whole || by.size() == wanted);
-    expect(Obligation::writes_exact, all, "value {} has {} writers and had {}", v, writers[v].size(), wanted);
+    expect(Obligation::writes_exact, all, "value {} has {} writers, {} before", v, writers[v].size(), wanted);
   }
 }
 
@@ -56,8 +56,8 @@ class GraphCheck {
 
   void run() {
     bool all = claim_.values.size() == after_.values.size() && claim_.operations.size() == after_.operations.size();
-    expect(Obligation::well_formed, all, "not every value and every operation is claimed, or more than there are");
-    expect(Obligation::unroll, claim_.steps >= 1, "{} steps of a repetition", claim_.steps);
+    expect(Obligation::well_formed, all, "the claims do not match the values and operations");
+    expect(Obligation::unroll, claim_.steps >= 1, "{} steps of an iterate", claim_.steps);
     if (context_.rule) bind();
     for (const OperationRef& copy : claim_.copies) copies(copy);
     for (const ir::EqualOperations& equal : claim_.equal) equal_operations(equal);
@@ -102,9 +102,9 @@ class GraphCheck {
     std::map<std::uint32_t, ir::ValueId> first;
     for (std::size_t k = 0; k < stands_for.size(); ++k) {
       ir::ValueId own = before.inputs[k];
-      expect(Obligation::choice, stands_for[k] < after_.inputs.size(), "a variable stands for no input");
+      expect(Obligation::choice, stands_for[k] < after_.inputs.size(), "a variable does not correspond to an input");
       bool same = after_[after_.inputs[stands_for[k]]].type == before[own].type;
-      expect(Obligation::choice, same, "variable {} of the rule is of another type", k);
+      expect(Obligation::choice, same, "variable {} of the rule has another type", k);
       ir::ValueId known = first.emplace(stands_for[k], own).first->second;
       places_.merge(places_.class_of({{}, own, {}}), places_.class_of({{}, known, {}}));
     }
@@ -115,14 +115,14 @@ class GraphCheck {
     constexpr auto obligation = Obligation::equal_operations;
     Side side = places_.side(ref);
     const ir::Operator& op = *side.op;
-    expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is a map of one result");
-    expect(obligation, places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy writes all of it");
+    expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is not a plain map");
+    expect(obligation, places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy is incomplete");
     const ir::CellNode& cell = op.exprs[op.map()->values[0]];
-    expect(obligation, cell.op == ir::CellOp::read, "what is written is not what is read");
+    expect(obligation, cell.op == ir::CellOp::read, "a copy must write the cells that it reads");
     const ir::Access& read = op.reads[cell.attribute];
-    for (const auto& c : read.coordinates) expect(obligation, !c, "a copy reads at places that depend on data");
-    expect(obligation, read.projection == op.writes[0].projection, "a copy reads where it writes");
-    expect(obligation, op.operands[read.tensor] == op.results[0], "a copy has the type of its operand");
+    for (const auto& c : read.coordinates) expect(obligation, !c, "a copy has data-dependent reads");
+    expect(obligation, read.projection == op.writes[0].projection, "a copy must read the cells that it writes");
+    expect(obligation, op.operands[read.tensor] == op.results[0], "a copy must have the type of its operand");
     places_.merge(side.results[0], side.operands[read.tensor]);
   }
 
@@ -136,7 +136,7 @@ class GraphCheck {
     Match match(other, kept, in_order(*kept.op, other.op->dims.size(), obligation), obligation);
     match.is(match.form());
     if (const ir::RegionBody* a = other.op->region(), *b = kept.op->region(); a)
-      match.expect(*a == *b, "the regions are different ones");
+      match.expect(*a == *b, "the regions differ");
     for (std::size_t r = 0; r < own.size(); ++r) {
       auto is_paired = [&](const auto& mine, const auto& other) {
         OperationRef a{equal.kept.path, mine.first}, b{equal.other.path, other.first};
@@ -168,12 +168,12 @@ class GraphCheck {
     const ir::Graph& before = context_.before[claim_.before];
     bool several = claim_.steps != 1 || claim_.first != 0;
     auto same = [&](const auto& now, const auto& was, const char* what, std::int64_t step) {
-      expect(Obligation::interface, now.size() == was.size(), "{} {}s and {} before", now.size(), what, was.size());
+      expect(Obligation::interface, now.size() == was.size(), "{} {}s, {} before", now.size(), what, was.size());
       for (std::size_t k = 0; k < now.size(); ++k) {
-        expect(Obligation::interface, after_[now[k]].is_const == before[was[k]].is_const, "{} {} is const, or was",
-               what, k);
+        expect(Obligation::interface, after_[now[k]].is_const == before[was[k]].is_const,
+               "{} {} is const only before or after", what, k);
         Class value = places_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
-        expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} is another value", what, k);
+        expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} differs", what, k);
       }
     };
     if (!context_.rule) {
@@ -224,10 +224,10 @@ void check_step(const ir::Program& before, const ir::Program& after, const ir::S
   for (const ir::GraphClaim& claim : step.graphs) {
     auto same = std::ranges::count(step.graphs, claim.after, &ir::GraphClaim::after);
     bool there = claim.after.index() < after.graphs.size() && claim.before.index() < before.graphs.size();
-    expect(Obligation::well_formed, same == 1 && there, "graph {} is claimed twice, or not there", claim.after.index());
+    expect(Obligation::well_formed, same == 1 && there, "graph {} is claimed twice or missing", claim.after.index());
   }
   const ir::GraphClaim* main = context.claim_of(after.main, before.main);
-  expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "nothing is claimed of the main graph");
+  expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "there is no claim for the main graph");
   check_graphs(context, where, verdict);
 }
 

@@ -29,11 +29,11 @@ class Streams {
 
   void anchor(const ir::GroupAnchor& a) const {
     const ir::IndexDim &shared = group_.dims[a.dim], &own = op(a.operation).dims[a.inner_dim];
-    unless(own.role == shared.role && own.level == shared.level, "an anchor joins unlike dims");
+    unless(own.role == shared.role && own.level == shared.level, "an anchor joins dims of different kinds");
     if (!is_reduced(a.dim)) return;
-    expect(Obligation::group, own.range == shared.range, "a reduction over {}..{} is walked over {}..{}", own.range.lo,
-           own.range.hi, shared.range.lo, shared.range.hi);
-    unless(shared.range.lo < shared.range.hi, "a reduction over nothing is walked, and never gives its identity");
+    expect(Obligation::group, own.range == shared.range, "a reduction over {}..{} is streamed over {}..{}",
+           own.range.lo, own.range.hi, shared.range.lo, shared.range.hi);
+    unless(shared.range.lo < shared.range.hi, "an empty reduction is streamed, which never yields its identity");
   }
   bool is_streamed(std::size_t operation) const {
     return std::ranges::any_of(anchors_,
@@ -42,22 +42,23 @@ class Streams {
 
   void stream(std::size_t operation) {
     const ir::Operator& streamed = op(operation);
-    unless(streamed.reduce() && streamed.blockings.empty(), "what is streamed is no reduction, or is cut itself");
+    unless(streamed.reduce() && streamed.blockings.empty(),
+           "the streamed operation is not a reduction, or is split itself");
     bool in_any_order = false;
     for (std::uint32_t d = 0; d < group_.dims.size(); ++d) {
       auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };
       if (!is_reduced(d) || std::ranges::any_of(group_.blockings, numbers)) continue;
       auto walks = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
       const std::ptrdiff_t count = std::ranges::count_if(anchors_, walks);
-      expect(Obligation::group, count == 1, "a reduction takes part in the walk over dim {} {} times", d, count);
+      expect(Obligation::group, count == 1, "a reduction takes part in the stream over dim {} {} times", d, count);
       in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, walks)->inner_dim);
     }
     for (const ir::GroupAnchor& a : anchors_) {
       auto same = [&](const ir::GroupAnchor& b) { return b.operation == operation && b.inner_dim == a.inner_dim; };
       auto numbers = [&](const ir::Blocking& b) { return b.block_dim == a.dim; };
       if (a.operation != operation) continue;
-      unless(std::ranges::count_if(anchors_, same) == 1, "two dims of a group are one of a reduction's");
-      unless(!is_reduced(a.dim) || std::ranges::none_of(group_.blockings, numbers), "a walk is over numbers of blocks");
+      unless(std::ranges::count_if(anchors_, same) == 1, "two dims of a group map to one dim of a reduction");
+      unless(!is_reduced(a.dim) || std::ranges::none_of(group_.blockings, numbers), "a stream runs over block numbers");
     }
     require_laws(program_[streamed.reduce()->monoid], in_any_order, false, assumed_);
   }

@@ -41,7 +41,7 @@ AffineExpr AffineExpr::constant(std::size_t inputs, std::int64_t value) {
 }
 
 AffineExpr AffineExpr::variable(std::size_t inputs, std::size_t dim) {
-  TAP_CHECK(dim < inputs, "an affine variable outside of its index space");
+  TAP_CHECK(dim < inputs, "an affine variable outside its index space");
   AffineExpr e = constant(inputs, 0);
   e.coefficients[dim] = 1;
   return e;
@@ -106,7 +106,7 @@ Point AffineMap::operator()(const Point& p) const {
 }
 
 AffineExpr compose(const AffineExpr& outer, const AffineMap& inner) {
-  TAP_CHECK(outer.coefficients.size() == inner.rows.size(), "affine maps whose ranks do not meet");
+  TAP_CHECK(outer.coefficients.size() == inner.rows.size(), "affine maps of different ranks");
   AffineExpr result;
   result.coefficients.reserve(inner.inputs);
   for (std::size_t d = 0; d < inner.inputs; ++d) {
@@ -123,7 +123,7 @@ AffineExpr compose(const AffineExpr& outer, const AffineMap& inner) {
 }
 
 AffineMap compose(const AffineMap& outer, const AffineMap& inner) {
-  TAP_CHECK(outer.inputs == inner.rows.size(), "affine maps whose ranks do not meet");
+  TAP_CHECK(outer.inputs == inner.rows.size(), "affine maps of different ranks");
   AffineMap result{inner.inputs, {}};
   result.rows.reserve(outer.rows.size());
   for (const AffineExpr& row : outer.rows) result.rows.push_back(compose(row, inner));

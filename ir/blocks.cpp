@@ -33,7 +33,7 @@ bool tiles(const Blocks& blocks, Range whole) {
 }
 
 Blocks blocks_of(Range whole, const std::vector<Range>& blocks) {
-  TAP_CHECK(!blocks.empty(), "a range is cut into at least one block");
+  TAP_CHECK(!blocks.empty(), "a range must be split into at least one block");
   Blocks even{static_cast<std::int64_t>(blocks.size())};
   bool equal = true;
   for (std::size_t n = 0; n < blocks.size() && equal; ++n)

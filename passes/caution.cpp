@@ -14,9 +14,9 @@ std::string why_not_in_parts(const Program& program, const Operator& reduction, 
   const std::string name = "`" + monoid.name + "`";
   if (monoid.laws.associative == Law::broken) return name + " is not associative";
   if (caution.require_proof && monoid.laws.associative != Law::proved)
-    return "that " + name + " is associative is only assumed, and everything is to be proved";
+    return "that " + name + " is associative is assumed, not proved, and --require-proof is set";
   if (caution.strict_fp && rounds(monoid))
-    return name + " rounds what it combines, and floats are to be combined in the order that is written";
+    return name + " rounds, and --strict-fp keeps the written order of float operations";
   return "";
 }
 

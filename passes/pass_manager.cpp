@@ -30,7 +30,7 @@ class Manager {
     std::vector<Remark> remarks;
     int runs = 0;
     while (run_once(pass, remarks) && pass.until_stable)
-      TAP_CHECK(++runs < most_runs, "the pass `" + std::string(pass.name) + "` never comes to an end");
+      TAP_CHECK(++runs < most_runs, "the pass `" + std::string(pass.name) + "` does not terminate");
     for (Remark& remark : remarks) {  // of the last run: what was declined at first may have been done later
       remark.pass = pass.name;
       result_.remarks.push_back(std::move(remark));
@@ -77,7 +77,7 @@ class Manager {
     for (const GraphClaim& claim : made.step.graphs) {
       const Graph& graph = made.program[claim.after];
       TAP_CHECK(claim.values.size() == graph.values.size() && claim.operations.size() == graph.operations.size(),
-                "the pass `" + name + "` claims another graph than it made");
+                "the pass `" + name + "` claims a graph other than its result");
       claimed[claim.after.index()] = true;
       for (std::size_t o = 0; o < graph.operations.size(); ++o)
         if (std::holds_alternative<GroupOf>(claim.operations[o]) ||

@@ -29,9 +29,9 @@ PlanProblem no_operation(const Program& program, std::size_t decision, const std
   const Graph& main = program[program.main];
   for (ValueId v : main.inputs)
     if (main[v].name == name)
-      return {decision, "`" + name + "` is an input, which no operation writes", PlanPart::operation, name,
+      return {decision, "`" + name + "` is an input; a plan names operations", PlanPart::operation, name,
               near_or_all("", names, "operations")};
-  return {decision, "no operation is called `" + name + "`", PlanPart::operation, name,
+  return {decision, "there is no operation `" + name + "`", PlanPart::operation, name,
           near_or_all(name, names, "operations")};
 }
 
@@ -89,7 +89,7 @@ PlanProblem no_dim(const Program& program, Place place, std::size_t decision, co
       times > 1 ? "`" + operation + "` has " + std::to_string(times) + " dims called `" + dim + "`"
                 : "`" + operation + "` has no dim `" + dim + "`; it has " + (have.empty() ? "none" : joined(shown));
   std::string other = operations_with(related(program, place, operation), dim);
-  std::string help = times > 1        ? "`#0` is the first of its dims, `#1` the second"
+  std::string help = times > 1        ? "`#0` is its first dim, `#1` its second"
                      : !other.empty() ? other
                      : near           ? "did you mean `" + *near + "`?"
                                       : "";

@@ -61,7 +61,7 @@ struct Run {
 void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, bool parts,
                   Obligation obligation);
 inline void expect_few(std::int64_t boxes) {
-  expect(Obligation::well_formed, boxes <= 1 << 22, "a row of {} would have to be looked at one by one", boxes);
+  expect(Obligation::well_formed, boxes <= 1 << 22, "a row of {} would have to be checked one by one", boxes);
 }
 // `take` is given the row if it refuses nothing of it, else each of those that the outermost level is of, and so on.
 template <class T, class Take>

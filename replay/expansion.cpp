@@ -75,7 +75,7 @@ class Expansion {
       const std::vector<Along> places = places_in(held.row, task.row, number, Obligation::held);
       for (std::size_t l = 0; l < places.size(); ++l) by = sum(std::move(by), places[l], held.row[l].steps.back());
       const bool all = held.device == ir::everywhere && held.row.empty() && k < task.operands.size();
-      expect(Obligation::held, by == device || all, "operand or result {} is held by another device", k);
+      expect(Obligation::held, by == device || all, "operand or result {} is on another device", k);
     }
     // Blocks that write the same cells again do so one after another.
     const bool again = std::ranges::any_of(op.writes, [](auto& write) { return !write.invariant_dims.empty(); });

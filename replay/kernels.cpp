@@ -23,18 +23,18 @@ void same_operator(const ir::Program& program, const ir::Operator& a, const ir::
     for (std::size_t k = 0; k < op.results.size(); ++k) made.results.push_back(next++);
     return made;
   };
-  expect(obligation, a.operands == b.operands && a.results == b.results, "it is for other types");
+  expect(obligation, a.operands == b.operands && a.results == b.results, "its types differ");
   const Side mine = side(a), other = side(b);
   Match match(mine, other, in_order(b, a.dims.size(), obligation), obligation);
   match.is(match.form());
-  if (!is_group(a)) return match.expect(!a.region(), "it is no operator with a kernel");
+  if (!is_group(a)) return match.expect(!a.region(), "the operator has no kernel");
   const ir::Graph &x = program[a.region()->graph], &y = program[b.region()->graph];
   bool same = is_group(b) && a.region()->anchors == b.region()->anchors && x.inputs == y.inputs &&
               x.outputs == y.outputs && x.operations.size() == y.operations.size();
-  match.expect(same, "the groups are different ones");
+  match.expect(same, "the groups differ");
   for (std::size_t o = 0; o < x.operations.size(); ++o) {
     const ir::Operation &one = x.operations[o], &its = y.operations[o];
-    match.expect(one.operands == its.operands && one.results == its.results, "operation {} is on other values", o);
+    match.expect(one.operands == its.operands && one.results == its.results, "operation {} has other values", o);
     same_operator(program, program[one.op], program[its.op]);
   }
 }
@@ -52,16 +52,16 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::P
   for (std::size_t o = 0; o < inner.operations.size(); ++o)
     for (std::uint32_t k = 0; k < inner.operations[o].operands.size(); ++k) {
       if (inner.operations[o].operands[k] != inner.inputs[operand]) continue;
-      expect(obligation, !found, "an operand is prepared that two operations read");
+      expect(obligation, !found, "a prepared operand is read by two operations");
       found = Reader{&program[inner.operations[o].op], k};
       for (const ir::GroupAnchor& a : op.region()->anchors)  // the dims that the layout follows are whole
         for (const ir::Blocking& b : op.blockings)
           expect(obligation,
                  a.operation != o || !std::ranges::count(how.dims, a.inner_dim) ||
                      (b.dim != a.dim && b.block_dim != a.dim),
-                 "an operand is prepared of which blocks are read");
+                 "a prepared operand is read in blocks");
     }
-  expect(obligation, found.has_value() && !found->op->region(), "an operand is prepared that nobody reads");
+  expect(obligation, found.has_value() && !found->op->region(), "a prepared operand is never read");
   return *found;
 }
 
@@ -70,21 +70,21 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   const auto [op, operand] = reader_of(program, of, how);
   auto unless = [](bool holds, const char* why) { expect(obligation, holds, "{}", why); };
   auto reads_it = [operand](const ir::Access& a) { return a.tensor == operand; };
-  unless(std::ranges::count_if(op->reads, reads_it) == 1, "an operand is prepared that is not read at one place");
+  unless(std::ranges::count_if(op->reads, reads_it) == 1, "a prepared operand is not read at a single place");
   const ir::Access& read = *std::ranges::find_if(op->reads, reads_it);
   unless(read.coordinates.empty() && (!read.fill || op->exprs[*read.fill].op == ir::CellOp::constant),
-         "an operand is prepared that is read where data say");
+         "a prepared operand has data-dependent reads");
   unless(std::ranges::count(how.dims, how.along) == 1, "a layout has no panels");
   const std::size_t axes = how.dims.size() + 1;
   ir::Operator map;
   std::vector<AffineExpr> place(op->dims.size(), number(axes, 0));  // of each dim that the operand follows
   for (std::size_t axis = 0; axis < how.dims.size(); ++axis) {
     const std::uint32_t d = how.dims[axis];
-    unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout has a dim twice, or one of another");
+    unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout repeats a dim, or has a foreign one");
     const ir::Range all = op->dims[d].range;
     auto cuts = [d](const ir::Blocking& b) { return b.dim == d || b.block_dim == d; };
     unless(op->dims[d].role != ir::DimRole::counter && std::ranges::none_of(op->blockings, cuts),
-           "a layout is along a dim that is cut, or counts steps");
+           "a layout follows a split dim or a counter");
     const std::int64_t size = checked::sub(all.hi, all.lo), step = d == how.along ? how.step : 1;
     map.dims.push_back({"", {0, size / step + (size % step != 0)}});
     place[d] = scale(unit(axes, axis), step) + number(axes, all.lo);
@@ -93,7 +93,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
       unless(!speaks_of(row, d) || std::ranges::count(how.dims, d) == 1,
-             "a layout leaves out what the operand follows");
+             "a layout omits a dim that the operand depends on");
   map.dims.push_back({"", {0, how.step}});
   const ir::TensorType& type = op->operands[operand];
   ir::Access from, to;
@@ -113,7 +113,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   map.results = {{type.element, std::move(shape)}};
   map.reads = {std::move(from)};
   map.writes = {std::move(to)};
-  unless(map.results[0] == how.type, "a layout has another type than its axes");
+  unless(map.results[0] == how.type, "the type of a layout does not match its axes");
   return map;
 }
 
@@ -137,18 +137,19 @@ class Kernels {
     if (!kernel.packs) return op;
     for (const ir::Preparation& how : s_.prepared[kernel.computes.index()])
       if (how.operand == *kernel.packs) return packing_of(program_, op, how);
-    throw Refusal{obligation, "it packs what nobody wants"};
+    throw Refusal{obligation, "it packs an operand that no kernel needs"};
   }
   void look_at(std::size_t o) const {
     const ir::Operator& op = program_.operators[o];
     const auto& kernel = s_.kernel_of[o];
     const std::vector<ir::Preparation>& wants = s_.prepared[o];
-    expect(obligation, kernel || wants.empty(), "it is none, and its operands are prepared");
+    expect(obligation, kernel || wants.empty(), "it is not a kernel, but its operands are prepared");
     if (!kernel) return;
     same_operator(program_, op, what_[*kernel]);
-    expect(obligation, wants == wanted_by(*kernel), "it wants its operands otherwise");
+    expect(obligation, wants == wanted_by(*kernel), "it needs other operand layouts");
     for (const ir::Preparation& how : wants) {
-      expect(obligation, wanted_by(how.kernel).empty(), "what prepares operand {} wants its own prepared", how.operand);
+      expect(obligation, wanted_by(how.kernel).empty(), "the preparation of operand {} needs a prepared operand itself",
+             how.operand);
       same_operator(program_, packing_of(program_, op, how), what_[how.kernel]);
     }
   }

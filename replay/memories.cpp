@@ -21,7 +21,7 @@ Memories::Memories(const ir::Schedule& schedule, Obligation keeps)
     const auto cell = static_cast<std::int64_t>(size_of(buffer.element));
     bool fits = range_of(BufferId(b)).hi <= (prepared ? s_.prepared_bytes : s_.arena_bytes) && buffer.at % cell == 0;
     for (const ir::Level& level : buffer.row) fits &= level.steps.back() % cell == 0;
-    expect(keeps_, fits, "b{} ends behind the memory that there is, or begins inside of a cell", b);
+    expect(keeps_, fits, "b{} ends past the end of memory, or starts inside a cell", b);
   }
 }
 
@@ -218,8 +218,8 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
   const ir::Buffer& b = buffer(where.id);
   const std::size_t n = where.id.index();
   bool kept = b.place == ir::BufferPlace::input || b.place == ir::BufferPlace::prepared;
-  expect(keeps_, !kept, "an input or what is prepared is written: b{}", n);
-  expect(keeps_, b.box.contains(cells), "b{} is written outside of its box", n);
+  expect(keeps_, !kept, "an input or a prepared operand is written: b{}", n);
+  expect(keeps_, b.box.contains(cells), "b{} is written outside its box", n);
   expect(keeps_, where.each_by_one, "several tasks of a row write one member of b{}", n);
   expect(keeps_, !is_read(where), "b{} is written while another task reads it", n);
   std::vector<State*> states = at(where);
@@ -281,7 +281,7 @@ void Memories::take(BufferId id, BufferId writer) {
   while (it != owners.end() && it->first < end) {
     for (BufferId other : {it->second, all_[it->second.index()].partner}) {
       if (!other.valid() || other == writer) continue;
-      expect(keeps_, !is_used(other), "b{} lies over b{}, and both are used at a time", writer.index(), other.index());
+      expect(keeps_, !is_used(other), "b{} overlaps b{} while both are in use", writer.index(), other.index());
       at(other) = {};
     }
     it = owners.erase(it);
@@ -293,7 +293,7 @@ void Memories::take(BufferId id, BufferId writer) {
 void Memories::exchange_places(BufferId a, BufferId b) {
   const ir::Range first = range_of(a), second = range_of(b);
   bool apart = first.hi <= second.lo || second.hi <= first.lo || first.empty();
-  expect(keeps_, apart, "b{} and b{} change places, and overlap", a.index(), b.index());
+  expect(keeps_, apart, "b{} and b{} are swapped, but overlap", a.index(), b.index());
   all_[a.index()].partner = b;
   all_[b.index()].partner = a;
 }

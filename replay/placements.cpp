@@ -8,7 +8,7 @@ namespace tap::check {
 void check_place(const ir::Program& program, const ir::Operation& operation, const ir::Row& row, const Along& device,
                  const Moving& box, const std::vector<std::int64_t>& devices) {
   auto unless = [&](bool holds) {
-    expect(Obligation::placement, holds, "device {} does not do that block", device.first);
+    expect(Obligation::placement, holds, "device {} does not compute that block", device.first);
   };
   auto alone = [&] {
     unless(stays(device) && device.first >= 0);

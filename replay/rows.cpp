@@ -38,16 +38,17 @@ void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, 
       continue;
     }
     if (number.empty()) continue;
-    expect(obligation, number.hi == number.lo + 1, "dim {} has not one block number", b.block_dim);
+    expect(obligation, number.hi == number.lo + 1, "dim {} does not have a single block number", b.block_dim);
     const ir::Range all = reach(row, goes);
-    expect(obligation, all.lo >= 0 && all.hi <= b.blocks.count && !walks[b.dim], "dim {} has the number of no block",
+    expect(obligation, all.lo >= 0 && all.hi <= b.blocks.count && !walks[b.dim], "dim {} has an invalid block number",
            b.block_dim);
     Along& begin = wanted.begins[b.dim];
     const ir::Range cut{begin.first, begin.first + wanted.sizes[b.dim]};
     begin.first = edge(b.blocks, cut, number.lo);
     wanted.sizes[b.dim] = edge(b.blocks, cut, number.hi) - begin.first;
     bool alike = stays(goes) || are_alike(b.blocks, cut, all, wanted.sizes[b.dim]);
-    expect(obligation, alike && (stays(begin) || b.blocks.boundaries.empty()), "blocks of dim {} are not alike", b.dim);
+    expect(obligation, alike && (stays(begin) || b.blocks.boundaries.empty()), "the blocks of dim {} differ in size",
+           b.dim);
     begin = sum(std::move(begin), Along{0, goes.steps}, wanted.sizes[b.dim]);
   }
   for (std::size_t d = 0; d < first.rank(); ++d) {
@@ -59,7 +60,7 @@ void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, 
     const bool part = parts || std::ranges::any_of(op.blockings, numbers);
     bool fits = part && op.dims[d].role == ir::DimRole::parallel ? all.contains(here) : here == all;
     expect(obligation, together && (fits || (first.dims[d].empty() && all.empty())),
-           "dim {} runs over {}..{}, which is not {}..{}", d, here.lo, here.hi, all.lo, all.hi);
+           "dim {} runs over {}..{}, expected {}..{}", d, here.lo, here.hi, all.lo, all.hi);
   }
 }
 

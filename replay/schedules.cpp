@@ -75,7 +75,8 @@ class Machine {
     const Contents& contents = at(id);
     for (const ir::Preparation& how : s_.prepared[run.side.operation->op.index()]) {
       bool so = contents.value == run.side.operands[operand] && contents.prepared_by == how.kernel;
-      expect(tasks_.does, how.operand != operand || so, "operand {} is not prepared as its kernel wants it", operand);
+      expect(tasks_.does, how.operand != operand || so,
+             "operand {} is not prepared in the layout that its kernel needs", operand);
     }
     return true;
   }
@@ -92,7 +93,7 @@ class Machine {
         for (Box& box : all_of(buffer(id).box, buffer(id).row)) held.add(std::move(box));
       }
       expect(tasks_.does, held.covers(Box::of_shape(graph_[graph_.outputs[k]].type.shape)),
-             "a part of output {} is nowhere", k);
+             "a part of output {} is missing", k);
     }
   }
 
@@ -150,10 +151,10 @@ class Machine {
     for (const auto& [members, contents] : memories_->held(where)) {
       const auto [by_all, by_some] = memories_->seen(where.id, members, op.operands[operand].shape);
       expect(tasks_.reads, contents->hold(value, intersect(cells, by_some)),
-             "operand {} of `{}` is not there: the memory {}", operand, op.name,
+             "operand {} of `{}` is missing: the memory {}", operand, op.name,
              contents->value == value ? "lacks cells of it" : "holds something else");
       expect(tasks_.does, !fill || by_all.contains(cells) || contents->filled == fill,
-             "operand {} of `{}` is not filled around the tensor", operand, op.name);
+             "operand {} of `{}` has no fill around the tensor", operand, op.name);
     }
   }
   void check_reads(const Run& run, std::size_t operand, const Box& points, const Where& where, const ir::Row& levels) {
@@ -198,11 +199,11 @@ class Machine {
     const std::int64_t count = count_of(op, by, first, reach(across, points));
     const std::optional<Wrote> wrote = Memories::wrote(to, op, by, points);
     bool alike = across.empty() || (count > 0 && wrote && to.each_by_one && Memories::are_alike(to, box));
-    expect(tasks_.keeps, alike, "members of b{} are not written alike", to.id.index());
+    expect(tasks_.keeps, alike, "the members of b{} are not written in the same way", to.id.index());
     const Box all_cells = memories_->cells_of(to, across, box);
     const bool dense = count >= all_cells.size();  // no cell is written twice, so as many points as cells leave no gap
     const Box whole = whole_of(op.results[by.tensor].shape, to), cells = intersect(all_cells, whole);
-    expect(tasks_.does, count == 0 || whole.contains(all_cells), "`{}` writes outside of its result", op.name);
+    expect(tasks_.does, count == 0 || whole.contains(all_cells), "`{}` writes outside its result", op.name);
     return {to, cells, {}, {}, {*wrote, cells, count, dense}, &run};
   }
 
@@ -215,7 +216,7 @@ class Machine {
     const std::optional<Class> value = held[0].second->value;
     for (const auto& [members, contents] : held) {
       bool there = value && contents->value == value && contents->cells.covers(cells);
-      expect(tasks_.reads, there, "what is copied from b{} is not there", from.id.index());
+      expect(tasks_.reads, there, "the cells copied from b{} are missing", from.id.index());
     }
     ir::Row across, within;  // to other memories, or to other cells of one
     for (const ir::Level& level : copy.row) {
@@ -227,8 +228,8 @@ class Machine {
     Writes writes;
     for (const Box& box : all_of(copy.box, within)) {
       const Moving goes = moving(across, box);
-      expect(tasks_.keeps, to.each_by_one && Memories::are_alike(to, goes), "members of b{} are not written alike",
-             to.id.index());
+      expect(tasks_.keeps, to.each_by_one && Memories::are_alike(to, goes),
+             "the members of b{} are not written in the same way", to.id.index());
       writes.push_back({to, memories_->cells_of(to, across, goes), value});
     }
     memories_->read(from);
@@ -251,7 +252,7 @@ class Machine {
       const Moving box = touched(call.row, access, points);
       const Box &own = buffer(where.id).box, cells = memories_->cells_of(where, call.row, box);
       bool is = (own == cells || (own.empty() && cells.empty())) && Memories::are_alike(where, box);
-      expect(tasks_.does, is, "region {} is not of what its access touches", k);
+      expect(tasks_.does, is, "region {} does not match its access", k);
       return where;
     };
     for (std::size_t k = 0; k < op.reads.size(); ++k) {
@@ -267,7 +268,7 @@ class Machine {
       const ir::Access& by = op.writes[k];
       const Where where = region(op.reads.size() + k, by);
       const std::int64_t count = count_of(op, by, points, reach(call.row, moving(call.row, points)));
-      expect(tasks_.does, call.row.empty() || count > 0, "region {} is not written alike in a row", k);
+      expect(tasks_.does, call.row.empty() || count > 0, "region {} is not written in the same way within a row", k);
       auto add = [&](const Box& some) {
         const Box cells = memories_->cells_of(where, call.row, touched(call.row, by, some));
         writes.push_back({where, cells, run.side.results[by.tensor]});
@@ -320,7 +321,7 @@ class Machine {
     ir::Path body = s_.operations[loop.operation].what.path;
     body.emplace_back(s_.operations[loop.operation].what.operation);
     auto has = [&](BufferId id, Class value, const char* when) {
-      expect(tasks_.does, holds(id, value), "b{} has not the state {}", id.index(), when);
+      expect(tasks_.does, holds(id, value), "b{} does not hold the state {}", id.index(), when);
     };
     for (const auto& [k, now, next] : loop.states) has(now, run.side.operands[k], "before the first step");
     std::set<BufferId> written;

@@ -60,7 +60,7 @@ Status Executor::prepare(const TensorView* inputs, Message& message) {
   if (!prepared_) prepared_ = allocate(head.prepared_bytes);
   Call* call = prepared_ ? take_call() : nullptr;
   if (!call) {
-    message.add("memory does not suffice: the program's constants need ").add(head.prepared_bytes).add(" bytes");
+    message.add("out of memory: the program's constants need ").add(head.prepared_bytes).add(" bytes");
     return Status::no_memory;
   }
   return run_call(call, head.preparation, inputs, nullptr, message, nullptr);
@@ -181,7 +181,7 @@ Status Executor::run(const TensorView* inputs, const TensorView* outputs, Messag
   }
   Call* call = take_call();
   if (!call) {
-    message.add("memory does not suffice: the program needs ").add(head.arena_bytes).add(" bytes");
+    message.add("out of memory: the program needs ").add(head.arena_bytes).add(" bytes");
     return Status::no_memory;
   }
   return run_call(call, 0, inputs, outputs, message, result);
@@ -192,7 +192,7 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
   call->message = &message;
   call->result = result;
   Status status = place_tensors(*call, inputs, outputs);
-  if (status == Status::no_memory) message.add("memory does not suffice for a copy of a tensor that has gaps");
+  if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
   else status = run_sequence(*call, sequence, 0);
   if (status == Status::done && outputs) deliver(*call, outputs);
   give_back(call);

@@ -71,7 +71,7 @@ Status check_processor(const Reader& tables, Message& message) {
   for (int64_t k = 0; k < features.count; ++k) {
     const tables::Text& name = tables.all<tables::Text>(features)[k];
     if (processor::has(tables.text(name), static_cast<size_t>(name.bytes))) continue;
-    message.add(lacking++ == 0 ? "the program was compiled for another processor: this one lacks " : ", ");
+    message.add(lacking++ == 0 ? "the program was compiled for another processor; this one lacks " : ", ");
     message.add(tables.text(name), static_cast<size_t>(name.bytes));
   }
   return lacking == 0 ? Status::done : Status::wrong_processor;
@@ -81,7 +81,7 @@ Status start(Context& context, const TensorView* constants, const Options* optio
   Reader tables(context.program.tables);
   const auto& head = tables.head();
   if (head.magic != tables::magic || head.version != tables::version) {
-    message.add("the library's tables are of another version");
+    message.add("the library's tables have another version");
     return Status::wrong_argument;
   }
   if (check_processor(tables, message) != Status::done) return Status::wrong_processor;
@@ -160,7 +160,7 @@ int32_t tap_library_prepare(const Program* program, Context** context, const Ten
   if (!*context) return static_cast<int32_t>(Status::no_memory);
   Message message;
   Status status = start(**context, constants, options, message);
-  if (status == Status::no_memory) message.add("memory does not suffice");
+  if (status == Status::no_memory) message.add("out of memory");
   return told(**context, status, message);
 }
 
@@ -206,7 +206,7 @@ int32_t tap_library_run_dlpack(Context* context, const DlTensor* const* inputs, 
 
 size_t tap_library_message(Context* context, char* text, size_t size) {
   if (context) pthread_mutex_lock(&context->mutex);
-  const char* all = !context ? "memory does not suffice: there is no context" : context->text ? context->text : "";
+  const char* all = !context ? "out of memory: there is no context" : context->text ? context->text : "";
   size_t length = strlen(all), part = length < size ? length : size - 1;
   if (size > 0) {
     memcpy(text, all, part);

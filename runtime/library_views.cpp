@@ -100,7 +100,7 @@ Status check_views(const Reader& tables, const tables::List& list, const TensorV
       return Status::no_memory;
     if (there && !folded) continue;
     add_name(message, tables, tensor);
-    message.add(folded ? " is a result, and cells of it overlap: its strides give two of them one place"
+    message.add(folded ? " is an output whose cells overlap: its strides map two of them to one address"
                        : " is missing: its address is null");
     return Status::wrong_argument;
   }
@@ -127,8 +127,7 @@ Status check_overlap(const Reader& tables, const TensorView* inputs, const Tenso
       add_name(message, tables, *s->tensor);
       message.add(" and ");
       add_name(message, tables, *before->tensor);
-      message.add(
-          " overlap in memory, or the cells of one lie between those of the other; a result is apart from all else");
+      message.add(" overlap or interleave in memory; outputs must not alias");
       status = Status::wrong_argument;
     }
     if (!any || any->end < s->end) any = s;
@@ -141,7 +140,7 @@ Status check_overlap(const Reader& tables, const TensorView* inputs, const Tenso
 Status view_of(const Reader& tables, const Tensor& tensor, const DlTensor* from, TensorView& view, Message& message) {
   const char* problem = nullptr;
   if (!from) problem = " is missing";
-  else if (from->device.type != 1) problem = " is not in the memory of the CPU";
+  else if (from->device.type != 1) problem = " is not in CPU memory";
   else if (from->type.code != dl_codes[tensor.element] || from->type.bits != 8 * tensor.element_bytes ||
            from->type.lanes != 1)
     problem = " has another element type than the program's";

@@ -26,7 +26,7 @@ class SharedBytes {
   const std::shared_ptr<const std::byte>& owner() const { return data_; }
 
   SharedBytes slice(std::size_t offset, std::size_t size) const {
-    TAP_CHECK(offset <= size_ && size <= size_ - offset, "a slice leaves its bytes");
+    TAP_CHECK(offset <= size_ && size <= size_ - offset, "a slice exceeds its bytes");
     return {std::shared_ptr<const std::byte>(data_, data_.get() + offset), size};
   }
 

@@ -34,7 +34,7 @@ std::string folder_of(const std::string& path) {
 
 // Looks before anything is written: a device or folder must not be replaced by a file. The mode of an earlier file.
 std::optional<mode_t> mode_for(const std::string& path) {
-  if (path.empty() || path.back() == '/') throw cannot_write(path, "the name of a file is wanted");
+  if (path.empty() || path.back() == '/') throw cannot_write(path, "the file name is missing");
   struct stat itself {
   }, target{};
   if (lstat(path.c_str(), &itself) != 0) {
@@ -43,8 +43,7 @@ std::optional<mode_t> mode_for(const std::string& path) {
   }
   if (stat(path.c_str(), &target) != 0) return std::nullopt;  // a link to nowhere; it is replaced
   if (S_ISDIR(target.st_mode)) throw cannot_write(path, "it is a folder");
-  if (!S_ISREG(target.st_mode))
-    throw cannot_write(path, "it is a device, pipe or socket, and a regular file is wanted");
+  if (!S_ISREG(target.st_mode)) throw cannot_write(path, "it is a device, pipe or socket; expected a regular file");
   return S_ISREG(itself.st_mode) ? std::optional<mode_t>(itself.st_mode & 07777) : std::nullopt;
 }
 

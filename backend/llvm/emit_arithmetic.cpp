@@ -73,7 +73,7 @@ Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& a
 #include "ir/cell_ops.def"
       break;
   }
-  TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is no operation on floats");
+  TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is not an operation on floats");
 }
 
 Value* number(Value* like, std::int64_t value) { return llvm::ConstantInt::getSigned(like->getType(), value); }
@@ -144,7 +144,7 @@ Value* integer_operation(IRBuilderBase& b, CellOp op, ElementType type, const st
 #include "ir/cell_ops.def"
       break;
   }
-  TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is no operation on integers");
+  TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is not an operation on integers");
 }
 
 }  // namespace

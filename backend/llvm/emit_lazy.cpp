@@ -39,7 +39,7 @@ Value* LazyCells::find(CellId id) {
 
 // Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside of an inner one.
 void LazyCells::emit_at(std::size_t depth, CellId id) {
-  TAP_CHECK(depth < scopes_.size(), "a cell is used outside of its place");
+  TAP_CHECK(depth < scopes_.size(), "a cell is used out of scope");
   scopes_.back().end = s_.b.GetInsertBlock();
   auto first_inner = scopes_.begin() + static_cast<std::ptrdiff_t>(depth) + 1;
   std::vector<Scope> inner(std::make_move_iterator(first_inner), std::make_move_iterator(scopes_.end()));
@@ -114,7 +114,7 @@ Value* LazyCells::compute(CellId id) {
   switch (node.op) {
     case CellOp::constant: return emit_constant(b.getContext(), node.value);
     case CellOp::index:
-      TAP_CHECK(s_.variables[node.attribute], "a variable is used outside of its loop");
+      TAP_CHECK(s_.variables[node.attribute], "a variable is used outside its loop");
       return s_.variables[node.attribute];
     case CellOp::argument: return b.CreateLoad(register_type(b.getContext(), node.type), s_.slot(node.attribute));
     case CellOp::read: return read(s_.kernel.loads[node.attribute]);

@@ -21,7 +21,7 @@ Value* EmitState::affine(const ir::AffineExpr& e) {
   Value* sum = nullptr;
   for (std::size_t v = 0; v < e.coefficients.size(); ++v) {
     if (e.coefficients[v] == 0) continue;
-    TAP_CHECK(variables[v], "a variable is used outside of its loop");
+    TAP_CHECK(variables[v], "a variable is used outside its loop");
     Value* term = e.coefficients[v] == 1 ? variables[v] : b.CreateNSWMul(variables[v], b.getInt64(e.coefficients[v]));
     sum = sum ? b.CreateNSWAdd(sum, term) : term;
   }

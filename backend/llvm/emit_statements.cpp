@@ -196,7 +196,7 @@ void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) 
 // is known of their cells holds still.
 template <class Run>
 void StatementEmitter::in_lanes(const For& loop, Run run) {
-  TAP_CHECK(!s_.lanes, "lanes inside of lanes");
+  TAP_CHECK(!s_.lanes, "nested lanes");
   auto [vector, fresh] = turn(loop, 0);
   if (fresh) {
     vector->first = tightest(loop.lower, true);

@@ -97,7 +97,7 @@ Value* StraightCells::compute(CellId id) {
     case CellOp::constant: return emit_constant(b.getContext(), node.value);
     case CellOp::index: {
       Value* first = s_.variables[node.attribute];
-      TAP_CHECK(first, "a variable is used outside of its loop");
+      TAP_CHECK(first, "a variable is used outside its loop");
       if (!s_.lanes || s_.lanes->variable != node.attribute) return first;
       return b.CreateNSWAdd(splat(first, s_.lanes->count), lane_numbers(s_.lanes->count));
     }

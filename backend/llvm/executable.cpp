@@ -53,11 +53,11 @@ struct Executable::Impl {
   }
 
   void check(const std::vector<Tensor>& inputs) const {
-    TAP_CHECK(inputs.size() == schedule.inputs.size(), "a graph is given another number of inputs than it has");
+    TAP_CHECK(inputs.size() == schedule.inputs.size(), "a graph received a wrong number of inputs");
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       const TensorType& type = schedule.inputs[k].type;
       TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
-                "an input is not of the graph's type");
+                "an input does not have the graph's type");
     }
   }
 };

@@ -33,7 +33,7 @@ struct Jit::Impl {
     InLlvm here;
     if (fresh)
       check(orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),
-            "an object is refused");
+            "an object is rejected");
     return checked(orc->lookup(object.symbol), "a kernel is not found").toPtr<KernelFunction>();
   }
 };
@@ -44,7 +44,8 @@ Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options
   // The C library's functions are those of this process.
   auto process =
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
-  impl_->orc->getMainJITDylib().addGenerator(checked(std::move(process), "the process's symbols cannot be seen"));
+  impl_->orc->getMainJITDylib().addGenerator(
+      checked(std::move(process), "the symbols of the process are not available"));
 }
 Jit::~Jit() {
   InLlvm here;

@@ -109,7 +109,7 @@ void KernelCache::Impl::open() {
   std::filesystem::path path(options.folder);
   std::filesystem::create_directories(path.parent_path(), failed);
   if (::mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST && options.chosen)
-    return warn(fmt::format("the {} cache {} cannot be made: {}", options.words.entry, tap::quoted(options.folder),
+    return warn(fmt::format("the {} cache {} cannot be created: {}", options.words.entry, tap::quoted(options.folder),
                             system_reason(errno)));
   Descriptor opened(::open(options.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) {
@@ -123,10 +123,10 @@ void KernelCache::Impl::open() {
   if (!ours_alone(status)) {
     bool foreign = status.st_uid != ::geteuid();
     return warn(fmt::format("the {} cache {} is not used: {}{}", options.words.entry, tap::quoted(options.folder),
-                            foreign ? "it belongs to another user" : "others can write to it, and it holds ",
+                            foreign ? "it belongs to another user" : "others can write to it, and it contains ",
                             foreign ? "" : options.words.holds),
                 foreign ? "choose another with --cache-dir"
-                        : "make it yours alone, `chmod 700`, or choose another with --cache-dir");
+                        : "remove the access of others, `chmod 700`, or choose another with --cache-dir");
   }
   folder = std::move(opened);
 }
@@ -140,7 +140,8 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
     return std::nullopt;  // none, or none that the system lets us see now: what is there may be good
   }
   struct stat status {};
-  if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode)) return problem = "it is no file", std::nullopt;
+  if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode))
+    return problem = "it is not a regular file", std::nullopt;
   if (!ours_alone(status)) return problem = "others can write to it", std::nullopt;
   if (static_cast<std::uint64_t>(status.st_size) > most_entry_bytes) return problem = "it is too large", std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
@@ -148,7 +149,7 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
   auto line = bytes.find('\n');
   std::string object = line == bytes.npos ? "" : bytes.substr(line + 1);
   if (line == bytes.npos || std::string_view(bytes).substr(0, line + 1) != head_of(options.words.entry, key, object))
-    return problem = "it is not what was stored", std::nullopt;
+    return problem = "its content was changed", std::nullopt;
   ::futimens(*file, nullptr);  // when it was last used
   return object;
 }
@@ -224,7 +225,7 @@ std::optional<std::string> KernelCache::find(const Digest& key) {
   if (problem.empty()) return object;
   ::unlinkat(*impl_->folder, name.c_str(), 0);
   const CacheWords& words = impl_->options.words;
-  impl_->warn(fmt::format("{} was dropped from the {} cache: {}; the {} is {} anew",
+  impl_->warn(fmt::format("{} was removed from the {} cache: {}; the {} is {} anew",
                           tap::quoted(impl_->options.folder + "/" + name), words.entry, problem, words.entry,
                           words.made));
   return std::nullopt;

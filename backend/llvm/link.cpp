@@ -29,7 +29,7 @@ namespace tap::backend {
 namespace {
 
 [[noreturn]] void no_memory_file() {
-  throw resource_failure(Code::out_of_memory, "a file in memory cannot be made: " + system_reason(errno));
+  throw resource_failure(Code::out_of_memory, "cannot create a file in memory: " + system_reason(errno));
 }
 
 std::string path_of(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
@@ -62,7 +62,7 @@ class LinkedBytes {
       reader_ = std::thread([this] { read(); });
     } catch (const std::system_error& why) {
       for (int end : ends_) ::close(end);
-      throw resource_failure(Code::out_of_memory, "a thread cannot be started: " + system_reason(why.code().value()));
+      throw resource_failure(Code::out_of_memory, "cannot start a thread: " + system_reason(why.code().value()));
     }
   }
   ~LinkedBytes() { finish(); }
@@ -132,7 +132,7 @@ std::string link(std::vector<std::string> options, const std::string& object, st
     return lld::lldMain(arguments, out, out, {{lld::Gnu, &lld::elf::link}});
   }();
   broken = !status.canRunAgain;
-  if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) fails: " + said);
+  if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) failed: " + said);
   return result.take();
 }
 
@@ -164,7 +164,7 @@ std::string link_relocatable(const std::string& object) {
   std::string linked = link({"-r"}, object);
   InLlvm here;
   auto binary = llvm::object::createBinary(llvm::MemoryBufferRef(linked, "linked"));
-  TAP_CHECK(static_cast<bool>(binary), "the linker writes no object");
+  TAP_CHECK(static_cast<bool>(binary), "the linker wrote no object");
   llvm::objcopy::ConfigManager config;
   config.ELF.LocalizeHidden = true;
   llvm::SmallVector<char, 0> bytes;

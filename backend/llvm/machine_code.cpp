@@ -30,7 +30,7 @@ std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, Cod
   config->addMachinePasses();
   config->setInitialized();
   TAP_CHECK(!target.addAsmPrinter(passes, out, nullptr, type, functions->getMMI().getContext()),
-            "LLVM writes no file of this kind");
+            "LLVM cannot write this kind of file");
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   return {bytes.begin(), bytes.end()};

@@ -76,7 +76,7 @@ struct ObjectCompiler::Impl {
 
   std::unique_ptr<llvm::TargetMachine> new_machine() const {
     JITTargetMachineBuilder builder = target;
-    return obtained(builder.createTargetMachine(), "LLVM makes no code for this machine");
+    return obtained(builder.createTargetMachine(), "LLVM generates no code for this machine");
   }
   struct Work {
     const std::vector<Kernel>& kernels;

@@ -23,7 +23,7 @@ std::uint32_t KernelParser::variable(Line& line) const {
   std::size_t begin = line.column();
   std::string_view name = line.word();
   auto found = std::find(kernel_.variables.begin(), kernel_.variables.end(), name);
-  if (found == kernel_.variables.end()) line.fail_at(begin, fmt::format("`{}` is no variable", name));
+  if (found == kernel_.variables.end()) line.fail_at(begin, fmt::format("`{}` is not a variable", name));
   return static_cast<std::uint32_t>(found - kernel_.variables.begin());
 }
 
@@ -94,13 +94,13 @@ void KernelParser::local(Line& line) {
 void KernelParser::accumulator(Line& line) {
   std::string expected = fmt::format("acc{}", kernel_.accumulators.size());
   std::size_t begin = line.column();
-  if (line.word() != expected) line.fail_at(begin, fmt::format("`{}` should stand here", expected));
+  if (line.word() != expected) line.fail_at(begin, fmt::format("expected `{}`", expected));
   line.expect(":");
   begin = line.column();
   std::string_view word = line.word();
   std::size_t times = word.find('x');
   auto type = element_type_named(word.substr(0, times));
-  if (!type) line.fail_at(begin, fmt::format("`{}` is no element type", word));
+  if (!type) line.fail_at(begin, fmt::format("`{}` is not an element type", word));
   Accumulator accumulator{*type};
   if (times != std::string_view::npos) accumulator.lanes = Line(word.substr(times + 1), line.number()).any_number();
   if (line.eat("[")) {
@@ -113,7 +113,7 @@ void KernelParser::accumulator(Line& line) {
 void KernelParser::section_dims(Line& line) {
   std::size_t number = line.any_number();
   if (number != 0 && number != kernel_.sections.size())
-    line.fail(fmt::format("section {} stands where section {} should", number, kernel_.sections.size()));
+    line.fail(fmt::format("found section {}, expected section {}", number, kernel_.sections.size()));
   line.expect_word("at");
   SectionDims dims;
   dims.at = variables(line);
@@ -132,7 +132,7 @@ bool KernelParser::declaration() {
   Line one = line();
   if (one.eat_word("cut")) {
     std::uint32_t dim = variable(one);
-    if (dim < 2 * kernel_.dims || dim >= 3 * kernel_.dims) one.fail("only a dim of the box can be cut");
+    if (dim < 2 * kernel_.dims || dim >= 3 * kernel_.dims) one.fail("only a dim of the box can be split");
     kernel_.cut = dim - 2 * kernel_.dims;
     one.expect_word("by");
     kernel_.grain = one.integer();

@@ -19,7 +19,7 @@ std::vector<Statement> KernelParser::body(std::size_t indent) {
   if (own > deep) line().fail("statements are nested too deeply");
   while (at_block(indent + 1)) {
     Line one = line();
-    if (lines_[next_].indent != own) one.fail("the line is indented otherwise than those before it");
+    if (lines_[next_].indent != own) one.fail("inconsistent indentation");
     if (one.eat_word("let") && one.rest().starts_with('%')) {
       name_cell(one);
       continue;

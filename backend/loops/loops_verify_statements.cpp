@@ -53,7 +53,7 @@ class Statements {
     return lanes_ && lanes_->variable < e.coefficients.size() && e.coefficients[lanes_->variable] != 0;
   }
   bool not_in_lanes(std::string_view what) {
-    return out_.expect(!lanes_, "{} stands in the lanes of {}", what, lanes_ ? name(lanes_->variable) : "");
+    return out_.expect(!lanes_, "{} occurs in the lanes of {}", what, lanes_ ? name(lanes_->variable) : "");
   }
 
   void statement(const For& loop);
@@ -86,7 +86,7 @@ void Statements::block(const std::vector<Statement>& body) {
 bool Statements::define(std::uint32_t variable) {
   if (!out_.expect(variable < kernel_.variables.size(), "variable {} of {}", variable, kernel_.variables.size()))
     return false;
-  if (!out_.expect(!scope_[variable], "{} is defined where it is in scope", name(variable))) return false;
+  if (!out_.expect(!scope_[variable], "{} is already defined in this scope", name(variable))) return false;
   return scope_[variable] = true;
 }
 
@@ -95,7 +95,7 @@ void Statements::affine(const AffineExpr& e) {
                    e.coefficients.size(), scope_.size()))
     return;
   for (std::uint32_t v = 0; v < e.coefficients.size(); ++v)
-    if (e.coefficients[v] != 0) out_.expect(scope_[v], "{} is used out of its scope", name(v));
+    if (e.coefficients[v] != 0) out_.expect(scope_[v], "{} is used out of scope", name(v));
 }
 
 void Statements::bounds(const std::vector<Bound>& bounds) {
@@ -147,14 +147,14 @@ bool Statements::cells(const std::vector<CellId>& roots, std::uint32_t lanes, bo
   for (CellId root : roots)
     if (!out_.expect(valid(root, kernel_.exprs), "a statement has no cell")) return false;
   Used found = used(roots);
-  for (std::uint32_t v : found.variables) out_.expect(scope_[v], "{} is used out of its scope", name(v));
+  for (std::uint32_t v : found.variables) out_.expect(scope_[v], "{} is used out of scope", name(v));
   for (std::uint32_t s : found.slots) {
     slot(s);
-    out_.expect(lanes_of(s) == 1 || lanes_of(s) == lanes, "acc{} has {} lanes where {} are computed",
+    out_.expect(lanes_of(s) == 1 || lanes_of(s) == lanes, "acc{} has {} lanes, but {} are computed",
                 kernel_.slots[s].accumulator, lanes_of(s), lanes);
   }
   if (straight)
-    for (CellId root : roots) out_.expect(places_.harmless(root), "straight code computes a cell that may fail");
+    for (CellId root : roots) out_.expect(places_.harmless(root), "straight-line code computes a cell that may fail");
   return true;
 }
 
@@ -171,8 +171,7 @@ void Statements::slot(std::uint32_t number) {
     (c < 0 ? least : greatest) += c * (static_cast<std::int64_t>(loop->count) - 1);
   }
   std::uint32_t count = kernel_.accumulators[slot.accumulator].count;
-  if (out_.expect(found == wanted, "which one of acc{} is meant is no number when loops are unrolled",
-                  slot.accumulator))
+  if (out_.expect(found == wanted, "the index of acc{} is not a number after unrolling", slot.accumulator))
     out_.expect(least >= 0 && greatest < count, "acc{}[{}..{}] of {}", slot.accumulator, least, greatest + 1, count);
 }
 
@@ -197,12 +196,12 @@ void Statements::statement(const For& loop) {
 void Statements::kind(const For& loop) {
   bool serial = loop.kind == LoopKind::serial;
   out_.expect(loop.step >= 1, "its step is {}", loop.step);
-  out_.expect(loop.step == 1 || (serial && !loop.descending), "it goes in steps of {}, though it cannot", loop.step);
+  out_.expect(loop.step == 1 || (serial && !loop.descending), "it cannot have a step of {}", loop.step);
   out_.expect(serial || !loop.descending, "only a serial loop goes down");
   switch (loop.kind) {
     case LoopKind::serial:
       out_.expect(!loop.upper.empty(), "it has no upper bound");
-      out_.expect(loop.count == 0, "a serial loop has no count, but {}", loop.count);
+      out_.expect(loop.count == 0, "a serial loop must not have the count {}", loop.count);
       not_in_lanes("a serial loop");
       break;
     case LoopKind::unrolled:
@@ -210,7 +209,7 @@ void Statements::kind(const For& loop) {
       out_.expect(loop.count >= 1, "it is unrolled {} times", loop.count);
       break;
     case LoopKind::lanes:
-      out_.expect(loop.count >= 2 && std::has_single_bit(loop.count), "{} lanes are no power of two", loop.count);
+      out_.expect(loop.count >= 2 && std::has_single_bit(loop.count), "{} lanes are not a power of two", loop.count);
       not_in_lanes("a loop over lanes");
       break;
   }
@@ -226,7 +225,7 @@ void Statements::statement(const Guard& guard) {
 }
 
 void Statements::statement(const Define& its) {
-  out_.expect(!its.bounds.empty(), "a variable is defined by nothing");
+  out_.expect(!its.bounds.empty(), "a variable has no definition");
   bounds(its.bounds);
   define(its.variable);
 }
@@ -234,7 +233,7 @@ void Statements::statement(const Define& its) {
 void Statements::statement(const Let& let) {
   not_in_lanes("a variable from data");
   if (cells({let.value}, 1, false))
-    out_.expect(kernel_.exprs[let.value].type == ElementType::i64, "a variable is {}, not i64",
+    out_.expect(kernel_.exprs[let.value].type == ElementType::i64, "a variable is {}, expected i64",
                 name_of(kernel_.exprs[let.value].type));
   define(let.variable);
 }
@@ -251,8 +250,8 @@ void Statements::statement(const Assign& assign) {
     out_.expect(lanes_of(s) == lanes_of(assign.slots[0]), "accumulators of {} and {} lanes are assigned at once",
                 lanes_of(assign.slots[0]), lanes_of(s));
     if (lanes_)
-      out_.expect(lanes_of(s) == lanes_->count, "acc{} has {} lanes and is assigned in {}",
-                  kernel_.slots[s].accumulator, lanes_of(s), lanes_->count);
+      out_.expect(lanes_of(s) == lanes_->count, "acc{} has {} lanes, but is assigned {}", kernel_.slots[s].accumulator,
+                  lanes_of(s), lanes_->count);
   }
   std::uint32_t lanes = lanes_of(assign.slots[0]);
   if (!cells(assign.values, lanes, lanes > 1 || lanes_ || !unrolled_.empty())) return;
@@ -268,12 +267,12 @@ void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) 
   out_.expect(at.size() == axes, "{} coordinates for {} axes", at.size(), axes);
   Used needed;
   need(tensor, needed);
-  for (std::uint32_t v : needed.variables) out_.expect(scope_[v], "{} is used out of its scope", name(v));
+  for (std::uint32_t v : needed.variables) out_.expect(scope_[v], "{} is used out of scope", name(v));
   for (const AffineExpr& e : at) affine(e);
 }
 
 void Statements::statement(const Fetch& fetch) {
-  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "tensor {} of {} is fetched", fetch.tensor,
+  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "prefetch of tensor {} of {}", fetch.tensor,
                   kernel_.tensors.size()))
     place(fetch.tensor, fetch.at);
 }
@@ -284,7 +283,7 @@ void Statements::statement(const Store& store) {
   for (const Store::Target& target : store.targets) {
     values.push_back(target.value);
     if (!out_.expect(target.tensor >= kernel_.operands && target.tensor < kernel_.tensors.size(),
-                     "tensor {} is stored to, which is no result", target.tensor))
+                     "store to tensor {}, which is not a result", target.tensor))
       return;
     place(target.tensor, target.at);
   }
@@ -309,15 +308,15 @@ void Statements::statement(const FoldLanes& fold) {
   for (std::size_t k = 0; k < size; ++k) {
     slot(fold.from[k]);
     slot(fold.to[k]);
-    out_.expect(targets.insert(same_as(fold.to[k])).second, "a fold gives acc{} twice",
+    out_.expect(targets.insert(same_as(fold.to[k])).second, "a fold writes acc{} twice",
                 kernel_.slots[fold.to[k]].accumulator);
     for (std::uint32_t s : {fold.first[k], fold.second[k]})
-      out_.expect(stand_ins.insert(same_as(s)).second, "two things that a fold combines have one name");
+      out_.expect(stand_ins.insert(same_as(s)).second, "a fold uses a name twice");
     for (std::uint32_t s : {fold.to[k], fold.first[k], fold.second[k]})
       out_.expect(type_of(s) == type_of(fold.from[k]), "a fold of {} has an accumulator of {}",
                   name_of(type_of(fold.from[k])), name_of(type_of(s)));
     out_.expect(lanes_of(fold.from[k]) >= 2 && lanes_of(fold.from[k]) == lanes_of(fold.from[0]),
-                "a fold of {} lanes beside {}", lanes_of(fold.from[k]), lanes_of(fold.from[0]));
+                "folds of {} and {} lanes together", lanes_of(fold.from[k]), lanes_of(fold.from[0]));
     out_.expect(lanes_of(fold.to[k]) == 1, "a fold gives {} lanes", lanes_of(fold.to[k]));
   }
   for (CellId value : fold.values)
@@ -330,7 +329,7 @@ void Statements::statement(const FoldLanes& fold) {
     out_.expect(fits(found, type_of(fold.to[k])), "a fold of {} gives {}", name_of(type_of(fold.to[k])),
                 name_of(found));
   }
-  for (std::uint32_t v : used(fold.values).variables) out_.expect(scope_[v], "{} is used out of its scope", name(v));
+  for (std::uint32_t v : used(fold.values).variables) out_.expect(scope_[v], "{} is used out of scope", name(v));
 }
 
 void Statements::statement(const Section& section) {

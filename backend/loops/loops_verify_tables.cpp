@@ -35,8 +35,9 @@ class Tables {
   void shape() {
     out_.expect(kernel_.variables.size() >= 3 * kernel_.dims, "{} variables for a box of {} dims",
                 kernel_.variables.size(), kernel_.dims);
-    if (kernel_.cut) out_.expect(*kernel_.cut < kernel_.dims, "dim {} of {} is cut", *kernel_.cut, kernel_.dims);
-    out_.expect(kernel_.grain >= 1, "the box is cut at multiples of {}", kernel_.grain);
+    if (kernel_.cut)
+      out_.expect(*kernel_.cut < kernel_.dims, "invalid split of dim {} of {}", *kernel_.cut, kernel_.dims);
+    out_.expect(kernel_.grain >= 1, "invalid multiple {} for splits of the box", kernel_.grain);
     out_.expect(kernel_.worth >= 1, "{} parts are worth a call", kernel_.worth);
     out_.expect(!kernel_.sections.empty(), "there is no section 0");
   }
@@ -48,7 +49,7 @@ class Tables {
     for (std::size_t t = 0; t < kernel_.tensors.size(); ++t) {
       const TensorArgument& tensor = kernel_.tensors[t];
       Violations::Scope at(out_, "tensor {}", t);
-      out_.expect(tensor.local.has_value() == (t >= arguments), "memory of the kernel's own stands among arguments");
+      out_.expect(tensor.local.has_value() == (t >= arguments), "local memory occurs among the arguments");
       if (!tensor.local) continue;
       std::size_t rank = tensor.type.shape.size();
       out_.expect(tensor.local->extents.size() == rank, "{} extents for {} axes", tensor.local->extents.size(), rank);
@@ -63,7 +64,7 @@ class Tables {
     const SectionDims& dims = kernel_.sections[number];
     Violations::Scope at(out_, "section {}", number);
     out_.expect(dims.lo.size() == dims.at.size(), "{} beginnings for {} dims", dims.lo.size(), dims.at.size());
-    out_.expect(dims.at.size() <= max_index_dims, "{} dims, of which {} can be told", dims.at.size(), max_index_dims);
+    out_.expect(dims.at.size() <= max_index_dims, "{} dims, but {} can be reported", dims.at.size(), max_index_dims);
     for (const auto* numbers : {&dims.lo, &dims.at})
       for (std::uint32_t v : *numbers)
         out_.expect(v < kernel_.variables.size(), "variable {} of {}", v, kernel_.variables.size());
@@ -74,8 +75,8 @@ class Tables {
   void registers() {
     for (std::size_t a = 0; a < kernel_.accumulators.size(); ++a) {
       const Accumulator& accumulator = kernel_.accumulators[a];
-      out_.expect(accumulator.count >= 1, "acc{} is an array of none", a);
-      out_.expect(std::has_single_bit(accumulator.lanes), "acc{} has {} lanes, which is no power of two", a,
+      out_.expect(accumulator.count >= 1, "acc{} is an empty array", a);
+      out_.expect(std::has_single_bit(accumulator.lanes), "acc{} has {} lanes, which is not a power of two", a,
                   accumulator.lanes);
     }
     for (const Slot& slot : kernel_.slots) {
@@ -98,7 +99,7 @@ class Tables {
         all &= in_range(c.affine);
         if (c.data) all &= out_.expect(valid(*c.data, kernel_.exprs), "a coordinate has no cell");
       }
-      if (load.fill) all &= out_.expect(valid(*load.fill, kernel_.exprs), "what stands for cells outside has no cell");
+      if (load.fill) all &= out_.expect(valid(*load.fill, kernel_.exprs), "the fill has no cell");
     }
     return all;
   }
@@ -131,9 +132,9 @@ class Tables {
     }
     if (load.fill) {
       ElementType found = kernel_.exprs[*load.fill].type;
-      out_.expect(fits(found, type.element), "{} stands for cells of {}", name_of(found), name_of(type.element));
+      out_.expect(fits(found, type.element), "the fill is {}, the tensor {}", name_of(found), name_of(type.element));
     }
-    out_.expect(!checked || load.fill || !load.anywhere, "it can be done anywhere, though it may fail");
+    out_.expect(!checked || load.fill || !load.anywhere, "it may fail, so it must not be evaluated anywhere");
   }
 
   // A cell must not be needed to compute itself, by way of a coordinate.
@@ -150,7 +151,7 @@ class Tables {
       return true;
     };
     for (std::size_t c = 0; c < kernel_.exprs.size(); ++c)
-      if (!out_.expect(visit(visit, CellId(c)), "cell {} is needed to compute itself", c)) return;
+      if (!out_.expect(visit(visit, CellId(c)), "cell {} depends on itself", c)) return;
   }
 
   Violations& out_;

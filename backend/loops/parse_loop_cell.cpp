@@ -138,7 +138,7 @@ CellId CellParser::constant() {
   if (n < rest.size() && rest[n] == '_') {
     std::string_view suffix = word_ahead(rest.substr(n + 1));
     auto named = element_type_named(suffix);
-    if (!named) line_.fail(fmt::format("`{}` is no element type", suffix));
+    if (!named) line_.fail(fmt::format("`{}` is not an element type", suffix));
     type = *named;
     end += 1 + suffix.size();
   }
@@ -156,7 +156,7 @@ CellId CellParser::call(CellOp op) {
   auto args = line_.list("(", ")", [this] { return cell(); });
   auto arity = static_cast<std::size_t>(info(op).arity);
   if (args.size() != arity)
-    line_.fail(fmt::format("`{}` takes {} arguments, not {}", info(op).spelling, arity, args.size()));
+    line_.fail(fmt::format("`{}` takes {} arguments, got {}", info(op).spelling, arity, args.size()));
   return apply(op, std::move(args));
 }
 
@@ -184,7 +184,7 @@ std::uint32_t CellParser::tensor() {
   std::size_t begin = line_.column();
   std::string_view name = line_.word();
   auto found = names_.tensors.find(name);
-  if (found == names_.tensors.end()) line_.fail_at(begin, fmt::format("`{}` is no tensor", name));
+  if (found == names_.tensors.end()) line_.fail_at(begin, fmt::format("`{}` is not a tensor", name));
   return found->second;
 }
 
@@ -243,20 +243,20 @@ CellId CellParser::atom() {
   std::string_view name = line_.word();
   if (line_.rest().starts_with('[')) {
     auto found = names_.tensors.find(name);
-    if (found == names_.tensors.end()) line_.fail_at(begin, fmt::format("`{}` is no tensor", name));
+    if (found == names_.tensors.end()) line_.fail_at(begin, fmt::format("`{}` is not a tensor", name));
     return read(found->second);
   }
   if (line_.at_parenthesis()) {
     if (auto op = function_named(name)) return call(*op);
     auto type = element_type_named(name);
-    if (!type) line_.fail_at(begin, fmt::format("`{}` is no function", name));
+    if (!type) line_.fail_at(begin, fmt::format("`{}` is not a function", name));
     line_.expect("(");
     CellId value = cell();
     line_.expect(")");
     return kernel_.exprs.apply(CellOp::cast, *type, {value});
   }
   auto variable = std::find(kernel_.variables.begin(), kernel_.variables.end(), name);
-  if (variable == kernel_.variables.end()) line_.fail_at(begin, fmt::format("`{}` is no variable", name));
+  if (variable == kernel_.variables.end()) line_.fail_at(begin, fmt::format("`{}` is not a variable", name));
   return kernel_.exprs.index(static_cast<std::uint32_t>(variable - kernel_.variables.begin()));
 }
 

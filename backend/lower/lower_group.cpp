@@ -137,7 +137,7 @@ std::size_t GroupLowering::level_of(std::size_t number, const std::vector<DimSpa
 void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& level_of_value) {
   const Operation& operation = graph_.operations[number];
   const Operator& op = program_[operation.op];
-  TAP_CHECK(op.region() || op.blockings.empty(), "`" + op.name + "` is cut inside of a group");
+  TAP_CHECK(op.region() || op.blockings.empty(), "`" + op.name + "` is split inside a group");
   Frame frame;
   std::vector<DimSpan> box;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {

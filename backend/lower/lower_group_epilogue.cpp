@@ -102,7 +102,7 @@ std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, c
                                                            const std::vector<DimSpan>& box) {
   const Operation& operation = graph_.operations[number];
   const Operator& op = program_[operation.op];
-  TAP_CHECK(op.map() || op.reduce(), "`" + op.name + "` cannot be inside of a group");
+  TAP_CHECK(op.map() || op.reduce(), "`" + op.name + "` cannot be inside a group");
   Lowering lowering(program_, op, kernel_, frame, machine_);
   lowering.note_steps(steps_);
   lowering.end_with(endings_of(number, frame));

@@ -28,7 +28,7 @@ llvm::Value* emit_function(llvm::IRBuilderBase& b, ir::CellOp op, const std::vec
     case CellOp::acosh: return acosh(x).value;
     case CellOp::atanh: return atanh(x).value;
     case CellOp::erf: return erf(x).value;
-    default: TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` has no code of its own");
+    default: TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` has no implementation");
   }
 }
 

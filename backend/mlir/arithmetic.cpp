@@ -147,7 +147,7 @@ std::string integer_operation(const Writer& w, CellOp op, const std::vector<std:
     case CellOp::bitnot: return w.apply("arith.xori", a[0], w.constant(-1));
     case CellOp::shl:
     case CellOp::shr: return shift(w, op, a[0], a[1]);
-    default: TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is no operation on integers");
+    default: TAP_UNREACHABLE("`" + std::string(ir::info(op).name) + "` is not an operation on integers");
   }
 }
 

@@ -235,7 +235,7 @@ std::string Cells::read(const CellNode& node) {
   }
   if (inside.empty()) return extract(from, node.type, at);
   if (!access.fill) {
-    require(text_, inside, "`" + place_.operation + "` reads outside of its tensor");
+    require(text_, inside, "`" + place_.operation + "` reads outside its tensor");
     return extract(from, node.type, at);
   }
   return branch(

@@ -230,7 +230,7 @@ class OperationWriter {
     for (const Constraint& c : within)
       for (std::size_t loop : parallel_)
         if (c.expr.coefficients[loops_.dims[loop]] != 0 && std::find(kept.begin(), kept.end(), loop) == kept.end())
-          throw Refused{fmt::format("`{}` has a component without an index that bounds what is written", in_.name), ""};
+          throw Refused{fmt::format("`{}` has a component without an index that bounds its writes", in_.name), ""};
   }
 
   GenericTensor narrowed(const std::string& from, ElementType type, const std::vector<std::int64_t>& sizes,
@@ -266,7 +266,7 @@ std::vector<std::string> write_operation(Text& text, const OperationText& operat
   OperationText in = operation;
   in.name = on_one_line(in.name);
   if (!in.op.blockings.empty())
-    throw Refused{fmt::format("`{}` is cut into blocks", in.name), "write the MLIR of the program without `split`"};
+    throw Refused{fmt::format("`{}` is split into blocks", in.name), "write the MLIR of the program without `split`"};
   return OperationWriter(text, in).write();
 }
 

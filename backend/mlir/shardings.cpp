@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t most_blocks = 65536;  // of a dim whose blocks are written one by one
 
 Refused refused(const std::string& value, const std::string& why, std::string help) {
-  return {fmt::format("the sharding of `{}` cannot be said in MLIR's shard dialect: {}", value, why), std::move(help)};
+  return {fmt::format("the sharding of `{}` cannot be expressed in MLIR's shard dialect: {}", value, why),
+          std::move(help)};
 }
 
 void cut(std::vector<std::int64_t>& cuts, std::int64_t at) {
@@ -72,11 +73,11 @@ void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const 
     throw refused(value, fmt::format("`{}` is one device of many", mesh.name), "give the mesh an axis");
   for (std::size_t k = 0; k < mesh.devices.size(); ++k)
     if (mesh.devices[k] != static_cast<std::int64_t>(k))
-      throw refused(value, fmt::format("the devices of `{}` are in an order of their own", mesh.name),
-                    "leave out `devices` of the mesh, and number the devices so");
+      throw refused(value, fmt::format("the devices of `{}` are listed in another order", mesh.name),
+                    "remove `devices` from the mesh and renumber the devices");
   if (!sharding.unreduced.empty())
     throw refused(value, "it holds partial results over `" + to_string(sharding.unreduced.front()) + "`",
-                  "combine them: leave out `unreduced`");
+                  "combine them: remove `unreduced`");
   Grid& grid = grids_[mesh.name];
   grid.mesh = &mesh;
   grid.cuts.resize(mesh.axes.size(), {1});
@@ -91,9 +92,9 @@ void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const 
       for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
         if (cuts[k + 1] % cuts[k] != 0)
           throw refused(value,
-                        fmt::format("`{}` of {} devices is cut here after {} and elsewhere after {}", axis.name,
+                        fmt::format("`{}` of {} devices is divided here after {} and elsewhere after {}", axis.name,
                                     mesh.axes[a].size, cuts[k + 1], cuts[k]),
-                        "use parts of the axis of which one is a part of the other");
+                        "use sub-axes that nest");
     }
   }
 }
@@ -130,8 +131,8 @@ std::string Grids::shard(Text& text, const std::string& value, const ir::Value& 
     offsets.push_back(size);
   }
   if (!divides && !countable)
-    throw refused(of.name, "its blocks are uneven, and lie over several axes or are many",
-                  "give the mesh one axis in place of these, or a size that they divide");
+    throw refused(of.name, "its blocks are uneven, and there are too many of them or they lie over several axes",
+                  "use one mesh axis instead of these, or a size that divides evenly");
   const std::string uneven = divides ? "" : " sharded_dims_offsets = " + list(offsets);
   const std::string sharded = define(text, "s",
                                      fmt::format("shard.sharding {} split_axes = [{}]{} : !shard.sharding",

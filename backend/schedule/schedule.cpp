@@ -114,7 +114,7 @@ void Scheduler::outputs(const std::vector<Holders>& found) {
 
 std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
   const BlockGraph& blocks = blocks_.graphs[id.index()];
-  TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph is given another number of inputs than it has");
+  TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph received a wrong number of inputs");
   Frame frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
               places_++};
   for (std::size_t k = 0; k < inputs.size(); ++k) frame.buffers[blocks.inputs[k].index()] = inputs[k];

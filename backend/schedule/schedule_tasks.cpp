@@ -100,7 +100,7 @@ void ScheduleTasks::end_body(const Body& body, Iteration loop) {
 
 BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, const Kernel& kernel,
                                  std::size_t operations) {
-  TAP_CHECK(at(constant).place == BufferPlace::input, "what is no constant would be prepared");
+  TAP_CHECK(at(constant).place == BufferPlace::input, "a prepared operand must be constant");
   auto [known, fresh] = prepared_.try_emplace({constant, how.kernel});
   if (!fresh) return known->second;
   BufferId to = known->second = new_buffer(at(constant).name, how.type.element, ir::Box::of_shape(how.type.shape));

@@ -88,7 +88,7 @@ std::optional<std::string> difference_of(const CheckedTensor& tensor, const std:
 std::optional<std::string> difference(const CheckCase& trial, const std::vector<std::vector<std::byte>>& after,
                                       bool failed) {
   if (failed != trial.fails)
-    return failed ? "it fails where the operator has a value" : "it has a value where the operator fails";
+    return failed ? "it fails, but the operator has a value" : "it has a value, but the operator fails";
   for (std::size_t t = 0; t < trial.tensors.size(); ++t)
     if (auto found = difference_of(trial.tensors[t], after[t], trial.fails, !trial.tensors[t].wanted.empty()))
       return found;
@@ -123,7 +123,7 @@ std::optional<std::string> try_kernel(const CheckCase& trial, KernelFunction fun
   if (auto found = difference(trial, after, failed)) return found;
   for (std::size_t k = 0; k < scratch_guard; ++k)
     if (scratch.data()[k] != noise || scratch.data()[scratch_bytes - 1 - k] != noise)
-      return "it writes outside of its own memory";
+      return "it writes outside its own memory";
   return {};
 }
 

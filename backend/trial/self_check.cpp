@@ -239,14 +239,14 @@ std::string describe(const KernelSource& source, const CheckCase& trial) {
   for (std::size_t d = 0; d < source.op.dims.size(); ++d)
     text +=
         fmt::format("{}{} {}..{}", d == 0 ? "" : ", ", source.op.dims[d].name, trial.box[2 * d], trial.box[2 * d + 1]);
-  return text.empty() ? "its one point" : "the box " + text;
+  return text.empty() ? "its only point" : "the box " + text;
 }
 
 void check_kernel(const Program& program, const KernelSource& source, std::size_t number, const Kernel& kernel,
                   KernelFunction function, const SelfCheckOptions& options) {
   for (const CheckCase& trial : cases_for(program, source, kernel, options))
     if (auto wrong = try_kernel(trial, function))
-      throw InternalError(fmt::format("the self-check refuses kernel {} of `{}`: {} (on {}, in {} calls)", number,
+      throw InternalError(fmt::format("the self-check rejects kernel {} of `{}`: {} (on {}, in {} calls)", number,
                                       source.op.name, *wrong, describe(source, trial), trial.calls.size()));
 }
 

@@ -73,11 +73,11 @@ void take(Greatest& greatest, double by, std::int64_t cell) {
 }
 
 std::string greatest_difference(const Differences& found, double greatest, double absolute, double relative) {
-  std::string allowed = fmt::format("allowed is {} + {} · |wanted|", absolute, relative);
-  if (found.not_numbers == 0) return fmt::format("the greatest difference is {}; {}", greatest, allowed);
-  std::string why = fmt::format("{} of them by a NaN or an infinity", found.not_numbers);
-  if (found.not_numbers == found.outside) return fmt::format("{}, which no tolerance allows", why);
-  return fmt::format("{}; the greatest difference of the others is {}; {}", why, greatest, allowed);
+  std::string allowed = fmt::format("allowed is {} + {} · |expected|", absolute, relative);
+  if (found.not_numbers == 0) return fmt::format("the largest difference is {}; {}", greatest, allowed);
+  std::string why = fmt::format("in {} of them, one side is NaN or infinite", found.not_numbers);
+  if (found.not_numbers == found.outside) return fmt::format("{}, beyond any tolerance", why);
+  return fmt::format("{}; the largest difference of the others is {}; {}", why, greatest, allowed);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wante
   std::int64_t first = found.first_outside;
   Diagnostic diagnostic(
       Code::result_differs, Span{},
-      fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: {} was wanted, got {}", result.name,
+      fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: expected {}, got {}", result.name,
                   found.outside, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
                   print_element(got, first)));
   if (is_float(got.type()))

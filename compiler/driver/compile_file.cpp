@@ -17,9 +17,8 @@ namespace {
 
 Failure wrong_dim(const std::string& text) {
   return {exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{}, "`" + text + "` is no size for --dim")
-              .help("write a name and a whole number that is not negative, --dim n=8, or of a pack its sizes, "
-                    "--dim d=2,3")};
+          Diagnostic(Code::command_line, Span{}, "`" + text + "` is not a valid value for --dim")
+              .help("write a name and a size, --dim n=8, or the sizes of a pack, --dim d=2,3")};
 }
 
 // n=8, or d=2,3
@@ -54,31 +53,30 @@ Reported reported(const Diagnostics& diagnostics) {
 }  // namespace
 
 void add_source_options(CLI::App& app, SourceOptions& options) {
-  app.add_option("--program", options.program, "The program to take, where the file declares several");
+  app.add_option("--program", options.program, "The program to use, if the file declares several");
   app.add_option("--dim", options.dims,
                  "The size of a dim, NAME=SIZE, or the sizes of a pack, NAME=2,3; may be repeated")
       ->allow_extra_args(false);
-  app.add_flag("--require-proof", options.require_proof, "Refuse monoids whose laws were sampled and not proved");
+  app.add_flag("--require-proof", options.require_proof, "Reject monoids whose laws are assumed, not proved");
   app.add_flag("--strict-fp", options.strict_fp,
-               "Combine floats in the order that is written: nothing is split or rewritten that would round otherwise");
+               "Keep the written order of float operations: no split or rewrite that changes rounding");
   app.add_flag("--no-distribute", options.no_distribute,
-               "Compute products of three or more factors, and monoids with a fold, as they are written");
+               "Offer no other orders of products of three or more factors, and no folds of monoids");
   add_no_cache_option(app, options.no_cache);
 }
 
 void add_no_cache_option(CLI::App& app, bool& no_cache) {
-  app.add_flag("--no-cache", no_cache, "Find out about laws and compile every kernel, and keep nothing of it on disk");
+  app.add_flag("--no-cache", no_cache, "Use no cache on disk: prove laws and compile kernels anew");
 }
 
 void add_reshard_option(CLI::App& app, SourceOptions& options) {
-  app.add_flag("--no-implicit-reshard", options.no_implicit_reshard,
-               "Refuse moves that the shardings of an operation's tensors force and nobody wrote");
+  app.add_flag("--no-implicit-reshard", options.no_implicit_reshard, "Reject implicit resharding");
 }
 
 void add_shape_option(CLI::App& app, SourceOptions& options) {
   app.add_option("-i,--input", options.shapes,
-                 "The shape of an input where the program leaves it open: X=f32[4,8], or as `tapc run` takes it; may "
-                 "be repeated")
+                 "The type of an input whose shape the program leaves open: X=f32[4,8], or any form that `tapc run -i` "
+                 "accepts; may be repeated")
       ->allow_extra_args(false);
 }
 
@@ -96,7 +94,7 @@ CompileOptions compile_options(const SourceOptions& options) {
         if (!fresh && at->second != *shape)
           throw Failure{exit_code::wrong_data,
                         Diagnostic(Code::data_missing, Span{},
-                                   fmt::format("the input `{}` is given two shapes, {} and {}", spec.name,
+                                   fmt::format("the input `{}` has two shapes, {} and {}", spec.name,
                                                to_string(at->second), to_string(*shape)))};
       }
   for (const std::string& text : options.dims) {
@@ -130,7 +128,7 @@ Compiled compile_program(Session& session, FileId file, const CompileOptions& op
   }
   auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
   throw Failure{exit_code::wrong_command_line,
-                Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program to run")
+                Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program")
                     .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
 }
 
@@ -173,7 +171,7 @@ void require_inputs(const Compiled& compiled, const SourceOptions& options) {
       if (!fits)
         throw Failure{exit_code::wrong_data,
                       Diagnostic(Code::data_type, Span{},
-                                 fmt::format("the input `{}` is declared as {}, and `{}` says {}", spec.name,
+                                 fmt::format("the input `{}` is declared as {}, but `{}` has {}", spec.name,
                                              to_string(inputs[0]), text, name_of(spec.own->type)))};
     }
   }

@@ -35,17 +35,18 @@ void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
   for (CLI::Option* option : app.get_options())
     if (!option->get_lnames().empty() && option->get_lnames().front() == "no-cache") without = option;
   app.add_option("--cache-dir", options.folder,
-                 "Where compiled kernels are kept (default $XDG_CACHE_HOME/tapc/kernels, or ~/.cache/tapc/kernels)")
+                 "The folder of the kernel cache (default $XDG_CACHE_HOME/tapc/kernels, or ~/.cache/tapc/kernels)")
       ->excludes(without);
-  app.add_option("--cache-size", options.mib,
-                 "MiB that they may take, all together (default 256); those that were not used for longest go first")
+  app.add_option(
+         "--cache-size", options.mib,
+         "Size limit of the kernel cache in MiB (default 256); the least recently used kernels are removed first")
       ->check(CLI::Range(1, 1 << 20))
       ->excludes(without);
 }
 
 void add_self_check_option(CLI::App& app, bool& self_check) {
   app.add_flag("--self-check,!--no-self-check", self_check,
-               "Try every compiled kernel on small boxes before it is used or kept (default)");
+               "Self-check: compare every new kernel with a scalar evaluation on small boxes before use (default)");
 }
 
 std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options) {
@@ -66,7 +67,7 @@ void tell_warnings(const Session& session, backend::KernelCache* cache) {
 #endif
 
 void add_native_options(CLI::App& app, EngineOptions& options) {
-  app.add_option("--threads", options.threads, "Threads of native code")->check(CLI::Range(1, 4096));
+  app.add_option("--threads", options.threads, "Number of threads for native code")->check(CLI::Range(1, 4096));
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
 #ifdef TAP_HAVE_BACKEND
@@ -85,8 +86,7 @@ void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOpti
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   options.engine = engines().front();
-  app.add_option("--engine", options.engine,
-                 "native code, or the interpreter (interp), which is slow and obviously right")
+  app.add_option("--engine", options.engine, "Native code, or the interpreter (interp), a slow reference")
       ->check(CLI::IsMember(engines()));
   add_native_options(app, options);
 }

@@ -25,14 +25,14 @@ int fail(Session& session, int exit_code, Code code, const std::string& message)
 }
 
 int tell_that_memory_is_gone() noexcept {
-  static constexpr char text[] = "tapc: error[T1202]: memory does not suffice for this program\n";
+  static constexpr char text[] = "tapc: error[T1202]: out of memory for this program\n";
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
   return exit_code::resource;
 }
 
 int out_of_memory(Session& session) {
   try {
-    return fail(session, exit_code::resource, Code::out_of_memory, "memory does not suffice for this program");
+    return fail(session, exit_code::resource, Code::out_of_memory, "out of memory for this program");
   } catch (const std::bad_alloc&) { return tell_that_memory_is_gone(); }  // not even for the message
 }
 
@@ -41,7 +41,7 @@ int our_bug(const char* what) {
   char name[256];
   write_reproducer(phase, what, name);
   std::string line = std::string("tapc: internal error in ") + phase + ": " + what + "; ";
-  line += *name ? std::string("reproducer written to ") + name : "no reproducer could be written";
+  line += *name ? std::string("reproducer written to ") + name : "the reproducer could not be written";
   line += '\n';
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
   return exit_code::internal;
@@ -76,13 +76,14 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (const std::bad_alloc&) {
     return out_of_memory(session);
   } catch (const std::system_error& error) {  // a thread that could not start, for example
-    return fail(session, exit_code::resource, Code::out_of_memory, std::string("the system refused: ") + error.what());
+    return fail(session, exit_code::resource, Code::out_of_memory,
+                std::string("a system call failed: ") + error.what());
   } catch (const Overflow&) {
     // Indices and sizes are checked where they are written; what is left is counted of all of a program.
     return fail(session, exit_code::resource, Code::out_of_memory,
-                "the program has more cells or index points than 64 bits can count");
+                "the program has more cells or index points than fit in 64 bits");
   } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {
-    return our_bug("a statement was abandoned and nobody took it up");
+    return our_bug("a statement was abandoned without recovery");
   } catch (...) { return our_bug("an unknown exception"); }
 }
 

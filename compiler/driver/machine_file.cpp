@@ -58,8 +58,8 @@ class MachineFile {
       toml::table tables = toml::parse(std::string_view(source_.text()));
       for (auto&& [name, node] : tables) read_table(name, node);
     } catch (const toml::parse_error& error) {
-      throw wrong(error.source().begin, fmt::format("no TOML: {}", error.description()),
-                  "a table in brackets, then lines such as `l2 = \"2 MiB\"`");
+      throw wrong(error.source().begin, fmt::format("invalid TOML: {}", error.description()),
+                  "write a table name in brackets, then lines such as `l2 = \"2 MiB\"`");
     }
     return machine_;
   }
@@ -73,8 +73,9 @@ class MachineFile {
 
   Failure unknown(const toml::key& key, const char* kind, const std::vector<std::string>& known) const {
     auto near = did_you_mean(std::string(key.str()), known);
-    return wrong(key.source().begin, fmt::format("a machine file has no {} {}", kind, tap::quoted(key.str())),
-                 near ? "did you mean `" + *near + "`?" : fmt::format("there are `{}`", fmt::join(known, "`, `")));
+    return wrong(
+        key.source().begin, fmt::format("a machine file has no {} {}", kind, tap::quoted(key.str())),
+        near ? "did you mean `" + *near + "`?" : fmt::format("expected one of `{}`", fmt::join(known, "`, `")));
   }
 
   void read_table(const toml::key& name, const toml::node& node) {
@@ -85,7 +86,7 @@ class MachineFile {
     const toml::table* table = node.as_table();
     if (!table)
       throw wrong(name.source().begin, fmt::format("`{}` is a table, not a value", name.str()),
-                  fmt::format("write [{}], and its keys below", name.str()));
+                  fmt::format("write [{}] and its keys below", name.str()));
     for (auto&& [key, value] : *table) read_key(name.str(), key, value);
   }
 
@@ -103,18 +104,19 @@ class MachineFile {
     bool size = key.table == "caches";
     std::optional<std::int64_t> number = node.value_exact<std::int64_t>();
     if (auto text = node.value_exact<std::string_view>(); text && size) number = size_in(*text);
-    const char* form = size ? "a size is a number of bytes, or a text such as \"48 KiB\" or \"2 MiB\""
-                            : "write a whole number: 16";
+    const char* form = size ? "write a number of bytes, or a string such as \"48 KiB\" or \"2 MiB\""
+                            : "write an integer: 16";
     const auto& at = node.source().begin;
-    if (!number) throw wrong(at, fmt::format("`{}` is {}", key.name, size ? "no size" : "no whole number"), form);
+    if (!number) throw wrong(at, fmt::format("`{}` is {}", key.name, size ? "not a size" : "not an integer"), form);
     if (*number < key.least || *number > key.most)
       throw wrong(at,
-                  size ? fmt::format("`{}` is {} bytes, and a cache has {} to {}", key.name, *number, shown(key.least),
+                  size ? fmt::format("`{}` is {} bytes; expected {} to {}", key.name, *number, shown(key.least),
                                      shown(key.most))
-                       : fmt::format("`{}` is {}, and a machine has {} to {}", key.name, *number, key.least, key.most),
+                       : fmt::format("`{}` is {}; expected {} to {}", key.name, *number, key.least, key.most),
                   form);
     if (key.name == "bytes" && (*number & (*number - 1)) != 0)
-      throw wrong(at, fmt::format("`bytes` is {}, and a register's size is a power of two", *number), "16, 32 or 64");
+      throw wrong(at, fmt::format("`bytes` is {}; the size of a register must be a power of two", *number),
+                  "16, 32 or 64");
     machine_.*key.field = *number;
   }
 
@@ -127,7 +129,7 @@ class MachineFile {
 
 void add_machine_option(CLI::App& app, std::string& path) {
   app.add_option("--machine", path,
-                 "A TOML file that says how large registers and caches are, in place of what is known of the target");
+                 "A TOML file with the sizes of registers and caches, instead of the target's known sizes");
 }
 
 backend::Machine machine_for(Session& session, const backend::Target& target, const std::string& path) {

@@ -34,11 +34,11 @@ class Object {
  public:
   Object(const PlacedJson& value, std::string path, std::initializer_list<std::string_view> known)
       : value_(value), path_(std::move(path)) {
-    if (value.kind != PlacedJson::Kind::object) throw JsonMistake{fmt::format("{} is no object", path_), value.at};
+    if (value.kind != PlacedJson::Kind::object) throw JsonMistake{fmt::format("{} must be an object", path_), value.at};
     for (const PlacedJson::Name& name : value.names) {
       auto same = [&](std::string_view field) { return name.text == field || name.text == camel_case(field); };
       if (std::none_of(known.begin(), known.end(), same))
-        throw JsonMistake{fmt::format("{} has the field `{}`, which is not known", path_, name.text), name.at};
+        throw JsonMistake{fmt::format("{} has the unknown field `{}`", path_, name.text), name.at};
     }
   }
 
@@ -72,11 +72,11 @@ class Object {
     const char* end = value.text.data() + value.text.size();
     auto [rest, error] = std::from_chars(value.text.data(), end, number);
     if (value.kind != PlacedJson::Kind::text || error != std::errc() || rest != end)
-      throw JsonMistake{fmt::format("{} is no whole number of 64 bits", path), value.at};
+      throw JsonMistake{fmt::format("{} must be a 64-bit integer", path), value.at};
     return number;
   }
   static std::string text_of(const PlacedJson& value, const std::string& path) {
-    if (value.kind != PlacedJson::Kind::text) throw JsonMistake{fmt::format("{} is no text", path), value.at};
+    if (value.kind != PlacedJson::Kind::text) throw JsonMistake{fmt::format("{} must be a string", path), value.at};
     return value.text;
   }
 
@@ -87,7 +87,7 @@ class Object {
 
 using Entries = std::vector<std::pair<const PlacedJson*, std::string>>;  // with their paths
 Entries entries(const PlacedJson& value, const std::string& path) {
-  if (value.kind != PlacedJson::Kind::list) throw JsonMistake{fmt::format("{} is no list", path), value.at};
+  if (value.kind != PlacedJson::Kind::list) throw JsonMistake{fmt::format("{} must be an array", path), value.at};
   Entries out;
   for (const PlacedJson& entry : value.items) out.emplace_back(&entry, fmt::format("{}[{}]", path, out.size()));
   return out;
@@ -109,7 +109,7 @@ class Reader {
     const PlacedJson &format = top.at("format"), &version = top.at("version");
     bool ours = format.kind == PlacedJson::Kind::text && format.text == "onnx-sharding";
     if (!ours || version.kind != PlacedJson::Kind::whole || version.whole != 1)
-      throw JsonMistake{"the file has not `\"format\": \"onnx-sharding\", \"version\": 1`",
+      throw JsonMistake{"the file must have `\"format\": \"onnx-sharding\", \"version\": 1`",
                         ours ? version.at : format.at};
     configuration(top.at("configuration"));
     for (const auto& [entry, path] : entries(top.at("node"), "node")) node(*entry, path);
@@ -121,12 +121,12 @@ class Reader {
   void configuration(const PlacedJson& value) {
     bool list = value.kind == PlacedJson::Kind::list;
     if (list && value.items.size() != 1)
-      throw JsonMistake{fmt::format("the file has {} configurations, and wanted is one", value.items.size()), value.at};
+      throw JsonMistake{fmt::format("the file has {} configurations; expected 1", value.items.size()), value.at};
     Object object(list ? value.items[0] : value, "configuration", {"name", "num_devices", "device"});
     out_.shardings.configuration = object.text("name");
     std::int64_t devices = out_.shardings.devices = object.whole("num_devices");
     if (devices < 1 || devices > most_devices)
-      throw JsonMistake{fmt::format("configuration.num_devices is {}, and wanted is 1 to {}", devices, most_devices),
+      throw JsonMistake{fmt::format("configuration.num_devices is {}; expected 1 to {}", devices, most_devices),
                         object.at("num_devices").at};
     for (const auto& [name, path] : entries(object, "device")) Object::text_of(*name, path);
   }
@@ -154,7 +154,7 @@ class Reader {
   void device_configuration(const PlacedJson& value, const std::string& path) {
     Object object(value, path, {"configuration_id", "sharding_spec", "pipeline_stage"});
     if (std::string id = object.text("configuration_id"); id != out_.shardings.configuration)
-      throw JsonMistake{fmt::format("{}.configuration_id is `{}`, and the configuration is `{}`", path, id,
+      throw JsonMistake{fmt::format("{}.configuration_id is `{}`, but the configuration is `{}`", path, id,
                                     out_.shardings.configuration),
                         object.at("configuration_id").at};
     if (object.find("pipeline_stage")) object.whole("pipeline_stage");  // says nothing of shards
@@ -184,10 +184,10 @@ class Reader {
     Object object(value, path, {"key", "value"});
     std::int64_t key = object.whole("key");
     if (key >= 0)
-      throw JsonMistake{fmt::format("{}.key is {}, and the keys of device groups are negative", path, key),
+      throw JsonMistake{fmt::format("{}.key is {}; the keys of device groups must be negative", path, key),
                         object.at("key").at};
     if (!spec.spec.groups.emplace(key, numbers(object.at("value"), object.path("value"))).second)
-      throw JsonMistake{fmt::format("{}.key is {}, which another device group has", path, key), object.at("key").at};
+      throw JsonMistake{fmt::format("{}.key is {}, the key of another device group", path, key), object.at("key").at};
   }
 
   static ShardedDim dim(const PlacedJson& value, const std::string& path) {

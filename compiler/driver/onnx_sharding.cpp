@@ -62,9 +62,9 @@ Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Findin
   Span node = written_at(session.operations, finding.node);
   if (!node.valid()) node = written_at(session.operations, finding.node + "@0");  // the first of several writers
   if (node.valid()) diagnostic.label(node, fmt::format("the node `{}`", finding.node));
-  diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "our limit" : "rule", rule.name, rule.text));
-  if (fallback) diagnostic.note("it is taken as unsharded");
-  else if (rule.limit) diagnostic.help("`--on-unsupported=fallback` takes what is more than we do as unsharded");
+  diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "tapc limit" : "rule", rule.name, rule.text));
+  if (fallback) diagnostic.note("it is treated as unsharded");
+  else if (rule.limit) diagnostic.help("`--on-unsupported=fallback` treats unsupported specs as unsharded");
   return diagnostic;
 }
 
@@ -84,7 +84,8 @@ SpecsFile read_specs(Session& session, const std::string& path) {
   if (auto* mistake = std::get_if<JsonMistake>(&parsed)) {
     Diagnostic diagnostic(Code::plan_not_applicable, specs.span(mistake->at), mistake->message);
     if (!mistake->other.empty()) diagnostic.label(specs.span(mistake->other_at), mistake->other);
-    throw Failure{exit_code::wrong_program, std::move(diagnostic).help("docs/guide/onnx_shardings.md has the format")};
+    throw Failure{exit_code::wrong_program,
+                  std::move(diagnostic).help("docs/guide/onnx_shardings.md describes the format")};
   }
   specs.json = std::move(std::get<OnnxJson>(parsed));
   return specs;
@@ -117,7 +118,7 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
   for (const std::string& value : out.inside)
     session.tell(
         Diagnostic(Code::pass_declined, Span{},
-                   fmt::format("sharding of `{}`: it is computed where it is read, in the shards of that", value)));
+                   fmt::format("sharding of `{}`: it is fused into its readers and takes their shards", value)));
   for (const passes::onnx::NodeSpecs& node : shardings.nodes) out.nodes.push_back(node.node);
   out.program = std::move(annotated.program);
   out.listed = std::move(annotated.listed);

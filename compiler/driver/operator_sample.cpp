@@ -229,7 +229,7 @@ Failure nothing_fits(const Signature& signature, const SampleOptions& options, c
   for (const auto& [name, size] : options.dims) given += fmt::format(" --dim {}={}", name, size);
   for (const auto& [name, value] : options.parameters) given += fmt::format(" --param {}={}", name, value);
   Failure failure = given.empty()
-                        ? wrong(fmt::format("no sizes were found at which `{}` is legal: {}", signature.name, why),
+                        ? wrong(fmt::format("found no sizes for which `{}` is legal: {}", signature.name, why),
                                 "give some with --dim NAME=SIZE and --param NAME=VALUE")
                         : wrong(fmt::format("`{}` does not fit{}: {}", signature.name, given, why), "");
   for (const std::string& note : reason.notes) failure.diagnostic.note(note);
@@ -243,7 +243,7 @@ std::map<std::string, std::string> parse_parameters(const std::vector<std::strin
   for (const std::string& text : texts) {
     auto equals = text.find('=');
     if (equals == text.npos || equals == 0)
-      throw wrong("`" + text + "` is no value for --param", "write --param NAME=VALUE");
+      throw wrong("`" + text + "` is not a valid value for --param", "write --param NAME=VALUE");
     auto [at, fresh] = parameters.emplace(text.substr(0, equals), text.substr(equals + 1));
     if (!fresh && at->second != text.substr(equals + 1))
       throw wrong(

@@ -47,7 +47,7 @@ extern "C" void fault(int signal) {
   put(Phase::of_failure());
   put(": ");
   put(what);
-  put(*name ? "; reproducer written to " : "; no reproducer could be written");
+  put(*name ? "; reproducer written to " : "; the reproducer could not be written");
   put(name);
   put("\n");
   ::_exit(exit_code::internal);

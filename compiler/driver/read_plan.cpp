@@ -46,13 +46,13 @@ void explain_missing(const Session& session, const passes::PlanProblem& problem,
     diagnostic.label(span, std::move(does));
   };
   if (const ir::TextPart* member = fused_with(session, problem.name))
-    return label(*member, "this line makes " + name + " a part of a group, which has the name of its last operation");
+    return label(*member, "this line makes " + name + " part of a group, which is named after its last operation");
   if (const ir::TextPart* iterate = unrolled_by(session, problem.name))
-    return label(*iterate, "this line writes out steps, and " + name + " is then one operation for each of them");
+    return label(*iterate, "this line unrolls, and " + name + " then becomes one operation per trip");
   auto written = session.operations.find(problem.name);
   if (written == session.operations.end()) return;
-  diagnostic.label(written->second, "the passes that run before a plan joined " + name +
-                                        " with what reads it, or found that it is not needed");
+  diagnostic.label(written->second,
+                   "the passes before the plan composed " + name + " into its reader, or removed it as unused");
 }
 
 Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
@@ -61,7 +61,7 @@ Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
   std::string message = problem.message;
   if (problem.decision < requested.size()) {
     span = written_at(session.operations, requested[problem.decision]);
-    message = "a split that the program asks for cannot be: " + message;
+    message = "a split in the program is not possible: " + message;
   } else if (session.plan) {
     const ir::TextPart& part =
         ir::part_of(session.plan->decisions[problem.decision - requested.size()], problem.part, problem.name);

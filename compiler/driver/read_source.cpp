@@ -20,11 +20,11 @@ Failure refused(const std::string& path, const FileRefusal& refusal) {
   switch (refusal.why) {
     case FileRefusal::Why::not_regular:
       return failure(exit_code::wrong_command_line, Code::source_not_a_file,
-                     fmt::format("`{}` is {}; a source is a regular file", path, refusal.kind));
+                     fmt::format("`{}` is {}; a source must be a regular file", path, refusal.kind));
     case FileRefusal::Why::too_large:
-      return failure(exit_code::wrong_program, Code::file_too_large,
-                     fmt::format("`{}` is larger than {} MiB, the most that a source file may have", path,
-                                 max_source_bytes >> 20));
+      return failure(
+          exit_code::wrong_program, Code::file_too_large,
+          fmt::format("`{}` is larger than {} MiB, the limit for source files", path, max_source_bytes >> 20));
     case FileRefusal::Why::system: break;
   }
   int error = refusal.error;
@@ -44,12 +44,12 @@ struct OtherFormat {
   std::string_view ending, what;
 };
 constexpr OtherFormat other_formats[] = {
-    {".onnx", "an ONNX model; tapc reads programs in Tap, and of ONNX only sharding specs (`tapc sharding --from`)"},
+    {".onnx", "an ONNX model; tapc reads Tap programs, and only the sharding specs of ONNX (`tapc sharding --from`)"},
     {".mlir", "MLIR; tapc writes it (`--emit=mlir`) and does not read it"},
-    {".py", "a Python program; tapc reads programs in Tap"},
-    {".npy", "a tensor; it is the value of an input: `-i X=@FILE`"},
-    {".npz", "an archive of tensors; they are the values of inputs: `-i @FILE`"},
-    {".safetensors", "a file of tensors; they are the values of inputs: `-i @FILE`"},
+    {".py", "a Python program; tapc reads Tap programs"},
+    {".npy", "a tensor; pass it as an input: `-i X=@FILE`"},
+    {".npz", "an archive of tensors; pass them as inputs: `-i @FILE`"},
+    {".safetensors", "a tensor file; pass it as inputs: `-i @FILE`"},
     {".so", "a compiled library; `tapc run` compiles the source itself"},
 };
 
@@ -67,7 +67,7 @@ FileId read_source(Session& session, const std::string& path) {
   Phase phase("reading the source");
   if (path.find('\0') != path.npos)
     throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::source_unreadable, Span{}, "a file name holds a zero byte")};
+                  Diagnostic(Code::source_unreadable, Span{}, "a file name contains a NUL byte")};
   require_source_format(path);
   auto read = read_regular_file(path, max_source_bytes);
   if (const auto* refusal = std::get_if<FileRefusal>(&read)) throw refused(path, *refusal);

@@ -32,11 +32,10 @@ void require_graph(const Session& session, FileId file) {
   const SourceFile& source = session.sources.file(file);
   for (const Stage& stage : later)
     if (source.text().starts_with(stage.begins))
-      throw Failure{
-          exit_code::wrong_program,
-          Diagnostic(Code::bad_stage, Span{file, 0, static_cast<std::uint32_t>(stage.begins.size() - 1)},
-                     fmt::format("`{}` is {}, which nothing goes on from", source.path(), stage.what))
-              .help("what `tapc opt --stage sharded` prints can be read again; `tapc-check` reads this, beside that")};
+      throw Failure{exit_code::wrong_program,
+                    Diagnostic(Code::bad_stage, Span{file, 0, static_cast<std::uint32_t>(stage.begins.size() - 1)},
+                               fmt::format("`{}` is {}, from which tapc cannot continue", source.path(), stage.what))
+                        .help("tapc reads the text of `tapc opt --stage sharded`; only `tapc-check` reads this one")};
 }
 
 // What says how a program is to be compiled has no meaning any more.
@@ -45,7 +44,7 @@ void require_plain(const CompileOptions& options, const std::string& path) {
   if (given)
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{},
-                             fmt::format("`{}` is the text of a stage, in which {} has been decided", path, given))};
+                             fmt::format("`{}` is a stage text in which {} has been decided already", path, given))};
 }
 
 // What `tapc compile` writes beside a library, given in the place of its source.
@@ -54,8 +53,8 @@ void require_no_manifest(const Session& session, FileId file) {
   if (!source.path().ends_with(".json") || !is_manifest(source.text())) return;
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::command_line, Span{},
-                           fmt::format("`{}` is the manifest of a compiled program, and not its source", source.path()))
-                    .help("`tapc run` takes it")};
+                           fmt::format("`{}` is the manifest of a compiled program, not a source", source.path()))
+                    .help("run it with `tapc run`")};
 }
 
 }  // namespace
@@ -73,7 +72,7 @@ ir::Program read_stage(const Session& session, FileId file, LawMemory& laws) {
   ir::Program program = std::get<ir::Program>(std::move(parsed));
   for (const std::string& violation : ir::verify(program)) throw malformed(session, file, {1, violation});
   // A file of operators alone has none, which is well formed; but it is not what a stage is of.
-  if (!program.main.valid()) throw malformed(session, file, {1, "no `main` says which graph is the program"});
+  if (!program.main.valid()) throw malformed(session, file, {1, "no `main` names the graph of the program"});
   settle_laws(session, file, program, laws);
   require_legal(session, file, program);
   return program;
@@ -98,7 +97,7 @@ void require_source(const Session& session, FileId file) {
   if (!is_stage(source.text())) return;
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::bad_stage, Span{file, 0, 8},
-                           fmt::format("`{}` is the text of a stage, and not a program in Tap", source.path()))
+                           fmt::format("`{}` is a stage text, not a Tap program", source.path()))
                     .help("`tapc opt`, inspect, check, verify, run, bench and compile read it")};
 }
 

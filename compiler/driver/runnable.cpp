@@ -124,7 +124,7 @@ std::vector<ir::Program> lowered(Session& session, FileId file, const CompileOpt
 
 void add_runnable_options(CLI::App& app, RunnableOptions& options) {
   app.add_option("FILE", options.file,
-                 "The source file, the text of a stage, or (of `run`) a compiled program's manifest")
+                 "A source file, a stage text, or (`run` only) the manifest of a compiled program")
       ->required();
   app.add_option("-i,--input", options.inputs,
                  "An input: X=@x.npy, @all.npz, X=rand:42, X=f32[4,8]=zeros, X=[[1, 2]]; may be repeated")
@@ -132,8 +132,8 @@ void add_runnable_options(CLI::App& app, RunnableOptions& options) {
   add_source_options(app, options.source);
   add_reshard_option(app, options.source);
   add_pass_options(app, options.passes);
-  app.add_option("--plan", options.plan, "A plan: what is fused and cut, and where the blocks go");
-  app.add_flag("--fuse", options.fuse, "Fuse operations into groups, so that values between them need no memory");
+  app.add_option("--plan", options.plan, "A plan: what to fuse and split, and where to place the blocks");
+  app.add_flag("--fuse", options.fuse, "Fuse operations into groups, so that values between them need no full buffer");
 }
 
 Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files) {

@@ -29,7 +29,7 @@ Span declared_at(const Session& session, FileId file, std::size_t number) {
 
 Failure refused(Span declared, const ir::Program& program, const ir::Monoid& monoid, const LawVerdict& verdict) {
   Diagnostic d(Code::law_broken, declared,
-               fmt::format("the text claims laws of the monoid `{}` that it does not have", monoid.name));
+               fmt::format("the text claims laws that the monoid `{}` does not have", monoid.name));
   for (const LawCounterexample& broken : verdict.broken) {
     std::string at;
     for (const auto& [name, value] : broken.values) at += (at.empty() ? "" : ", ") + name + " = " + values_text(value);

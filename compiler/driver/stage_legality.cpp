@@ -87,8 +87,9 @@ class StageLegality {
       std::int64_t bytes = static_cast<std::int64_t>(size_of(value.type.element));
       for (std::int64_t extent : value.type.shape)
         if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes))
-          refuse(Code::overflow, line_of_value(g, v),
-                 fmt::format("`{}` is {}, whose bytes do not fit in 64 bits", value.name, to_string(value.type)));
+          refuse(
+              Code::overflow, line_of_value(g, v),
+              fmt::format("`{}` is {}; its size in bytes does not fit in 64 bits", value.name, to_string(value.type)));
     }
   }
 
@@ -138,7 +139,7 @@ class StageLegality {
       }
     const std::size_t line = line_of_value(g, v);
     if (whole > 0 && results > 1)
-      refuse(Code::written_twice, line, fmt::format("`{}` is written whole, and again", graph.values[v].name));
+      refuse(Code::written_twice, line, fmt::format("all of `{}` is written more than once", graph.values[v].name));
     if (whole > 0) return;
     decide(line, [&] {
       if (const auto found = legality_.check_writes(graph.values[v].type.shape, writers))

@@ -15,9 +15,9 @@ void warn_of_a_step_left_out(const Session& session, const pipeline::Unjustified
   char name[256];
   write_reproducer("checking the certificate", fault.what(), name);
   const std::string reproducer = *name ? fmt::format("reproducer written to {}", name)
-                                       : "no reproducer could be written";
+                                       : "the reproducer could not be written";
   session.tell(Diagnostic(Code::step_left_out, written_at(session.operations, fault.operation),
-                          fmt::format("{}; the program runs as it was before this step", fault.what()))
+                          fmt::format("{}; the program runs without this step", fault.what()))
                    .note("this is a bug in tapc; the result is not affected; " + reproducer));
 }
 

@@ -13,7 +13,7 @@ void write_outputs(const Session& session, const std::vector<OutputFile>& files)
       const std::string& read = session.sources.file(FileId(k)).path();
       if (same_file(file.path, read))
         throw wrong_data(Code::data_aliases,
-                         tap::quoted(file.path) + ", asked for as an output, is the same file as " + tap::quoted(read) +
+                         tap::quoted(file.path) + ", named as an output, is the same file as " + tap::quoted(read) +
                              ", which was read",
                          "write to another file");
     }

@@ -14,7 +14,7 @@ namespace tap::pipeline {
 namespace {
 
 std::string sentence(const check::Finding& finding) {
-  return fmt::format("{}: the obligation `{}` is refused: {}", finding.where, name_of(finding.obligation),
+  return fmt::format("{}: the obligation `{}` does not hold: {}", finding.where, name_of(finding.obligation),
                      finding.detail);
 }
 

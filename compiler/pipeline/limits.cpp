@@ -49,7 +49,7 @@ Listed listed(const ir::Program& program, const ir::Operation& operation) {
 
 TooManyBlocks refused_list(const std::string& name, const std::string& what) {
   Diagnostic diagnostic(Code::plan_not_applicable, Span{}, what);
-  diagnostic.help("cut it into fewer blocks; a block may be large, and `tapc verify --stage=sharded` lists none");
+  diagnostic.help("split it into fewer blocks; `tapc verify --stage=sharded` needs no list of blocks");
   return {std::move(diagnostic), name};
 }
 
@@ -74,15 +74,14 @@ void require_listable(const ir::Program& program) {
       const std::string name = path + names[o];
       if (all.count > most_listed)
         throw refused_list(
-            name, fmt::format("`{}` is cut into {} = {} blocks; at most {} of an operation can be listed", name,
+            name, fmt::format("`{}` is split into {} = {} blocks; at most {} per operation can be listed", name,
                               all.factors, count_text(all.count), most_listed));
       if (all.count > most) most = all.count, most_of = name;
       in_all += all.count;
       if (in_all > most_listed_in_all)
-        throw refused_list(
-            most_of, fmt::format("the program's operations are cut into more than {} blocks together, and `{}` into "
-                                 "{} of them; more cannot be listed",
-                                 most_listed_in_all, most_of, plural(most, "block")));
+        throw refused_list(most_of, fmt::format("the operations of the program are split into more than {} blocks in "
+                                                "all (`{}` into {}); more cannot be listed",
+                                                most_listed_in_all, most_of, plural(most, "block")));
     }
   }
 }
@@ -99,10 +98,10 @@ void require_addressable(const ir::Program& program) {
       if (bytes <= static_cast<unsigned __int128>(uncounted)) continue;
       throw Failure{exit_code::resource,
                     Diagnostic(Code::out_of_memory, Span{},
-                               fmt::format("`{}{}` is {}, which takes {} bytes; memory has at most {}", path,
+                               fmt::format("`{}{}` is {}, which takes {} bytes; a buffer has at most {}", path,
                                            value.name, to_string(value.type), decimal(bytes), uncounted))
-                        .help("smaller sizes, as by --dim; what needs no memory, as `tapc verify --stage=sharded`, "
-                              "takes these, too")};
+                        .help("use smaller sizes, for example with --dim; commands that need no memory, such as `tapc "
+                              "verify --stage=sharded`, work with these sizes")};
     }
 }
 

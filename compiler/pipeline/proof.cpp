@@ -81,7 +81,7 @@ void require_justified(const Compilation& made, bool require_proof) {
   if (assumed == findings.end() || !require_proof) return;
   throw Failure{exit_code::check_failed,
                 Diagnostic(Code::not_justified, Span{},
-                           fmt::format("{}: the obligation `{}` is only assumed: {}", assumed->where,
+                           fmt::format("{}: the obligation `{}` is assumed, not proved: {}", assumed->where,
                                        name_of(assumed->obligation), assumed->detail))};
 }
 

@@ -5,16 +5,15 @@ namespace tap::pipeline {
 std::span<const StageInfo> stages() {
   static constexpr StageInfo all[] = {
       {Stage::built, "build", "ir::Program",
-       "first: the text is parsed, names and sizes are resolved, and every access and law is proved or refused"},
+       "first: parses the text, resolves names and sizes, proves or refutes every access and law"},
       {Stage::simplified, "simplify", "ir::Program",
-       "before the plan: it names operations as they are once calls are inlined and maps are composed"},
-      {Stage::fused, "fuse", "ir::Program", "before sharding: a group is split as one operation"},
+       "before the plan, which names the operations that are left once calls are inlined and maps are composed"},
+      {Stage::fused, "fuse", "ir::Program", "before sharding, which splits a group as one operation"},
       {Stage::sharded, "shard", "ir::Program",
-       "last of the symbolic stages: its size does not depend on the number of devices"},
-      {Stage::blocks, "expand", "ir::BlockProgram",
-       "once it is sharded: every application and every transfer is listed"},
-      {Stage::loops, "lower", "backend::CompiledProgram", "of the listed applications: one kernel for equal ones"},
-      {Stage::schedule, "schedule", "ir::Schedule", "last: tasks in order, and the memory of every buffer"},
+       "last of the symbolic stages, whose size does not depend on the number of devices"},
+      {Stage::blocks, "expand", "ir::BlockProgram", "after sharding: lists every application and every transfer"},
+      {Stage::loops, "lower", "backend::CompiledProgram", "after expansion: equal applications share one kernel"},
+      {Stage::schedule, "schedule", "ir::Schedule", "last: orders the tasks and allocates every buffer"},
   };
   return all;
 }

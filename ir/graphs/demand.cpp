@@ -163,7 +163,7 @@ Access region(std::uint32_t tensor, std::size_t dims, const std::vector<Window>&
 }  // namespace
 
 GroupView view_of(const Program& program, const Operator& group) {
-  TAP_CHECK(group.region() && group.region()->kind == RegionKind::group, "`" + group.name + "` is no group");
+  TAP_CHECK(group.region() && group.region()->kind == RegionKind::group, "`" + group.name + "` is not a group");
   return {program, program[group.region()->graph], group.dims, group.region()->anchors};
 }
 

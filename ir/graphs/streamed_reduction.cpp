@@ -46,7 +46,7 @@ std::vector<CellId> read_there(Operator& map, const std::vector<TensorType>& typ
 }  // namespace
 
 StreamedReduction streamed(const Program& program, const Operator& op) {
-  TAP_CHECK(op.reduce() && op.blockings.empty(), "`" + op.name + "` is no reduction that can be streamed");
+  TAP_CHECK(op.reduce() && op.blockings.empty(), "`" + op.name + "` is not a reduction that can be streamed");
   const Monoid& monoid = program[op.reduce()->monoid];
   StreamedReduction parts{op, map_over(op), map_over(op)};
   std::vector<TensorType>& kept = parts.partial.results;

@@ -50,7 +50,7 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
 }
 
 std::vector<Datum> Interpreter::run(const Graph& graph, std::vector<Datum> inputs) {
-  TAP_CHECK(inputs.size() == graph.inputs.size(), "`" + graph.name + "` is given another number of inputs than it has");
+  TAP_CHECK(inputs.size() == graph.inputs.size(), "`" + graph.name + "` received a wrong number of inputs");
   std::vector<Datum> values(graph.values.size());
   for (std::size_t k = 0; k < inputs.size(); ++k) values[graph.inputs[k].index()] = std::move(inputs[k]);
   auto unneeded_after = last_uses(graph);
@@ -148,7 +148,7 @@ InterpretResult interpret(const Program& program, GraphId graph, const std::vect
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const TensorType& type = program[graph][program[graph].inputs.at(k)].type;
     TAP_CHECK(inputs[k].type() == type.element && inputs[k].shape() == type.shape,
-              "an input is not of the graph's type");
+              "an input does not have the graph's type");
     data.push_back({inputs[k], {}});
   }
   InterpretResult result;

@@ -206,7 +206,7 @@ Cell CellEvaluator::follow(const Step& step) {
         return {fill.value, std::max(fill.error, error)};
       }
       TAP_CHECK(axis.coordinate || speculating_ > 0,
-                "a read of `" + reader.name + "` leaves its tensor at " + std::to_string(at));
+                "a read of `" + reader.name + "` is out of bounds at " + std::to_string(at));
       throw CellFailure{"index " + std::to_string(at) + " is out of range for axis " + std::to_string(k) + " of `" +
                         reader.name + "`, which has extent " + std::to_string(axis.extent) + ","};
     }

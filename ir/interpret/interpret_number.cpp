@@ -120,7 +120,7 @@ Number apply_float(CellOp op, Number x, Number y) {
 #include "ir/cell_ops.def"
       break;
   }
-  TAP_UNREACHABLE("`" + std::string(info(op).name) + "` is no operation on floats");
+  TAP_UNREACHABLE("`" + std::string(info(op).name) + "` is not an operation on floats");
 }
 
 Number apply_integer(CellOp op, ElementType type, Number a, Number b) {
@@ -152,7 +152,7 @@ Number apply_integer(CellOp op, ElementType type, Number a, Number b) {
 #include "ir/cell_ops.def"
       break;
   }
-  TAP_UNREACHABLE("`" + std::string(info(op).name) + "` is no operation on integers");
+  TAP_UNREACHABLE("`" + std::string(info(op).name) + "` is not an operation on integers");
 }
 
 Number apply_cast(ElementType from, ElementType to, Number a) {

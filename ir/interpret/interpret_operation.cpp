@@ -150,7 +150,7 @@ void CellOperation::write(std::size_t number, const Cell& cell) {
   for (const Reader::Axis& axis : writer.axes) {
     std::int64_t at = axis.offset;
     for (auto [dim, coefficient] : axis.terms) at += coefficient * point_[dim];
-    TAP_CHECK(at >= 0 && at < axis.extent, "`" + op_.name + "` writes outside of its result");
+    TAP_CHECK(at >= 0 && at < axis.extent, "`" + op_.name + "` writes outside its result");
     position += at * axis.stride;
   }
   if (!writer.written.empty()) {

@@ -63,7 +63,7 @@ std::optional<AxisRef> common_prefix(const Mesh& mesh, const AxisRef& a, const A
 std::optional<AxisRef> shared(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
   if (a == b) return a;
   if (!overlap(mesh, a, b)) return std::nullopt;
-  TAP_CHECK(fit_together(mesh, a, b), to_string(a) + " and " + to_string(b) + " do not fit together");
+  TAP_CHECK(fit_together(mesh, a, b), to_string(a) + " and " + to_string(b) + " are incompatible");
   SubAxis p = digit(mesh, a), q = digit(mesh, b);
   return axis_of(mesh, a.name, *between(std::max(p.pre_size, q.pre_size), std::min(end_of(p), end_of(q))));
 }
@@ -79,7 +79,7 @@ std::optional<AxisRef> prefix_without(const Mesh& mesh, const AxisRef& axis, con
 Axes without(const Mesh& mesh, const AxisRef& axis, const AxisRef& other) {
   if (!overlap(mesh, axis, other)) return {axis};
   if (axis == other) return {};
-  TAP_CHECK(fit_together(mesh, axis, other), to_string(axis) + " and " + to_string(other) + " do not fit together");
+  TAP_CHECK(fit_together(mesh, axis, other), to_string(axis) + " and " + to_string(other) + " are incompatible");
   SubAxis d = digit(mesh, axis), o = digit(mesh, other);
   Axes left;
   if (auto above = between(d.pre_size, o.pre_size)) left.push_back(axis_of(mesh, axis.name, *above));

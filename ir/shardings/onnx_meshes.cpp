@@ -129,7 +129,7 @@ class ToMesh {
     }
     auto n = static_cast<std::int64_t>(order_.size());
     if (n > 1 && *seen.rbegin() != n - 1)
-      return Broken{Rule::mesh, fmt::format("it is on the devices {}, which are not 0 to {}",
+      return Broken{Rule::mesh, fmt::format("it is on the devices {}, expected 0 to {}",
                                             to_string(Devices(seen.begin(), seen.end())), n - 1)};
     return std::nullopt;
   }
@@ -161,7 +161,7 @@ class ToMesh {
       if (auto digits =
               DigitSearch(coordinates(mesh.devices.empty() ? ascending : mesh.devices), counts_.size()).search())
         return by(*digits, mesh_like(std::move(mesh)));
-    TAP_UNREACHABLE("the devices in the order of their shards are digits");
+    TAP_UNREACHABLE("the devices, in the order of their shards, form no grid");
   }
 
   Sharding by(const std::vector<Digit>& digits, const Mesh& mesh) const {

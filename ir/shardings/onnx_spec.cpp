@@ -48,7 +48,7 @@ class Reader {
  private:
   [[noreturn]] void refuse_count(const std::string& shards) const {
     throw Broken{Rule::shard_count,
-                 fmt::format("the axes have {} together, and the device list has {}", shards,
+                 fmt::format("the axes have {} in all, but the device list has {}", shards,
                              plural(count(spec_.device.size()), "entry", "entries")),
                  {},
                  Field::device};
@@ -67,7 +67,7 @@ class Reader {
     auto rank = static_cast<std::int64_t>(shape_.size());
     if (dim.axis < -rank || dim.axis >= rank)
       throw about(dim, Rule::axis,
-                  fmt::format("axis {} is not there, since the tensor has {}", dim.axis,
+                  fmt::format("axis {} does not exist: the tensor has {}", dim.axis,
                               plural(count(shape_.size()), "axis", "axes")));
     for (const ShardedDim& other : spec_.dims)
       if (&other != &dim && other.axis >= -rank && other.axis < rank && axis_of(other) == axis_of(dim))
@@ -76,15 +76,16 @@ class Reader {
     Parts parts;
     for (const SimpleSharding& simple : dim.simple) {
       if (simple.shards < 1)
-        throw about(dim, Rule::num_shards, fmt::format("axis {} is to have {} shards", dim.axis, simple.shards));
+        throw about(dim, Rule::num_shards, fmt::format("axis {} has {} shards", dim.axis, simple.shards));
       std::int64_t size = simple.size ? *simple.size : left_for(dim, simple, extent);
       if (size < 0 || __builtin_mul_overflow(product, size, &product)) product = -1;
       if (product < 0) throw about(dim, Rule::dim_value, fmt::format("axis {} has the dim_value {}", dim.axis, size));
       parts.push_back({size, simple.shards});
     }
     if (!dim.simple.empty() && product != extent)
-      throw about(dim, Rule::dim_value,
-                  fmt::format("axis {} has size {}, and its dim_values multiply to {}", dim.axis, extent, product));
+      throw about(
+          dim, Rule::dim_value,
+          fmt::format("axis {} has size {}, but the product of its dim_values is {}", dim.axis, extent, product));
     for (const Part& part : parts)
       if (part.size == 1 && part.shards > 1)
         throw about(dim, Rule::size_one, fmt::format("axis {} has {} shards of size 1", dim.axis, part.shards));
@@ -98,12 +99,12 @@ class Reader {
       if (&other == &unknown) continue;
       if (!other.size || unknown.param.empty())
         throw about(dim, Rule::dim_value,
-                    fmt::format("axis {} has {} simple shardings, and not every one says which size it splits",
+                    fmt::format("axis {} has {} simple shardings, and not all of them name the size that they split",
                                 dim.axis, dim.simple.size()));
       if (*other.size < 1 || left % *other.size != 0)
         throw about(dim, Rule::dim_value,
-                    fmt::format("axis {} has size {}, which its dim_value {} leaves no whole size `{}` of", dim.axis,
-                                extent, *other.size, unknown.param));
+                    fmt::format("axis {} has size {}, which its dim_value {} does not divide, so `{}` has no size",
+                                dim.axis, extent, *other.size, unknown.param));
       left /= *other.size;
     }
     return left;
@@ -111,11 +112,10 @@ class Reader {
 
   void check(std::int64_t device, Field field) const {
     if (device >= devices_)
-      throw Broken{
-          Rule::device_list,
-          fmt::format("device {} is not there, since the configuration has devices 0 to {}", device, devices_ - 1),
-          {},
-          field};
+      throw Broken{Rule::device_list,
+                   fmt::format("device {} does not exist: the configuration has devices 0 to {}", device, devices_ - 1),
+                   {},
+                   field};
   }
 
   Devices devices_of(std::int64_t entry) const {
@@ -152,7 +152,7 @@ class Reader {
   static Devices without_twins(Devices devices, Rule rule) {
     auto twice = std::adjacent_find(devices.begin(), devices.end());
     Field field = rule == Rule::device_group ? Field::groups : Field::device;
-    if (twice != devices.end()) throw Broken{rule, fmt::format("device {} is there twice", *twice), {}, field};
+    if (twice != devices.end()) throw Broken{rule, fmt::format("device {} occurs twice", *twice), {}, field};
     return devices;
   }
 

@@ -25,11 +25,11 @@ struct Faults {
     std::int64_t product = 0;
     bool part = pre >= 1 && size >= 2 && !__builtin_mul_overflow(pre, size, &product) && full->size % product == 0;
     if (!part) {
-      found.push_back(fmt::format("{} is no part of an axis of size {}", to_string(axis), full->size));
+      found.push_back(fmt::format("{} is not part of an axis of size {}", to_string(axis), full->size));
       return std::nullopt;
     }
     if (size == full->size) {
-      found.push_back(fmt::format("{} is the whole axis and is written {}", to_string(axis), axis.name));
+      found.push_back(fmt::format("{} is the whole axis; write {}", to_string(axis), axis.name));
       return std::nullopt;
     }
     return axis.sub;
@@ -49,7 +49,8 @@ struct Faults {
         if (all[a].name != all[b].name || !resolved[a] || !resolved[b]) continue;
         bool fit = all[a].sub && all[b].sub && coexist(*resolved[a], *resolved[b]);
         if (!fit)
-          found.push_back(fmt::format("{} and {} cannot stand in one sharding", to_string(all[a]), to_string(all[b])));
+          found.push_back(
+              fmt::format("{} and {} cannot occur in the same sharding", to_string(all[a]), to_string(all[b])));
       }
   }
 
@@ -82,7 +83,7 @@ std::vector<std::string> faults_of(const Sharding& sharding, const Mesh& mesh) {
   }
   faults.pairwise(all);
   if (sharding.unreduced.empty() != sharding.unreduced_monoid.empty())
-    faults.found.push_back("unreduced axes without a monoid, or a monoid without axes");
+    faults.found.push_back("unreduced axes need a monoid, and a monoid needs axes");
   return std::move(faults.found);
 }
 

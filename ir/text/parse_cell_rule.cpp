@@ -30,7 +30,8 @@ class RuleParser {
     rule_.right = expression(1);
     rule_.is_constant.resize(rule_.variables.size());
     if (eat("[")) conditions();
-    TAP_CHECK(blank().empty(), "left over of the rule `" + std::string(text_) + "`: " + std::string(rest_));
+    TAP_CHECK(blank().empty(),
+              "unexpected text at the end of the rule `" + std::string(text_) + "`: " + std::string(rest_));
     return rule_;
   }
 

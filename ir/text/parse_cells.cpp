@@ -9,14 +9,14 @@ CellOp cell_op(Line& line) {
   std::string_view name = line.word();
   for (std::size_t k = 0; k < cell_op_count; ++k)
     if (info(static_cast<CellOp>(k)).name == name) return static_cast<CellOp>(k);
-  line.fail(fmt::format("`{}` is no cell operation", name));
+  line.fail(fmt::format("`{}` is not a cell operation", name));
 }
 
 }  // namespace
 
 void parse_cell(Line& line, CellExprs& exprs, References& references) {
   std::size_t number = line.any_number();
-  if (number != exprs.size()) line.fail(fmt::format("cell {} stands where cell {} should", number, exprs.size()));
+  if (number != exprs.size()) line.fail(fmt::format("found cell {}, expected cell {}", number, exprs.size()));
   line.expect("=");
   CellNode node;
   node.op = cell_op(line);
@@ -29,7 +29,7 @@ void parse_cell(Line& line, CellExprs& exprs, References& references) {
   }
   auto arity = static_cast<std::size_t>(info(node.op).arity);
   if (arity > 0) node.args = line.list("(", ")", [&] { return line.cell_of(exprs); });
-  if (node.args.size() != arity) line.fail(fmt::format("{} arguments instead of {}", node.args.size(), arity));
+  if (node.args.size() != arity) line.fail(fmt::format("{} arguments, expected {}", node.args.size(), arity));
   CellId id = exprs.add(std::move(node));
   if (id.index() != number) line.fail(fmt::format("cell {} repeats cell {}", number, id.index()));
 }
@@ -64,7 +64,7 @@ void MonoidSection::take(std::string_view keyword, Line& line) {
   } else if (keyword == "gives" && monoid_.fold) {
     monoid_.fold->roots = cells(line, arity);
   } else {
-    line.fail(fmt::format("`{}` does not belong here in a monoid", keyword));
+    line.fail(fmt::format("unexpected `{}` in a monoid", keyword));
   }
 }
 
@@ -83,7 +83,7 @@ void MonoidSection::finish(const Line& last) const {
     last.fail("a monoid lacks its identity or its combination");
   if (!monoid_.fold) return;
   check(monoid_.fold->exprs, arity);
-  if (monoid_.fold->roots.size() != arity) last.fail("a fold gives nothing");
+  if (monoid_.fold->roots.size() != arity) last.fail("a fold has no result");
 }
 
 }  // namespace tap::ir::parsing

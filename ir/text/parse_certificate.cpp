@@ -16,12 +16,12 @@ class CertificateParser {
       last_ = Line(rest_.substr(0, end), ++number_);
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
       if (last_.at_end()) continue;
-      if (ended_) last_.fail("something stands behind `end`");
+      if (ended_) last_.fail("unexpected text after `end`");
       if (started_) take(last_);
       else header(last_);
       last_.expect_end();
     }
-    if (!ended_) last_.fail("the certificate is cut short: its last line is not `end`");
+    if (!ended_) last_.fail("the certificate is truncated: its last line must be `end`");
     return std::move(certificate_);
   }
 
@@ -30,8 +30,8 @@ class CertificateParser {
     line.expect("tap-certificate");
     std::int64_t version = line.integer();
     if (version != certificate_version)
-      line.fail(fmt::format("the certificate is of version {}, and this program reads version {}", version,
-                            certificate_version));
+      line.fail(
+          fmt::format("the certificate has version {}; this program reads version {}", version, certificate_version));
     started_ = true;
   }
 
@@ -39,7 +39,7 @@ class CertificateParser {
     std::string_view keyword = line.word();
     if (keyword == "end") ended_ = true;
     else if (keyword == "step") certificate_.steps.push_back({line.name(), {}, {}, {}}), claim_ = nullptr;
-    else if (certificate_.steps.empty()) line.fail(fmt::format("`{}` stands before the first step", keyword));
+    else if (certificate_.steps.empty()) line.fail(fmt::format("`{}` before the first step", keyword));
     else if (keyword == "before") step().before = line.quoted_text();
     else if (keyword == "after") step().after = line.quoted_text();
     else if (keyword == "made") step().made = line.word_of(words::stages, "kind of stage");
@@ -47,7 +47,7 @@ class CertificateParser {
     else if (keyword == "alternative") step().alternatives.push_back({graph(line)}), claim_ = &alternative(line).claim;
     else if (keyword == "rule") rule(line);
     else if (keyword == "pattern") pattern(line);
-    else if (!claim_) line.fail(fmt::format("`{}` stands before the first graph", keyword));
+    else if (!claim_) line.fail(fmt::format("`{}` before the first graph", keyword));
     else in_graph(keyword, line);
   }
 
@@ -65,7 +65,7 @@ class CertificateParser {
   }
 
   AlternativeClaim& alternative(Line& line) {
-    if (step().alternatives.empty()) line.fail("no alternative stands before");
+    if (step().alternatives.empty()) line.fail("there is no alternative before this line");
     return step().alternatives.back();
   }
   void rule(Line& line) {
@@ -76,7 +76,7 @@ class CertificateParser {
   }
   void pattern(Line& line) {
     std::optional<RuleUse>& use = alternative(line).rule;
-    if (!use) line.fail("no rule stands before its pattern");
+    if (!use) line.fail("a pattern without a rule before it");
     use->pattern = graph(line);
     claim_ = &use->pattern;
   }
@@ -107,7 +107,7 @@ class CertificateParser {
   static void of_simplified(std::string_view keyword, Line& line, GraphClaim& claim) {
     auto* simplified = claim.operations.empty() ? nullptr : std::get_if<Simplified>(&claim.operations.back());
     if (!simplified || (keyword != "cell" && keyword != "use"))
-      line.fail(fmt::format("`{}` is no line of a graph's claims", keyword));
+      line.fail(fmt::format("`{}` does not begin a claim", keyword));
     if (keyword == "cell") {
       parsing::References references;
       parsing::parse_cell(line, simplified->terms, references);
@@ -120,7 +120,7 @@ class CertificateParser {
 
   static void expect_number(Line& line, std::size_t wanted) {
     std::size_t number = line.any_number();
-    if (number != wanted) line.fail(fmt::format("number {} stands where {} should", number, wanted));
+    if (number != wanted) line.fail(fmt::format("found number {}, expected {}", number, wanted));
   }
 
   // 2/3:1/5: the path, and the number at its end.
@@ -212,7 +212,7 @@ class CertificateParser {
     if (kind == "apart") return ApartOf{from};
     if (kind == "placed") return PlacedFrom{from, number_after(line, "from")};
     if (kind == "fold") return fold(line, std::move(from));
-    line.fail(fmt::format("`{}` is no justification", kind));
+    line.fail(fmt::format("`{}` is not a justification", kind));
   }
 
   Step& step() { return certificate_.steps.back(); }

@@ -21,7 +21,7 @@ void GraphSection::take(std::string_view keyword, Line& line) {
   } else if (keyword == "split") {
     split(line);
   } else {
-    line.fail(fmt::format("`{}` does not belong here in a graph", keyword));
+    line.fail(fmt::format("unexpected `{}` in a graph", keyword));
   }
 }
 
@@ -33,7 +33,7 @@ std::vector<ValueId> GraphSection::values(Line& line) {
 void GraphSection::value(Line& line) {
   std::size_t number = line.any_number();
   if (number != graph_.values.size())
-    line.fail(fmt::format("value {} stands where value {} should", number, graph_.values.size()));
+    line.fail(fmt::format("found value {}, expected value {}", number, graph_.values.size()));
   Value value;
   value.name = line.name();
   value.type = line.tensor_type();

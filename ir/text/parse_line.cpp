@@ -52,7 +52,7 @@ std::string_view Line::take(std::size_t length) {
 }
 
 void Line::expect_end() {
-  if (!at_end()) fail("the line should end before " + ahead());
+  if (!at_end()) fail("expected the end of the line, found " + ahead());
 }
 
 bool Line::eat(std::string_view symbol) {
@@ -91,11 +91,11 @@ std::string Line::name() {
 }
 
 std::string Line::quoted_text() {
-  if (rest_.empty() || rest_[0] != '"') fail("a quoted text is missing");
+  if (rest_.empty() || rest_[0] != '"') fail("expected a quoted string");
   std::string text;
   std::size_t at = 1;
   auto next = [&] {
-    if (at >= rest_.size()) fail("a quoted text is not closed");
+    if (at >= rest_.size()) fail("unterminated quoted string");
     return rest_[at++];
   };
   for (char c = next(); c != '"'; c = next()) {
@@ -109,11 +109,11 @@ std::string Line::quoted_text() {
       case 'n': text += '\n'; break;
       case 'x': {
         int high = hex_digit(next()), low = hex_digit(next());
-        if (high < 0 || low < 0) fail("`\\x` wants two hexadecimal digits");
+        if (high < 0 || low < 0) fail("`\\x` needs two hexadecimal digits");
         text += static_cast<char>(high * 16 + low);
         break;
       }
-      default: fail(fmt::format("`\\{}` is no escape", escape));
+      default: fail(fmt::format("unknown escape `\\{}`", escape));
     }
   }
   rest_.remove_prefix(at);
@@ -140,7 +140,7 @@ std::int64_t Line::bounded_integer(std::int64_t least, std::int64_t greatest) {
   auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
   if (error == std::errc::invalid_argument) fail("a number is missing before " + ahead());
   if (error != std::errc() || value < least || value > greatest)
-    fail(fmt::format("a number does not lie in {}..{}", least, greatest));
+    fail(fmt::format("a number is outside {}..{}", least, greatest));
   rest_.remove_prefix(end - rest_.data());
   skip();
   return value;
@@ -165,11 +165,12 @@ Blocks Line::blocks(std::string_view what) {
   if (!rest_.starts_with('[')) {
     const std::size_t begin = column();
     Blocks blocks{integer()};
-    if (blocks.count < 1) fail_at(begin, fmt::format("{} is cut into at least one block, not {}", what, blocks.count));
+    if (blocks.count < 1)
+      fail_at(begin, fmt::format("{} must be split into at least one block, not {}", what, blocks.count));
     return blocks;
   }
   std::vector<std::int64_t> boundaries = integers();
-  if (boundaries.size() < 2) fail("blocks have at least two boundaries");
+  if (boundaries.size() < 2) fail("blocks need at least two boundaries");
   return {static_cast<std::int64_t>(boundaries.size()) - 1, std::move(boundaries)};
 }
 
@@ -177,7 +178,7 @@ ElementType Line::element() {
   std::size_t begin = column();
   std::string_view name = word();
   auto type = element_type_named(name);
-  if (!type) fail_at(begin, fmt::format("`{}` is no element type", name));
+  if (!type) fail_at(begin, fmt::format("`{}` is not an element type", name));
   return *type;
 }
 
@@ -198,7 +199,7 @@ Scalar Line::scalar(ElementType type) {
   double value = 0;  // f32 and narrower were printed as the shortest text of an f32, and are read as one
   auto result = type == ElementType::f64 ? std::from_chars(rest_.data(), end, value)
                                          : std::from_chars(rest_.data(), end, narrow);
-  if (result.ec != std::errc()) fail(fmt::format("{} is no constant of {}", ahead(), name_of(type)));
+  if (result.ec != std::errc()) fail(fmt::format("{} is not a constant of {}", ahead(), name_of(type)));
   if (type != ElementType::f64) value = narrow;
   Scalar scalar = Scalar::floating(type, value);
   if (scalar != Scalar{type, 0, value})
@@ -214,7 +215,7 @@ std::size_t Line::variable(const std::vector<std::string>& variables) {
   std::string_view name = word();
   for (std::size_t d = 0; d < variables.size(); ++d)
     if (variables[d] == name) return d;
-  fail(fmt::format("`{}` is no index variable", name));
+  fail(fmt::format("`{}` is not an index variable", name));
 }
 
 // Sums of 2*i, -j and 3; each variable once.
@@ -242,7 +243,7 @@ AffineExpr Line::affine(const std::vector<std::string>& variables) {
 Constraint Line::constraint(const std::vector<std::string>& variables) {
   AffineExpr e = affine(variables);
   Comparison comparison = eat(">=") ? Comparison::at_least_zero : (expect("=="), Comparison::equal_zero);
-  if (magnitude() != 0) fail("a constraint compares with 0");
+  if (magnitude() != 0) fail("a constraint must compare with 0");
   return {std::move(e), comparison};
 }
 

@@ -82,7 +82,7 @@ class Line {
     std::string_view found = word();
     for (const auto& entry : table)
       if (entry.text == found) return entry.value;
-    fail_at(begin, "`" + std::string(found) + "` is no " + std::string(what));
+    fail_at(begin, "`" + std::string(found) + "` is not a " + std::string(what));
   }
 
  private:

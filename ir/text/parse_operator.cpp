@@ -12,7 +12,7 @@ constexpr std::size_t most_dims = 1000;
 }  // namespace
 
 void OperatorSection::take(std::string_view keyword, Line& line) {
-  if (has_body_) line.fail("an operator goes on after its body");
+  if (has_body_) line.fail("unexpected line after the body of an operator");
   if (keyword == "dim") {
     dim(line);
   } else if (keyword == "where") {
@@ -41,7 +41,7 @@ void OperatorSection::take(std::string_view keyword, Line& line) {
 // dim k 0..16 reduce keep level 1
 void OperatorSection::dim(Line& line) {
   if (!op_.constraints.empty() || !op_.reads.empty() || !op_.writes.empty())
-    line.fail("a dim comes after what depends on all dims");
+    line.fail("a dim must precede lines that depend on all dims");
   IndexDim dim;
   dim.name = line.name();
   dim.range = line.range();
@@ -142,7 +142,7 @@ void OperatorSection::body(std::string_view keyword, Line& line) {
   } else if (keyword == "transfer") {
     op_.body = TransferBody{};
   } else {
-    line.fail(fmt::format("`{}` does not belong here in an operator", keyword));
+    line.fail(fmt::format("unexpected `{}` in an operator", keyword));
   }
 }
 

@@ -35,7 +35,7 @@ class ProgramParser {
  private:
   static void header(Line& line) {
     line.expect("tap-ir");
-    if (line.integer() != 1) line.fail("the text form's version is not 1");
+    if (line.integer() != 1) line.fail("the version of the text must be 1");
   }
 
   void take(Line& line) {
@@ -77,7 +77,7 @@ class ProgramParser {
   void start(Line& line, std::vector<T>& table) {
     leave();
     std::size_t number = line.any_number();
-    if (number != table.size()) line.fail(fmt::format("number {} stands where {} should", number, table.size()));
+    if (number != table.size()) line.fail(fmt::format("found number {}, expected {}", number, table.size()));
     table.emplace_back().name = line.name();
   }
 

@@ -22,7 +22,7 @@ void each_line(std::string_view text, std::string_view header, std::int64_t vers
       take(line.word(), line);
     } else {
       line.expect(header);
-      if (line.integer() != version) line.fail(fmt::format("the text form's version is not {}", version));
+      if (line.integer() != version) line.fail(fmt::format("the version of the text must be {}", version));
       started = true;
     }
     line.expect_end();
@@ -49,7 +49,7 @@ std::size_t number_after(Line& line, std::string_view word) {
 }
 void expect_number(Line& line, std::size_t wanted) {
   std::size_t number = line.any_number();
-  if (number != wanted) line.fail(fmt::format("number {} stands where {} should", number, wanted));
+  if (number != wanted) line.fail(fmt::format("found number {}, expected {}", number, wanted));
 }
 
 class BlockParser {
@@ -67,7 +67,7 @@ class BlockParser {
       graphs_.back().graph = GraphId(graphs_.size() - 1);
       return;
     }
-    if (graphs_.empty()) line.fail(fmt::format("`{}` stands before the first graph", keyword));
+    if (graphs_.empty()) line.fail(fmt::format("`{}` before the first graph", keyword));
     BlockGraph& graph = graphs_.back();
     if (keyword == "held") held(line, graph);
     else if (keyword == "devices") graph.devices = line.list("[", "]", [&] { return line.integer(); });
@@ -75,7 +75,7 @@ class BlockParser {
     else if (keyword == "output") graph.outputs.push_back(ids(line));
     else if (keyword == "apply") graph.tasks.emplace_back(application(line));
     else if (keyword == "move") graph.tasks.emplace_back(move(line));
-    else line.fail(fmt::format("`{}` is no line of a block graph", keyword));
+    else line.fail(fmt::format("`{}` does not begin a line of a block graph", keyword));
   }
 
   static std::int64_t device(Line& line) { return line.eat_word("device") ? line.integer() : everywhere; }
@@ -125,7 +125,7 @@ class ScheduleParser {
   Schedule run(std::string_view text) {
     each_line(text, "tap-schedule", 3, [this](std::string_view keyword, Line& line) { take(keyword, line); });
     if (s_.kernels.size() != kernels_)
-      throw TextFailure{0, fmt::format("{} kernels, and {} lines that say what they are", kernels_, s_.kernels.size())};
+      throw TextFailure{0, fmt::format("{} kernels, but {} lines that describe them", kernels_, s_.kernels.size())};
     return std::move(s_);
   }
 
@@ -144,7 +144,7 @@ class ScheduleParser {
     else if (keyword == "outside" && s_.sequences.empty()) s_.outside.push_back(line.quoted_text());
     else if (s_.sequences.empty() && keyword.starts_with('b')) buffer(keyword, line);
     else if (s_.sequences.empty() || s_.sequences.back().empty())
-      line.fail(fmt::format("`{}` stands before the first batch", keyword));
+      line.fail(fmt::format("`{}` before the first batch", keyword));
     else s_.sequences.back().back().push_back(task(keyword, line));
   }
 
@@ -250,7 +250,7 @@ class ScheduleParser {
   }
   void buffer(std::string_view word, Line& line) {
     std::size_t number = buffer_number(word, line);
-    if (number != s_.buffers.size()) line.fail(fmt::format("b{} stands where b{} should", number, s_.buffers.size()));
+    if (number != s_.buffers.size()) line.fail(fmt::format("found b{}, expected b{}", number, s_.buffers.size()));
     Buffer b{"", line.element(), box(line), {}, 0, {}};
     b.place = line.word_of(words::buffer_places, "place of a buffer");
     b.at = line.integer();
@@ -265,7 +265,7 @@ class ScheduleParser {
     else if (keyword == "fill") t.what = fill(line);
     else if (keyword == "outside") t.what = outside_call(line);
     else if (keyword == "iterate") t.what = iteration(line);
-    else line.fail(fmt::format("`{}` is no task", keyword));
+    else line.fail(fmt::format("`{}` is not a task", keyword));
     if (line.eat(",")) {
       line.expect_word("parts");
       t.tiles = line.integer();

@@ -49,7 +49,7 @@ class PlanReader {
       }
       at_ = std::min(end + 1, text_.size());
     }
-    if (!started) throw TextFailure{1, "the plan is empty; it begins with `plan 1`"};
+    if (!started) throw TextFailure{1, "the plan is empty; it must begin with `plan 1`"};
     return std::move(result_);
   }
 
@@ -63,13 +63,13 @@ class PlanReader {
     std::string_view said = line.rest().substr(1);
     said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
     while (!said.empty() && (said.back() == '\r' || said.back() == ' ')) said.remove_suffix(1);
-    refuse(line, line.column(), "a comment begins with `//`", fmt::format("write `// {}`", said));
+    refuse(line, line.column(), "comments begin with `//`", fmt::format("write `// {}`", said));
   }
 
   static void read_version(Line& line) {
     std::size_t begin = line.column();
-    if (!line.eat_word("plan")) line.fail("a plan begins with `plan 1`");
-    if (line.integer() != 1) line.fail_at(begin, "the plan's version is not 1");
+    if (!line.eat_word("plan")) line.fail("a plan must begin with `plan 1`");
+    if (line.integer() != 1) line.fail_at(begin, "the version of the plan must be 1");
   }
 
   void read_decision(Line& line) {
@@ -91,12 +91,12 @@ class PlanReader {
     if (keyword == "place") return whole(line);
     if (keyword == "fuse") return fusion(line);
     if (keyword == "unroll") return unroll(line);
-    refuse(line, begin,
-           keyword.empty() ? "a line begins with choose, split, place, fuse or unroll"
-                           : fmt::format("`{}` is no decision; a line begins with choose, split, place, fuse or "
-                                         "unroll",
-                                         keyword),
-           near_one(keyword, keywords, [](std::string_view word) { return word; }));
+    refuse(
+        line, begin,
+        keyword.empty()
+            ? "a line must begin with choose, split, place, fuse or unroll"
+            : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse or unroll", keyword),
+        near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 
   // fuse H, H.m, Y over i
@@ -122,7 +122,7 @@ class PlanReader {
     std::size_t column = line.column();
     bool by = line.eat_word("by");
     unroll.steps = part(line, PlanPart::number, [&] { return line.bounded_integer(1, 1 << 20); });
-    if (by) refuse(line, column, "the number of steps stands without `by`", "write `" + decision_text(unroll) + "`");
+    if (by) refuse(line, column, "expected `by` before the number of steps", "write `" + decision_text(unroll) + "`");
     return unroll;
   }
 
@@ -151,7 +151,7 @@ class PlanReader {
     const auto sets = static_cast<std::int64_t>(all.devices.size());
     if (at ? !all.axis && *all.all_at >= sets : sets != 1)
       line.fail_at(begin,
-                   "all of an operation goes over one set of devices, or at one place over an axis or a list, as in "
+                   "a whole operation is placed on one set of devices, or at one place of an axis or a list, as in "
                    "`place H over devices {0, 3}` and `place H at 2 over pod.data`");
     return all;
   }
@@ -164,9 +164,9 @@ class PlanReader {
       sets.push_back(line.list("{", "}", [&] { return line.bounded_integer(0, most_devices); }));
       std::vector<std::int64_t>& set = sets.back();
       std::sort(set.begin(), set.end());
-      if (set.empty()) line.fail_at(begin, "a block needs a device, and this set has none");
+      if (set.empty()) line.fail_at(begin, "a set of devices must not be empty");
       auto twice = std::adjacent_find(set.begin(), set.end());
-      if (twice != set.end()) line.fail_at(begin, fmt::format("device {} stands twice in one set", *twice));
+      if (twice != set.end()) line.fail_at(begin, fmt::format("device {} occurs twice in one set", *twice));
     } while (line.eat(","));
     return sets;
   }
@@ -195,7 +195,7 @@ class PlanReader {
       Range range = line.range();
       if (blocks.boundaries.empty()) blocks.boundaries.push_back(range.lo);
       if (range.lo != blocks.boundaries.back() || range.hi < range.lo)
-        line.fail_at(begin, fmt::format("blocks follow each other: wanted one that starts at {}; got {}..{}",
+        line.fail_at(begin, fmt::format("blocks must be contiguous: expected one that starts at {}, got {}..{}",
                                         blocks.boundaries.back(), range.lo, range.hi));
       blocks.boundaries.push_back(range.hi);
       ++blocks.count;

@@ -71,8 +71,8 @@ std::string plan_name(const std::string& name) { return is_plain_name(name) ? na
 
 std::string no_place(std::string_view word) {
   return fmt::format(
-      "`{}` is no place for blocks; they go over threads, sequential, anywhere, devices {{0}}, {{1}}, or an axis of a "
-      "mesh, as in pod.data",
+      "`{}` is not a place for blocks; expected threads, sequential, anywhere, devices {{0}}, {{1}}, or a mesh axis "
+      "such as pod.data",
       word);
 }
 

@@ -13,13 +13,13 @@ struct CellChecker {
   void leaf(const CellNode& node) {
     switch (node.op) {
       case CellOp::index:
-        if (!out.expect(place.op, "an index variable stands outside of an operator")) return;
+        if (!out.expect(place.op, "an index variable occurs outside an operator")) return;
         out.expect(node.attribute < place.op->dims.size(), "index {} of {} dims", node.attribute,
                    place.op->dims.size());
-        out.expect(node.type == ElementType::i64, "an index variable is {}, not i64", name_of(node.type));
+        out.expect(node.type == ElementType::i64, "an index variable is {}, expected i64", name_of(node.type));
         return;
       case CellOp::read: {
-        if (!out.expect(place.op, "a read stands outside of an operator")) return;
+        if (!out.expect(place.op, "a read occurs outside an operator")) return;
         auto& reads = place.op->reads;
         if (!out.expect(node.attribute < reads.size(), "read {} of {} reads", node.attribute, reads.size())) return;
         std::uint32_t tensor = reads[node.attribute].tensor;
@@ -30,12 +30,12 @@ struct CellChecker {
         return;
       }
       case CellOp::argument: {
-        if (!out.expect(place.arguments, "an argument stands outside of a monoid")) return;
+        if (!out.expect(place.arguments, "an argument occurs outside a monoid")) return;
         if (!out.expect(node.attribute < place.argument_count, "argument {} of {}", node.attribute,
                         place.argument_count))
           return;
         ElementType wanted = (*place.arguments)[node.attribute % place.arguments->size()].type;
-        out.expect(node.type == wanted, "argument {} is {}, not {}", node.attribute, name_of(node.type),
+        out.expect(node.type == wanted, "argument {} is {}, expected {}", node.attribute, name_of(node.type),
                    name_of(wanted));
         return;
       }
@@ -44,7 +44,7 @@ struct CellChecker {
   }
 
   void reduce(const CellNode& node) {
-    if (!out.expect(place.may_reduce, "a reduction stands outside of a fold")) return;
+    if (!out.expect(place.may_reduce, "a reduction occurs outside a fold")) return;
     MonoidId id(node.attribute);
     if (!out.expect(valid(id, program.monoids), "monoid {} of {}", node.attribute, program.monoids.size())) return;
     const Monoid& monoid = program[id];
@@ -56,7 +56,7 @@ struct CellChecker {
 
   void same(const CellNode& node, std::size_t k, ElementType wanted) {
     ElementType found = exprs[node.args[k]].type;
-    out.expect(found == wanted, "argument {} of `{}` is {}, not {}", k, info(node.op).spelling, name_of(found),
+    out.expect(found == wanted, "argument {} of `{}` is {}, expected {}", k, info(node.op).spelling, name_of(found),
                name_of(wanted));
   }
 
@@ -70,18 +70,18 @@ struct CellChecker {
   void uniform(const CellNode& node) {
     const CellOpInfo& op = info(node.op);
     ElementType first = exprs[node.args[0]].type;
-    out.expect(accepts(op.arguments, first), "`{}` of {}, where {} is wanted", op.spelling, name_of(first),
+    out.expect(accepts(op.arguments, first), "`{}` of {}, expected {}", op.spelling, name_of(first),
                wanted(op.arguments));
     for (std::size_t k = 1; k < node.args.size(); ++k) same(node, k, first);
     if (op.result == CellResult::own) return;
     ElementType result = op.result == CellResult::boolean ? ElementType::boolean : first;
-    out.expect(node.type == result, "`{}` of {} gives {}, not {}", op.spelling, name_of(first), name_of(result),
+    out.expect(node.type == result, "`{}` of {} gives {}, expected {}", op.spelling, name_of(first), name_of(result),
                name_of(node.type));
   }
 
   void node(const CellNode& node) {
     const CellOpInfo& op = info(node.op);
-    if (!out.expect(node.args.size() == static_cast<std::size_t>(op.arity), "`{}` has {} arguments, not {}",
+    if (!out.expect(node.args.size() == static_cast<std::size_t>(op.arity), "`{}` has {} arguments, expected {}",
                     op.spelling, node.args.size(), op.arity))
       return;
     if (op.arguments == CellArguments::none) return leaf(node);

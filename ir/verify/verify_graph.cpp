@@ -41,7 +41,7 @@ class GraphVerifier {
     std::size_t before = out_.count();
     auto all = [this](const std::vector<ValueId>& list, std::string_view what) {
       for (ValueId v : list)
-        if (!valid(v, graph_.values)) out_.expect(false, "{} name a value that is not there", what);
+        if (!valid(v, graph_.values)) out_.expect(false, "{} name a value that does not exist", what);
     };
     all(graph_.inputs, "the inputs");
     all(graph_.outputs, "the outputs");
@@ -53,7 +53,7 @@ class GraphVerifier {
     for (const ShardingGroup& group : graph_.groups) all(group.values, "a group's members");
     for (const Barrier& barrier : graph_.barriers) all({barrier.value}, "the barriers");
     for (const SplitRequest& split : graph_.splits) {
-      out_.expect(valid(split.operation, graph_.operations), "a split names an operation that is not there");
+      out_.expect(valid(split.operation, graph_.operations), "a split names an operation that does not exist");
       if (split.value) all({*split.value}, "the splits");
     }
     return out_.count() == before;
@@ -78,7 +78,7 @@ class GraphVerifier {
       is_input_[v.index()] = true;
     }
     for (std::size_t v = 0; v < graph_.values.size(); ++v)
-      out_.expect(!graph_.values[v].is_const || is_input_[v], "{} is const and no input", name(ValueId(v)));
+      out_.expect(!graph_.values[v].is_const || is_input_[v], "{} is const, but not an input", name(ValueId(v)));
   }
 
   // In order: what it reads must have all its writers behind it.
@@ -113,17 +113,17 @@ class GraphVerifier {
 
   void placement(const BlockPlacement& p, const Operator& op) {
     // Of a block, or of a partial: where partials are combined in parts, there are no blocks left to be numbered.
-    if (p.dim == whole_operation) out_.expect(on_devices(p), "all of it is placed, and on no devices");
+    if (p.dim == whole_operation) out_.expect(on_devices(p), "the whole operation is placed, but on no devices");
     else
       out_.expect(p.dim < op.dims.size() && op.dims[p.dim].role == DimRole::parallel,
-                  "dim {} is placed and not parallel", p.dim);
-    out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(),
-                "dim {} is placed on an axis that is not named", p.dim);
-    out_.expect((p.placement == Placement::devices) != p.devices.empty(),
-                "dim {} is placed on devices that are not listed", p.dim);
+                  "dim {} is placed, but not parallel", p.dim);
+    out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(), "dim {} is placed on an unnamed axis",
+                p.dim);
+    out_.expect((p.placement == Placement::devices) != p.devices.empty(), "dim {} is placed on unlisted devices",
+                p.dim);
     for (const std::vector<std::int64_t>& set : p.devices)
       out_.expect(!set.empty() && set.front() >= 0 && std::is_sorted(set.begin(), set.end()),
-                  "dim {} is placed on no set of devices", p.dim);
+                  "dim {} is placed on an empty list of devices", p.dim);
   }
 
   // What it moves is told by the index space of who reads it.
@@ -136,7 +136,7 @@ class GraphVerifier {
       if (std::find(reader.operands.begin(), reader.operands.end(), operation.results[0]) == reader.operands.end())
         continue;
       Violations::Scope at(out_, "operation {} ({})", o, own_name(program_[reader.op], reader.names));
-      if (!out_.expect(its.size() == dims.size(), "{} dims, and the transfer of what it reads has {}", its.size(),
+      if (!out_.expect(its.size() == dims.size(), "{} dims, but the transfer of its operand has {}", its.size(),
                        dims.size()))
         continue;
       for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -144,19 +144,19 @@ class GraphVerifier {
           return fmt::format("{}{}", words::text_of(words::roles, dim.role), dim.keep ? " keep" : "");
         };
         out_.expect(is(its[d]) == is(dims[d]) && its[d].level == dims[d].level,
-                    "dim {} is {}, and of the transfer of what it reads {}", its[d].name, is(its[d]), is(dims[d]));
+                    "dim {} is {}, but {} in the transfer of its operand", its[d].name, is(its[d]), is(dims[d]));
       }
     }
   }
 
   void types(const std::vector<ValueId>& values, const std::vector<TensorType>& types, std::string_view what) {
-    if (!out_.expect(values.size() == types.size(), "{} {}s, and its operator has {}", values.size(), what,
+    if (!out_.expect(values.size() == types.size(), "{} {}s, but its operator has {}", values.size(), what,
                      types.size()))
       return;
     for (std::size_t k = 0; k < values.size(); ++k) {
       const TensorType& found = graph_[values[k]].type;
       if (found != types[k])
-        out_.expect(false, "{} {} is {} and its operator has {}", what, k, to_string(found), to_string(types[k]));
+        out_.expect(false, "{} {} is {}, but {} in its operator", what, k, to_string(found), to_string(types[k]));
     }
   }
 
@@ -174,9 +174,9 @@ class GraphVerifier {
     }
     out_.expect(tiles && reached == range->hi, "the blocks do not tile the range {}", to_string(*range));
     out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(),
-                "a mesh axis and another placement, or none of both");
+                "a placement must name either a mesh axis or another place");
     if (split.mesh_axis)
-      out_.expect(declared(split.mesh_axis->name), "the axis {} is of no mesh", split.mesh_axis->name);
+      out_.expect(declared(split.mesh_axis->name), "the axis {} belongs to no mesh", split.mesh_axis->name);
   }
 
   std::optional<Range> axis_range(const Operation& operation, const SplitRequest& split) {

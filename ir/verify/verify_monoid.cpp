@@ -9,9 +9,9 @@ void verify_roots(Violations& out, const Monoid& monoid, const CellExprs& exprs,
                   monoid.arity()))
     return;
   for (std::size_t c = 0; c < roots.size(); ++c) {
-    if (!out.expect(valid(roots[c], exprs), "{} {} is no cell", what, c)) continue;
+    if (!out.expect(valid(roots[c], exprs), "{} {} is not a cell", what, c)) continue;
     ElementType found = exprs[roots[c]].type, wanted = monoid.components[c].type;
-    out.expect(found == wanted, "{} {} is {}, and the component {}", what, c, name_of(found), name_of(wanted));
+    out.expect(found == wanted, "{} {} is {}, but the component {}", what, c, name_of(found), name_of(wanted));
   }
 }
 
@@ -47,7 +47,7 @@ void verify_monoid(Violations& out, const Program& program, const Monoid& monoid
     if (valid(monoid.identity[c], monoid.exprs))
       out.expect(monoid.exprs[monoid.identity[c]].op == CellOp::constant, "identity {} is not a constant", c);
   if (monoid.fold) verify_fold(out, program, monoid);
-  else out.expect(monoid.laws.fold == Law::unknown, "there is no fold, and yet a law about it");
+  else out.expect(monoid.laws.fold == Law::unknown, "the fold law is stated, but there is no fold");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void verify_monoids(Violations& out, const Program& program) {
     for (std::size_t k = 0; k < monoid.fold->exprs.size(); ++k) {
       const CellNode& node = monoid.fold->exprs[CellId(k)];
       if (node.op == CellOp::reduce)
-        out.expect(node.attribute < i, "the fold reduces by monoid {}, which does not come before", node.attribute);
+        out.expect(node.attribute < i, "the fold reduces by monoid {}, which is not declared before", node.attribute);
     }
   }
 }

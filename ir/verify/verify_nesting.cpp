@@ -84,11 +84,11 @@ class Nesting {
       for (const IndexDim& dim : op.dims) {
         if (dim.role != DimRole::counter) continue;
         Violations::Scope at(out_, "graph {} ({}): operator {} ({})", g, program_.graphs[g].name, id.index(), op.name);
-        if (!out_.expect(dim.level < trips.size(), "the counter {} is of level {} inside of {} iterates", dim.name,
+        if (!out_.expect(dim.level < trips.size(), "the counter {} has level {} inside {} iterates", dim.name,
                          dim.level, trips.size()))
           continue;
         for (auto [lo, hi] : trips[dim.level])
-          out_.expect(dim.range == Range{lo, hi}, "the counter {} runs over {} and its iterate over {}", dim.name,
+          out_.expect(dim.range == Range{lo, hi}, "the counter {} runs over {}, but its iterate over {}", dim.name,
                       to_string(dim.range), to_string(Range{lo, hi}));
       }
     }

@@ -37,8 +37,8 @@ class OperatorVerifier {
 
   void dims() {
     for (const IndexDim& dim : op_.dims) {
-      out_.expect(dim.range.lo <= dim.range.hi, "the range {} of {} runs backwards", to_string(dim.range), dim.name);
-      out_.expect(dim.role == DimRole::counter || dim.level == 0, "{} is no counter and has a level", dim.name);
+      out_.expect(dim.range.lo <= dim.range.hi, "the range {} of {} is reversed", to_string(dim.range), dim.name);
+      out_.expect(dim.role == DimRole::counter || dim.level == 0, "{} has a level, but is not a counter", dim.name);
     }
     for (const Constraint& c : op_.constraints)
       out_.expect(c.expr.coefficients.size() == op_.dims.size(), "a constraint over {} of {} dims",
@@ -57,25 +57,25 @@ class OperatorVerifier {
                      "dim {} by {} of {} dims", b.dim, b.block_dim, op_.dims.size()))
       return;
     const IndexDim &dim = op_.dims[b.dim], &block = op_.dims[b.block_dim];
-    out_.expect(block.range == Range{0, b.blocks.count}, "{} blocks and {} runs over {}", b.blocks.count, block.name,
+    out_.expect(block.range == Range{0, b.blocks.count}, "{} blocks, but {} runs over {}", b.blocks.count, block.name,
                 to_string(block.range));
-    out_.expect(!dim.keep && dim.role != DimRole::counter, "{} must not be cut", dim.name);
+    out_.expect(!dim.keep && dim.role != DimRole::counter, "{} must not be split", dim.name);
     out_.expect(block.role == DimRole::parallel || (block.role == DimRole::reduction && dim.role == DimRole::reduction),
                 "the block dim {} of {} is {}", block.name, dim.name, words::text_of(words::roles, block.role));
     bool again = false;
     for (std::size_t k = 0; k < number; ++k) {
       again |= op_.blockings[k].dim == b.dim;
-      out_.expect(op_.blockings[k].dim != b.dim || op_.blockings[k].block_dim != b.block_dim, "{} is cut twice by {}",
+      out_.expect(op_.blockings[k].dim != b.dim || op_.blockings[k].block_dim != b.block_dim, "{} is split twice by {}",
                   dim.name, block.name);
       // The cells of an inner block would lie in several places: one in each block of the walk.
       bool walked = op_.blockings[k].dim == b.dim && role_of(op_.blockings[k].block_dim) == DimRole::reduction;
-      out_.expect(!walked || block.role == DimRole::reduction,
-                  "{} is walked block after block, and then cut apart by {}", dim.name, block.name);
+      out_.expect(!walked || block.role == DimRole::reduction, "{} is streamed, and then split into partials by {}",
+                  dim.name, block.name);
     }
     // A block dim may be cut itself, but before it cuts: else the blocks that it numbers would be found too late.
     for (std::size_t k = number; k < op_.blockings.size(); ++k)
-      out_.expect(op_.blockings[k].dim != b.block_dim, "{} is cut after it cuts", block.name);
-    if (again) out_.expect(b.blocks.boundaries.empty(), "blocks of blocks have written boundaries");
+      out_.expect(op_.blockings[k].dim != b.block_dim, "{} is split after it splits another dim", block.name);
+    if (again) out_.expect(b.blocks.boundaries.empty(), "blocks of blocks must not have explicit boundaries");
     else
       out_.expect(tiles(b.blocks, dim.range), "the blocks {} do not tile {}", to_string(b.blocks),
                   to_string(dim.range));
@@ -98,8 +98,9 @@ class OperatorVerifier {
     for (std::int64_t extent : p.shape) ok &= out_.expect(extent >= 0, "the region has a negative extent, {}", extent);
     ok &= out_.expect(access.coordinates.empty() || access.coordinates.size() == rank, "{} coordinates for rank {}",
                       access.coordinates.size(), rank);
-    for (const auto& c : access.coordinates) ok &= !c || out_.expect(valid(*c, op_.exprs), "a coordinate is no cell");
-    ok &= !access.fill || out_.expect(valid(*access.fill, op_.exprs), "the fill is no cell");
+    for (const auto& c : access.coordinates)
+      ok &= !c || out_.expect(valid(*c, op_.exprs), "a coordinate is not a cell");
+    ok &= !access.fill || out_.expect(valid(*access.fill, op_.exprs), "the fill is not a cell");
     return ok;
   }
 
@@ -110,7 +111,7 @@ class OperatorVerifier {
     out_.expect(access.invariant_dims.empty(), "a read has invariant dims");
     if (access.fill) {
       const CellNode& fill = op_.exprs[*access.fill];
-      out_.expect(fill.type == type.element, "the fill is {} and the tensor {}", name_of(fill.type),
+      out_.expect(fill.type == type.element, "the fill is {}, but the tensor {}", name_of(fill.type),
                   name_of(type.element));
       out_.expect(!op_.kernel() || fill.op == CellOp::constant, "the fill of an outside kernel is not a constant");
     }
@@ -123,17 +124,17 @@ class OperatorVerifier {
 
   void coordinate(const Access& access, std::size_t axis, std::int64_t extent) {
     ElementType type = op_.exprs[*access.coordinates[axis]].type;
-    out_.expect(is_integer(type), "the coordinate of axis {} is {}, not an integer", axis, name_of(type));
+    out_.expect(is_integer(type), "the coordinate of axis {} is {}, expected an integer", axis, name_of(type));
     out_.expect(!op_.kernel(), "an outside kernel has a data-dependent coordinate");
     out_.expect(access.projection.start.rows[axis] == AffineExpr::constant(op_.dims.size(), 0) &&
                     access.projection.shape[axis] == extent,
-                "the projection of the data-dependent axis {} is not the whole axis", axis);
+                "the projection of the data-dependent axis {} must be the whole axis", axis);
   }
 
   // Cells are read and written one by one; whole regions are for kernels and groups.
   void one_cell(const Access& access, std::size_t axis) {
     if (op_.map() || op_.reduce())
-      out_.expect(access.projection.shape[axis] == 1, "the region has extent {} on axis {}, not 1",
+      out_.expect(access.projection.shape[axis] == 1, "the region has extent {} on axis {}, expected 1",
                   access.projection.shape[axis], axis);
   }
 
@@ -145,12 +146,12 @@ class OperatorVerifier {
   void write(std::size_t number) {
     Violations::Scope at(out_, "write {}", number);
     const Access& access = op_.writes[number];
-    out_.expect(access.coordinates.empty(), "a written coordinate depends on data");
+    out_.expect(access.coordinates.empty(), "a write has a data-dependent coordinate");
     out_.expect(!access.fill, "a write has a fill");
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) one_cell(access, axis);
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (op_.dims[d].role == DimRole::reduction && !op_.transfer())
-        out_.expect(!uses(access, d), "the reduced dim {} appears in what is written", op_.dims[d].name);
+        out_.expect(!uses(access, d), "the reduction dim {} appears in a written coordinate", op_.dims[d].name);
     std::vector<bool> seen(op_.dims.size(), false);
     for (std::uint32_t d : access.invariant_dims) {
       if (!out_.expect(d < op_.dims.size(), "invariant dim {} of {}", d, op_.dims.size())) continue;
@@ -178,7 +179,7 @@ class OperatorVerifier {
       for (const Constraint& c : op_.constraints) seen |= c.expr.coefficients[d] != 0;
       for (std::size_t k = 0; k < op_.exprs.size(); ++k)
         seen |= op_.exprs[CellId(k)].op == CellOp::index && op_.exprs[CellId(k)].attribute == d;
-      out_.expect(!seen, "something depends on {}, which only numbers the blocks of a walk", op_.dims[d].name);
+      out_.expect(!seen, "only a blocking may use {}, the block number of a stream", op_.dims[d].name);
     }
   }
 
@@ -209,7 +210,7 @@ class OperatorVerifier {
         }
         std::uint32_t next = needs[at].back();
         needs[at].pop_back();
-        if (!out_.expect(state[next] != open, "read {} needs itself to know what it reads", next)) return;
+        if (!out_.expect(state[next] != open, "read {} depends on itself", next)) return;
         if (state[next] == fresh) path.push_back(next);
       }
     }
@@ -226,9 +227,9 @@ class OperatorVerifier {
                      op_.writes.size()))
       return;
     for (std::size_t k = 0; k < map.values.size(); ++k) {
-      if (!out_.expect(valid(map.values[k], op_.exprs), "value {} is no cell", k)) continue;
+      if (!out_.expect(valid(map.values[k], op_.exprs), "value {} is not a cell", k)) continue;
       ElementType found = op_.exprs[map.values[k]].type, wanted = op_.results[op_.writes[k].tensor].element;
-      out_.expect(fits(found, wanted), "value {} is {} and its result {}", k, name_of(found), name_of(wanted));
+      out_.expect(fits(found, wanted), "value {} is {}, but its result {}", k, name_of(found), name_of(wanted));
     }
   }
 
@@ -239,9 +240,9 @@ class OperatorVerifier {
                      monoid.arity()))
       return;
     for (std::size_t k = 0; k < reduce.operands.size(); ++k) {
-      if (!out_.expect(valid(reduce.operands[k], op_.exprs), "operand {} is no cell", k)) continue;
+      if (!out_.expect(valid(reduce.operands[k], op_.exprs), "operand {} is not a cell", k)) continue;
       ElementType found = op_.exprs[reduce.operands[k]].type, wanted = monoid.components[k].type;
-      out_.expect(found == wanted, "operand {} is {} and its component {}", k, name_of(found), name_of(wanted));
+      out_.expect(found == wanted, "operand {} is {}, but its component {}", k, name_of(found), name_of(wanted));
     }
   }
 
@@ -254,7 +255,7 @@ class OperatorVerifier {
       return false;
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       ElementType found = monoid.components[k].type, wanted = op_.results[op_.writes[k].tensor].element;
-      out_.expect(fits(found, wanted), "component {} is {} and its result {}", k, name_of(found), name_of(wanted));
+      out_.expect(fits(found, wanted), "component {} is {}, but its result {}", k, name_of(found), name_of(wanted));
     }
     return true;
   }
@@ -263,18 +264,17 @@ class OperatorVerifier {
     out_.expect(!kernel.symbol.empty(), "the kernel has no symbol");
     out_.expect(!kernel.flops || *kernel.flops >= 0, "the cost is negative");
     out_.expect(has_reduction() == kernel.reduced_by.has_value(),
-                "a kernel has a reduction dim without a monoid, or a monoid without a reduction dim");
+                "a kernel needs both a reduction dim and a monoid, or neither");
     if (kernel.reduced_by) monoid_of_writes(*kernel.reduced_by);
   }
 
   void body(const TransferBody&) {
-    if (!out_.expect(op_.operands.size() == 1 && op_.results == op_.operands, "a transfer changes what it moves"))
-      return;
+    if (!out_.expect(op_.operands.size() == 1 && op_.results == op_.operands, "a transfer changes cells")) return;
     if (!out_.expect(op_.reads.size() == op_.writes.size(), "a transfer of {} reads and {} writes", op_.reads.size(),
                      op_.writes.size()))
       return;
     for (std::size_t k = 0; k < op_.reads.size(); ++k)
-      out_.expect(op_.reads[k].projection == op_.writes[k].projection, "access {} is moved to another place", k);
+      out_.expect(op_.reads[k].projection == op_.writes[k].projection, "access {} changes its position", k);
   }
 
   void body(const RegionBody& region) { verify_region(out_, program_, op_, region); }

@@ -15,30 +15,30 @@ class RegionVerifier {
     if (region.kind == RegionKind::group) members(program_[region.graph]);
     if (region.kind != RegionKind::group)
       out_.expect(op_.dims.empty() && op_.reads.empty() && op_.writes.empty() && op_.constraints.empty(),
-                  "a call or an iterate has an index space of its own");
+                  "a call or an iterate must not have an index space");
     const Graph& graph = program_[region.graph];
     boundary(graph, graph.inputs, op_.operands, "operands", "inputs");
     boundary(graph, graph.outputs, op_.results, "results", "outputs");
     if (region.kind != RegionKind::iterate) return;
-    out_.expect(region.trips.lo <= region.trips.hi, "the trips {} run backwards", to_string(region.trips));
+    out_.expect(region.trips.lo <= region.trips.hi, "the trips {} are reversed", to_string(region.trips));
     if (!out_.expect(op_.results.size() <= op_.operands.size(), "a state of {} values with {} operands",
                      op_.results.size(), op_.operands.size()))
       return;
     for (std::size_t k = 0; k < op_.results.size(); ++k)
-      out_.expect(op_.operands[k] == op_.results[k], "the state {} enters as {} and leaves as {}", k,
+      out_.expect(op_.operands[k] == op_.results[k], "the state {} enters as {}, but leaves as {}", k,
                   to_string(op_.operands[k]), to_string(op_.results[k]));
   }
 
  private:
   void choice_and_group(const RegionBody& region) {
-    out_.expect(region.kind == RegionKind::group || region.anchors.empty(), "anchors belong to a group");
-    out_.expect(region.kind == RegionKind::choice || region.alternatives.empty(), "alternatives belong to a choice");
+    out_.expect(region.kind == RegionKind::group || region.anchors.empty(), "only a group has anchors");
+    out_.expect(region.kind == RegionKind::choice || region.alternatives.empty(), "only a choice has alternatives");
     for (const GroupAnchor& a : region.anchors) {
       const Graph& graph = program_[region.graph];
       bool known = a.dim < op_.dims.size() && a.operation < graph.operations.size() &&
                    valid(graph.operations[a.operation].op, program_.operators) &&
                    a.inner_dim < program_[graph.operations[a.operation].op].dims.size();
-      out_.expect(known, "an anchor of dim {} at {}.{}, which is not there", a.dim, a.operation, a.inner_dim);
+      out_.expect(known, "an anchor of dim {} at {}.{}, which does not exist", a.dim, a.operation, a.inner_dim);
     }
     for (const Alternative& a : region.alternatives) {
       if (!out_.expect(valid(a.graph, program_.graphs), "an alternative is not in the table")) continue;
@@ -56,9 +56,9 @@ class RegionVerifier {
       const Operator& member = program_[operation.op];
       bool group = member.region() && member.region()->kind == RegionKind::group;
       out_.expect(member.map() || member.reduce() || group,
-                  "a group holds operation {} ({}), which is no map, reduction or group", o, member.name);
+                  "a group holds operation {} ({}), which is not a map, reduction or group", o, member.name);
       out_.expect(member.blockings.empty() && operation.placements.empty(),
-                  "a group holds operation {} ({}), which is cut for itself", o, member.name);
+                  "a group holds operation {} ({}), which has its own splits", o, member.name);
     }
   }
 
@@ -70,7 +70,7 @@ class RegionVerifier {
     for (std::size_t k = 0; k < inner.size(); ++k) {
       if (!valid(inner[k], graph.values)) continue;  // reported with the graph
       const TensorType& type = graph[inner[k]].type;
-      out_.expect(type == outer[k], "{} {} is {} and the region's is {}", outer_word, k, to_string(outer[k]),
+      out_.expect(type == outer[k], "{} {} is {}, but {} in the region", outer_word, k, to_string(outer[k]),
                   to_string(type));
     }
   }

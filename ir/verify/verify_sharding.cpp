@@ -20,7 +20,7 @@ void verify_devices(Violations& out, const Mesh& mesh, std::int64_t count) {
   std::vector<std::int64_t> sorted = mesh.devices;
   std::sort(sorted.begin(), sorted.end());
   for (std::int64_t d = 0; d < count; ++d)
-    if (!out.expect(sorted[d] == d, "the devices are no permutation of 0..{}", count)) return;
+    if (!out.expect(sorted[d] == d, "the devices are not a permutation of 0..{}", count)) return;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void verify_meshes(Violations& out, const Program& program) {
     std::int64_t count = 1;
     bool sizes = true;
     for (const MeshAxis& axis : mesh.axes) {
-      out.expect(axes.insert(axis.name).second, "the axis {} is there twice", axis.name);
+      out.expect(axes.insert(axis.name).second, "the axis {} occurs twice", axis.name);
       sizes &= out.expect(axis.size >= 1 && !__builtin_mul_overflow(count, axis.size, &count),
                           "the axis {} has size {}", axis.name, axis.size);
     }

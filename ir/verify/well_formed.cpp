@@ -31,7 +31,7 @@ class WellFormed {
  private:
   void at(const char* what, std::ptrdiff_t number) { at_ = fmt::format("{} {}", what, number); }
   void need(bool holds) const {
-    if (!holds) throw IllFormed{at_ + ": a reference, a rank or a type does not fit"};
+    if (!holds) throw IllFormed{at_ + ": invalid reference, rank or type"};
   }
   void mesh(const Mesh& m) const {
     need(std::ranges::count(p_.meshes, m.name, &Mesh::name) == 1);

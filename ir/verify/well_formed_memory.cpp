@@ -25,7 +25,7 @@ class MemoryReader : StageReader {
     }
     at("the schedule");
     need(s_.arena_bytes == all_of(BufferPlace::arena) && s_.prepared_bytes == all_of(BufferPlace::prepared),
-         "it has other memory than its buffers");
+         "its memory differs from its buffers");
   }
 
  private:
@@ -140,7 +140,7 @@ class MemoryReader : StageReader {
       bool needed = !used.extents.empty() && size <= used.extents[d];
       if (used.cells.rank() > 0)
         needed |= used.cells.dims[d].lo <= buffer.box.dims[d].lo && buffer.box.dims[d].hi <= used.cells.dims[d].hi;
-      need(needed, "it has room for more than its tasks work on");
+      need(needed, "it is larger than its tasks need");
     }
   }
 
@@ -159,7 +159,7 @@ class MemoryReader : StageReader {
       if (buffer.place != place || bytes == 0) continue;
       at(fmt::format("b{}", b));
       for (auto level = buffer.row.rbegin(); level != buffer.row.rend(); ++level) {
-        need(level->steps.back() == bytes, "its members are not one behind the other");
+        need(level->steps.back() == bytes, "its members are not contiguous");
         bytes = checked::mul(bytes, level->count);
       }
       taken.push_back({buffer.at, checked::add(buffer.at, bytes)});
@@ -168,7 +168,7 @@ class MemoryReader : StageReader {
     std::int64_t end = 0;
     at("the schedule");
     for (Range r : taken) {
-      need(r.lo < checked::add(end, cache_line), "there is memory that nothing uses");
+      need(r.lo < checked::add(end, cache_line), "some memory is unused");
       end = std::max(end, r.hi);
     }
     return end;

@@ -20,7 +20,7 @@ class StageReader {
 
  protected:
   void at(std::string where) { at_ = std::move(where); }
-  void need(bool holds, const char* what = "a reference or a rank does not fit") const {
+  void need(bool holds, const char* what = "invalid reference or rank") const {
     if (!holds) throw IllFormedStage{at_ + ": " + what};
   }
   template <class Id, class List>
@@ -34,9 +34,9 @@ class StageReader {
     const Numbers numbers = numbers_of(first);
     for (const Level& level : row_of(first)) {
       need(level.count > 1 && level.steps.size() == numbers.rank() + numbers.others.size(),
-           "a row is of one, or has not a step for each number");
+           "a row has fewer than two members, or a wrong number of steps");
       bool moves = std::ranges::any_of(level.steps, [](std::int64_t step) { return step != 0; });
-      need(moves || std::is_same_v<T, Buffer>, "a row goes nowhere");
+      need(moves || std::is_same_v<T, Buffer>, "a row has no steps");
     }
     member(first, count_of(row_of(first)) - 1);  // throws Overflow
   }

@@ -14,8 +14,8 @@ class ScheduleReader : StageReader {
     at("the schedule");
     types(s_.inputs, main_.inputs);
     for (std::size_t k = 0; k < s_.inputs.size(); ++k) {
-      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const, or was");
-      need(s_.inputs[k].name == main_[main_.inputs[k]].name, "an input is named otherwise");
+      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const only before or after");
+      need(s_.inputs[k].name == main_[main_.inputs[k]].name, "the names of an input differ");
     }
     types(s_.outputs, main_.outputs);
     for (const ProgramTensor& output : s_.outputs) need(!output.constant, "an output is const");
@@ -40,8 +40,8 @@ class ScheduleReader : StageReader {
         need(!batch.empty(), "it has no tasks");
         for (std::size_t t = 0; t < batch.size(); ++t) {
           at(fmt::format("sequence {}, batch {}, task {}", sequence_, b, t));
-          need(batch[t].tiles > 0 && batch[t].tiles <= most_parts(batch[t]), "it has other parts than it can have");
-          need(batch.size() == 1 || !std::holds_alternative<Iteration>(batch[t].what), "a repetition shares its batch");
+          need(batch[t].tiles > 0 && batch[t].tiles <= most_parts(batch[t]), "it has invalid parts");
+          need(batch.size() == 1 || !std::holds_alternative<Iteration>(batch[t].what), "an iterate shares its batch");
           if (sequence_ == s_.preparation) prepare(batch[t]);
           else std::visit([this](const auto& what) { read(what); }, batch[t].what);
         }
@@ -63,14 +63,14 @@ class ScheduleReader : StageReader {
       there(kernel.computes, p_.operators);
       const Operator& op = p_.operators[kernel.computes.index()];
       const Preparation* how = kernel.packs ? preparation_of(kernel.computes, *kernel.packs) : nullptr;
-      need(!kernel.packs || how, "it prepares what nobody wants");
+      need(!kernel.packs || how, "it prepares an operand that no kernel needs");
       need(how || op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group),
-           "no kernel does that");
+           "no kernel computes it");
       const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
-      need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it is cut by nothing");
+      need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it has no tile sizes");
       if (kernel.cut) {
         const Range along = how ? Range{0, how->type.shape[*kernel.cut]} : op.dims[*kernel.cut].range;
-        need(kernel.grain == 1 || kernel.grain <= checked::sub(along.hi, along.lo), "its tiles are more than all");
+        need(kernel.grain == 1 || kernel.grain <= checked::sub(along.hi, along.lo), "its tiles exceed its box");
       }
       // Threads take tiles in any order, and at the same time.
       need(!kernel.cut || how || op.dims[*kernel.cut].role == DimRole::parallel, "its tiles share results");
@@ -91,7 +91,7 @@ class ScheduleReader : StageReader {
       const std::int64_t size = checked::sub(along.hi, along.lo);
       wanted = size / kernel.grain + (size % kernel.grain != 0);
     }
-    need(call.tiles == wanted && wanted > 0, "it has other tiles than its kernel has on that box");
+    need(call.tiles == wanted && wanted > 0, "its tiles differ from its kernel's tiles on that box");
   }
   // An operation where it runs: in those repetitions, the outermost first.
   struct Place {
@@ -108,7 +108,7 @@ class ScheduleReader : StageReader {
     for (const PathStep& step : ref.path) {
       there(step.operation, graph->operations);
       const RegionBody* region = p_[(*graph)[step.operation].op].region();
-      need(region && step.alternative == 0, "its path leads into no region");
+      need(region && step.alternative == 0, "its path does not lead into a region");
       if (region->kind == RegionKind::iterate) found.loops.push_back({path, step.operation});
       graph = &p_[region->graph];
       path.push_back(step);
@@ -131,7 +131,7 @@ class ScheduleReader : StageReader {
       its.dims.push_back({operation.names ? operation.names->dims[d] : op.dims[d].name,
                           std::ranges::count(op.blockings, d, &Blocking::block_dim) > 0});
     for (ValueId v : operation.operands) its.operands.emplace_back(graph[v].name, graph[v].type.shape);
-    need(o == its, "its names or extents are others");
+    need(o == its, "its names or extents differ");
   }
   // Those inside of a group follow it, as its kernel counts them.
   void listed_in_order() const {
@@ -140,10 +140,10 @@ class ScheduleReader : StageReader {
     for (std::size_t o = 0; o < op_.size(); ++o) {
       const OperationRef& what = s_.operations[o].what;
       if (taken < inside.size()) {
-        need(what == inside[taken++], "what is inside of a group is not behind it");
+        need(what == inside[taken++], "the operations of a group do not follow it");
         continue;
       }
-      need(o == 0 || is_before(s_.operations[o - 1].what, what), "they are in another order");
+      need(o == 0 || is_before(s_.operations[o - 1].what, what), "their order differs");
       inside.clear(), taken = 0;
       const RegionBody* region = op_[o].op->region();
       if (region && region->kind == RegionKind::group) list_inside(what, *region, inside);
@@ -170,14 +170,14 @@ class ScheduleReader : StageReader {
   }
   const Operator& op(std::size_t number) const {
     need(number < op_.size());
-    need(op_[number].loops == loops_of_[sequence_], "its operation is of another repetition");
+    need(op_[number].loops == loops_of_[sequence_], "its operation belongs to another iterate");
     return *op_[number].op;
   }
 
   void types(const std::vector<ProgramTensor>& tensors, const std::vector<ValueId>& values) const {
     need(tensors.size() == values.size());
     for (std::size_t k = 0; k < values.size(); ++k)
-      need(tensors[k].type == main_[values[k]].type, "an input or output is of another type");
+      need(tensors[k].type == main_[values[k]].type, "an input or output has another type");
   }
   void place(const Buffer& buffer) {
     need(buffer.at >= 0);
@@ -191,7 +191,7 @@ class ScheduleReader : StageReader {
     need(k < tensors.size());
     need(buffer.box == Box{ranges_of(tensors[k].type.shape)} && buffer.element == tensors[k].type.element,
          "it is not the whole input or output");
-    need(input || std::count(outputs_.begin(), outputs_.end(), k) == 0, "two buffers are one output");
+    need(input || std::count(outputs_.begin(), outputs_.end(), k) == 0, "one output has two buffers");
     if (!input) outputs_.push_back(k);
   }
   static std::vector<Range> ranges_of(const Shape& shape) {
@@ -207,13 +207,13 @@ class ScheduleReader : StageReader {
   void buffer(BufferId id, ElementType element, std::size_t rank) const {
     there(id, s_.buffers);
     need(s_.buffers[id.index()].box.rank() == rank);
-    need(s_.buffers[id.index()].element == element, "its memory is of another type");
+    need(s_.buffers[id.index()].element == element, "its memory has another type");
   }
 
   void read(const KernelCall& call) {
     const Operator& op = this->op(call.operations);
-    need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel does that");
-    need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it is another operation's kernel");
+    need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel computes it");
+    need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it is the kernel of another operation");
     std::size_t operands = op.operands.size();
     need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
     has_tiles(call);
@@ -225,7 +225,7 @@ class ScheduleReader : StageReader {
       there(call.buffers[k], s_.buffers, call, k);
       if (how) prepared(id, *how);
       else buffer(id, type.element, type.shape.size());
-      need(how || s_.buffers[id.index()].place != BufferPlace::prepared, "it wants nothing prepared");
+      need(how || s_.buffers[id.index()].place != BufferPlace::prepared, "it needs no prepared operand");
     }
     counters(op, call);
   }
@@ -249,8 +249,8 @@ class ScheduleReader : StageReader {
     there(call->buffers[1], s_.buffers, *call, 1);
     const Buffer &from = s_.buffers[call->buffers[0].id.index()], &to = s_.buffers[call->buffers[1].id.index()];
     need(from.place == BufferPlace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
-         "what is prepared is no constant");
-    need(to.place == BufferPlace::prepared && call->box == to.box, "not all of it is prepared");
+         "a prepared operand must be constant");
+    need(to.place == BufferPlace::prepared && call->box == to.box, "it is only partly prepared");
   }
   // Every dim that counts a repetition has its step, at the one point that the box has there.
   void counters(const Operator& op, const KernelCall& call) const {
@@ -260,9 +260,9 @@ class ScheduleReader : StageReader {
       ++dims;
       bool counts = std::count(call.counters.begin(), call.counters.end(), Counter{d, op.dims[d].level}) == 1;
       need(counts && op.dims[d].level < loops_of_[sequence_].size() && call.box.dims[d] == Range{0, 1},
-           "a dim does not count its repetition");
+           "a dim does not count the trips of its iterate");
     }
-    need(dims == call.counters.size(), "a dim counts that must not");
+    need(dims == call.counters.size(), "a dim must not be a counter");
   }
   void read(const CopyBox& copy) {
     row(copy);
@@ -282,7 +282,7 @@ class ScheduleReader : StageReader {
     Shape extents;
     for (const IndexDim& dim : op.dims) extents.push_back(dim.range.hi - dim.range.lo);
     need(op.kernel()->symbol == s_.outside[call.outside] && extents == call.extents,
-         "it is of another outside kernel or index space");
+         "its outside kernel or index space differs");
     need(call.regions.size() == op.reads.size() + op.writes.size());
     row(call);
     for (std::size_t k = 0; k < call.regions.size(); ++k) {
@@ -296,21 +296,21 @@ class ScheduleReader : StageReader {
   void read(const Iteration& loop) {
     const Operator& op = this->op(loop.operation);
     need(op.region() && op.region()->kind == RegionKind::iterate);
-    need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "it has other steps");
+    need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "its steps differ");
     need(loop.body > sequence_ && loop.body < s_.sequences.size() && loops_of_[loop.body].empty() &&
          loop.body != s_.preparation);
     loops_of_[loop.body] = loops_of_[sequence_];
     loops_of_[loop.body].push_back(s_.operations[loop.operation].what);
     std::uint32_t states = 0;
     for (const auto& [state, now, next] : loop.states) {
-      need((state == states || state + 1 == states) && state < op.results.size(), "its states are in no order");
+      need((state == states || state + 1 == states) && state < op.results.size(), "its states are unordered");
       states = state + 1;
       for (BufferId id : {now, next}) {
         buffer(id, op.results[state].element, op.results[state].shape.size());
         need(s_.buffers[id.index()].box == s_.buffers[now.index()].box &&
                  s_.buffers[id.index()].place == BufferPlace::arena && alike(id, now),
-             "a state has not the memory of one");
-        need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory changes places with two");
+             "a state lacks its memory");
+        need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory is swapped with two others");
         exchanged_.push_back(id);
       }
     }

@@ -15,7 +15,7 @@ class BlockReader : StageReader {
     std::vector<std::int64_t> devices = blocks_.devices;
     std::ranges::sort(devices);
     bool apart = std::ranges::adjacent_find(devices) == devices.end() && (devices.empty() || devices[0] >= 0);
-    need(apart, "a device has two places, or none");
+    need(apart, "a device must have exactly one place");
     for (const Held& held : blocks_.held) {
       there(held.value, graph_.values);
       need(held.box.rank() == graph_[held.value].type.shape.size());
@@ -25,7 +25,7 @@ class BlockReader : StageReader {
     inputs();
     need(blocks_.outputs.size() == graph_.outputs.size());
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
-      need(!blocks_.outputs[k].empty(), "an output is nowhere");
+      need(!blocks_.outputs[k].empty(), "an output is missing");
       for (HeldId id : blocks_.outputs[k]) is(id, graph_.outputs[k]);
     }
     for (std::size_t t = 0; t < blocks_.tasks.size(); ++t) {
@@ -47,10 +47,10 @@ class BlockReader : StageReader {
       }
       const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere && blocks_[held[0]].row.empty();
       need(whole || (is_repeated() && k < graph_.outputs.size() && k < blocks_.outputs.size()),
-           "an input is not everywhere");
-      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a step leaves its state elsewhere");
+           "an input is not on all devices");
+      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a step leaves its state in another place");
     }
-    need(id == blocks_.inputs.size(), "what is held is another value");
+    need(id == blocks_.inputs.size(), "another value is held");
   }
   bool alike(const std::vector<HeldId>& before, const std::vector<HeldId>& after) const {
     return std::equal(before.begin(), before.end(), after.begin(), after.end(), [this](HeldId a, HeldId b) {
@@ -77,11 +77,11 @@ class BlockReader : StageReader {
       (by < 0 ? least : most) = checked::add(by < 0 ? least : most, by);
     }
     bool there = least >= 0 && most < std::ssize(blocks_.devices);
-    need(blocks_.devices.empty() || there || (least == everywhere && most == everywhere), "there is no such device");
+    need(blocks_.devices.empty() || there || (least == everywhere && most == everywhere), "the device does not exist");
   }
   void is(HeldId id, ValueId value) const {
     there(id, blocks_.held);
-    need(blocks_[id].value == value, "what is held is another value");
+    need(blocks_[id].value == value, "another value is held");
   }
   template <class T>
   void are(const T& task, const std::vector<HeldMember>& members, const std::vector<ValueId>& values,
@@ -106,7 +106,7 @@ class BlockReader : StageReader {
   void read(const Move& move) const {
     there(move.operation, graph_.operations);
     const Operation& operation = graph_[move.operation];
-    need(p_[operation.op].transfer(), "what moves is no transfer");
+    need(p_[operation.op].transfer(), "the moving operation is not a transfer");
     row(move);
     are(move, {move.from, move.to}, {operation.operands[0], operation.results[0]}, 0);
     need(blocks_[move.from.id].box.rank() == move.box.rank());
@@ -120,9 +120,10 @@ class BlockReader : StageReader {
 
 std::optional<std::string> ill_formed(const Program& program, const std::vector<BlockGraph>& blocks) {
   return first_fault([&] {
-    if (blocks.size() != program.graphs.size()) throw IllFormedStage{"there are not as many block graphs as graphs"};
+    if (blocks.size() != program.graphs.size()) throw IllFormedStage{"the numbers of block graphs and graphs differ"};
     for (std::size_t g = 0; g < blocks.size(); ++g) {
-      if (blocks[g].graph != GraphId(g)) throw IllFormedStage{fmt::format("block graph {} is of another graph", g)};
+      if (blocks[g].graph != GraphId(g))
+        throw IllFormedStage{fmt::format("block graph {} belongs to another graph", g)};
       BlockReader(program, blocks[g]).run();
     }
   });

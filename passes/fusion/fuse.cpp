@@ -53,7 +53,7 @@ class GroupOrder {
       for (std::size_t next : after_[n])
         if (--waits_[next] == 0) ready.emplace(place_[next], next);
     }
-    TAP_CHECK(seen == place_.size(), "groups wait for each other in a circle");
+    TAP_CHECK(seen == place_.size(), "groups depend on each other in a cycle");
   }
 
  private:
@@ -98,7 +98,7 @@ class FusionApplier : PlanApplier {
       graph = place->graph;
       operations.push_back(place->operation);
     }
-    if (operations.empty()) return problem("a group of no operations");
+    if (operations.empty()) return problem("a group without operations");
     auto over = dims_of(fusion, *graph, *std::max_element(operations.begin(), operations.end()));
     if (!over) return;
     GroupOutcome outcome = GroupMaker(program(), program()[*graph], caution_).make(std::move(operations), *over);
@@ -124,7 +124,7 @@ class FusionApplier : PlanApplier {
       auto dim = find_dim(op, name);
       if (!dim) return refuse(no_dim(program(), {graph, last}, 0, program()[graph][operation.results[0]].name, name));
       if (op.dims[*dim].keep || op.dims[*dim].role == DimRole::counter)
-        return refuse(fmt::format("`{}` cannot be shared by a group", name));
+        return refuse(fmt::format("`{}` cannot be a dim of the group", name));
       if (std::find(over.begin(), over.end(), *dim) != over.end())
         return refuse(fmt::format("`{}` is named twice", name));
       over.push_back(*dim);
@@ -140,8 +140,8 @@ class FusionApplier : PlanApplier {
     for (std::size_t k = 0; k < made.operations.size(); ++k)
       if (made.facts.recompute[k] > 1.005)
         remark({"fuse", program()[graph].name, name_of(program()[graph], made.operations[k]),
-                fmt::format("is computed {:.2f} times over, in blocks of {} points per dim", made.facts.recompute[k],
-                            nominal_block)});
+                fmt::format("is computed {:.2f} times per cell, in blocks of {} points per dim",
+                            made.facts.recompute[k], nominal_block)});
   }
 
   const Caution caution_;

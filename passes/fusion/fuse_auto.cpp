@@ -38,12 +38,12 @@ std::string why_apart(const GroupMaker& maker, ValueId value, const FusionLimits
   const auto& readers = maker.uses().readers[value.index()];
   around.insert(around.end(), readers.begin(), readers.end());
   for (OperationId o : around)
-    if (maker.program()[maker.graph()[o].op].region()) return "a repetition or a group is not brought into another";
+    if (maker.program()[maker.graph()[o].op].region()) return "an iterate or a group cannot be part of another group";
   GroupOutcome outcome = maker.make(around, limits.recompute);
   if (auto* refusal = std::get_if<Refusal>(&outcome)) return refusal->reason;
   const GroupFacts& facts = std::get<MadeGroup>(outcome).facts;
   if (facts.inner_bytes > limits.inner_bytes)
-    return fmt::format("a point of the group would keep {}, more than {}", kib(facts.inner_bytes),
+    return fmt::format("a point of the group would hold {}, more than {}", kib(facts.inner_bytes),
                        kib(limits.inner_bytes));
   if (facts.operand_bytes > limits.operand_bytes)
     return fmt::format("a point of the group would read {}, more than {}", kib(facts.operand_bytes),
@@ -54,7 +54,7 @@ std::string why_apart(const GroupMaker& maker, ValueId value, const FusionLimits
     if (last.dims[d].role == DimRole::parallel && !last.dims[d].keep) over.push_back(d);
   outcome = maker.make(around, over);
   if (auto* refusal = std::get_if<Refusal>(&outcome)) return refusal->reason;
-  return "fewer bytes are moved if its operations are in other groups";
+  return "other groups of its operations move fewer bytes";
 }
 
 void tell_apart(const GroupMaker& maker, const std::vector<std::vector<OperationId>>& groups,

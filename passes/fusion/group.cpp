@@ -77,14 +77,15 @@ void Maker::check_members() const {
     const Operator& its = op(k);
     bool group = its.region() && its.region()->kind == RegionKind::group;
     if (!its.map() && !its.reduce() && !group)
-      decline(fmt::format("{} is neither a map nor a reduction, so that it is only known as a whole", name(k)));
-    if (!its.blockings.empty()) decline(name(k) + " is cut into blocks already");
-    if (in_.is_placed(operations_[k])) decline(name(k) + " is placed already, and what it reads is moved for it");
+      decline(
+          fmt::format("{} is neither a map nor a reduction, so the group cannot compute it block by block", name(k)));
+    if (!its.blockings.empty()) decline(name(k) + " is split already");
+    if (in_.is_placed(operations_[k])) decline(name(k) + " is placed already and reads through a transfer");
     for (const SplitRequest& split : graph_.splits)
-      if (split.operation == operations_[k]) decline(name(k) + " is still to be split");
+      if (split.operation == operations_[k]) decline(name(k) + " has a split in the program that is not applied yet");
     for (ValueId v : graph_[operations_[k]].results)
       for (OperationId other : in_.uses().writers[v.index()])
-        if (!inside(other)) decline(fmt::format("`{}` has another writer outside of the group", graph_[v].name));
+        if (!inside(other)) decline(fmt::format("`{}` has another writer outside the group", graph_[v].name));
   }
   check_order();
 }
@@ -97,10 +98,9 @@ void Maker::check_order() const {
     for (ValueId v : graph_[from].results)
       for (OperationId reader : in_.uses().readers[v.index()]) {
         if (inside(reader) && !inside(from))
-          decline(
-              fmt::format("`{}` would have to run in the middle of the group: it needs what the group writes, and {} "
-                          "needs it",
-                          graph_[graph_[from].results[0]].name, name(place_.at(reader))));
+          decline(fmt::format(
+              "`{}` would have to run inside the group: it reads a result of the group, and {} reads its result",
+              graph_[graph_[from].results[0]].name, name(place_.at(reader))));
         if (!inside(reader) && reader < operations_.back() && seen.insert(reader).second) reached.push_back(reader);
       }
   };
@@ -165,18 +165,18 @@ void Maker::anchor(std::size_t k, std::uint32_t g, std::uint32_t over) {
   const std::string& dim = dims_[g].name;
   auto own = std::find(shared_[k].begin(), shared_[k].end(), std::optional(g));
   if (own == shared_[k].end())
-    decline(fmt::format("{}, which is needed outside of the group, has no dim that goes with {}", name(k), dim), over);
+    decline(fmt::format("{}, which is read outside the group, has no dim that corresponds to {}", name(k), dim), over);
   auto d = static_cast<std::uint32_t>(own - shared_[k].begin());
   if (its.dims[d].range != dims_[g].range)
     decline(fmt::format("{} runs over {}: {}, and the group over {}: {}", name(k), its.dims[d].name,
                         to_string(its.dims[d].range), dim, to_string(dims_[g].range)),
             over);
   if (its.dims[d].role != dims_[g].role)
-    decline(
-        fmt::format("{} is whole only after its loop over {}, which {} runs over point by point: they cannot share it",
-                    name(its.dims[d].role == DimRole::reduction ? k : operations_.size() - 1), its.dims[d].name,
-                    name(its.dims[d].role == DimRole::reduction ? operations_.size() - 1 : k)),
-        over);
+    decline(fmt::format("{} is complete only after its loop over {}, but {} reads it at each point of that loop: they "
+                        "cannot share the loop",
+                        name(its.dims[d].role == DimRole::reduction ? k : operations_.size() - 1), its.dims[d].name,
+                        name(its.dims[d].role == DimRole::reduction ? operations_.size() - 1 : k)),
+            over);
   anchors_.push_back({g, static_cast<std::uint32_t>(k), d});
 }
 

@@ -32,18 +32,19 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   if (!op.reduce()) return Refusal{fmt::format("{} is a group itself and cannot be streamed over {}", own, dim), a.dim};
   if (std::string why = why_not_in_parts(group.program, op, caution); !why.empty())
     return Refusal{fmt::format("{} cannot be streamed over {}: {}", own, dim, why), a.dim};
-  if (op.dims[a.inner_dim].range.empty()) return Refusal{fmt::format("{} runs over nothing", dim), a.dim};
+  if (op.dims[a.inner_dim].range.empty()) return Refusal{fmt::format("{} is empty", dim), a.dim};
   for (const Operation& reader : group.graph.operations)
     for (ValueId v : reader.operands)
       for (ValueId result : group.graph.operations[a.operation].results)
         if (v == result)
-          return Refusal{fmt::format("`{}` needs the finished {} inside of the loop over {} that computes it",
+          return Refusal{fmt::format("`{}` reads the final {} inside the loop over {} that computes it",
                                      group.graph[reader.results[0]].name, own, dim),
                          a.dim};
   Law commutes = group.program[op.reduce()->monoid].laws.commutative;
   for (std::uint32_t d = 0; d < a.inner_dim; ++d)
     if (op.dims[d].role == DimRole::reduction && commutes != Law::proved && commutes != Law::assumed)
-      return Refusal{fmt::format("{} reduces over {} first, and its order matters", own, op.dims[d].name), a.dim};
+      return Refusal{fmt::format("{} reduces over {} first, and its monoid does not commute", own, op.dims[d].name),
+                     a.dim};
   return std::nullopt;
 }
 
@@ -60,8 +61,8 @@ std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t 
       if (row.coefficients[d] != 0 && spans[d].empty()) empty = d;
     }
     if (reach >= 0 || empty == spans.size()) continue;
-    return Refusal{fmt::format("{} has nothing at a point of the loop: its {} runs over nothing",
-                               name(group, operation), operator_of(group, operation).dims[empty].name)};
+    return Refusal{fmt::format("{} is empty at a point of the loop: its {} has no points", name(group, operation),
+                               operator_of(group, operation).dims[empty].name)};
   }
   return std::nullopt;
 }
@@ -79,14 +80,15 @@ std::optional<Refusal> why_not_dense(const GroupView& group, const MovingDemand&
     for (const GroupAnchor& a : group.anchors) {
       bool parallel = a.operation == operation && a.inner_dim == d && group.dims[a.dim].role == DimRole::parallel;
       if (parallel && !used && std::count(write.invariant_dims.begin(), write.invariant_dims.end(), d) == 0)
-        return Refusal{fmt::format("{} does not write by {}", name(group, operation), op.dims[d].name), a.dim};
+        return Refusal{fmt::format("the writes of {} do not depend on {}", name(group, operation), op.dims[d].name),
+                       a.dim};
     }
     if (op.dims[d].role == DimRole::reduction) spans[d] = {0, 1};
   }
   if (auto refusal = why_not_over_nothing(group, operation, write, spans)) return refusal;
   for (std::int64_t extent : write.projection.shape) points *= extent;
   if (write.projection.bounds(Box{spans}).size() == points) return std::nullopt;
-  return Refusal{fmt::format("what a point writes of {} has holes", name(group, operation))};
+  return Refusal{fmt::format("the cells of {} that one point writes have gaps", name(group, operation))};
 }
 
 std::optional<Refusal> why_not_apart(const GroupView& group, const MovingDemand& windows, std::size_t operation) {
@@ -95,12 +97,12 @@ std::optional<Refusal> why_not_apart(const GroupView& group, const MovingDemand&
     bool reduced = false;
     for (std::size_t d = 0; d < op.dims.size(); ++d)
       reduced |= op.dims[d].role == DimRole::reduction && c.expr.coefficients[d] != 0;
-    if (!reduced) return Refusal{name(group, operation) + " writes its result only where a condition holds"};
+    if (!reduced) return Refusal{name(group, operation) + " writes only under a condition"};
   }
   for (const GroupAnchor& a : group.anchors) {
     Window point{AffineExpr::variable(group.dims.size(), a.dim), 1};
     if (a.operation != operation || windows.operations[operation][a.inner_dim] == point) continue;
-    return Refusal{fmt::format("{} is needed outside of the group, and inside by other points of {}",
+    return Refusal{fmt::format("{} is read outside the group, and inside it at other points of {}",
                                name(group, operation), group.dims[a.dim].name),
                    a.dim};
   }
@@ -132,7 +134,7 @@ std::optional<Refusal> why_not_apart(const GroupView& group, const MovingDemand&
   for (ValueId v : group.graph.outputs)
     if (writes[v] > 1)
       return Refusal{
-          fmt::format("`{}` is written in {} parts, which one region does not hold", group.graph[v].name, writes[v])};
+          fmt::format("`{}` is written in {} parts that do not form one region", group.graph[v].name, writes[v])};
   for (std::size_t k = 0; k < group.graph.operations.size(); ++k)
     if (writes_result(group.graph, k))
       if (auto refusal = why_not_apart(group, windows, k)) return refusal;
@@ -154,8 +156,7 @@ std::optional<Refusal> why_not_once(const GroupView& group, const MovingDemand& 
         if (d.role == DimRole::reduction) reduced += (reduced.empty() ? "" : ", ") + d.name;
       const std::string& dim = group.dims[g].name;
       return Refusal{
-          fmt::format("every point of {} needs the finished {}, whose own loop over {} cannot be inside of one "
-                      "over {}",
+          fmt::format("every point of {} reads the final {}, whose own loop over {} cannot be nested in one over {}",
                       dim, name(group, k), reduced.empty() ? "its dims" : reduced, dim),
           g};
     }

@@ -114,7 +114,7 @@ class Around {
     std::size_t next = 0;
     for (auto& is : done.claim.values)
       if (!is) is = added_.at(next++);
-    TAP_CHECK(next == added_.size(), "a value of a single step that nobody mentions");
+    TAP_CHECK(next == added_.size(), "a value of a single step that nothing uses");
     return done;
   }
 
@@ -205,16 +205,16 @@ class UnrollApplier : PlanApplier {
     const Program before = program();
     const RegionBody* region = before[before[place->graph][place->operation].op].region();
     if (!region || region->kind != RegionKind::iterate)
-      return problem(fmt::format("`{}` is no iterate, so that it has no steps to write out", unroll.operation));
+      return problem(fmt::format("`{}` is not an iterate, so it cannot be unrolled", unroll.operation));
     if (unroll.steps < 1 || unroll.steps > region->trips.size())
-      return problem(fmt::format("`{}` has {}; {} of them cannot be one", unroll.operation,
+      return problem(fmt::format("`{}` has {}; cannot unroll by {}", unroll.operation,
                                  plural(region->trips.size(), "step"), unroll.steps));
     if (is_placed(before, region->graph))
-      return problem(fmt::format("the steps of `{}` are placed on devices already", unroll.operation));
+      return problem(fmt::format("the trips of `{}` are placed on devices already", unroll.operation));
     std::size_t each = std::max<std::size_t>(before[region->graph].operations.size(), 1);
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(
-          fmt::format("{} steps of {} operations are more than {}", unroll.steps, each, max_unrolled_operations));
+          fmt::format("{} trips of {} operations exceed the limit of {}", unroll.steps, each, max_unrolled_operations));
     if (unroll.steps == region->trips.size()) write_out(before, *place, unroll);
     else if (unroll.steps > 1) replace(before, *place, *region, unroll);
   }
@@ -241,10 +241,10 @@ class UnrollApplier : PlanApplier {
     program() = before;
     problem(PlanProblem{
         0,
-        fmt::format("`{}` cannot be written out: a repetition or a group inside of it uses its counter, or that of a "
-                    "repetition around it",
-                    unroll.operation),
-        PlanPart::whole, "", "write all steps of what is inside out before it, and fuse after it"});
+        fmt::format(
+            "`{}` cannot be unrolled: an iterate or a group inside it uses its counter or that of an enclosing iterate",
+            unroll.operation),
+        PlanPart::whole, "", "unroll the inner iterates fully first, and fuse afterwards"});
   }
 };
 

@@ -46,7 +46,7 @@ struct Question {
 
 Multiplicand factor_of(const Operator& op, CellId root, std::string& why_not) {
   Multiplicand factor;
-  if (may_fail(op, {root})) why_not = "one of its factors can fail, and would be computed where it is not now";
+  if (may_fail(op, {root})) why_not = "one of its factors can fail and would be evaluated at more points";
   for (CellId id : needed_cells(op, {root})) {
     const CellNode& node = op.exprs[id];
     if (node.op == CellOp::index) factor.dims |= std::uint64_t{1} << node.attribute;
@@ -78,10 +78,10 @@ std::optional<Question> question_of(const Operator& op, bool strict_fp, Distribu
   }
   const ElementType type = op.exprs[cell].type;
   if (op.dims.size() > 64 || q.factors.size() > most_factors) q.why_not = "it has more than 64 dims or factors";
-  else if (strict_fp && is_float(type)) q.why_not = "floats are computed as they are written";
+  else if (strict_fp && is_float(type)) q.why_not = "--strict-fp keeps the written order of float operations";
   else if (!op.constraints.empty() || !op.blockings.empty()) q.why_not = "its dims depend on each other";
   else if (type == ElementType::f16 || type == ElementType::bf16)
-    q.why_not = fmt::format("what it computes in between would be rounded to {}", name_of(type));
+    q.why_not = fmt::format("its intermediate results would be rounded to {}", name_of(type));
   else if (std::any_of(op.dims.begin(), op.dims.end(),
                        [](auto& d) { return d.role == DimRole::counter || d.range.lo != 0; }))
     q.why_not = "one of its dims does not start at 0";
@@ -127,8 +127,9 @@ Reassociation Reassociator::run(const Program& program, const Operator& op, bool
   result.flops_after = tree.flops;
   if (tree.flops >= result.flops_before) {
     if (op.map()) return result;  // a product of cells like any other
-    result.remark = fmt::format("no other order of its product is offered: none takes fewer than {} operations",
-                                flops_text(result.flops_before));
+    result.remark =
+        fmt::format("no other order of its product is offered: no other order takes fewer than {} operations",
+                    flops_text(result.flops_before));
     return result;
   }
   ContractionGraph graph = graph_of(program, op, {q->problem, q->factors, q->times}, tree);

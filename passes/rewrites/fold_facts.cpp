@@ -57,16 +57,16 @@ std::string why_not_by_space(const Program& program, const Operator& op) {
   DimSet known = reduced;
   for (CellId operand : op.reduce()->operands) known |= dims_of(op, operand);
   for (const IndexDim& dim : op.dims) {
-    if (dim.role == DimRole::counter) return "it counts the steps of an iterate";
+    if (dim.role == DimRole::counter) return "it uses the counter of an iterate";
     if (dim.range.lo != 0) return "one of its dims does not start at 0";
-    if (dim.range.empty()) return "it reduces nothing";
+    if (dim.range.empty()) return "it reduces no dim";
   }
   for (const Constraint& c : op.constraints) {
-    if (!speaks_of(c, reduced)) return "it writes its result only where a condition holds";
-    if (dims_of(c.expr) & ~known) return "it is a scan, which takes less";
+    if (!speaks_of(c, reduced)) return "it writes only under a condition";
+    if (dims_of(c.expr) & ~known) return "it is a scan, which takes fewer operations";
   }
   if (!op.constraints.empty() && !folds_nothing(program, program[op.reduce()->monoid]))
-    return "it may reduce nothing somewhere, and the fold of nothing is not known to be the identity";
+    return "a reduction in it may be empty, and the fold of no points is not known to be the identity";
   return "";
 }
 
@@ -158,15 +158,15 @@ std::uint32_t dim_to_fold(const Operator& op) {
 std::string why_not_folded(const Program& program, const Operator& op, bool strict_fp) {
   const Monoid& monoid = program[op.reduce()->monoid];
   for (Law law : {monoid.laws.associative, monoid.laws.identity, monoid.laws.fold})
-    if (law != Law::proved && law != Law::assumed) return "its laws are not known to hold";
+    if (law != Law::proved && law != Law::assumed) return "its laws are not proved";
   for (const MonoidComponent& c : monoid.components) {
-    if (strict_fp && is_float(c.type)) return "floats are computed as they are written";
+    if (strict_fp && is_float(c.type)) return "--strict-fp keeps the written order of float operations";
     if (c.type == ElementType::f16 || c.type == ElementType::bf16)
-      return "what it computes in between would be rounded to " + std::string(name_of(c.type));
+      return "its intermediate results would be rounded to " + std::string(name_of(c.type));
   }
-  if (!op.blockings.empty()) return "it is cut into blocks already";
-  if (op.dims.size() > 62 || reduced_dims(op) == 0) return "it has more than 62 dims, or none to reduce";
-  if (may_fail(op, op.reduce()->operands)) return "what it reduces can fail, and would be computed where it is not now";
+  if (!op.blockings.empty()) return "it is split already";
+  if (op.dims.size() > 62 || reduced_dims(op) == 0) return "it has more than 62 dims, or no reduction dim";
+  if (may_fail(op, op.reduce()->operands)) return "its term can fail and would be evaluated at more points";
   return why_not_by_space(program, op);
 }
 

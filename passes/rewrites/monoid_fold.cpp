@@ -282,7 +282,7 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
     const bool contracts = builder.contracts();
     FoldedReduction made = builder.run();
     if (!made.program) {
-      result.remark = fmt::format("{} is not offered: it can fail, and would be computed where it is not now", name);
+      result.remark = fmt::format("{} is not offered: it can fail and would be evaluated at more points", name);
       break;
     }
     const std::string& own = op.dims[dim].name;

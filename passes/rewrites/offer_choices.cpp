@@ -110,7 +110,8 @@ class Round {
       Operations operations(match.operations.begin(), match.operations.end());
       const std::string& rule = context_.rules->texts[match.rule];
       if (context_.strict_fp && computes_floats(graph, operations)) {
-        remark(graph, operations, fmt::format("`{}` is not offered: floats are computed as they are written", rule));
+        remark(graph, operations,
+               fmt::format("`{}` is not offered: --strict-fp keeps the written order of float operations", rule));
         continue;
       }
       if (!match.piece->holds) {
@@ -118,7 +119,8 @@ class Round {
         continue;
       }
       if (!match.in_order) {
-        remark(graph, operations, fmt::format("`{}` is not offered: its pattern has results in another order", rule));
+        remark(graph, operations,
+               fmt::format("`{}` is not offered: its pattern has the results in another order", rule));
         continue;
       }
       std::shared_ptr<const Program> own(match.piece, &match.piece->program);
@@ -133,8 +135,7 @@ class Round {
     }
     for (auto [rule, at] : matches.given_up)
       remark(graph, {at},
-             fmt::format("`{}` is not offered: there are too many ways in which it might stand here",
-                         context_.rules->texts[rule]));
+             fmt::format("`{}` is not offered: there are too many possible matches here", context_.rules->texts[rule]));
     return offers;
   }
 
@@ -216,8 +217,7 @@ class Round {
         taken.push_back(std::move(place));
       } else if (by.size() > 1 || inside < place.operations.size()) {
         remark(graph, place.operations,
-               fmt::format("`{}` is not offered: it would replace a part of what `{}` replaces", place.first_rule,
-                           across->first_rule));
+               fmt::format("`{}` is not offered: it overlaps with `{}`", place.first_rule, across->first_rule));
       }
     }
     return taken;
@@ -234,9 +234,8 @@ class Round {
         bool waits = std::any_of(boundary.results.begin(), boundary.results.end(),
                                  [&](ValueId v) { return std::find(last.begin(), last.end(), v) == last.end(); });
         if (waits)
-          remark(
-              graph, place.operations,
-              fmt::format("`{}` is not offered: others that are would wait for it, and it for them", place.first_rule));
+          remark(graph, place.operations,
+                 fmt::format("`{}` is not offered: it would form a cycle with other choices", place.first_rule));
         return waits;
       });
       order = order_with(graph, places);
@@ -303,7 +302,7 @@ class Round {
           adder_.add_offer(offer, boundary, fmt::format("{}#{}", graph_name(region), region.alternatives.size() + 1));
       Numbers computes = numbers_.of(forms_, adder_[added.graph]);
       if (std::find(around.begin(), around.end(), computes) != around.end()) {
-        remark(graph, operations, fmt::format("`{}` offers what is written already", offer.rule));
+        remark(graph, operations, fmt::format("`{}` offers only what is written already", offer.rule));
         continue;
       }
       around.push_back(std::move(computes));

@@ -68,17 +68,18 @@ std::string Surroundings::why_not_offered(const Offer& offer) const {
   Boundary boundary = boundary_of(offer.operations);
   for (ValueId v : boundary.results)
     if (!contains(offer.results, v))
-      return fmt::format("`{}`, which it would no longer compute, is used elsewhere, too", names_[v.index()]);
+      return fmt::format("`{}`, which it would no longer compute, is also used elsewhere", names_[v.index()]);
   for (OperationId o : offer.operations) {
-    if (split_[o.index()]) return "a split is asked for of what it replaces";
+    if (split_[o.index()]) return "the program splits an operation that it replaces";
     if (!program_[graph_[o].op].blockings.empty() || !graph_[o].placements.empty())
-      return "what it replaces is cut into blocks already";
-    if (bound_[o.index()]) return "what it replaces has what it reads moved for it";
+      return "an operation that it replaces is split already";
+    if (bound_[o.index()]) return "an operation that it replaces reads through a transfer";
     for (ValueId v : graph_[o].results) {
       if (!contains(boundary.results, v) && annotated_[v.index()])
-        return fmt::format("something is said of `{}`, which it would no longer compute", names_[v.index()]);
+        return fmt::format("`{}`, which it would no longer compute, has a sharding or a split", names_[v.index()]);
       for (OperationId writer : uses_.writers[v.index()])
-        if (!offer.operations.contains(writer)) return fmt::format("others write a part of `{}`", names_[v.index()]);
+        if (!offer.operations.contains(writer))
+          return fmt::format("other operations write a part of `{}`", names_[v.index()]);
     }
   }
   return offer.operations.size() > 1 ? why_not_together(offer.operations) : "";
@@ -95,12 +96,12 @@ std::string Surroundings::why_not_together(const Operations& operations) const {
     for (ValueId v : graph_[from].results)
       for (OperationId to : uses_.readers[v.index()]) {
         if (operations.contains(to)) {
-          if (!operations.contains(from)) return "what it computes goes through other operations and comes back";
+          if (!operations.contains(from)) return "other operations lie between those that it replaces";
         } else if (to < *operations.rbegin() && seen.insert(to).second) {
           open.push_back(to);
         }
       }
-    if (seen.size() > most_between) return "too many operations stand between those that it replaces";
+    if (seen.size() > most_between) return "too many operations lie between those that it replaces";
   }
   return "";
 }

@@ -47,10 +47,10 @@ class Lines {
       auto [decision, alternative] = lines->second.front();
       lines->second.pop_front();
       if (alternative <= choice.alternatives.size()) return alternative;
-      problems_.push_back({decision,
-                           fmt::format("`{}` has the alternatives 0 to {}; {} is none of them", name,
-                                       choice.alternatives.size(), alternative),
-                           PlanPart::number});
+      problems_.push_back(
+          {decision,
+           fmt::format("`{0}` has no alternative {2}; it has 0 to {1}", name, choice.alternatives.size(), alternative),
+           PlanPart::number});
       return 0;
     }
     if (require_proof_) return 0;
@@ -67,10 +67,10 @@ class Lines {
     for (const auto& [name, lines] : chosen_)
       for (auto [decision, alternative] : lines) {
         bool known = finder.find(program.main, name).has_value();
-        problems_.push_back(known ? PlanProblem{decision, fmt::format("there is nothing to choose at `{}`", name),
-                                                PlanPart::operation, "",
-                                                near_or_all(name, {choices_.begin(), choices_.end()}, "choices")}
-                                  : no_operation(program, decision, name));
+        problems_.push_back(known
+                                ? PlanProblem{decision, fmt::format("`{}` offers no choice", name), PlanPart::operation,
+                                              "", near_or_all(name, {choices_.begin(), choices_.end()}, "choices")}
+                                : no_operation(program, decision, name));
       }
     std::sort(problems_.begin(), problems_.end(), [](auto& a, auto& b) { return a.decision < b.decision; });
     return std::move(problems_);

@@ -17,14 +17,14 @@ void append(Plan& plan, const Plan& more) {
 }
 
 void tell_unfollowed(PassResult& result, const std::string& what) {
-  result.told.emplace_back(Code::pass_declined, Span{}, "a sharding is not followed: " + what);
+  result.told.emplace_back(Code::pass_declined, Span{}, "a sharding cannot be implemented: " + what);
 }
 
 // `written`: the splits that the program and the plan say.
 Plan plan_of(const Program& program, const Plan& written, const PassContext& context, PassResult& result) {
   if (!has_shardings(program) || is_placed(program)) return {};  // or they were followed already
   if (has_calls(program)) {
-    tell_unfollowed(result, "calls are followed only once the pass `inline_calls` has written them out");
+    tell_unfollowed(result, "shardings inside calls need the pass `inline_calls`");
     return {};
   }
   PropagationOptions options;
@@ -45,7 +45,7 @@ Plan plan_of(const Program& program, const Plan& written, const PassContext& con
 
 Diagnostic contradicting_group(const std::string& conflict) {
   return Diagnostic(Code::axis_used_twice, Span{}, conflict)
-      .help("give them one sharding, or leave one out of the group");
+      .help("give both the same sharding, or remove one from the group");
 }
 
 PassResult follow_shardings(const Program& program, const PassContext& context) {

@@ -107,15 +107,15 @@ std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse
   std::int64_t bytes = 0;
   for (const Move& move : moves) bytes += move.bytes;
   const Move& first = moves.front();
-  std::string message = fmt::format("shardings that disagree need a move that nobody asked for: {}: {}, {} to a device",
+  std::string message = fmt::format("different shardings require an implicit reshard: {}: {}, {} per device",
                                     first.what, first.step, plural(static_cast<std::uint64_t>(first.bytes), "byte"));
   if (moves.size() > 1)
     message +=
-        fmt::format("; with {} more, {} in all", moves.size() - 1, plural(static_cast<std::uint64_t>(bytes), "byte"));
+        fmt::format("; and {} more, {} in all", moves.size() - 1, plural(static_cast<std::uint64_t>(bytes), "byte"));
   Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
   diagnostic.help(
-      "give both the same sharding, or write the move: `Z = X @ …` names X with another one; `tapc sharding "
-      "FILE --moves` lists them");
+      "give both the same sharding, or make the reshard explicit: `Z = X @ …` is X with another sharding; `tapc "
+      "sharding FILE --moves` lists all of them");
   return diagnostic;
 }
 

@@ -60,7 +60,7 @@ class Inference {
         if (!query_.operands[k].axes[a].empty())
           throw Broken{
               Rule::control_flow,
-              fmt::format("axis {} of {} is sharded, and goes into a graph that is repeated or chosen", a, name(k)),
+              fmt::format("axis {} of {} is sharded, but is an operand of a control-flow operation", a, name(k)),
               {static_cast<std::uint32_t>(k)}};
     return std::vector<Placed>(query_.op.results.size());
   }
@@ -104,7 +104,7 @@ class Inference {
     if (!cut.empty() && factors_.factors[f].kind == FactorKind::need_replication)
       throw Broken{
           Rule::parallel_loop,
-          fmt::format("{} is sharded, and the operation cannot go over it in parallel", axis_name(tensor, axis)),
+          fmt::format("{} is sharded, but the operation cannot run in parallel along it", axis_name(tensor, axis)),
           {tensor.tensor}};
     if (!set_by_[f]) {
       cuts_[f] = cut;
@@ -115,9 +115,9 @@ class Inference {
     auto [other, other_axis] = *set_by_[f];
     auto shards = [](const Parts& parts) { return plural(static_cast<std::uint64_t>(shards_of(parts)), "shard"); };
     throw Broken{Rule::same_sharding,
-                 fmt::format("{} has {} and {}, which goes with it, has {}{}: {} and {}", axis_name(*other, other_axis),
+                 fmt::format("{} has {} and the corresponding {} has {}{}: {} and {}", axis_name(*other, other_axis),
                              shards(cuts_[f]), axis_name(tensor, axis), shards(cut),
-                             shards_of(cut) == shards_of(cuts_[f]) ? " cut otherwise" : "",
+                             shards_of(cut) == shards_of(cuts_[f]) ? " at other borders" : "",
                              to_string(placed(other->tensor)), to_string(placed(tensor.tensor))),
                  {other->tensor, tensor.tensor}};
   }
@@ -130,7 +130,7 @@ class Inference {
       radix_.push_back(shards_of(cuts_[f]));
       reduced_ = reduced_ || factors_.factors[f].kind == FactorKind::reduction;
       if (__builtin_mul_overflow(points_, radix_.back(), &points_) || points_ > most_shards)
-        throw Broken{Rule::grid, "the sharded axes of its operands make more than 1048576 shards together"};
+        throw Broken{Rule::grid, "the sharded axes of its operands make more than 1048576 shards"};
     }
   }
 
@@ -227,13 +227,13 @@ class Inference {
         Devices left = both(common, devices(reader, point));
         if (first && left != common)
           throw Broken{Rule::broadcast,
-                       fmt::format("{}, and {}, which is repeated along it, must be on all of these; {}",
+                       fmt::format("{}, and {}, which is broadcast along it, must be on all of these; {}",
                                    told(*first, point), name(reader.tensor), told(reader, point)),
                        {reader.tensor, first->tensor}};
         common = std::move(left);
       }
       if (common.empty())
-        throw Broken{Rule::composable, "no device has all that is needed: " + all_told(point), all_readers()};
+        throw Broken{Rule::composable, "no device has all operands: " + all_told(point), all_readers()};
       at_.push_back(std::move(common));
     }
   }
@@ -247,7 +247,7 @@ class Inference {
       if (own == all || !lacks_broadcast_axis(reader)) continue;
       throw Broken{
           Rule::broadcast,
-          fmt::format("{} is repeated along an axis and is on {}; it must be on all devices that take part, {}",
+          fmt::format("{} is broadcast along an axis and is on {}; it must be on all participating devices, {}",
                       name(reader.tensor), ir::onnx::to_string(own), ir::onnx::to_string(all)),
           {reader.tensor}};
     }

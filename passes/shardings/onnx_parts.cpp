@@ -46,7 +46,7 @@ class PartsOfValue {
     std::int64_t shards = 1;
     for (std::int64_t count : counts_)
       if (__builtin_mul_overflow(shards, count, &shards) || shards > most_shards_of_a_value)
-        throw Broken{Rule::grid, "the sharded axes of its parts make more than 1048576 shards together"};
+        throw Broken{Rule::grid, "the sharded axes of its parts make more than 1048576 shards"};
     for (const PlacedPart& part : parts_) {
       auto& lists = overlaps_.emplace_back();
       for (std::size_t a = 0; a < shape_.size(); ++a) lists.push_back(overlap(part, a, out.axes[a]));
@@ -83,8 +83,8 @@ class PartsOfValue {
         return plural(static_cast<std::uint64_t>(shards_of(own_cut(p, axis))), "shard");
       };
       throw Broken{Rule::same_sharding,
-                   fmt::format("axis {} has {} in what {} writes and {} in what {} writes", axis, shards(*first),
-                               first->written->name, shards(part), part.written->name)};
+                   fmt::format("axis {} has {} in the part that {} writes and {} in the part that {} writes", axis,
+                               shards(*first), first->written->name, shards(part), part.written->name)};
     }
     return first ? own_cut(*first, axis) : Parts{};
   }
@@ -175,10 +175,8 @@ class PartsOfValue {
     if (left.empty()) {
       std::int64_t number = 0;
       for (std::size_t a = 0; a < at.size(); ++a) number = number * counts_[a] + at[a];
-      throw Broken{
-          Rule::composable,
-          fmt::format("no device has all that shard {} of it is made of: some of that is on {}, and some on {}", number,
-                      ir::onnx::to_string(*common), ir::onnx::to_string(devices))};
+      throw Broken{Rule::composable, fmt::format("no device has all parts of its shard {}: some are on {}, some on {}",
+                                                 number, ir::onnx::to_string(*common), ir::onnx::to_string(devices))};
     }
     common = std::move(left);
   }

@@ -157,12 +157,12 @@ class ProgramInference {
     for (std::size_t n = 0; n < shardings_.nodes.size(); ++n) {
       const NodeSpecs& node = shardings_.nodes[n];
       if (!nodes.insert(node.node).second)
-        out_.findings.push_back({{Rule::tensor_name, "the node is there twice"}, node.node, "", {{n}}});
+        out_.findings.push_back({{Rule::tensor_name, "the node occurs twice"}, node.node, "", {{n}}});
       std::set<std::string> seen;
       for (std::size_t k = 0; k < node.specs.size(); ++k)
         if (!seen.insert(node.specs[k].tensor).second)
           out_.findings.push_back(
-              {{Rule::tensor_name, "it has two sharding specs at one node", {}, ir::onnx::Field::tensor},
+              {{Rule::tensor_name, "it has two sharding specs at the same node", {}, ir::onnx::Field::tensor},
                node.node,
                node.specs[k].tensor,
                {{n, k}}});
@@ -193,7 +193,7 @@ class ProgramInference {
       for (std::size_t j = 0; m != n && j < shardings_.nodes[m].specs.size(); ++j)
         if (used_[m][j] && shardings_.nodes[m].specs[j].tensor == shardings_.nodes[n].specs[k].tensor &&
             shardings_.nodes[m].node.starts_with(shardings_.nodes[n].node))
-          return "the node `" + shardings_.nodes[m].node + "` says it";
+          return "the node `" + shardings_.nodes[m].node + "` has the spec for it";
     return "the node neither reads nor writes it";
   }
 

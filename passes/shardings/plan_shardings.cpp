@@ -135,7 +135,7 @@ class Planner {
       if (most > 1 && device_count(mesh) > most_listed) {
         for (std::size_t a = 0; a < axes.size(); ++a)
           for (; axes[a].size() > 1; axes[a].pop_back())
-            leave(graph, v, a, axes[a].back(), "more devices than a plan lists would have blocks of blocks of it");
+            leave(graph, v, a, axes[a].back(), "its blocks of blocks would lie on more devices than a plan can list");
         most = 1;
       }
       WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));
@@ -147,7 +147,7 @@ class Planner {
   }
   void leave(const Graph& graph, ValueId v, std::size_t axis, const AxisRef& over, const std::string& why) {
     out_.left.push_back({graph[v].name, "axis " + std::to_string(axis), to_string(over),
-                         "several operations write this value together, and " + why});
+                         "several operations write this value, and " + why});
   }
 
   // Blocks of several axes are blocks of blocks, whose ends only a list of all of them can say for each writer.
@@ -211,7 +211,7 @@ class Planner {
 std::string to_string(const LeftWhole& left) {
   const std::string where = "`" + left.place + "`: " + left.why;
   if (left.dim.empty()) return "`" + left.operation + "` is not placed on " + where;
-  return "`" + left.dim + "` of `" + left.operation + "` is not cut over " + where;
+  return "`" + left.dim + "` of `" + left.operation + "` is not split over " + where;
 }
 
 bool has_shardings(const Program& program) {

@@ -38,11 +38,11 @@ class WriterCuts {
     const std::optional<std::uint32_t> dim = walker(row);
     if (!dim) {
       const std::optional<std::int64_t> at = block_of(cut, row.offset, access_.projection.shape[cut.axis]);
-      if (!at) return "`" + name_ + "` writes over the edge of a block";
+      if (!at) return "`" + name_ + "` writes across the border of a block";
       split.blocks = Blocks{};
       split.all_at = *at;
     } else {
-      if (row.coefficients[*dim] < 0) return "`" + name_ + "` writes it backwards";
+      if (row.coefficients[*dim] < 0) return "`" + name_ + "` writes it in reverse order";
       split.dim = plan_dim_name(op_, *dim);
       std::vector<Range> blocks;
       Range own = op_.dims[*dim].range;
@@ -97,7 +97,7 @@ WritersPlan plan_of_writers(const Program& program, const Graph& graph, const st
     const auto number = static_cast<std::uint32_t>(found - operation.results.begin());
     const Operator op = in_own_words(program, operation);
     const auto writes = std::count_if(op.writes.begin(), op.writes.end(), [&](auto& w) { return w.tensor == number; });
-    if (writes != 1) return fail("`" + names[o] + "` does not write it by cells");
+    if (writes != 1) return fail("`" + names[o] + "` does not write it cell by cell");
     const Access& access =
         *std::find_if(op.writes.begin(), op.writes.end(), [&](auto& w) { return w.tensor == number; });
     for (const AxisCut& cut : cuts) {

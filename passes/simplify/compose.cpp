@@ -58,14 +58,14 @@ std::optional<Producer> as_producer(const Operator& op, std::string& why) {
     why = reason;
     return std::nullopt;
   };
-  if (!op.map()) return no("what computes it is not a map");
-  if (op.writes.size() != 1) return no("what computes it has several results");
-  if (!op.blockings.empty()) return no("what computes it is cut into blocks");
-  if (may_fail(op, op.map()->values)) return no("computing it may fail, which must be told of its own place");
+  if (!op.map()) return no("its writer is not a map");
+  if (op.writes.size() != 1) return no("its writer has several results");
+  if (!op.blockings.empty()) return no("its writer is split already");
+  if (may_fail(op, op.map()->values)) return no("its writer can fail, and the error must name the writer");
   try {
     if (auto dims = dims_from_cell(op)) return Producer{&op, *dims};
   } catch (const Overflow&) {}
-  return no("the index at which a cell of it is computed is no affine function of the cell");
+  return no("the index point that writes a cell is not an affine function of the cell");
 }
 
 namespace {

@@ -103,9 +103,9 @@ class MapComposer {
   }
 
   bool may_go(const Operation& operation, ValueId value, std::string& why) const {
-    why = "what it reads is moved for it";
+    why = "its writer reads through a transfer";
     if (bound_[uses_.writers[value.index()][0].index()]) return false;
-    why = "something is said of its sharding or its splits";
+    why = "it has a sharding or a split";
     return !noted_[value.index()] && operation.operand_shardings.empty() && operation.placements.empty();
   }
 
@@ -117,17 +117,17 @@ class MapComposer {
     const Operation& operation = graph_[reader];
     const Operator& op = program_[operation.op];
     if (!op.map() && !op.reduce()) return no("is neither a map nor a reduction");
-    if (bound_[reader.index()]) return no("has what it reads moved for it");
-    if (!operation.operand_shardings.empty()) return no("says how it wants its operands sharded");
+    if (bound_[reader.index()]) return no("reads through a transfer");
+    if (!operation.operand_shardings.empty()) return no("fixes the shardings of its operands");
     for (const Access& access : op.reads)
       if (operation.operands[access.tensor] == value &&
           std::any_of(access.coordinates.begin(), access.coordinates.end(),
                       [](const auto& c) { return c.has_value(); }))
-        return no("reads it at coordinates from data");
+        return no("reads it at data-dependent coordinates");
     try {
       Composition made = compose_with(reader, value, producer);
       if (made.op.exprs.size() > most_cells || made.op.reads.size() > most_reads) return no("would become too large");
-      if (is_linear(program_, op) && !is_linear(program_, made.op)) return no("would no longer run in linear work");
+      if (is_linear(program_, op) && !is_linear(program_, made.op)) return no("would no longer take linear work");
     } catch (const Overflow&) { return no("would have coordinates beyond 64 bits"); }
     return true;
   }

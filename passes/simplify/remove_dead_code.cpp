@@ -12,7 +12,7 @@ PassResult remove_dead_code(const Program& program, const PassContext&) {
     for (const SplitRequest& split : all[id].splits)
       if (!alive.operations[split.operation.index()])
         remarks.push_back({"", all[id].name, name_of(all[id], split.operation),
-                           "no result needs it, and the split that is asked for goes with it", true});
+                           "it is unused, so its split in the program is dropped, too", true});
     return Rebuilt{ir::rebuild(all[id], alive), claim_of_part(id, alive)};
   });
 }

@@ -127,8 +127,9 @@ class SplitApplier {
       const std::string why = why_no_boxes(program(), graph, value.second);
       for (const Pending& p : why.empty() ? std::vector<Pending>{} : lines)
         if (told.insert(p.decision).second)
-          refuse_without_boxes(p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
-                                   "such blocks go over threads or a loop, or all writers go over the same places"});
+          refuse_without_boxes(
+              p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
+                  "place these blocks on threads or in a loop, or place the blocks of all writers alike"});
     }
   }
 
@@ -179,10 +180,10 @@ class SplitApplier {
     const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
     if (is_inside_of_a_group(program(), place.graph))
-      return refuse(p, {0, "`" + split.operation + "` is inside of a group, which is cut as one operation",
+      return refuse(p, {0, "`" + split.operation + "` is inside a group, which is split as one operation",
                         PlanPart::operation, split.operation});
     if (bound_to_transfers(program(), program()[place.graph])[place.operation.index()])
-      return refuse(p, {0, "`" + split.operation + "` is cut and placed already, and what it reads is moved for it",
+      return refuse(p, {0, "`" + split.operation + "` is split and placed already, and reads through a transfer",
                         PlanPart::operation});
     if (split.all_at) {
       if (auto problem = why_not_on_devices(program(), place, {}, split)) return refuse(p, std::move(*problem));
@@ -192,7 +193,7 @@ class SplitApplier {
     if (!dim) return refuse(p, no_dim(program(), place, p.decision, split.operation, split.dim));
     auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
     if (split.blocks.count < 1 || split.blocks.count > max_blocks)
-      return number("`" + split.dim + "` is cut into " + plural(split.blocks.count, "block") + "; 1 to " +
+      return number("`" + split.dim + "` is split into " + plural(split.blocks.count, "block") + "; 1 to " +
                     std::to_string(max_blocks) + " are possible");
     bool again = std::any_of(op.blockings.begin(), op.blockings.end(), [&](auto& b) { return b.dim == *dim; });
     Range range = op.dims[*dim].range;
@@ -200,15 +201,15 @@ class SplitApplier {
       return number("the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
                     to_string(range));
     if (again && !split.blocks.boundaries.empty())
-      return number("`" + split.dim + "` is cut already; blocks of its blocks are given by their number");
+      return number("`" + split.dim + "` is split already; split its blocks by a number of blocks");
     std::string why = why_not_cut(program(), op, *dim, GraphSplitter::walks(op, *dim, split));
     if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_in_parts(program(), op, caution_);
     if (!why.empty())
-      return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be cut: " + why, PlanPart::dim});
+      return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be split: " + why, PlanPart::dim});
     bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::walks(op, *dim, split);
     if (split.tree && !partials)
-      return number("the blocks of `" + split.dim + "` give no partials, of which a tree would combine " +
-                    std::to_string(*split.tree) + " at a time");
+      return number("the blocks of `" + split.dim + "` make no partials, so a tree cannot combine " +
+                    std::to_string(*split.tree) + " of them at a time");
     if (!split.axis && split.devices.empty()) return dim;
     if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }
@@ -328,8 +329,9 @@ PassResult apply_splits(const Program& program, const PassContext& context) {
   if (!result.problems.empty()) return result;
   result.program = std::move(applied.program);
   for (const std::string& why : applied.gathered)
-    result.told.emplace_back(Code::pass_declined, Span{},
-                             why + "; each point is written apart first, and all devices put all in its place");
+    result.told.emplace_back(
+        Code::pass_declined, Span{},
+        why + "; each point is written to a staging buffer first, and all devices put all of it in place");
   for (std::size_t k = 0; k < applied.steps.size(); ++k)
     result.earlier.push_back({std::move(applied.stages[k]), std::move(applied.steps[k])});
   if (!result.earlier.empty()) {

@@ -59,16 +59,16 @@ bool is_inside_of_a_group(const Program& program, GraphId graph) {
 
 std::string why_not_cut(const Program& program, const Operator& op, std::uint32_t dim, bool walked) {
   const IndexDim& d = op.dims[dim];
-  if (d.keep) return "`" + d.name + "` must be kept whole";
-  if (d.role == DimRole::counter) return "`" + d.name + "` counts an iterate, whose steps follow each other";
+  if (d.keep) return "`" + d.name + "` must stay whole";
+  if (d.role == DimRole::counter) return "`" + d.name + "` is the counter of an iterate, whose trips run in sequence";
   if (walked && d.role != DimRole::reduction) return "";
   if (d.role == DimRole::parallel || walked) return "";
   // The cells of an inner block would then lie in several places: one in each block of the walk.
   for (const Blocking& b : op.blockings)
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
-      return "it is walked block after block already; blocks that become partials are cut before that";
+      return "it is streamed already; split into partials before that";
   const MonoidId* by = monoid_of(op);
-  if (!by) return "what `" + d.name + "` reduces is not known to be a reduction by cells";
+  if (!by) return "what `" + d.name + "` reduces is not known to be a reduction cell by cell";
   if (op.kernel())
     if (std::string why = why_no_partials(op); !why.empty()) return why;
   const Monoid& monoid = program[*by];

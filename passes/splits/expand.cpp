@@ -159,7 +159,7 @@ class Expander {
     if (!only_)  // of what all send to each, rows alone are kept
       for (Move& move : list) move.from = numbered(source, move.from.id);
     for (Move& move : only_ ? std::move(list) : in_rows(std::move(list))) result_.tasks.emplace_back(std::move(move));
-    TAP_CHECK(left.empty() && of_its_own.empty(), "no device holds a part of what is to be moved");
+    TAP_CHECK(left.empty() && of_its_own.empty(), "no device holds a part of a transfer");
   }
 
   HeldMember numbered(ValueId v, HeldId id) {

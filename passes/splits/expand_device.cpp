@@ -240,7 +240,7 @@ class DeviceExpander {
     for (const auto& [writer, result] : writers_[source.index()])
       if (!left.empty()) take_of(source, writer, result, device, need, take_piece);
     list(std::move(of_its_own));
-    TAP_CHECK(left.empty(), "no device holds a part of what is to be moved");
+    TAP_CHECK(left.empty(), "no device holds a part of a transfer");
   }
 
   template <class Take>

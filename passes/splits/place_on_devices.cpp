@@ -72,15 +72,15 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
     return plan_problem(PlanPart::number,
                         plural(split.blocks.count, "block") + " for " +
                             plural(static_cast<std::uint64_t>(split.devices.size()), "set") + " of devices",
-                        "write `into " + std::to_string(split.devices.size()) + "`, or a set for each block");
+                        "write `into " + std::to_string(split.devices.size()) + "`, or give one set per block");
   std::map<std::int64_t, std::size_t> block_of;
   for (std::size_t b = 0; b < split.devices.size(); ++b)
     for (std::int64_t device : split.devices[b]) {
       auto [has, fresh] = block_of.emplace(device, b);
       if (!fresh)
-        return plan_problem(PlanPart::place, "device " + std::to_string(device) + " is to have the blocks " +
+        return plan_problem(PlanPart::place, "device " + std::to_string(device) + " would hold the blocks " +
                                                  std::to_string(has->second) + " and " + std::to_string(b) +
-                                                 "; it can hold one box of what is written");
+                                                 "; a device holds one box of a result");
     }
   if (split.all_at && *split.all_at >= static_cast<std::int64_t>(split.devices.size()))
     return plan_problem(PlanPart::number,
@@ -102,8 +102,9 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
     std::string sets;
     for (std::size_t k = 0; k < lists.size(); ++k)
       sets += (k ? (k + 1 == lists.size() ? " and " : ", ") : "") + ir::to_string(DeviceSets{lists[k][(*missing)[k]]});
-    return plan_problem(PlanPart::place, "no device is in all of " + sets + ", and a block of `" + split.operation +
-                                             "` would have none (it is cut over devices along " + names + " already)");
+    return plan_problem(PlanPart::place, "no device is in all of " + sets + ", so a block of `" + split.operation +
+                                             "` would have no device (it is already split over devices along " + names +
+                                             " already)");
   }
   return std::nullopt;
 }
@@ -127,8 +128,8 @@ bool interleaves(const Operator& op, std::uint32_t dim) {
 
 std::optional<PlanProblem> why_no_boxes(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
   if (!interleaves(op, dim)) return std::nullopt;
-  return plan_problem(PlanPart::dim, "the blocks of `" + split.dim + "` lie between each other in what `" +
-                                         split.operation + "` writes, so that no device would hold a box of it");
+  return plan_problem(PlanPart::dim, "the blocks of `" + split.dim + "` are interleaved in the results of `" +
+                                         split.operation + "`, so no device would hold a box");
 }
 
 std::optional<PlanProblem> why_not_on_devices(const Program& program, Place place, std::optional<std::uint32_t> dim,
@@ -139,10 +140,10 @@ std::optional<PlanProblem> why_not_on_devices(const Program& program, Place plac
   if (auto found = split.axis ? why_not_over_axis(program, place, split) : list()) return found;
   if (op.region() && op.region()->kind != RegionKind::group)
     return plan_problem(PlanPart::operation,
-                        "`" + split.operation + "` repeats or chooses a body, which runs everywhere");
+                        "`" + split.operation + "` is an iterate or a choice, whose body runs on all devices");
   if (dim && !stands_outside(op, operation, *dim))
-    return plan_problem(
-        PlanPart::dim, "`" + split.dim + "` is cut over threads or a loop already; what goes over a mesh is cut first");
+    return plan_problem(PlanPart::dim,
+                        "`" + split.dim + "` is split over threads or a loop already; split over a mesh first");
   return std::nullopt;
 }
 

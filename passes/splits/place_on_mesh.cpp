@@ -25,7 +25,7 @@ bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
 // Why the axis is not free for another dim of the operation; empty if it is.
 std::string why_taken(const Mesh& mesh, const Operation& operation, const PlannedSplit& split) {
   for (const BlockPlacement& other : operation.placements) {
-    if (other.placement == Placement::devices) return "`" + split.operation + "` is on devices that are listed already";
+    if (other.placement == Placement::devices) return "`" + split.operation + "` is already placed on listed devices";
     if (!other.axis) continue;
     if (other.mesh != split.mesh) return "`" + split.operation + "` is on the mesh `" + other.mesh + "` already";
     std::vector<std::string> faults = faults_of(Sharding{split.mesh, {{{*other.axis}}, {{*split.axis}}}}, mesh);
@@ -75,7 +75,7 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
   if (!is_part_of(*axis, *split.axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
                                         "`, which has " + plural(axis->size, "place") +
-                                        ": what stands before it and its size divide that");
+                                        ": the size before it times its own size must divide that");
   std::int64_t places = size_of(*mesh, *split.axis);
   if (split.all_at && *split.all_at >= places)
     return problem(PlanPart::number, "there is no place " + std::to_string(*split.all_at) + " along `" +

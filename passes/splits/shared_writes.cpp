@@ -55,13 +55,13 @@ class WrittenTogether {
     for (const Writer& writer : writers_) {
       if (written_region(*writer.op, writer.result, writer.op->box()).empty()) continue;
       if (!add_blocks(writer, place, written))
-        return fmt::format("`{}` writes a part of `{}`, too, and does not go over {}", writer.name, name_, text(place));
+        return fmt::format("`{}` also writes a part of `{}` and is not split over {}", writer.name, name_, text(place));
     }
     for (std::size_t axis = 0; axis < shape_.size(); ++axis)
       if (in_order(written, axis)) return "";
     return fmt::format(
-        "what a device writes of `{}`, which several operations write, would be no box: their blocks over {} "
-        "are to end at the same places",
+        "several operations write `{}`, and the part of one device would not be a box: their blocks over {} must end "
+        "at the same cells",
         name_, text(place));
   }
 

@@ -40,7 +40,7 @@ const char* program_name = "program";
 template <class T>
 T* room_for(int64_t count) {
   auto* memory = static_cast<T*>(calloc(static_cast<size_t>(count + 1), sizeof(T)));
-  if (!memory) stop(no_resource, "memory does not suffice", "", "");
+  if (!memory) stop(no_resource, "out of memory", "", "");
   return memory;
 }
 
@@ -71,14 +71,14 @@ void require_apart(const Slots& results) {
   for (int64_t k = 0; k < results.count; ++k)
     for (int64_t j = 0; j < k; ++j)
       if (results.all[k].path && results.all[j].path && strcmp(results.all[k].path, results.all[j].path) == 0)
-        stop(wrong_command_line, "two results are to be written to `", results.all[k].path, "`");
+        stop(wrong_command_line, "two results have the same file `", results.all[k].path, "`");
 }
 
 // NAME=@FILE.npy
 void take(const Reader& tables, const Slots& slots, const char* word, const char* role) {
   const char* equals = strchr(word, '=');
   if (!equals || equals[1] != '@' || !equals[2])
-    stop(wrong_command_line, role, word, " is not of the form NAME=@FILE.npy");
+    stop(wrong_command_line, role, word, " must have the form NAME=@FILE.npy");
   for (int64_t k = 0; k < slots.count; ++k) {
     Slot& slot = slots.all[k];
     if (!is_called(tables, *slot.tensor, word, static_cast<size_t>(equals - word))) continue;
@@ -86,7 +86,7 @@ void take(const Reader& tables, const Slots& slots, const char* word, const char
     slot.path = equals + 2;
     return;
   }
-  stop(wrong_command_line, role, word, ": the program has none of that name; --help lists them");
+  stop(wrong_command_line, role, word, " is not in the program; --help lists the names");
 }
 
 // (64, 1024) in the order of the axes
@@ -131,10 +131,10 @@ void check_header(const Reader& tables, Slot& slot, const char* header) {
   const Tensor& tensor = *slot.tensor;
   const char *type = value_of(header, "'descr': '"), *order = value_of(header, "'fortran_order': "),
              *shape = value_of(header, "'shape': (");
-  if (!type || !order || !shape) stop(wrong_data, "`", slot.path, "` has no header of NumPy's");
+  if (!type || !order || !shape) stop(wrong_data, "`", slot.path, "` has no NumPy header");
   const char* wanted = descriptions[tensor.element];
   if (!starts_with(type, wanted) || type[strlen(wanted)] != '\'') {
-    fprintf(stderr, "%s: `%s` is of type %.*s, and the program wants %s\n", program_name, slot.path,
+    fprintf(stderr, "%s: `%s` has type %.*s, expected %s\n", program_name, slot.path,
             static_cast<int>(strcspn(type, "'")), type, wanted);
     exit(wrong_data);
   }
@@ -167,15 +167,15 @@ void read(const Reader& tables, Slot& slot) {
     whole = fread(head + 10, 1, 2, file) == 2;
     length |= static_cast<size_t>(head[10]) << 16 | static_cast<size_t>(head[11]) << 24;
   }
-  if (!whole || length > 1 << 20) stop(wrong_data, "`", slot.path, "` is no .npy file");
+  if (!whole || length > 1 << 20) stop(wrong_data, "`", slot.path, "` is not a .npy file");
   char* header = room_for<char>(static_cast<int64_t>(length));
-  if (fread(header, 1, length, file) != length) stop(wrong_data, "`", slot.path, "` is cut off in its header");
+  if (fread(header, 1, length, file) != length) stop(wrong_data, "`", slot.path, "` is truncated in its header");
   check_header(tables, slot, header);
   free(header);
   auto bytes = static_cast<size_t>(bytes_of(tables, *slot.tensor));
   slot.view.data = room_for<char>(static_cast<int64_t>(bytes));
   if (fread(slot.view.data, 1, bytes, file) != bytes) stop(wrong_data, "`", slot.path, "` has too few cells");
-  if (fgetc(file) != EOF) stop(wrong_data, "`", slot.path, "` goes on after its last cell");
+  if (fgetc(file) != EOF) stop(wrong_data, "`", slot.path, "` has data after its last cell");
   fclose(file);
 }
 
@@ -188,7 +188,7 @@ void read(const Reader& tables, Slot& slot) {
 void write_file(const Reader& tables, const Slot& slot, FILE* file) {
   char header[4096] = {};
   FILE* text = fmemopen(header, sizeof header, "w");
-  if (!text) stop(no_resource, "memory does not suffice", "", "");
+  if (!text) stop(no_resource, "out of memory", "", "");
   fprintf(text, "{'descr': '%s', 'fortran_order': False, 'shape': ", descriptions[slot.tensor->element]);
   print_shape(text, tables, *slot.tensor);
   fputs(", }", text);
@@ -208,7 +208,7 @@ void write_file(const Reader& tables, const Slot& slot, FILE* file) {
 void write(const Reader& tables, const Slots& results, Slot& slot) {
   struct stat there;
   if (stat(slot.path, &there) == 0 && !S_ISREG(there.st_mode))
-    cannot_write(results, slot.path, "it is there, and is no regular file");
+    cannot_write(results, slot.path, "it exists and is not a regular file");
   char* unfinished = room_for<char>(static_cast<int64_t>(strlen(slot.path)) + 64);
   sprintf(unfinished, "%s.%ld.unfinished", slot.path, static_cast<long>(getpid()));
   int descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -236,7 +236,7 @@ void write_all(const Reader& tables, const Slots& results) {
 
 void require(int32_t status, library::Context* context) {
   if (status == 0) return;
-  char text[4096] = "memory does not suffice";
+  char text[4096] = "out of memory";
   if (context) tap_library_message(context, text, sizeof text);
   auto why = static_cast<executor::Status>(status);
   stop(why == executor::Status::failed      ? run_time
@@ -249,7 +249,7 @@ int64_t threads_in(const char* word) {
   char* end = nullptr;
   long long threads = strtoll(word, &end, 10);
   if (end == word || *end || threads < 1 || threads > 4096)
-    stop(wrong_command_line, "--threads ", word, ": a number from 1 to 4096 is wanted");
+    stop(wrong_command_line, "--threads ", word, ": expected a number from 1 to 4096");
   return threads;
 }
 
@@ -262,8 +262,8 @@ int run(int count, char** words, char**) {
     bool input = strcmp(words[k], "-i") == 0, output = strcmp(words[k], "-o") == 0;
     bool threads = strcmp(words[k], "--threads") == 0;
     if (strcmp(words[k], "--help") == 0) help(tables, inputs, outputs);
-    if (!input && !output && !threads) stop(wrong_command_line, "`", words[k], "` is no option; --help lists them");
-    if (++k == count) stop(wrong_command_line, "`", words[k - 1], "` wants a value");
+    if (!input && !output && !threads) stop(wrong_command_line, "`", words[k], "` is not an option; --help lists them");
+    if (++k == count) stop(wrong_command_line, "`", words[k - 1], "` needs a value");
     if (threads) options.threads = threads_in(words[k]);
     else take(tables, input ? inputs : outputs, words[k], input ? "the input " : "the result ");
   }

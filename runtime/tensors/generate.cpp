@@ -58,10 +58,9 @@ void fill(Tensor& tensor, const Maker& maker, std::string_view spec) {
     case Maker::Kind::rand: return fill_rand(tensor, maker.seed);
     case Maker::Kind::randn:
       if (!is_float(tensor.type())) {
-        throw wrong_command(
-            Code::data_spec,
-            quoted(spec) + " gives normal numbers to a tensor of " + std::string(name_of(tensor.type())),
-            "rand:SEED works for every type");
+        throw wrong_command(Code::data_spec,
+                            quoted(spec) + " needs a tensor of floats, not of " + std::string(name_of(tensor.type())),
+                            "rand:SEED works for every type");
       }
       return fill_randn(tensor, maker.seed);
   }

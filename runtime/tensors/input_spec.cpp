@@ -23,7 +23,7 @@ constexpr MakerName makers[] = {
 };
 
 Failure wrong_input(std::string_view spec, const std::string& why) {
-  return wrong_command(Code::data_spec, quoted(spec) + " is no input: " + why, "write " + std::string(forms));
+  return wrong_command(Code::data_spec, quoted(spec) + " is not a valid input: " + why, "write " + std::string(forms));
 }
 
 FileValue parse_file(std::string_view text, std::string_view spec) {
@@ -31,7 +31,7 @@ FileValue parse_file(std::string_view text, std::string_view spec) {
   if (!format_of(path)) {
     throw wrong_input(spec, "the name of the file " + quoted(text) + " does not end in .npy, .npz or .safetensors");
   }
-  if (path.find('\0') != path.npos) throw wrong_input(spec, "the file's name holds a NUL byte");
+  if (path.find('\0') != path.npos) throw wrong_input(spec, "the file name contains a NUL byte");
   return {std::string(path), std::string(entry)};
 }
 
@@ -39,7 +39,7 @@ std::uint64_t parse_seed(std::string_view text, std::string_view spec) {
   std::uint64_t seed = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw wrong_input(spec, "the seed " + quoted(text) + " is not a whole number from 0 to 2^64 - 1");
+    throw wrong_input(spec, "the seed " + quoted(text) + " is not an integer from 0 to 2^64 - 1");
   }
   return seed;
 }
@@ -78,16 +78,16 @@ std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_v
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(extent.data(), extent.data() + extent.size(), value);
     if (error != std::errc{} || end != extent.data() + extent.size() || value < 0) {
-      throw wrong_input(spec, "the extent " + quoted(extent) + " is not a whole number from 0 to 2^63 - 1");
+      throw wrong_input(spec, "the extent " + quoted(extent) + " is not an integer from 0 to 2^63 - 1");
     }
     result.shape.push_back(value);
     if (comma == extents.npos) break;
     extents = trimmed(extents.substr(comma + 1));
-    if (extents.empty()) throw wrong_input(spec, "an extent is wanted after the `,`");
+    if (extents.empty()) throw wrong_input(spec, "expected an extent after `,`");
   }
   text = trimmed(text.substr(close + 1));
   if (alone && text.empty()) return result;
-  if (text.empty() || text[0] != '=') throw wrong_input(spec, "`=` and a value are wanted after the shape");
+  if (text.empty() || text[0] != '=') throw wrong_input(spec, "expected `=` and a value after the shape");
   text = trimmed(text.substr(1));
   return result;
 }
@@ -110,13 +110,13 @@ void refuse_other_words(const std::string& name, std::string_view value, std::st
     std::string type = own_type_name(word);
     if (!type.empty()) help = "write " + name + "=" + type + std::string(value.substr(word.size()));
     if (word == "True" || word == "False") help = word == "True" ? "write true" : "write false";
-    throw wrong_command(Code::data_spec,
-                        quoted(spec) + " is no input: " + quoted(word) + " is not a number, nor the name of a value",
-                        help);
+    throw wrong_command(
+        Code::data_spec,
+        quoted(spec) + " is not a valid input: " + quoted(word) + " is neither a number nor a generator", help);
   }
   bool list = !value.starts_with('[') && value.find(',') != value.npos;
   if (list)
-    throw wrong_command(Code::data_spec, quoted(spec) + " is no input: several values stand in brackets",
+    throw wrong_command(Code::data_spec, quoted(spec) + " is not a valid input: several values need brackets",
                         "write " + name + "=[" + std::string(value) + "]");
 }
 
@@ -127,17 +127,17 @@ InputSpec parse_spec(std::string_view text, bool shape_alone) {
   if (value.starts_with('@')) {
     FileValue file = parse_file(value.substr(1), text);
     if (!is_archive(*format_of(file.path)) || !file.entry.empty()) {
-      throw wrong_input(text, "it does not say which input the tensor is for");
+      throw wrong_input(text, "the name of the input is missing");
     }
     spec.value = std::move(file);
     return spec;
   }
   std::size_t equals = value.find('=');
-  if (equals == value.npos) throw wrong_input(text, "a name and `=` are wanted");
+  if (equals == value.npos) throw wrong_input(text, "expected a name and `=`");
   spec.name = trimmed(value.substr(0, equals));
   if (!is_identifier(spec.name)) throw wrong_input(text, quoted(spec.name) + " is not the name of an input");
   value = trimmed(value.substr(equals + 1));
-  if (value.empty()) throw wrong_input(text, "a value is wanted after `=`");
+  if (value.empty()) throw wrong_input(text, "expected a value after `=`");
   if (value.starts_with('@')) {
     spec.value = parse_file(value.substr(1), text);
     return spec;
@@ -146,7 +146,7 @@ InputSpec parse_spec(std::string_view text, bool shape_alone) {
   if (spec.own && value.empty()) spec.value = Maker{Maker::Kind::zeros};
   else if (auto maker = parse_maker(value, text)) spec.value = *maker;
   else if (format_of(split_entry(value).first))
-    throw wrong_command(Code::data_spec, quoted(text) + " is no input: a file is named after an `@`",
+    throw wrong_command(Code::data_spec, quoted(text) + " is not a valid input: a file name needs an `@`",
                         "write " + spec.name + "=@" + std::string(value));
   else {
     refuse_other_words(spec.name, value, text);
@@ -177,7 +177,7 @@ std::vector<InputSpec> match_inputs(const std::vector<InputSpec>& specs, const s
   std::vector<InputSpec> ordered;
   for (const InputSpec& spec : specs) {
     bool known = std::any_of(declared.begin(), declared.end(), [&](const auto& d) { return d.name == spec.name; });
-    if (!known) throw fail(quoted(spec.name) + ", given by " + quoted(spec.text) + ", is not an input of the program");
+    if (!known) throw fail(quoted(spec.name) + ", in " + quoted(spec.text) + ", is not an input of the program");
   }
   std::string missing;
   for (const DeclaredInput& input : declared) {
@@ -189,12 +189,12 @@ std::vector<InputSpec> match_inputs(const std::vector<InputSpec>& specs, const s
     }
     auto second = std::find_if(first + 1, specs.end(), matches);
     if (second != specs.end()) {
-      throw fail("the input " + quoted(input.name) + " is given twice, by " + quoted(first->text) + " and by " +
+      throw fail("the input " + quoted(input.name) + " is given twice, in " + quoted(first->text) + " and in " +
                  quoted(second->text));
     }
     ordered.push_back(*first);
   }
-  if (!missing.empty()) throw fail("no value is given for " + missing);
+  if (!missing.empty()) throw fail("there is no value for " + missing);
   return ordered;
 }
 

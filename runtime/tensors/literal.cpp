@@ -43,7 +43,7 @@ class LiteralReader {
     }
     skip_blanks();
     if (at_ < text_.size())
-      throw wrong_literal(spec_, "nothing was wanted after byte " + std::to_string(at_) + " of its value");
+      throw wrong_literal(spec_, "unexpected text after byte " + std::to_string(at_) + " of its value");
     for (auto& extent : result_.shape) extent = extent < 0 ? 0 : extent;
     return std::move(result_);
   }
@@ -59,7 +59,7 @@ class LiteralReader {
   }
 
   void close() {
-    if (counts_.empty()) throw wrong_literal(spec_, "a `]` closes nothing");
+    if (counts_.empty()) throw wrong_literal(spec_, "unmatched `]`");
     // An empty bracket fixes the depth: nothing can stand deeper in its brothers.
     if (counts_.back() == 0) {
       if (depth_known_ && counts_.size() != result_.shape.size()) throw ragged();
@@ -84,11 +84,11 @@ class LiteralReader {
       skip_blanks();
       if (accept(',')) {
         skip_blanks();
-        if (at_ < text_.size() && text_[at_] == ']') throw wrong_literal(spec_, "an element is wanted after a `,`");
+        if (at_ < text_.size() && text_[at_] == ']') throw wrong_literal(spec_, "expected an element after `,`");
         return true;
       }
       if (!accept(']'))
-        throw wrong_literal(spec_, "`,` or `]` is wanted at byte " + std::to_string(at_) + " of its value");
+        throw wrong_literal(spec_, "expected `,` or `]` at byte " + std::to_string(at_) + " of its value");
       close();
     }
   }
@@ -108,8 +108,7 @@ class LiteralReader {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   }
   Failure ragged() const {
-    return wrong_literal(spec_,
-                         "its rows are not all of one shape, seen at byte " + std::to_string(at_) + " of its value");
+    return wrong_literal(spec_, "its rows have different shapes, at byte " + std::to_string(at_) + " of its value");
   }
 
   std::string_view text_, spec_;
@@ -151,10 +150,10 @@ void store(Tensor& tensor, std::int64_t at, const Number& value, std::string_vie
   ElementType type = tensor.type();
   auto refuse = [&](const std::string& what) {
     return wrong_command(Code::data_spec,
-                         quoted(spec) + " gives " + what + " to a tensor of " + std::string(name_of(type)));
+                         quoted(spec) + " stores " + what + " in a tensor of " + std::string(name_of(type)));
   };
   auto store_finite = [&](const std::string& written) {
-    if (std::isinf(tensor.load_f64(at))) throw refuse("the number " + written + ", beyond the greatest of its values,");
+    if (std::isinf(tensor.load_f64(at))) throw refuse("the number " + written + ", which exceeds its largest value,");
   };
   if (const auto* truth = std::get_if<bool>(&value)) {
     if (!is_bool(type)) throw refuse(*truth ? "true" : "false");

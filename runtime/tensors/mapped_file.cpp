@@ -51,7 +51,7 @@ Failure cannot_read(const std::string& path, const std::string& why) {
 
 void require_regular(const std::string& path, const struct stat& status) {
   if (!S_ISREG(status.st_mode)) {
-    throw cannot_read(path, "it is " + kind_of(status.st_mode) + ", and a regular file is wanted");
+    throw cannot_read(path, "it is " + kind_of(status.st_mode) + "; expected a regular file");
   }
 }
 
@@ -140,8 +140,8 @@ bool MappedFile::intact() const {
 
 void MappedFile::require_intact() const {
   if (intact()) return;
-  throw wrong_data(Code::data_changed, quoted(path()) + " changed while it was in use, so nothing was written",
-                   "run again when nobody writes to the file");
+  throw wrong_data(Code::data_changed, quoted(path()) + " changed while in use; nothing was written",
+                   "run again while nothing writes to the file");
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -19,7 +19,7 @@ std::string who(const InputSpec& spec) {
 
 // x.astype('float32') where the file is to be written with another type; none for what NumPy does not have.
 std::string help_to_convert(const InputSpec& spec, ElementType type) {
-  std::string help = "types are not converted silently";
+  std::string help = "tapc does not convert types";
   const char* name = npy_name_of(type);
   if (!std::holds_alternative<FileValue>(spec.value) || !name) return help;
   return help + "; in NumPy: x.astype('" + name + "')";
@@ -42,10 +42,10 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
     if (std::find(all.begin(), all.end(), entry) == all.end()) {
       std::string help = all.empty() ? "it has no entries"
                                      : "write for example " + spec.name + "=@" + file.path + ":" + all[0];
-      throw wrong_data(Code::data_missing,
-                       quoted(file.path) + " has " + plural(all.size(), "entry", "entries") + " and none is called " +
-                           quoted(spec.name),
-                       help);
+      throw wrong_data(
+          Code::data_missing,
+          quoted(file.path) + " has " + plural(all.size(), "entry", "entries") + ", none of them " + quoted(spec.name),
+          help);
     }
   }
   return files.load(file.path, entry);
@@ -54,7 +54,7 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
 Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, const std::optional<Shape>& shape) {
   if (!spec.own && !shape) {
     throw wrong_command(
-        Code::data_spec, quoted(spec.text) + " does not say the shape, which the program leaves open",
+        Code::data_spec, quoted(spec.text) + " has no shape, and the program leaves it open",
         "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
   }
   Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, who(spec));

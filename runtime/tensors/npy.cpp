@@ -14,8 +14,8 @@ constexpr std::size_t preamble_1 = 10;  // magic, version, 16-bit header length
 constexpr std::size_t preamble_2 = 12;  // the same with a 32-bit one
 
 Failure cut_off(const std::string& who, std::string_view part, std::uint64_t wanted, std::uint64_t found) {
-  return wrong_data(Code::data_malformed, who + " is cut off in its " + std::string(part) + ": " +
-                                              plural(wanted, "byte") + " were wanted, " + std::to_string(found) +
+  return wrong_data(Code::data_malformed, who + " is truncated in its " + std::string(part) + ": " +
+                                              plural(wanted, "byte") + " expected, " + std::to_string(found) +
                                               " found");
 }
 
@@ -36,7 +36,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
   std::byte major = bytes[6], minor = bytes[7];
   if (minor != std::byte{0} || major < std::byte{1} || major > std::byte{3}) {
     throw wrong_data(Code::data_malformed, who + " has version " + version_text(major, minor) +
-                                               " of the .npy format; 1.0, 2.0 and 3.0 are known");
+                                               " of the .npy format; supported are 1.0, 2.0 and 3.0");
   }
   std::size_t preamble = major == std::byte{1} ? preamble_1 : preamble_2;
   if (text.size() < preamble) throw cut_off(who, "header length", preamble, text.size());
@@ -55,7 +55,7 @@ Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLim
   std::uint64_t found = bytes.size() - header.data_offset;
   if (found != wanted) {
     throw wrong_data(Code::data_malformed,
-                     who + (found < wanted ? " is cut off in its data: " : " goes on after its data: ") +
+                     who + (found < wanted ? " is truncated in its data: " : " has data after its end: ") +
                          describe(header.type, header.shape) + " takes " + plural(wanted, "byte") + ", and " +
                          std::to_string(found) + " follow the header");
   }
@@ -66,7 +66,7 @@ Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLim
 bool npy_can_hold(ElementType type) { return npy_type_of(type) != nullptr; }
 
 std::string npy_header(ElementType type, const Shape& shape) {
-  TAP_CHECK(npy_can_hold(type), "NumPy has no such element type");
+  TAP_CHECK(npy_can_hold(type), "NumPy lacks this element type");
   std::string dict = "{'descr': '" + std::string(npy_type_of(type)) + "', 'fortran_order': False, 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) dict += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
   dict += shape.size() == 1 ? ",), }" : "), }";

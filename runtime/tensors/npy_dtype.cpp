@@ -24,7 +24,7 @@ struct Refused {
   std::string_view meaning;
 };
 constexpr Refused refused[] = {
-    {'O', "Python objects, which only unpickling could read"},
+    {'O', "Python objects, which only unpickling can read"},
     {'S', "byte strings"},
     {'a', "byte strings"},
     {'U', "text"},
@@ -50,20 +50,18 @@ NpyType parse_npy_type(std::string_view descr, const std::string& who) {
       if (k.code != code) continue;
       if (order == '|' && size_of(k.type) > 1)
         throw wrong_data(Code::data_type,
-                         who + " holds elements of type " + quoted(descr) + ", which says no order of their bytes",
-                         "NumPy writes " + quoted("<" + std::string(code)) + " where the lowest byte comes first");
+                         who + " has elements of type " + quoted(descr) + ", which does not state a byte order",
+                         "NumPy writes " + quoted("<" + std::string(code)) + " for little-endian data");
       return {k.type, order == '>' && size_of(k.type) > 1};
     }
     for (const Refused& r : refused) {
       if (code.empty() || r.kind != code[0]) continue;
-      std::string help = r.kind == 'V' ? "bf16 data come in .safetensors files; NumPy's own types: " : "";
-      throw wrong_data(Code::data_type,
-                       who + " holds elements of type " + quoted(descr) + ": " + std::string(r.meaning),
+      std::string help = r.kind == 'V' ? "store bf16 in .safetensors files; of NumPy's types: " : "";
+      throw wrong_data(Code::data_type, who + " has elements of type " + quoted(descr) + ": " + std::string(r.meaning),
                        help + std::string(readable));
     }
   }
-  throw wrong_data(Code::data_type, who + " holds elements of the unknown type " + quoted(descr),
-                   std::string(readable));
+  throw wrong_data(Code::data_type, who + " has elements of the unknown type " + quoted(descr), std::string(readable));
 }
 
 const char* npy_name_of(ElementType type) {

@@ -23,7 +23,7 @@ class HeaderReader {
       break;
     }
     skip_blanks();
-    if (at_ < text_.size()) fail("nothing but blanks");
+    if (at_ < text_.size()) fail("only blanks");
     for (std::size_t i = 0; i < std::size(keys); ++i) {
       if (!seen_[i]) throw malformed("lacks the key " + quoted(keys[i]));
     }
@@ -42,7 +42,7 @@ class HeaderReader {
       return value(i);
     }
     throw malformed("has the unknown key " + quoted(key) + " at byte " + std::to_string(start) +
-                    "; `descr`, `fortran_order` and `shape` are wanted");
+                    "; expected `descr`, `fortran_order` and `shape`");
   }
 
   void value(std::size_t key) {
@@ -50,8 +50,7 @@ class HeaderReader {
       case 0:
         skip_blanks();
         if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
-          throw wrong_data(Code::data_type,
-                           who_ + " holds structured elements (records), and numbers or bool are wanted");
+          throw wrong_data(Code::data_type, who_ + " has structured elements (records); expected numbers or bool");
         }
         result_.descr = string("a type in quotes");
         return;
@@ -96,8 +95,8 @@ class HeaderReader {
       bool comma = accept(',');
       if (accept(')')) {
         if (comma || result_.shape.size() > 1) return;
-        throw malformed("has the number " + std::to_string(result_.shape[0]) +
-                        " as its shape, and a tuple is wanted: (" + std::to_string(result_.shape[0]) + ",)");
+        throw malformed("has the number " + std::to_string(result_.shape[0]) + " as its shape; expected a tuple: (" +
+                        std::to_string(result_.shape[0]) + ",)");
       }
       if (!comma) fail("`,` or `)`");
     }
@@ -144,8 +143,8 @@ class HeaderReader {
   }
   [[noreturn]] void fail(const std::string& wanted) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
-    throw wrong_data(Code::data_malformed, who_ + " has a malformed header: " + wanted + " was wanted at byte " +
-                                               std::to_string(at_) + ", and " + found + " found");
+    throw wrong_data(Code::data_malformed, who_ + " has a malformed header: expected " + wanted + " at byte " +
+                                               std::to_string(at_) + ", found " + found);
   }
 
   std::string_view text_;

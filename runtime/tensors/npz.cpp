@@ -25,7 +25,7 @@ NpzFile::NpzFile(SharedBytes bytes, std::string who, const DataLimits& limits)
   for (const ZipEntry& entry : entries_) {
     if (!entry.name.ends_with(npy_suffix) || entry.name.size() == npy_suffix.size()) {
       throw wrong_data(Code::data_malformed, who_ + " has the entry " + quoted(entry.name) +
-                                                 ", which is no array: the names of arrays end in .npy");
+                                                 ", which is not an array: the names of arrays end in .npy");
     }
   }
 }
@@ -45,7 +45,7 @@ Tensor NpzFile::load(std::string_view name) const {
     if (array_name(entry) != name) continue;
     return parse_npy(read_zip_entry(bytes_, entry, who_), quoted(name) + " in " + who_, limits_);
   }
-  TAP_UNREACHABLE("an entry that the archive lacks was asked for");
+  TAP_UNREACHABLE("a missing entry of the archive was requested");
 }
 
 }  // namespace tap

@@ -10,7 +10,7 @@ namespace tap {
 namespace {
 
 Failure wrong_output(std::string_view spec, const std::string& why) {
-  return wrong_command(Code::output_spec, quoted(spec) + " is no output: " + why,
+  return wrong_command(Code::output_spec, quoted(spec) + " is not a valid output: " + why,
                        "write Y=@y.npy, @all.npz, @all.safetensors or Y=-");
 }
 
@@ -29,7 +29,7 @@ void require_results(const OutputSpec& spec, const std::vector<DeclaredOutput>& 
   std::string names;
   for (const DeclaredOutput& d : declared) names += (names.empty() ? "" : ", ") + quoted(d.name);
   throw wrong_command(Code::output_spec,
-                      quoted(spec.name) + ", asked for by " + quoted(spec.text) + ", is not a result of the program",
+                      quoted(spec.name) + ", in " + quoted(spec.text) + ", is not a result of the program",
                       "its results are " + names);
 }
 
@@ -61,8 +61,8 @@ void require_once(const OutputSpec& spec, const OutputSpec& earlier, const std::
   bool same = spec.path == earlier.path || will_be_same_file(spec.path, earlier.path);
   if (!same) return;
   if (spec.path != earlier.path) {
-    throw wrong_command(Code::output_spec,
-                        quoted(spec.path) + " and " + quoted(earlier.path) + " are one file, given for two outputs");
+    throw wrong_command(Code::output_spec, quoted(spec.path) + " and " + quoted(earlier.path) +
+                                               " are the same file, given for two outputs");
   }
   if (!is_archive(*format_of(spec.path))) {
     throw wrong_command(Code::output_spec,
@@ -83,21 +83,20 @@ OutputSpec parse_output_spec(std::string_view text) {
   OutputSpec spec{std::string(text), "", ""};
   std::size_t equals = value.find('=');
   if (!value.starts_with('@') && value != "-") {
-    if (equals == value.npos) throw wrong_output(text, "a name and `=` are wanted");
+    if (equals == value.npos) throw wrong_output(text, "expected a name and `=`");
     spec.name = trimmed(value.substr(0, equals));
     if (!is_identifier(spec.name)) throw wrong_output(text, quoted(spec.name) + " is not the name of a result");
     value = trimmed(value.substr(equals + 1));
   }
   if (value == "-") return spec;
-  if (!value.starts_with('@')) throw wrong_output(text, "`@` and a file's name, or `-`, are wanted");
+  if (!value.starts_with('@')) throw wrong_output(text, "expected `@` and a file name, or `-`");
   spec.path = value.substr(1);
   auto format = format_of(spec.path);
   if (!format)
     throw wrong_output(text,
                        "the name of the file " + quoted(spec.path) + " does not end in .npy, .npz or .safetensors");
-  if (spec.path.find('\0') != spec.path.npos) throw wrong_output(text, "the file's name holds a NUL byte");
-  if (spec.name.empty() && !is_archive(*format))
-    throw wrong_output(text, "it does not say which result the file is for");
+  if (spec.path.find('\0') != spec.path.npos) throw wrong_output(text, "the file name contains a NUL byte");
+  if (spec.name.empty() && !is_archive(*format)) throw wrong_output(text, "the name of the result is missing");
   return spec;
 }
 
@@ -113,10 +112,10 @@ void check_outputs(const std::vector<OutputSpec>& specs, const std::vector<Decla
     }
     for (const std::string& input : input_paths) {
       if (!same_file(spec.path, input)) continue;
-      throw wrong_data(Code::data_aliases,
-                       quoted(spec.path) + ", asked for by " + quoted(spec.text) + ", is the same file as the input " +
-                           quoted(input),
-                       "write to another file");
+      throw wrong_data(
+          Code::data_aliases,
+          quoted(spec.path) + ", in " + quoted(spec.text) + ", is the same file as the input " + quoted(input),
+          "write to another file");
     }
   }
 }

@@ -39,16 +39,15 @@ void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t s
   std::uint64_t covered = 0;
   for (const SafetensorsEntry* e : sorted) {
     if (e->begin != covered) {
-      std::string how = e->begin < covered ? " overlaps the tensor before it" : " leaves a hole before it";
+      std::string how = e->begin < covered ? " overlaps the tensor before it" : " leaves a gap before it";
       throw wrong_tensors(who, ": " + quoted(e->name) + how + ": it begins at byte " + std::to_string(e->begin) +
-                                   " of the data, and byte " + std::to_string(covered) + " is next");
+                                   " of the data; expected byte " + std::to_string(covered));
     }
     covered = e->end;
   }
   if (covered == size) return;
-  throw wrong_tensors(who, (size < covered ? " is cut off in its data: " : " goes on after its data: ") +
-                               plural(covered, "byte") + " are wanted, and " + std::to_string(size) +
-                               " follow the header");
+  throw wrong_tensors(who, (size < covered ? " is truncated in its data: " : " has data after its end: ") +
+                               plural(covered, "byte") + " expected, " + std::to_string(size) + " follow the header");
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t s
 SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string who, const DataLimits& limits) : who_(std::move(who)) {
   if (bytes.size() < length_size) {
     throw wrong_tensors(
-        who_, " is cut off in its header's length: 8 bytes were wanted, " + std::to_string(bytes.size()) + " found");
+        who_, " is truncated in its header length: 8 bytes expected, " + std::to_string(bytes.size()) + " found");
   }
   auto length = load_little<std::uint64_t>(bytes.data());
   if (length > longest_header) {
@@ -64,7 +63,7 @@ SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string who, const DataL
                                            std::to_string(longest_header) + " are allowed");
   }
   if (length > bytes.size() - length_size) {
-    throw wrong_tensors(who_, " is cut off in its header: " + plural(length, "byte") + " were wanted, " +
+    throw wrong_tensors(who_, " is truncated in its header: " + plural(length, "byte") + " expected, " +
                                   std::to_string(bytes.size() - length_size) + " found");
   }
   entries_ = parse_safetensors_header(bytes.text().substr(length_size, length), who_, limits);
@@ -88,7 +87,7 @@ Tensor SafetensorsFile::load(std::string_view name) const {
     if (e.name == name)
       return unpack(data_.slice(e.begin, e.end - e.begin), {e.type}, e.shape, quoted(name) + " in " + who_);
   }
-  TAP_UNREACHABLE("an entry that the file lacks was asked for");
+  TAP_UNREACHABLE("a missing entry of the file was requested");
 }
 
 Content encode_safetensors(const std::vector<NamedTensor>& tensors) {

@@ -31,7 +31,7 @@ class JsonReader {
       }
     });
     skip_blanks();
-    if (at_ < text_.size()) fail("nothing but blanks");
+    if (at_ < text_.size()) fail("only blanks");
     return std::move(entries_);
   }
 
@@ -53,7 +53,7 @@ class JsonReader {
     std::set<std::string> keys;
     members([&](std::string key) {
       if (!keys.insert(key).second) throw twice(key);
-      string("a text in double quotes (metadata are texts only)");
+      string("a string in double quotes (metadata must be strings)");
     });
   }
 
@@ -90,7 +90,7 @@ class JsonReader {
       if (types[i] == name) return static_cast<ElementType>(i);
     }
     throw wrong_data(Code::data_type, who_ + " holds " + quoted(tensor) + " of type " + quoted(name) +
-                                          "; F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL can be read");
+                                          "; F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL are supported");
   }
 
   std::vector<std::uint64_t> integers(std::size_t most) {
@@ -119,7 +119,7 @@ class JsonReader {
     }
     if (at_ == begin || (text_[begin] == '0' && at_ - begin > 1)) {
       at_ = begin;
-      fail("a number without sign");
+      fail("an unsigned number");
     }
     return static_cast<std::uint64_t>(value);
   }
@@ -161,7 +161,7 @@ class JsonReader {
       if (low < 0xDC00 || low > 0xDFFF) fail("the second half of a surrogate pair");
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     } else if (code >= 0xDC00 && code <= 0xDFFF) {
-      fail("no lone half of a surrogate pair");
+      fail("both halves of a surrogate pair");
     }
     append_utf8(value, code);
   }
@@ -178,7 +178,7 @@ class JsonReader {
       sound = digit >= 0;
       code = code << 4 | static_cast<std::uint32_t>(digit & 15);
     }
-    if (!sound) fail("an escape that JSON knows");
+    if (!sound) fail("a JSON escape");
     at_ += 6;
     return code;
   }
@@ -202,7 +202,7 @@ class JsonReader {
   }
   [[noreturn]] void fail(const std::string& wanted) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
-    throw malformed(wanted + " was wanted at byte " + std::to_string(at_) + ", and " + found + " found");
+    throw malformed("expected " + wanted + " at byte " + std::to_string(at_) + ", found " + found);
   }
 
   std::string_view text_;

@@ -45,9 +45,9 @@ void require_bools(const Tensor& tensor, const std::string& who) {
   auto bytes = tensor.as<std::uint8_t>();
   auto bad = std::find_if(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b > 1; });
   if (bad == bytes.end()) return;
-  throw wrong_data(Code::data_malformed, who + " holds the byte " + std::to_string(*bad) + " as element " +
+  throw wrong_data(Code::data_malformed, who + " has the byte " + std::to_string(*bad) + " as element " +
                                              std::to_string(bad - bytes.begin()) +
-                                             " of a bool tensor, and only 0 and 1 are bool");
+                                             " of a bool tensor; expected 0 or 1");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, con
     return Tensor(packing.type, std::move(shape), bytes.owner());
   }
   Tensor tensor = make_tensor(packing.type, shape, who);
-  TAP_CHECK(tensor.byte_size() == bytes.size(), "a file's data have another size than its tensor");
+  TAP_CHECK(tensor.byte_size() == bytes.size(), "the data of a file do not have the size of its tensor");
   std::byte* to = tensor.mutable_data();
   if (transposed) {
     copy_transposed(to, bytes.data(), shape, size, packing.big_endian);

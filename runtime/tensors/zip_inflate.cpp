@@ -47,7 +47,7 @@ void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntr
   std::string name = quoted(entry.name);
   if (status == Z_STREAM_END && consumed) {
     throw zip::malformed(
-        who, "the entry " + name + " unpacks to " + plural(produced, "byte") + " instead of " + std::to_string(size));
+        who, "the entry " + name + " unpacks to " + plural(produced, "byte") + ", expected " + std::to_string(size));
   }
   if (status == Z_OK)
     throw zip::malformed(who, "the entry " + name + " unpacks to more than its " + plural(size, "byte"));

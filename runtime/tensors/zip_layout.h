@@ -37,7 +37,7 @@ inline constexpr std::uint32_t all32 = 0xFFFFFFFF;  // stands in a 32-bit field 
 inline constexpr std::uint16_t all16 = 0xFFFF;
 
 inline Failure malformed(const std::string& who, const std::string& what) {
-  return wrong_data(Code::data_malformed, who + " is not a sound zip archive: " + what);
+  return wrong_data(Code::data_malformed, who + " is not a valid zip archive: " + what);
 }
 
 }  // namespace tap::zip

@@ -23,7 +23,7 @@ struct Directory {
 // The end record stands last, save a comment of at most 65535 bytes that must fill the rest of the file exactly.
 std::size_t find_end(Bytes bytes, const std::string& who) {
   if (bytes.size() < zip::end_size) {
-    throw zip::malformed(who, "it is cut off; an end record takes " + std::to_string(zip::end_size) +
+    throw zip::malformed(who, "it is truncated: an end record takes " + std::to_string(zip::end_size) +
                                   " bytes, and the file has " + std::to_string(bytes.size()));
   }
   std::size_t last = bytes.size() - zip::end_size;
@@ -31,7 +31,7 @@ std::size_t find_end(Bytes bytes, const std::string& who) {
   for (std::size_t at = last + 1; at-- > first;) {
     if (u32(bytes, at) == zip::end_signature && u16(bytes, at + 20) == last - at) return at;
   }
-  throw zip::malformed(who, "it is cut off or has no end record");
+  throw zip::malformed(who, "it is truncated or has no end record");
 }
 
 Directory read_end(Bytes bytes, const std::string& who) {
@@ -44,14 +44,14 @@ Directory read_end(Bytes bytes, const std::string& who) {
     std::size_t locator = end - zip::locator64_size;
     std::uint64_t at = u64(bytes, locator + 8);
     if (at > locator || locator - at < zip::end64_size || u32(bytes, at) != zip::end64_signature) {
-      throw zip::malformed(who, "its ZIP64 end record is not where its locator says");
+      throw zip::malformed(who, "its ZIP64 end record is not where its locator points");
     }
     one_disk = u32(bytes, locator + 4) == 0 && u32(bytes, locator + 16) <= 1 && u32(bytes, at + 16) == 0 &&
                u32(bytes, at + 20) == 0 && u64(bytes, at + 24) == u64(bytes, at + 32);
     directory = {u64(bytes, at + 48), u64(bytes, at + 40), u64(bytes, at + 32)};
     after = at;
   }
-  if (!one_disk) throw zip::malformed(who, "it is one of several disks");
+  if (!one_disk) throw zip::malformed(who, "it spans several disks");
   if (directory.offset > after || directory.size != after - directory.offset) {
     throw zip::malformed(who, "its directory should be " + plural(directory.size, "byte") + " from byte " +
                                   std::to_string(directory.offset) + " to the end record at byte " +
@@ -63,8 +63,8 @@ Directory read_end(Bytes bytes, const std::string& who) {
 void require_harmless(const std::string& name, const std::string& who) {
   std::string why;
   if (name.empty()) why = "is empty";
-  else if (name.find('\0') != name.npos) why = "holds a NUL byte";
-  else if (name.find('\\') != name.npos) why = "holds a backslash";
+  else if (name.find('\0') != name.npos) why = "contains a NUL byte";
+  else if (name.find('\\') != name.npos) why = "contains a backslash";
   else if (name[0] == '/' || (name.size() > 1 && name[1] == ':')) why = "is absolute";
   for (std::size_t begin = 0; why.empty() && begin <= name.size();) {
     std::size_t end = std::min(name.find('/', begin), name.size());
@@ -85,7 +85,7 @@ void read_zip64(Bytes extra, ZipEntry& entry, std::uint64_t& header, const std::
       std::size_t next = at + 4, end = next + size;
       for (std::uint64_t* field : {&entry.size, &entry.packed_size, &header}) {
         if (*field != zip::all32) continue;
-        if (end - next < 8) throw zip::malformed(who, "the ZIP64 sizes of " + quoted(entry.name) + " are cut off");
+        if (end - next < 8) throw zip::malformed(who, "the ZIP64 sizes of " + quoted(entry.name) + " are truncated");
         *field = u64(extra, next);
         next += 8;
       }
@@ -114,7 +114,7 @@ void require_supported(const ZipEntry& entry, std::uint16_t flags, std::uint16_t
                      who + " has the entry " + name + " that unpacks from " + plural(entry.packed_size, "byte") +
                          " to " + std::to_string(entry.size) + ", more than " + std::to_string(limits.ratio) +
                          " times as many",
-                     "if this is meant, store the array without compression");
+                     "if this is intended, store the array without compression");
   }
 }
 
@@ -124,18 +124,18 @@ std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit,
   std::string name = quoted(entry.name);
   if (header > limit || limit - header < zip::local_size || u32(bytes, header) != zip::local_signature) {
     throw zip::malformed(
-        who, "the entry " + name + " is not at byte " + std::to_string(header) + ", where the directory says");
+        who, "the entry " + name + " is not at byte " + std::to_string(header) + ", where the directory places it");
   }
   std::uint64_t begin = header + zip::local_size + u16(bytes, header + 26) + u16(bytes, header + 28);
   std::string_view local(reinterpret_cast<const char*>(bytes.data()) + header + zip::local_size,
                          std::min<std::uint64_t>(u16(bytes, header + 26), limit - header - zip::local_size));
   if (local != entry.name)
-    throw zip::malformed(who, "the entry " + name + " is called " + quoted(local) + " where it stands");
+    throw zip::malformed(who, "the entry " + name + " is called " + quoted(local) + " in its own header");
   if (u16(bytes, header + 8) != (entry.deflated ? zip::deflated : zip::stored)) {
     throw zip::malformed(who, "the entry " + name + " has two methods");
   }
   if (begin > limit || entry.packed_size > limit - begin) {
-    throw zip::malformed(who, "the entry " + name + " is cut off: it takes " + plural(entry.packed_size, "byte") +
+    throw zip::malformed(who, "the entry " + name + " is truncated: it takes " + plural(entry.packed_size, "byte") +
                                   ", and " + std::to_string(begin > limit ? 0 : limit - begin) +
                                   " precede the directory");
   }
@@ -174,7 +174,7 @@ std::vector<ZipEntry> read_zip_directory(Bytes bytes, const std::string& who, co
     }
     std::size_t name_size = u16(bytes, at + 28), extra_size = u16(bytes, at + 30), comment_size = u16(bytes, at + 32);
     if (end - at - zip::central_size < name_size + extra_size + comment_size) {
-      throw zip::malformed(who, "entry " + std::to_string(i) + " of its directory is cut off");
+      throw zip::malformed(who, "entry " + std::to_string(i) + " of its directory is truncated");
     }
     ZipEntry entry;
     entry.name.assign(reinterpret_cast<const char*>(bytes.data()) + at + zip::central_size, name_size);

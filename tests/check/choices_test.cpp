@@ -71,7 +71,7 @@ TEST(Choices, SeveralOperationsMatchAndAnInnerUseDeclines) {
 
   Offered used = offer(head + ", S: f64[3])" + softmax + "S[i] = s[i] + 1\n}");
   EXPECT_EQ(choices(used.program).count("Y"), 0u);
-  EXPECT_TRUE(used.said("`s`, which it would no longer compute, is used elsewhere, too"));
+  EXPECT_TRUE(used.said("`s`, which it would no longer compute, is also used elsewhere"));
 }
 
 TEST(Choices, WhatASplitOrABarrierSpeaksOfStays) {
@@ -85,10 +85,10 @@ TEST(Choices, WhatASplitOrABarrierSpeaksOfStays) {
   EXPECT_EQ(choices(offer(head + "}").program).count("Y"), 1u);
   Offered split = offer(head + "split Y on axis 0 into 2\n}");
   EXPECT_EQ(choices(split.program).count("Y"), 0u);
-  EXPECT_TRUE(split.said("a split is asked for of what it replaces"));
+  EXPECT_TRUE(split.said("the program splits an operation that it replaces"));
   Offered barrier = offer(head + "barrier s both\n}");
   EXPECT_EQ(choices(barrier.program).count("Y"), 0u);
-  EXPECT_TRUE(barrier.said("something is said of `s`, which it would no longer compute"));
+  EXPECT_TRUE(barrier.said("`s`, which it would no longer compute, has a sharding or a split"));
 }
 
 TEST(Choices, AValueOfSeveralWritersStays) {
@@ -202,11 +202,11 @@ TEST(Choices, APlanThatPicksNothingIsTold) {
       program p(A: f32[3, 4], B: f32[4, 5]) -> (D: f32[3, 5]) { C = matmul(A, B)  D = relu(C) })");
   Way w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
   ASSERT_EQ(w.problems.size(), 4u);
-  EXPECT_EQ(w.problems[0].message, "`C` has the alternatives 0 to 1; 2 is none of them");
-  EXPECT_EQ(w.problems[1].message, "no operation is called `E`");
-  EXPECT_EQ(w.problems[2].message, "there is nothing to choose at `D`");
+  EXPECT_EQ(w.problems[0].message, "`C` has no alternative 2; it has 0 to 1");
+  EXPECT_EQ(w.problems[1].message, "there is no operation `E`");
+  EXPECT_EQ(w.problems[2].message, "`D` offers no choice");
   EXPECT_EQ(w.problems[2].help, "the choices are `C`");
-  EXPECT_EQ(w.problems[3].message, "there is nothing to choose at `C`");
+  EXPECT_EQ(w.problems[3].message, "`C` offers no choice");
   EXPECT_EQ(evaluate(w.last()), evaluate(o.source));
 }
 

@@ -124,11 +124,11 @@ TEST(LegalSource, WritesOnce) {
   const std::string half = "  dim i 0..4 parallel\n";
   EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 4")}), "");
   EXPECT_EQ(told("[8]", {map(half, "i", "2*i"), map(half, "i", "2*i + 1")}), "");
-  EXPECT_EQ(told("[8]", {map(half, "i", "2*i"), map(half, "i", "2*i")}), "refused: `f` writes cell 0 once more");
-  EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 3")}), "refused: `f` writes cell 3 once more");
+  EXPECT_EQ(told("[8]", {map(half, "i", "2*i"), map(half, "i", "2*i")}), "refused: `f` writes cell 0 a second time");
+  EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 3")}), "refused: `f` writes cell 3 a second time");
   EXPECT_EQ(told("[8]", {map(half, "i", "i")}), "refused: cell 4 is never written");
-  EXPECT_EQ(told("[8]", {map(i, "i", "i + 64")}), "refused: `f` writes outside of its result: at 64 on axis 0");
-  EXPECT_EQ(told("[8]", {map(i, "i", "i - 1")}), "refused: `f` writes outside of its result: at -1 on axis 0");
+  EXPECT_EQ(told("[8]", {map(i, "i", "i + 64")}), "refused: `f` writes outside its result: at 64 on axis 0");
+  EXPECT_EQ(told("[8]", {map(i, "i", "i - 1")}), "refused: `f` writes outside its result: at -1 on axis 0");
 }
 
 // What is too much to be counted and of no simple form is neither refused nor proved.
@@ -148,7 +148,7 @@ TEST(LegalSource, WhatDoesNotDependOnADim) {
            "] shape [1]\n  write 0 at [i] shape [1] invariant [1]\n  map (0)\n";
   };
   EXPECT_EQ(told("[8]", {writes("i")}), "");
-  EXPECT_EQ(told("[8]", {writes("j")}), "refused: what write 0 writes depends on j, and is said not to");
+  EXPECT_EQ(told("[8]", {writes("j")}), "refused: write 0 depends on j, which it declares invariant");
 }
 
 }  // namespace

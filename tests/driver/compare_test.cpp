@@ -54,8 +54,7 @@ TEST(Compare, SaysWhereAndHowMany) {
   auto difference = compare({"Y", got}, wanted, {.relative = 1, .absolute = 100});  // integers are compared exactly
   ASSERT_TRUE(difference);
   EXPECT_EQ(difference->code, Code::result_differs);
-  EXPECT_EQ(difference->message,
-            "`Y` is not as expected: 2 of 6 elements differ, first at [1, 1]: 0 was wanted, got 7");
+  EXPECT_EQ(difference->message, "`Y` is not as expected: 2 of 6 elements differ, first at [1, 1]: expected 0, got 7");
 }
 
 TEST(Compare, LargeIntegersAreNotRounded) {

@@ -225,9 +225,9 @@ TEST(KernelTrials, WhatIsWrongIsTold) {
     EXPECT_NE(told(function).find(part), std::string::npos) << told(function);
   };
   expect(computes_nothing, "result 0[0] is ");
-  expect(computes_nothing, "the self-check refuses kernel 0 of `");
+  expect(computes_nothing, "the self-check rejects kernel 0 of `");
   expect(computes_nothing, "on the box i 0..20");
-  expect(fails, "it fails where the operator has a value");
+  expect(fails, "it fails, but the operator has a value");
   expect(writes_one_too_many, "result 0: byte 80 from its cell 0");
   expect(writes_before, "result 0: byte -4 from its cell 0");
   expect(changes_an_operand, "operand 0: byte ");

@@ -28,7 +28,7 @@ TEST(Pipeline, ARefusedObligationEndsTheCommand) {
     require_justified(with(check::Standing::refused), false);
     FAIL();
   } catch (const UnjustifiedStep& fault) {
-    EXPECT_STREQ(fault.what(), "step 1: the obligation `laws` is refused: the monoid `m`: to be associative");
+    EXPECT_STREQ(fault.what(), "step 1: the obligation `laws` does not hold: the monoid `m`: to be associative");
   }
 }
 

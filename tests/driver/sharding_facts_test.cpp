@@ -27,7 +27,8 @@ std::vector<std::string> facts_of(const std::string& source) {
 using Lines = std::vector<std::string>;
 
 TEST(ShardingFacts, AMapSharesNothing) {
-  EXPECT_EQ(facts_of("program p(X: f32[8]) -> (Y: f32[8]) { Y[i] = 2 * X[i] }"), Lines{"i: yes; shards share nothing"});
+  EXPECT_EQ(facts_of("program p(X: f32[8]) -> (Y: f32[8]) { Y[i] = 2 * X[i] }"),
+            Lines{"i: yes; shards share no operand cells"});
 }
 
 TEST(ShardingFacts, AHaloIsAsWideAsTheReadsReach) {
@@ -40,13 +41,13 @@ TEST(ShardingFacts, BytesThatAreTooManyToBeCounted) {
   EXPECT_EQ(facts_of("program p(X: f64[3000000000, 4]) -> (Y: f64[3000000000, 1000000000]) "
                      "{ Y[i, j] = sum[k] X[i, k] }")
                 .back(),
-            "k: yes, as partials of 2^63 bytes or more combined by sum; shards share nothing");
+            "k: yes, as partials of 2^63 bytes or more combined by sum; shards share no operand cells");
 }
 
 TEST(ShardingFacts, AProduct) {
   EXPECT_EQ(facts_of("program p(A: f32[4, 6], B: f32[6, 8]) -> (C: f32[4, 8]) { C[i, j] = sum[k] A[i, k] * B[k, j] }"),
             (Lines{"i: yes; two shards share all of B (192 bytes)", "j: yes; two shards share all of A (96 bytes)",
-                   "k: yes, as partials of 128 bytes combined by sum; shards share nothing"}));
+                   "k: yes, as partials of 128 bytes combined by sum; shards share no operand cells"}));
 }
 
 TEST(ShardingFacts, ADataDependentReadNeedsTheWholeAxis) {
@@ -56,12 +57,12 @@ TEST(ShardingFacts, ADataDependentReadNeedsTheWholeAxis) {
 
 TEST(ShardingFacts, WhatCannotBeSplitSaysWhy) {
   EXPECT_EQ(facts_of("program p(X: f32[1, 4]) -> (Y: f32[1, 4]) { Y[i, j] = X[i, j] }"),
-            (Lines{"i: no, it has fewer than two points", "j: yes; shards share nothing"}));
+            (Lines{"i: no, it has fewer than two points", "j: yes; shards share no operand cells"}));
   EXPECT_EQ(
       facts_of(
           "extern op f(x: f32[n, m]) -> (y: f32[n, m]) {\n index [i: n, keep j: m]\n read x at [i, j] shape [1, 1]\n"
           " write y at [i, j] shape [1, 1]\n kernel \"f\" }\nprogram p(X: f32[4, 4]) -> (Y: f32[4, 4]) { Y = f(X) }"),
-      (Lines{"i: yes; shards share nothing", "j: no, the kernel keeps it whole"}));
+      (Lines{"i: yes; shards share no operand cells", "j: no, the kernel keeps it whole"}));
 }
 
 }  // namespace

@@ -123,14 +123,14 @@ RC_GTEST_PROP(CertificateText, SurvivesAnyChange, ()) {
 
 TEST(CertificateText, WhatIsWrongIsSaid) {
   EXPECT_EQ(message_of("tap-certificate 3\nend\n"),
-            "line 1: the certificate is of version 3, and this program reads version 2");
+            "line 1: the certificate has version 3; this program reads version 2");
   EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n"),
-            "line 2: the certificate is cut short: its last line is not `end`");
+            "line 2: the certificate is truncated: its last line must be `end`");
   EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n  graph 0 of 0\n    value 1 is 0\nend\n"),
-            "line 4: number 1 stands where 0 should");
+            "line 4: found number 1, expected 0");
   EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n  graph 0 of 0\n    operation 0 believed 1\nend\n"),
-            "line 4: `believed` is no justification");
-  EXPECT_EQ(message_of("tap-certificate 2\nend\nend\n"), "line 3: something stands behind `end`");
+            "line 4: `believed` is not a justification");
+  EXPECT_EQ(message_of("tap-certificate 2\nend\nend\n"), "line 3: unexpected text after `end`");
 }
 
 TEST(ProgramHash, IsThatOfTheText) {

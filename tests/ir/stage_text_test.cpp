@@ -170,16 +170,17 @@ RC_GTEST_PROP(StageText, SurvivesAnyChange, ()) {
 }
 
 TEST(StageText, WhatIsWrongIsSaid) {
-  EXPECT_EQ(first_error(parse_blocks("tap-blocks 2\n")), "line 1: the text form's version is not 1");
+  EXPECT_EQ(first_error(parse_blocks("tap-blocks 2\n")), "line 1: the version of the text must be 1");
   EXPECT_EQ(first_error(parse_blocks("")), "line 0: the text is empty");
-  EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\nheld 0 value 0 []\n")),
-            "line 2: `held` stands before the first graph");
-  EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\ngraph 0\n  run 1\n")), "line 3: `run` is no line of a block graph");
-  EXPECT_EQ(first_error(parse_schedule("tap-schedule 3\nb1 f32 [] arena 0\n")), "line 2: b1 stands where b0 should");
-  EXPECT_EQ(first_error(parse_schedule("tap-schedule 3\nsequence 0\nbatch\n  walk b0\n")), "line 4: `walk` is no task");
+  EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\nheld 0 value 0 []\n")), "line 2: `held` before the first graph");
+  EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\ngraph 0\n  run 1\n")),
+            "line 3: `run` does not begin a line of a block graph");
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 3\nb1 f32 [] arena 0\n")), "line 2: found b1, expected b0");
+  EXPECT_EQ(first_error(parse_schedule("tap-schedule 3\nsequence 0\nbatch\n  walk b0\n")),
+            "line 4: `walk` is not a task");
   EXPECT_EQ(first_error(parse_schedule("tap-schedule 3\nkernels 2, arena 0 bytes, prepared 0 bytes\n"
                                        "kernel 0 of 3\n")),
-            "line 0: 2 kernels, and 1 lines that say what they are");
+            "line 0: 2 kernels, but 1 lines that describe them");
 }
 
 }  // namespace

@@ -254,20 +254,20 @@ RC_GTEST_PROP(Text, LinesMixedUpAreSurvived, ()) {
 TEST(Text, ErrorsNameLineAndFault) {
   auto says = [](std::string_view text) { return message_of(parse_program(text)); };
   EXPECT_EQ(says(""), "line 0: the text is empty");
-  EXPECT_EQ(says("tap-ir 2\n"), "line 1: the text form's version is not 1");
+  EXPECT_EQ(says("tap-ir 2\n"), "line 1: the version of the text must be 1");
   EXPECT_EQ(says("tap-ir 1\nvalue 0 X f32[]\n"), "line 2: `value` does not begin a section");
   EXPECT_EQ(says("tap-ir 1\nmain 3\n"), "line 2: number 3 of 0 graphs");
-  EXPECT_EQ(says("tap-ir 1\ngraph 1 g\n"), "line 2: number 1 stands where 0 should");
+  EXPECT_EQ(says("tap-ir 1\ngraph 1 g\n"), "line 2: found number 1, expected 0");
   EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  inputs (0)\n"), "line 3: number 0 of 0 values");
   EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  do 7 () -> ()\n"), "line 3: number 7 of 0 operators");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number does not lie in -128..127");
+  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number is outside -128..127");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant f16 0.1\n"), "line 3: `0.1` is not exact in f16");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"),
             "line 4: cell 1 repeats cell 0");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n"), "line 2: an operator has no body");
   EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  dim i 0..4 parallel\n  where i + i >= 0\n"), "line 4: a term occurs twice");
-  EXPECT_EQ(says("tap-ir 1\nrewrite \"open\n"), "line 2: a quoted text is not closed");
+  EXPECT_EQ(says("tap-ir 1\nrewrite \"open\n"), "line 2: unterminated quoted string");
 }
 
 }  // namespace

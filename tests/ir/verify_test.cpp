@@ -84,20 +84,20 @@ const Breakage breakages[] = {
     {"value 0 (X) is an input and is written", [](Program& p) { graph(p).operations[0].results = {ValueId(0)}; }},
     {"value 2 (H) is read before it is written",
      [](Program& p) { std::swap(graph(p).operations[0], graph(p).operations[1]); }},
-    {"name a value that is not there", [](Program& p) { graph(p).operations[0].operands[1] = ValueId(9); }},
-    {"name a value that is not there", [](Program& p) { graph(p).outputs = {ValueId()}; }},
+    {"name a value that does not exist", [](Program& p) { graph(p).operations[0].operands[1] = ValueId(9); }},
+    {"name a value that does not exist", [](Program& p) { graph(p).outputs = {ValueId()}; }},
     {"operator is not in the table", [](Program& p) { graph(p).operations[0].op = OperatorId(7); }},
-    {"operand 0 is f32[4, 9] and its operator has f32[4, 8]",
+    {"operand 0 is f32[4, 9], but f32[4, 8] in its operator",
      [](Program& p) {
        graph(p).values[0].type.shape = {4, 9};
      }},
-    {"1 operands, and its operator has 2", [](Program& p) { graph(p).operations[0].operands.pop_back(); }},
+    {"1 operands, but its operator has 2", [](Program& p) { graph(p).operations[0].operands.pop_back(); }},
     {"value 1 (W) is an input twice", [](Program& p) { graph(p).inputs.push_back(ValueId(1)); }},
-    {"value 3 (Y) is const and no input", [](Program& p) { graph(p).values[3].is_const = true; }},
+    {"value 3 (Y) is const, but not an input", [](Program& p) { graph(p).values[3].is_const = true; }},
     {"negative size", [](Program& p) { graph(p).values[0].type.shape[0] = -4; }},
     {"the main graph is not in the table", [](Program& p) { p.main = GraphId(4); }},
     // Index spaces and accesses.
-    {"range 4..0 of i runs backwards",
+    {"range 4..0 of i is reversed",
      [](Program& p) {
        matmul(p).dims[0].range = {4, 0};
      }},
@@ -109,18 +109,18 @@ const Breakage breakages[] = {
     {"1 rows and a region of rank 2", [](Program& p) { matmul(p).reads[0].projection.start.rows.pop_back(); }},
     {"the projection has 2 inputs for 3 dims", [](Program& p) { matmul(p).reads[0].projection.start.inputs = 2; }},
     {"extent 2 on axis 1, not 1", [](Program& p) { matmul(p).reads[0].projection.shape[1] = 2; }},
-    {"the fill is bool and the tensor f32",
+    {"the fill is bool, but the tensor f32",
      [](Program& p) { relu(p).reads[0].fill = relu(p).exprs.constant(Scalar::boolean(true)); }},
     {"the coordinate of axis 0 is f32",
      [](Program& p) {
        relu(p).reads[0].coordinates = {relu(p).exprs.read(0, ElementType::f32), std::nullopt};
      }},
-    {"is not the whole axis",
+    {"must be the whole axis",
      [](Program& p) {
        relu(p).reads[0].coordinates = {relu(p).exprs.index(0), std::nullopt};
      }},
     {"read 0 needs itself", [](Program& p) { relu(p).reads[0].fill = relu(p).exprs.read(0, ElementType::f32); }},
-    {"the reduced dim k appears in what is written",
+    {"the reduction dim k appears in a written coordinate",
      [](Program& p) { matmul(p).writes[0].projection.start.rows[0].coefficients[2] = 1; }},
     {"the invariant dim i is used by the projection", [](Program& p) { relu(p).writes[0].invariant_dims = {0}; }},
     {"the invariant dim k is not parallel", [](Program& p) { matmul(p).writes[0].invariant_dims = {2}; }},
@@ -133,28 +133,28 @@ const Breakage breakages[] = {
        relu(p).writes[0].projection.start.rows[1] = AffineExpr::constant(2, 0);
      }},
     {"0 values for 1 writes", [](Program& p) { relu(p).body = MapBody{}; }},
-    {"value 0 is i64 and its result f32", [](Program& p) { relu(p).body = MapBody{{relu(p).exprs.index(0)}}; }},
+    {"value 0 is i64, but its result f32", [](Program& p) { relu(p).body = MapBody{{relu(p).exprs.index(0)}}; }},
     {"the monoid is not in the table", [](Program& p) { std::get<ReduceBody>(matmul(p).body).monoid = MonoidId(5); }},
     {"2 operands for 1 components",
      [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands.push_back(CellId(0)); }},
-    {"operand 0 is i64 and its component f32",
+    {"operand 0 is i64, but its component f32",
      [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands = {matmul(p).exprs.index(0)}; }},
     {"index 9 of 2 dims", [](Program& p) { relu(p).exprs.index(9); }},
     {"read 3 of 1 reads", [](Program& p) { relu(p).exprs.read(3, ElementType::f32); }},
     {"read 0 is i8 and its operand is f32", [](Program& p) { relu(p).exprs.read(0, ElementType::i8); }},
-    {"an argument stands outside of a monoid", [](Program& p) { relu(p).exprs.argument(0, ElementType::f32); }},
-    {"a reduction stands outside of a fold",
+    {"an argument occurs outside a monoid", [](Program& p) { relu(p).exprs.argument(0, ElementType::f32); }},
+    {"a reduction occurs outside a fold",
      [](Program& p) {
        relu(p).exprs.add({CellOp::reduce, ElementType::f32, 0, {}, {CellId(0)}});
      }},
-    {"`+` has 1 arguments, not 2", [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
+    {"`+` has 1 arguments, expected 2", [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
     {"argument 1 of `+` is i64, not f32",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0), relu(p).exprs.index(0)});
      }},
-    {"`exp` of i64, where a float is wanted",
+    {"`exp` of i64, expected a float",
      [](Program& p) { relu(p).exprs.apply(CellOp::exp, ElementType::i64, {relu(p).exprs.index(0)}); }},
-    {"`shl` of f32, where an integer is wanted",
+    {"`shl` of f32, expected an integer",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::shl, ElementType::f32, {CellId(0), CellId(0)});
      }},
@@ -172,13 +172,13 @@ const Breakage breakages[] = {
     {"combination has 0 values for 1 components", [](Program& p) { p.monoids[0].combine.clear(); }},
     {"identity 0 is not a constant", [](Program& p) { p.monoids[0].identity = {CellId(0)}; }},
     {"argument 2 of 2", [](Program& p) { p.monoids[0].exprs.argument(2, ElementType::f32); }},
-    {"an index variable stands outside of an operator", [](Program& p) { p.monoids[0].exprs.index(0); }},
+    {"an index variable occurs outside an operator", [](Program& p) { p.monoids[0].exprs.index(0); }},
     {"result 0 depends on the fold's index",
      [](Program& p) {
        Fold& fold = p.monoids[0].fold.emplace();
        fold.roots = {fold.exprs.argument(0, ElementType::f32)};
      }},
-    {"the fold reduces by monoid 0, which does not come before",
+    {"the fold reduces by monoid 0, which is not declared before",
      [](Program& p) {
        Fold& fold = p.monoids[0].fold.emplace();
        CellId x = fold.exprs.argument(0, ElementType::f32);
@@ -202,32 +202,32 @@ const Breakage breakages[] = {
            graph(p).operations[0].operands = {ValueId(0)}, graph(p).operations[0].results = {ValueId(1)},
            std::get<RegionBody>(relu(p).body).graph = GraphId(0);
      }},
-    {"level 1 inside of 1 iterates",
+    {"level 1 inside 1 iterates",
      [](Program& p) {
        iterate(p, {0, 5}, 1, {0, 5});
      }},
-    {"the counter t runs over 0..4 and its iterate over 0..5",
+    {"the counter t runs over 0..4, but its iterate over 0..5",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 4});
      }},
-    {"operands 0 is f32[4, 3] and the region's is f32[4, 2]",
+    {"operands 0 is f32[4, 3], but f32[4, 2] in the region",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), relu(p).operands[0].shape[1] = 3;
      }},
-    {"a group holds operation 0 (relu), which is cut for itself",
+    {"a group holds operation 0 (relu), which has its own splits",
      [](Program& p) {
        group(p), relu(p).blockings.push_back({0, 1, Blocks{2}});
      }},
-    {"a group holds operation 0 (relu), which is cut for itself",
+    {"a group holds operation 0 (relu), which has its own splits",
      [](Program& p) {
        group(p), p.graphs[1].operations[0].placements = {{0, Placement::threads, "", {}}};
      }},
-    {"a group holds operation 0 (loop), which is no map, reduction or group",
+    {"a group holds operation 0 (loop), which is not a map, reduction or group",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), group(p);
      }},
     // Meshes, shardings and splits.
-    {"the axis data is there twice",
+    {"the axis data occurs twice",
      [](Program& p) {
        p.meshes = {{"pod", {{"data", 2}, {"data", 2}}, {}}};
      }},
@@ -256,13 +256,13 @@ const Breakage breakages[] = {
      [](Program& p) {
        graph(p).splits = {{OperationId(0), ValueId(2), 0, "", {{0, 2}, {0, 2}}}};
      }},
-    {"dim i is parallel, and of the transfer of what it reads reduce",
+    {"dim i is parallel, but reduce",
      [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
-    {"dim i is parallel, and of the transfer of what it reads parallel keep",
+    {"dim i is parallel, but parallel keep",
      [](Program& p) { moved(p).dims[0].keep = true; }},
-    {"dim i is parallel, and of the transfer of what it reads counter",
+    {"dim i is parallel, but counter",
      [](Program& p) { moved(p).dims[0].role = DimRole::counter; }},
-    {"2 dims, and the transfer of what it reads has 3",
+    {"2 dims, but the transfer of its operand has 3",
      [](Program& p) {
        Operator& transfer = moved(p);
        transfer.dims.push_back({"q", {0, 2}, DimRole::parallel});
@@ -342,7 +342,7 @@ TEST(ShardingForm, SubAxes) {
   const FormCase cases[] = {
       {{part("y", 2, 2), part("y", 4, 4)}, 1},   // merge into (2)8
       {{part("y", 4, 4), part("y", 2, 2)}, 0},   // in this order they stay
-      {{part("s", 1, 2), part("s", 3, 2)}, 1},   // disjoint, and yet they do not fit together
+      {{part("s", 1, 2), part("s", 3, 2)}, 1},   // disjoint, and yet they are incompatible
       {{part("e", 1, 4), part("e", 2, 4)}, 1},   // overlap
       {{AxisRef{"e", {}}, part("e", 1, 2)}, 1},  // a full axis beside its own part
       {{part("e", 1, 8)}, 1},                    // the whole axis is written e

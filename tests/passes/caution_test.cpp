@@ -28,8 +28,7 @@ std::vector<std::string> problems(const std::string& text, const std::string& di
 
 TEST(Caution, ASumOfFloatsIsNotCutIntoPartials) {
   const std::vector<std::string> refused{
-      "`k` of `Y` cannot be cut: `sum` rounds what it combines, and floats are to be combined in the order that is "
-      "written"};
+      "`k` of `Y` cannot be split: `sum` rounds, and --strict-fp keeps the written order of float operations"};
   EXPECT_EQ(problems(reduction("sum", "f32"), "k"), refused);
   EXPECT_EQ(problems(reduction("sum", "f32"), "k", Placement::threads), refused);
   EXPECT_EQ(problems(reduction("prod", "f64"), "k").size(), 1u);
@@ -76,8 +75,7 @@ TEST(Caution, ASumOfFloatsIsNotStreamed) {
   PlannedResult refused = apply_fusions(program, plan, strict);
   ASSERT_EQ(refused.problems.size(), 1u);
   EXPECT_EQ(refused.problems[0].message,
-            "`Y` cannot be streamed over k: `sum` rounds what it combines, and floats are to be combined in the order "
-            "that is written");
+            "`Y` cannot be streamed over k: `sum` rounds, and --strict-fp keeps the written order of float operations");
   EXPECT_TRUE(apply_fusions(program, plan).problems.empty());
 }
 
@@ -92,8 +90,9 @@ TEST(Caution, LawsThatDoNotHoldOrAreOnlyAssumed) {
   with(Law::assumed);
   EXPECT_TRUE(apply_fusions(program, plan).problems.empty());
   ASSERT_EQ(apply_fusions(program, plan, proved).problems.size(), 1u);
-  EXPECT_EQ(apply_fusions(program, plan, proved).problems[0].message,
-            "`Y` cannot be streamed over k: that `sum` is associative is only assumed, and everything is to be proved");
+  EXPECT_EQ(
+      apply_fusions(program, plan, proved).problems[0].message,
+      "`Y` cannot be streamed over k: that `sum` is associative is assumed, not proved, and --require-proof is set");
   with(Law::broken);
   ASSERT_EQ(apply_fusions(program, plan).problems.size(), 1u);
   EXPECT_EQ(apply_fusions(program, plan).problems[0].message,

@@ -96,12 +96,13 @@ TEST(DeviceLists, WhatCannotBe) {
   };
   EXPECT_EQ(problem("split H dim i into 3 over devices {0}, {1}\n"), "3 blocks for 2 sets of devices");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0, 1}, {1}\n"),
-            "device 1 is to have the blocks 0 and 1; it can hold one box of what is written");
+            "device 1 would hold the blocks 0 and 1; a device holds one box of a result");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over devices {0}, {1}\n"),
-            "no device is in all of {0} and {1}, and a block of `H` would have none (it is cut over devices along `i` "
+            "no device is in all of {0} and {1}, so a block of `H` would have no device (it is already split over "
+            "devices along `i` "
             "already)");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over pod.data\n"),
-            "`H` is on devices that are listed already");
+            "`H` is already placed on listed devices");
   EXPECT_EQ(problem("split H dim i into 2 over pod.data\nsplit H dim k into 2 over devices {0}, {1}\n"),
             "`H` is on the mesh `pod` already");
   EXPECT_EQ(problem("place H at 2 over pod.data\n"),
@@ -150,11 +151,11 @@ TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
     return result.problems.empty() ? "" : result.problems[0].message;
   };
   EXPECT_EQ(problem("split Y@0 dim i into 2 over pod.a\n"),
-            "`Y@1` writes a part of `Y`, too, and does not go over `pod.a`");
+            "`Y@1` also writes a part of `Y` and is not split over `pod.a`");
   EXPECT_EQ(
       problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim j into 2 over pod.a\n"),
-      "what a device writes of `Y`, which several operations write, would be no box: their blocks over `pod.a` are to "
-      "end at the same places");
+      "several operations write `Y`, and the part of one device would not be a box: their blocks over `pod.a` must "
+            "end at the same cells");
   EXPECT_EQ(problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim i into 2 over pod.a\n"), "");
 }
 
@@ -204,8 +205,8 @@ TEST(WrittenTogether, WhatIsWrittenBackwardsStaysWhole) {
   ShardedPlan sharded = followed(program);
   ASSERT_EQ(sharded.left.size(), 1u);
   EXPECT_EQ(to_string(sharded.left[0]),
-            "`axis 0` of `Y` is not cut over `a`: several operations write this value together, and `Y@0` writes it "
-            "backwards");
+            "`axis 0` of `Y` is not split over `a`: several operations write this value, and `Y@0` writes it "
+            "in reverse order");
 }
 
 }  // namespace

@@ -47,28 +47,28 @@ TEST(Fuse, ClaimsWhichOperationsAreInside) {
 TEST(Fuse, RefusesTheLoopOfAReductionToWhoNeedsItsFinishedValue) {
   Program program = lowered(softmax_text);
   EXPECT_EQ(refusal(program, {"Y.s", "Y"}, {"i", "j"}),
-            "every point of j needs the finished `Y.s`, whose own loop over k cannot be inside of one over j");
+            "every point of j reads the final `Y.s`, whose own loop over k cannot be nested in one over j");
   EXPECT_EQ(refusal(program, {"Y.m", "Y.s"}, {"i", "k"}),
-            "`Y.s` needs the finished `Y.m` inside of the loop over k that computes it");
+            "`Y.s` reads the final `Y.m` inside the loop over k that computes it");
 }
 
 TEST(Fuse, RefusesWhatStandsInBetween) {
   Program program = lowered(
       "program p(X: f64[6]) -> (Y: f64[6]) { a[i] = X[i] + 1  b[i] = a[5 - i] * 2 for i in 0..6  Y[i] = a[i] + b[i] }");
   EXPECT_EQ(refusal(program, {"a", "Y"}, {"i"}),
-            "`b` would have to run in the middle of the group: it needs what the group writes, and `Y` needs it");
+            "`b` would have to run inside the group: it reads a result of the group, and `Y` reads its result");
 }
 
 TEST(Fuse, RefusesNamesThatAreNotThere) {
   Program program = lowered(softmax_text);
-  EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "no operation is called `Z`");
+  EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "there is no operation `Z`");
   EXPECT_EQ(refusal(program, {"Y.m", "Y"}, {"q"}), "`Y` has no dim `q`; it has `i`, `j`");
 }
 
 TEST(Fuse, RefusesAResultThatNeighboursNeed) {
   Program program =
       lowered("program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) { A[i] = X[i] * 2  Y[i] = A[i] + A[i+1 else 0] }");
-  EXPECT_EQ(refusal(program, {"A", "Y"}, {"i"}), "`A` is needed outside of the group, and inside by other points of i");
+  EXPECT_EQ(refusal(program, {"A", "Y"}, {"i"}), "`A` is read outside the group, and inside it at other points of i");
 }
 
 TEST(Fuse, KeepsWhatEscapesAsAResult) {
@@ -151,7 +151,7 @@ TEST(Fuse, Concatenations) {
       "  a[i, j] = X[i, j] + 1\n"
       "  Y[i, j] = a[i, j] * 2 for j in 0..3\n"
       "  Y[i, 3 + j] = a[i, j] * 3 for j in 0..3 }");
-  EXPECT_EQ(refusal(outside, {"a", "Y@0", "Y@1"}, {"i"}), "`Y` is written in 2 parts, which one region does not hold");
+  EXPECT_EQ(refusal(outside, {"a", "Y@0", "Y@1"}, {"i"}), "`Y` is written in 2 parts that do not form one region");
 }
 
 TEST(Fuse, DataDependentReadsTakeTheirWholeAxis) {

@@ -146,14 +146,15 @@ TEST(MonoidFold, SaysWhyNoneIsOffered) {
   // A prefix: as a scan it takes one step for each j.
   EXPECT_EQ(why(tally + "program p(T: i64[6]) -> (M: i64[6], S: i64[6], O: i64[6]) {\n"
                         "  (M[i], S[i], O[i]) = tally[j in 0..i+1] (T[j], 1, T[j]) }\n"),
-            "the fold of `tally` is not offered: it is a scan, which takes less");
+            "the fold of `tally` is not offered: it is a scan, which takes fewer operations");
   EXPECT_EQ(why(tally + "program p(T: i64[6]) -> (M: i64[], S: i64[], O: i64[]) {\n"
                         "  (M[], S[], O[]) = tally[j] (6 / T[j], 1, T[j]) }\n"),
-            "the fold of `tally` is not offered: what it reduces can fail, and would be computed where it is not now");
+            "the fold of `tally` is not offered: its term can fail and would be evaluated at more points");
   const std::string floats =
       "use std\nprogram p(T: f32[5, 7], V: f32[7, 3]) -> (M: f32[5], S: f32[5], Y: f32[5, 3]) {\n"
       "  (M[i], S[i], Y[i, c]) = online[j] (T[i, j], 1, V[j, c]) }\n";
-  EXPECT_EQ(why(floats, true), "the fold of `online` is not offered: floats are computed as they are written");
+  EXPECT_EQ(why(floats, true),
+            "the fold of `online` is not offered: --strict-fp keeps the written order of float operations");
 }
 
 }  // namespace

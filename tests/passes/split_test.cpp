@@ -101,12 +101,12 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
     SplitResult result = apply_splits(program, plan_of(line));
     return result.problems.size() == 1 ? result.problems[0].message : std::to_string(result.problems.size());
   };
-  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "no operation is called `Q`");
+  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "there is no operation `Q`");
   EXPECT_EQ(problem("split Z dim q into 2 over threads"), "`Z` has no dim `q`; it has `i`, `j`, `k`");
   EXPECT_EQ(problem("split Z dim i into [0, 2, 5] over threads"),
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
   EXPECT_EQ(problem("split Z dim i into 1099511627776 over threads"),
-            "`i` is cut into 1099511627776 blocks; 1 to 1048576 are possible");
+            "`i` is split into 1099511627776 blocks; 1 to 1048576 are possible");
   EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 places");
   EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
   EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "there is no mesh `n`");
@@ -127,7 +127,7 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   EXPECT_EQ(why_not_cut(program, op, l, false), "`k` is reduced outside of `l` and `sum` does not commute");
   EXPECT_EQ(why_not_cut(program, op, l, true), "");
   op.dims[i].keep = true;
-  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must be kept whole");
+  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must stay whole");
 }
 
 TEST(PlanText, PrintsAndParsesBack) {
@@ -356,7 +356,7 @@ TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
     op = cut;
     std::string all;
     for (const std::string& problem : verify(program)) all += problem + "\n";
-    return all.find("is walked block after block, and then cut apart by k_block2") != std::string::npos;
+    return all.find("is streamed, and then split into partials by k_block2") != std::string::npos;
   };
   EXPECT_FALSE(told(apart));
   EXPECT_TRUE(told(walked));

@@ -160,8 +160,7 @@ TEST(Unroll, IteratesInIterates) {
 
 // In each step the counter would be another number for what is repeated or grouped inside, of which nothing could be claimed.
 constexpr std::string_view not_inside =
-    "`Y` cannot be written out: a repetition or a group inside of it uses its counter, or that of a repetition around "
-    "it";
+    "`Y` cannot be unrolled: an iterate or a group inside it uses its counter or that of an enclosing iterate";
 
 TEST(Unroll, ACounterThatAnIterateInsideUses) {
   Program program = lowered(nested("f64(s) * 10"));
@@ -211,11 +210,11 @@ TEST(Unroll, Refusals) {
     PlannedResult result = unroll(program, operation, steps);
     return result.problems.size() == 1 ? result.problems[0].message : "no refusal";
   };
-  EXPECT_EQ(message("Y", 0), "`Y` has 4 steps; 0 of them cannot be one");
-  EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; -1 of them cannot be one");
-  EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; 5 of them cannot be one");
-  EXPECT_EQ(message("Z", 2), "`Z` is no iterate, so that it has no steps to write out");
-  EXPECT_EQ(message("Q", 2), "no operation is called `Q`");
+  EXPECT_EQ(message("Y", 0), "`Y` has 4 steps; cannot unroll by 0");
+  EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; cannot unroll by -1");
+  EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; cannot unroll by 5");
+  EXPECT_EQ(message("Z", 2), "`Z` is not an iterate, so it cannot be unrolled");
+  EXPECT_EQ(message("Q", 2), "there is no operation `Q`");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ program main(X: f32[10]) -> (Y: f32[10]) { Y = iterate 7 (S = X) { T[i] = S[i] *
         self.expect(3, "is not an input of the program", "bench", "a.tap", "-i", "Q=zeros")
         self.expect(2, "--runs", "bench", "a.tap", "--runs", "0")
         for seconds in ("nan", "-NaN", "inf", "-1", "x"):
-            self.expect(2, f"`{seconds}` is no value of --seconds", "bench", "a.tap", f"--seconds={seconds}")
+            self.expect(2, f"`{seconds}` for --seconds", "bench", "a.tap", f"--seconds={seconds}")
 
     def test_for_people(self):
         told = self.expect(0, "^$", "bench", "a.tap", "--runs", "6", "--seconds", "0").stdout.decode()

@@ -15,7 +15,7 @@ program main(X: f32[8, 9]) -> (Y: f32[8, 9], Z: f32[8], W: f64[3], V: i32[5]) {
     V[i] = i32(100 * X[i, 2]) % 7
 }
 """
-ENTRY_TOLD = r"warning\[T1204\]: `.*\.kernel` was dropped from the kernel cache: "
+ENTRY_TOLD = r"warning\[T1204\]: `.*\.kernel` was removed from the kernel cache: "
 
 
 class CacheTest(TapcTest):
@@ -182,7 +182,7 @@ class CacheTest(TapcTest):
 
         for spoil in (cut, emptied, flipped, replaced, newer):
             with self.subTest(spoil.__name__):
-                self.spoilt(spoil, "it is not what was stored")
+                self.spoilt(spoil, "its content was changed")
 
     def test_g08_every_byte_of_an_entry_counts(self):
         self.run_it()
@@ -204,7 +204,7 @@ class CacheTest(TapcTest):
         directory(self.entries()[0])
         results, told = self.run_it()
         self.assertEqual(results, wanted)
-        self.assertRegex(told, ENTRY_TOLD + "it is no file")
+        self.assertRegex(told, ENTRY_TOLD + "it is not a regular file")
 
     def test_g09_a_link_is_not_followed(self):
         self.write("victim", "precious")

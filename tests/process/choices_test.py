@@ -53,7 +53,7 @@ class ChoicesTest(TapcTest):
 
     def test_nothing_to_choose(self):
         self.given("program p(A: f32[3]) -> (B: f32[3]) { B[i] = A[i] + 1 }\n")
-        self.assertEqual(self.printed("inspect", "--choices", "p.tap"), "there is nothing to choose\n")
+        self.assertEqual(self.printed("inspect", "--choices", "p.tap"), "no choices\n")
 
     def test_every_pick_gives_the_same(self):
         self.given(PROGRAM)
@@ -127,9 +127,9 @@ class ChoicesTest(TapcTest):
         self.assertIn("C.products", self.printed("opt", "stage.txt", "--passes=pick_choices", "--plan", "p.plan"))
 
     def test_mistakes_of_a_plan(self):
-        for lines, message in [("choose C 2\n", "`C` has the alternatives 0 to 1; 2 is none of them"),
-                               ("choose D 1\n", "no operation is called `D`"),
-                               ("choose C 1\nchoose C 1\n", "there is nothing to choose at `C`")]:
+        for lines, message in [("choose C 2\n", "`C` has no alternative 2; it has 0 to 1"),
+                               ("choose D 1\n", "there is no operation `D`"),
+                               ("choose C 1\nchoose C 1\n", "`C` offers no choice")]:
             self.given(PROGRAM, lines)
             with self.subTest(lines=lines):
                 result = self.tapc("run", "p.tap", "-i", "A=iota", "-i", "B=iota", "--plan", "p.plan")

@@ -238,10 +238,10 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(6, "division by zero in `q` at i=0", "run", "divide.json", "-i", "a=iota", "-i", "b=zeros")
         for option in (["--engine", "interp"], ["--strict-fp"], ["--require-proof"], ["--dump-after=all"], ["--fuse"],
                        ["--certificate", "c"], ["--time-passes"], ["--remarks"], ["--no-verify"], ["--passes=none"]):
-            self.expect(2, option[0].split("=")[0] + " does nothing to a program that is compiled already",
+            self.expect(2, option[0].split("=")[0] + " has no effect on a compiled program",
                         "run", "divide.json", "-i", "a=iota", "-i", "b=ones", *option)
         for command in (["bench"], ["opt"], ["compile", "-o", "again.so"]):
-            self.expect(2, "`divide.json` is the manifest of a compiled program, and not its source", *command, "divide.json")
+            self.expect(2, "`divide.json` is the manifest of a compiled program, not a source", *command, "divide.json")
 
     def test_g11_libraries_that_do_not_fit(self):
         self.compile(DIVIDE, name="divide")
@@ -253,7 +253,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
             self.write("edited.json", json.dumps(manifest))
             self.expect(3, pattern, "run", "edited.json", "-i", "a=iota", "-i", "b=ones")
 
-        edited("ABI is version 7, and this tapc knows version 1", lambda m: m.update(abi=7))
+        edited("ABI has version 7; this tapc supports version 1", lambda m: m.update(abi=7))
         edited("compiled for native and this processor lacks avx1024f", lambda m: m["target"]["features"].append("avx1024f"))
         edited("SHA-256", lambda m: m["library"].update(sha256="0" * 64))
         edited("no function `other_abi_version`", lambda m: m.update(prefix="other"))
@@ -262,7 +262,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("is of version 9", lambda m: m.update(version=9))
         edited("has no `outputs`", lambda m: m.pop("outputs"))
         edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
-        edited("has not as many outputs as the manifest says", lambda m: m["outputs"].append(m["outputs"][0]))
+        edited("number of outputs differs from the manifest", lambda m: m["outputs"].append(m["outputs"][0]))
         for element, shape, is_too_large in (("f64", [2**30, 2**30], True), ("f64", [2**60], True), ("u8", [2**62, 2], True), ("u8", [2**62], False),
                                              ("f64", [2**59], False)):
             change = lambda m: m["outputs"][0].update(element=element, shape=shape)
@@ -301,7 +301,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
             self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
         for place in ("folder/", ".", "..", "folder/.."):
-            self.expect(2, "names no file", "compile", "divide.tap", "-o", place)
+            self.expect(2, "does not name a file", "compile", "divide.tap", "-o", place)
         self.assertNoTemporaries()
 
     def test_g04_an_error_that_only_syncing_tells(self):
@@ -326,7 +326,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(2, "ask for the object", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64")
         self.expect(0, "^$", "compile", "mlp.tap", "-o", "arm.so", "--target=aarch64", "--emit=obj")
         for word in ("py", "cmake", "pc"):
-            self.expect(2, f"--emit={word} describes a library, and tapc links none for aarch64", "compile", "mlp.tap", "-o",
+            self.expect(2, f"--emit={word} describes a library, and tapc cannot link one for aarch64", "compile", "mlp.tap", "-o",
                         "arm.so", "--target=aarch64", f"--emit=obj,{word}")
         self.assertEqual((self.folder / "arm.o").read_bytes()[18:20], b"\xb7\x00")  # EM_AARCH64
         self.assertFalse((self.folder / "arm.so").exists())
@@ -373,16 +373,16 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.write("short.npy", (self.folder / "X.npy").read_bytes()[:-1])
         self.write("long.npy", (self.folder / "X.npy").read_bytes() + b"1")
         for code, pattern, words in (
-                (2, "the input W2 is missing", inputs[:-2]), (2, "`-x` is no option", ["-x"]), (2, "`-i` wants a value", ["-i"]),
-                (2, "has none of that name", [*inputs, "-i", "Z=@X.npy"]), (2, "is given twice", [*inputs, "-i", "X=@X.npy"]),
+                (2, "the input W2 is missing", inputs[:-2]), (2, "`-x` is not an option", ["-x"]), (2, "`-i` needs a value", ["-i"]),
+                (2, "is not in the program", [*inputs, "-i", "Z=@X.npy"]), (2, "is given twice", [*inputs, "-i", "X=@X.npy"]),
                 (2, "NAME=@FILE", ["-i", "X=X.npy"]), (2, "from 1 to 4096", ["--threads", "0"]),
                 (3, r"another shape than the program's \(6, 5\)", ["-i", "X=@wrong.npy", *inputs[2:]]),
                 (3, "of type <f8, and the program wants <f4", ["-i", "X=@double.npy", *inputs[2:]]),
                 (3, "no .npy file", ["-i", "X=@text.npy", *inputs[2:]]), (3, "too few cells", ["-i", "X=@short.npy", *inputs[2:]]),
-                (3, "goes on after", ["-i", "X=@long.npy", *inputs[2:]]), (3, "No such file", ["-i", "X=@none.npy", *inputs[2:]]),
+                (3, "has data after", ["-i", "X=@long.npy", *inputs[2:]]), (3, "No such file", ["-i", "X=@none.npy", *inputs[2:]]),
                 (3, "another shape", ["-i", "X=@list.npy", *inputs[2:]]),
                 (4, "cannot be written: No such file", [*inputs, "-o", "Y=@none/Y.npy"]),
-                (4, "it is there, and is no regular file", [*inputs, "-o", "Y=@pipe"])):
+                (4, "it exists and is not a regular file", [*inputs, "-o", "Y=@pipe"])):
             with self.subTest(words=words):
                 done = self.ran("./mlp", *words)
                 self.assertEqual(done.returncode, code, done.stderr)
@@ -402,15 +402,15 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(0, "^$", "run", "steps.tap", "-i", "u=@u.npy", "-o", "U=@V.npy", "-o", "total=@s.npy")
         before = {p.name: p.read_bytes() for p in self.folder.glob("*.npy")}
         for words, pattern in ((["-o", "U=@U.npy", "-o", "total=@none/t.npy"], "cannot be written"),
-                               (["-o", "U=@U.npy", "-o", "total=@U.npy"], "two results are to be written to `U.npy`")):
+                               (["-o", "U=@U.npy", "-o", "total=@U.npy"], "two results have the same file `U.npy`")):
             self.assertRegex(self.ran("./steps", "-i", "u=@V.npy", *words).stderr, pattern)
             self.assertEqual({p.name: p.read_bytes() for p in self.folder.glob("*.npy*")}, before)
         for ours, theirs in (("U", "V"), ("t", "s")):
             self.assertEqual((self.folder / f"{ours}.npy").read_bytes(), (self.folder / f"{theirs}.npy").read_bytes())
-        self.expect(2, "tapc links programs for this machine's kind of processor, not for aarch64", "compile", "divide.tap",
+        self.expect(2, "tapc links programs for this machine's kind of processor only, not for aarch64", "compile", "divide.tap",
                     "-o", "arm.so", "--target=aarch64", "--emit=exe,obj")
         self.write("brain.tap", "program p(x: bf16[4]) -> (y: f32[4]) { y[i] = f32(x[i]) }\n")
-        self.expect(2, "`x` is of bf16, which NumPy's files cannot hold", "compile", "brain.tap", "-o", "p.so", "--emit=exe")
+        self.expect(2, "`x` has type bf16, which .npy files cannot hold", "compile", "brain.tap", "-o", "p.so", "--emit=exe")
         outside = ROOT / "examples/smooth.tap"
         self.expect(2, "outside kernel .* does not have", "compile", str(outside), "-o", "s.so", "--emit=exe")
 

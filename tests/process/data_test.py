@@ -79,7 +79,7 @@ class Data(TapcTest):
         self.expect(0, r"^$", "run", "a.tap", "-i", "@two.npz", "-o", "@y.safetensors")
         self.expect(0, r"^$", "run", "a.tap", "-i", "X=@y.safetensors", "-i", "Z=zeros", "--expect", "Y=[-2, -2]")
         np.savez(self.folder / "none.npz", A=np.float32([1]), B=np.float32([3]))
-        self.expect(3, r"error\[T1104\]: `none.npz` has 2 entries and none is called `X`", "run", "a.tap", "-i",
+        self.expect(3, r"error\[T1104\]: `none.npz` has 2 entries, none of them `X`", "run", "a.tap", "-i",
                     "X=@none.npz", "-i", "Z=zeros")
 
     def test_results_have_their_own_names(self):

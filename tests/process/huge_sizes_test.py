@@ -56,7 +56,7 @@ class HugeSizes(TapcTest):
 
     def test_what_needs_memory_says_how_much(self):
         self.write("p.tap", MAP)
-        told = r"T1202\]: `x` is f32\[4611686018427387904\], which takes 18446744073709551616 bytes; memory has at most " \
+        told = r"T1202\]: `x` is f32\[4611686018427387904\], which takes 18446744073709551616 bytes; a buffer has at most " \
                r"9223372036854775807"
         for command in (["verify"], ["compile", "-o", "p.so"]):
             self.expect(4, told, command[0], "p.tap", *command[1:], memory=MEMORY)

@@ -212,7 +212,7 @@ class Kept(TapcTest):
     def test_a_folder_that_others_may_write_is_not_used(self):
         folder = self.folder / ".cache/tapc/laws"
         folder.chmod(0o777)
-        self.check_assumed("others can write to it, and it holds proofs")
+        self.check_assumed("others can write to it, and it contains proofs")
 
     def test_without(self):
         environment = {"HOME": str(self.folder / "other")}

@@ -17,8 +17,8 @@ class ListedBlocks(TapcTest):
         self.write("p.tap", PROGRAM)
         self.plan("y dim i into 4096", "y dim j into 1024 over threads", "y dim k into 8")
         for command in LISTING:
-            self.expect(1, r"p\.plan:4:7: error\[T1402\]: `y` is cut into 4096 × 1024 × 8 = 33554432 blocks; at most "
-                           r"1048576 of an operation can be listed", command[0], "p.tap", *command[1:], "--plan",
+            self.expect(1, r"p\.plan:4:7: error\[T1402\]: `y` is split into 4096 × 1024 × 8 = 33554432 blocks; at most "
+                           r"1048576 per operation can be listed", command[0], "p.tap", *command[1:], "--plan",
                         "p.plan", memory=MEMORY)
         self.expect(0, "^$", "verify", "p.tap", "--stage=sharded", "--plan", "p.plan", memory=MEMORY)
 
@@ -31,12 +31,12 @@ class ListedBlocks(TapcTest):
     def test_devices_count(self):
         self.write("p.tap", "mesh m = [a: 1024, b: 1024]\n" + PROGRAM.replace("4096, 4096, 8] { ", "4096, 4096, 8] {\n"))
         self.plan("y dim i into 1024 over m.a", "y dim j into 1024 over m.b", "y dim k into 2")
-        self.expect(1, r"`y` is cut into 1048576 × 2 = 2097152 blocks", "verify", "p.tap", "--plan", "p.plan",
+        self.expect(1, r"`y` is split into 1048576 × 2 = 2097152 blocks", "verify", "p.tap", "--plan", "p.plan",
                     memory=MEMORY)
 
     def test_a_program_may_ask_for_too_many(self):
         self.write("p.tap", PROGRAM.replace(" }", "\n  split y on i into 4096\n  split y on j into 4096 }"))
-        self.expect(1, r"p\.tap:1:.*error\[T1402\]: `y` is cut into 4096 × 4096 = 16777216 blocks", "verify", "p.tap",
+        self.expect(1, r"p\.tap:1:.*error\[T1402\]: `y` is split into 4096 × 4096 = 16777216 blocks", "verify", "p.tap",
                     memory=MEMORY)
 
     def test_all_operations_together_are_limited(self):
@@ -45,13 +45,13 @@ class ListedBlocks(TapcTest):
         results = ", ".join(f"{name}: f32[4096, 4096]" for name in names)
         self.write("p.tap", f"program p(x: f32[4096, 4096, 2]) -> ({results}) {{\n{sums}\n}}\n")
         self.plan(*(f"{name} dim {dim} into 1024" for name in names for dim in "ij"))
-        self.expect(1, r"the program's operations are cut into more than 4194304 blocks together, and `y0` into 1048576 "
-                       r"blocks of them; more cannot be listed", "verify", "p.tap", "--plan", "p.plan", memory=MEMORY)
+        self.expect(1, r"the operations of the program are split into more than 4194304 blocks in all \(`y0` into 1048576 "
+                       r"blocks\); more cannot be listed", "verify", "p.tap", "--plan", "p.plan", memory=MEMORY)
 
     def test_one_split_is_limited_as_before(self):
         self.write("p.tap", PROGRAM)
         self.plan("y dim i into 1048577")
-        self.expect(1, r"`i` is cut into 1048577 blocks; 1 to 1048576 are possible", "verify", "p.tap", "--plan",
+        self.expect(1, r"`i` is split into 1048577 blocks; 1 to 1048576 are possible", "verify", "p.tap", "--plan",
                     "p.plan")
 
 

@@ -26,18 +26,18 @@ l3 = "16 MiB"
 BAD = [
     ("[cache]\n", r"a machine file has no table `cache`[\s\S]*did you mean `caches`\?"),
     ("[caches]\nl4 = 1\n", r"a machine file has no key in \[caches\] called `l4`"),
-    ("[caches]\nl2 = true\n", r"`l2` is no size"),
-    ("[caches]\nl2 = 1.5\n", r"`l2` is no size"),
-    ("[caches]\nl2 = \"2 MB\"\n", r"`l2` is no size[\s\S]*48 KiB"),
-    ("[caches]\nl2 = 12\n", r"`l2` is 12 bytes, and a cache has 4 KiB to 1 GiB"),
+    ("[caches]\nl2 = true\n", r"`l2` is not a size"),
+    ("[caches]\nl2 = 1.5\n", r"`l2` is not a size"),
+    ("[caches]\nl2 = \"2 MB\"\n", r"`l2` is not a size[\s\S]*48 KiB"),
+    ("[caches]\nl2 = 12\n", r"`l2` is 12 bytes; expected 4 KiB to 1 GiB"),
     ("[caches]\nl2 = -4096\n", r"`l2` is -4096 bytes"),
-    ("[caches]\nl2 = \"99999999999 GiB\"\n", r"`l2` is no size"),
-    ("[registers]\ncount = \"16\"\n", r"`count` is no whole number"),
-    ("[registers]\ncount = 0\n", r"`count` is 0, and a machine has 8 to 64"),
-    ("[registers]\nbytes = 48\n", r"a register's size is a power of two"),
+    ("[caches]\nl2 = \"99999999999 GiB\"\n", r"`l2` is not a size"),
+    ("[registers]\ncount = \"16\"\n", r"`count` is not an integer"),
+    ("[registers]\ncount = 0\n", r"`count` is 0; expected 8 to 64"),
+    ("[registers]\nbytes = 48\n", r"the size of a register must be a power of two"),
     ("registers = 4\n", r"`registers` is a table, not a value[\s\S]*\[registers\]"),
-    ("[caches\nl2 = 4\n", r"no TOML"),
-    ("[caches]\nl2 = 65536\nl2 = 65536\n", r"no TOML"),
+    ("[caches\nl2 = 4\n", r"invalid TOML"),
+    ("[caches]\nl2 = 65536\nl2 = 65536\n", r"invalid TOML"),
 ]
 
 
@@ -104,7 +104,7 @@ class Machine(BitsTest):
     def test_what_is_compiled_already_takes_none(self):
         self.write("p.tap", PROGRAM)
         self.expect(0, "^$", "compile", "p.tap", "-o", "p.so")
-        self.expect(2, "--machine does nothing to a program that is compiled already", "run", "p.json", "-i",
+        self.expect(2, "--machine has no effect on a compiled program", "run", "p.json", "-i",
                     "X=[1, 2, 3, 4]", "--machine", "small.toml")
 
 

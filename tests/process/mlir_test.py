@@ -165,10 +165,10 @@ class Mlir(TapcTest):
                    "    Y[i] = H[i] + 1\n}")
         parts = ("mesh pod = [a: 6]\nprogram p(X: f32[6] @ pod[{a:(1)2}], Z: f32[6] @ pod[{a:(1)3}]) -> (Y: f32[6], W: f32[6]) "
                  "{\n    Y[i] = X[i] + 1\n    W[i] = Z[i] + 1\n}")
-        for text, message in ((order, "`X` .*: the devices of `ring` are in an order of their own"),
+        for text, message in ((order, "`X` .*: the devices of `ring` are listed in another order"),
                               (partial, "`S` .*: it holds partial results over `a`"),
                               (several, "`H` .*: its blocks are uneven, and lie over several axes"),
-                              (parts, "`Z` .*: `a` of 6 devices is cut here after 3 and elsewhere after 2")):
+                              (parts, "`Z` .*: `a` of 6 devices is divided here after 3 and elsewhere after 2")):
             self.write("s.tap", text)
             self.write("out.mlir", "kept")
             self.expect(2, r"error\[T1001\]: --emit=mlir: the sharding of " + message, "compile", "s.tap", "--emit=mlir", "-o",
@@ -177,7 +177,7 @@ class Mlir(TapcTest):
         self.write("s.tap", "program p(X: f32[8]) -> (Y: f32[8]) {\n    Y[i] = X[i] + 1\n    split Y on i into 2\n}")
         cut = self.expect(0, "^", "opt", "--stage", "sharded", "s.tap").stdout
         self.write("s.ir", cut)
-        self.expect(2, "--emit=mlir: `Y` is cut into blocks", "compile", "s.ir", "--emit=mlir", "-o", "out.mlir")
+        self.expect(2, "--emit=mlir: `Y` is split into blocks", "compile", "s.ir", "--emit=mlir", "-o", "out.mlir")
         self.expect(0, "^", "compile", "s.tap", "--emit=mlir", "-o", "out.mlir")  # before it is cut it can be said
 
     def test_beside_the_library(self):

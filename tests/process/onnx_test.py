@@ -52,7 +52,7 @@ class Onnx(TapcTest):
 
     def test_the_graph_with_the_shardings_is_a_program(self):
         tensors = [{"tensor_name": t, "device": [2, 0], "sharded_dim": ROWS} for t in "AB"]
-        self.read(1, "our limit `mesh`", specs(*tensors), "--graph")
+        self.read(1, "tapc limit `mesh`", specs(*tensors), "--graph")
         for t in tensors:
             t["device"] = [1, 0]
         graph = self.read(0, "^$", specs(*tensors), "--graph")
@@ -65,8 +65,8 @@ class Onnx(TapcTest):
         groups = [{"key": -1, "value": [0, 1]}, {"key": -2, "value": [1, 2]}]
         tensors = [{"tensor_name": t, "device": [-1, -2], "index_to_device_group_map": groups, "sharded_dim": ROWS}
                    for t in "AB"]
-        self.read(1, "device 1 has more than one shard(?s:.*)our limit `mesh`", specs(*tensors))
-        self.read(0, "our limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
+        self.read(1, "device 1 has more than one shard(?s:.*)tapc limit `mesh`", specs(*tensors))
+        self.read(0, "tapc limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
 
     def test_any_devices_run(self):
         """Subsets, sets of several sizes, a mesh's own order: what the plan lists computes the same, and is proved."""
@@ -112,9 +112,9 @@ class Onnx(TapcTest):
         for nodes, cut, told in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
                                  ([node("T", ROWS, "A"), node("U", ROWS, "B")], ["i into 2"], "^$"),
                                  ([node("T", columns, "A"), node("U", columns, "B", "U"), node("Y", ROWS, "Y")], ["i into 2"],
-                                  "`U`: it is computed where it is read"),
+                                  "`U`: it is fused into its readers"),
                                  ([node("U", ROWS, "T", "B", "U"), node("Y", columns, "U")], ["j into 3"],
-                                  "`U`: it is computed where it is read")):
+                                  "`U`: it is fused into its readers")):
             with self.subTest(nodes=nodes):
                 self.write("specs.json", json.dumps({"format": "onnx-sharding", "version": 1, "node": nodes,
                                                      "configuration": {"name": "c", "num_devices": 3}}))
@@ -136,16 +136,16 @@ class Onnx(TapcTest):
     def test_no_specs(self):
         """What is no such file is refused where it is wrong: the line and the column of the value or the name."""
         good = specs()
-        self.read(1, r"specs.json:1:6: .*no JSON from here on", '{"a":')
+        self.read(1, r"specs.json:1:6: .*invalid JSON from here", '{"a":')
         self.read(1, r"specs.json:1:1: .*lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
-        self.read(1, r"specs.json:1:139: .*`nodes`, which is not known", {**good, "nodes": []})
+        self.read(1, r"specs.json:1:139: .*unknown field `nodes`", {**good, "nodes": []})
         self.read(1, r"specs.json:1:40: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
         self.read(1, "num_devices is 0", specs(devices=0))
         self.read(1, "num_devices is 1000000000000", specs(devices=10 ** 12))
-        self.read(1, r"device\[0\] is no whole number", specs({"tensor_name": "A", "device": [2 ** 63]}))
-        self.read(1, r"device\[1\] is no whole number", specs({"tensor_name": "A", "device": [0, 1.5]}))
-        self.read(1, r"device\[0\] is no whole number", specs({"tensor_name": "A", "device": ["1x"]}))
-        self.read(1, r"node\[0\].sharding_spec\[0\].device is no list", specs({"tensor_name": "A", "device": 3}))
+        self.read(1, r"device\[0\] must be a 64-bit integer", specs({"tensor_name": "A", "device": [2 ** 63]}))
+        self.read(1, r"device\[1\] must be a 64-bit integer", specs({"tensor_name": "A", "device": [0, 1.5]}))
+        self.read(1, r"device\[0\] must be a 64-bit integer", specs({"tensor_name": "A", "device": ["1x"]}))
+        self.read(1, r"node\[0\].sharding_spec\[0\].device must be an array", specs({"tensor_name": "A", "device": 3}))
         group = {"key": 1, "value": [0]}
         self.read(1, "keys of device groups are negative",
                   specs({"tensor_name": "A", "device": [0], "index_to_device_group_map": [group]}))
@@ -160,21 +160,21 @@ class Onnx(TapcTest):
 
         head = '{"format": "onnx-sharding", "version": 1,\n "configuration": {"name": "c", "num_devices": 4},\n'
         spec = head + ' "node": [{"name": "Y", "sharding_spec": [\n  {"tensor_name": "A", "device": [0, 1], %s}]}]}\n'
-        at(spec % '"sharded_dim": [{"axis": true}]', "axis is no whole number", "true")
+        at(spec % '"sharded_dim": [{"axis": true}]', "axis must be a 64-bit integer", "true")
         at(spec % '"sharded_dim": [{"axis": 0}]', "lacks the field `simple_sharding`", '{"axis"')
-        at(spec % '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": "two"}]}]', "is no whole number", '"two"')
-        at(spec % '"devices": []', "`devices`, which is not known", '"devices"')
-        at(spec % '"device" : [2]', "`device` is there twice", '"device" :')
+        at(spec % '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": "two"}]}]', "must be a 64-bit integer", '"two"')
+        at(spec % '"devices": []', "unknown field `devices`", '"devices"')
+        at(spec % '"device" : [2]', "`device` occurs twice", '"device" :')
         at(spec % '"tensorName": "B"', "both `tensor_name` and `tensorName`", '"tensorName"')
-        at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key": -1.5, "value": [0]}]', "is no whole number", "-1.5")
+        at(spec % '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"key": -1.5, "value": [0]}]', "must be a 64-bit integer", "-1.5")
         groups = '"index_to_device_group_map": [{"key": -1, "value": [0]}, {"value": [0], "key": -1}]'
-        at(spec % groups, "another device group has", "-1}]")
-        at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 is not there", '{"axis": 7')
+        at(spec % groups, "the key of another device group", "-1}]")
+        at(spec % '"sharded_dim": [{"axis": 7, "simple_sharding": [{"num_shards": 2}]}]', "axis 7 does not exist", '{"axis": 7')
         at(head + ' "node": [{"name": "Q", "sharding_spec": []}]}', "no operation of the program writes this value", '"Q"')
         at(head + ' "node": [{"name": "Y", "sharding_spec": [\n {"tensor_name":\t"Z", "device": [0]}]}]}',
            "neither reads nor writes it", '"Z"')
         twice = head + ' "node": [{"name": "Y", "sharding_spec": []}, {"name":  "Y", "sharding_spec": []}]}'
-        at(twice, "the node is there twice", twice[twice.rindex('"Y"'):])
+        at(twice, "the node occurs twice", twice[twice.rindex('"Y"'):])
         rows = '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 2}]}]'
         told = self.read(1, "rule `same-sharding`", spec % rows).told
         self.assertRegex(told, r"specs\.json:4:3: error")
@@ -193,7 +193,7 @@ class Onnx(TapcTest):
         self.assertIn("Y  {device = [-1, 3], index_to_device_group_map = {-1: [0, 2]}, sharded_dim = [axis 0 in 2]}", listed)
         self.assertIn("node Y is the operation Y", listed)
         node["deviceConfigurations"][0]["configurationId"] = "d"
-        self.read(1, "configuration_id is `d`, and the configuration is `c`", text)
+        self.read(1, "configuration_id is `d`, but the configuration is `c`", text)
         fused = [{"dim_param": "N", "num_shards": 2}, {"dim_value": 2, "num_shards": 1}]
         tensors = [{"tensor_name": t, "device": [0, 1], "sharded_dim": [{"axis": 0, "simple_sharding": fused}]} for t in "AB"]
         self.assertIn("axis 0 in 2", self.read(0, "^$", specs(*tensors)).stdout.decode())
@@ -201,7 +201,7 @@ class Onnx(TapcTest):
         self.read(1, "both `dim_value` and `dim_param`", specs(*tensors))
 
     def test_concatenation(self):
-        """A shard of the result is where all of its parts are. If there is no such device, the result needs a spec."""
+        """A shard of the result is where all of its parts are. If there is none, the result needs a spec."""
         self.write("p.tap", "program p(A: f32[4], B: f32[4]) -> (Y: f32[8]) { Y[i] = A[i] for i in 0..4; Y[4 + i] = B[i] }\n")
 
         def outcome(code, pattern, devices, *more):
@@ -209,7 +209,7 @@ class Onnx(TapcTest):
             self.write("specs.json", json.dumps(specs(*tensors, *more)))
             return self.expect(code, pattern, "sharding", "p.tap", "--from", "onnx-json", "specs.json").stdout.decode()
 
-        outcome(1, r"(?s)no device has all that shard 0 of it is made of: some of that is on \{0\}, and some on \{1\}.*rule `composable`",
+        outcome(1, r"(?s)no device has all parts of its shard 0: some are on \{0\}, some on \{1\}.*rule `composable`",
                 ([0, 1], [0, 1]))
         listed = outcome(0, "^$", ([0, 1], [2, 3]), {"tensor_name": "Y", "device": [0, 1, 2, 3],
                                                    "sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 4}]}]})

@@ -26,7 +26,7 @@ class Ops(TapcTest):
                     self.assertRegex(shown, r"(?m)^  write  ")
 
     def test_samples_are_plausible(self):
-        """What is shown satisfies the printed `where`, and no index runs over nothing."""
+        """What is shown satisfies the printed `where`, and no index is empty."""
         for name, wanted in {"sum_axis": "p = [4], n = 4, q = [4], T = f32, a = 1:", "max_pool2d": "window = 2:",
                              "slice": "a = 1, start = 2, stop = 3:", "roll": "q = [4], T = f32, a = 1, shift = 2:",
                              "cummax": "q = [4], T = f32, a = 1:"}.items():
@@ -38,15 +38,15 @@ class Ops(TapcTest):
     def test_the_list(self):
         shown = self.expect(0, "^$", "ops").stdout.decode()
         self.assertRegex(shown, r"(?m)^add +y = a \+ b")
-        self.assertRegex(shown, r"(?m)^argmax +The maximum and")
+        self.assertRegex(shown, r"(?m)^argmax +The greatest value")
 
     def test_monoids(self):
         shown = self.expect(0, "^$", "ops", "argmax").stdout.decode()
-        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The maximum and", shown)
+        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The greatest value", shown)
         self.assertIn("  identity     (T.min, i64.max)\n  combine      (a, b) = if b.v > a.v or", shown)
         self.assertRegex(shown, r"(?m)^  associative  proved$")
         self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(),
-                         "commutative  no: blocks are combined in their order")
+                         "commutative  no: blocks are combined in order")
         self.expect(2, r"there is no operator or monoid `argmx`.*\nhelp: did you mean `argmax`", "ops", "argmx")
 
     def own(self, code, pattern, *arguments):
@@ -69,7 +69,7 @@ class Ops(TapcTest):
 
     def test_an_int_pack_that_is_no_shape_is_refused_in_programs(self):
         self.write("a.tap", "use std\nprogram main(X: f32[4]) -> (Y: f32[4]) { Y = reshape<-4>(X) }\n")
-        self.expect(1, r"error\[T0504\]: `e` has the sizes \[-4\]; sizes are 0 or more", "check", "a.tap")
+        self.expect(1, r"error\[T0504\]: `e` stands for the sizes \[-4\]; sizes are 0 or more", "check", "a.tap")
 
     def test_sizes_of_dims_and_packs(self):
         self.assertIn("n = 100", self.own(0, r"^$", "countdown", "--dim", "n=100"))
@@ -85,11 +85,11 @@ class Ops(TapcTest):
                 (r"the parameter `to` is a type.*\nhelp: did you mean `f32`", ("cast", "--param", "to=f33")),
                 (r"does not fit --param a=99: .*no split", ("sum_axis", "--param", "a=99")),
                 (r"two values, 1 and 2", ("sum_axis", "--param", "a=1", "--param", "a=2")),
-                (r"is no value for --param", ("sum_axis", "--param", "a")),
+                (r"is not a valid value for --param", ("sum_axis", "--param", "a")),
                 (r"for one operator, and none is named", ("--param", "a=1"))):
             with self.subTest(arguments):
                 self.expect(2, pattern, "ops", *arguments)
-        self.own(2, r"no sizes were found at which `picky` is legal: .*requires `k == 31`; here k is 2", "picky")
+        self.own(2, r"found no sizes for which `picky` is legal: .*needs `k == 31`; here k is 2", "picky")
         self.own(0, r"^$", "picky", "--param", "k=31")
         self.own(1, r"own\.tap:4:\d+: error\[T0601\]", "illegal")
 

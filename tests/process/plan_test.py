@@ -92,13 +92,13 @@ class FusionTest(TapcTest):
                             "  A[i] = X[i] * 2\n  Y[i] = A[i] + A[i+1 else 0]\n}\n")
         result = self.tapc("opt", "p.tap", "--passes=fuse_auto", "--remarks")
         self.assertRegex(result.told, "fuse_auto left `A` of `p` as it is: "
-                                      "`A` is needed outside of the group, and inside by other points of i")
+                                      "`A` is read outside the group, and inside it at other points of i")
 
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
-        for line, told in [('fuse "Y.m", Z over i', "no operation is called `Z`"),
-                           ('fuse "Y.s", Y over i, j', "every point of j needs the finished `Y.s`"),
-                           ("unroll Y 2", "`Y` is no iterate")]:
+        for line, told in [('fuse "Y.m", Z over i', "there is no operation `Z`"),
+                           ('fuse "Y.s", Y over i, j', "every point of j reads the final `Y.s`"),
+                           ("unroll Y 2", "`Y` is not an iterate")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 1\n" + line + "\n")
                 for command in (["run", "p.tap", "-i", "X=iota"], ["opt", "p.tap"]):
@@ -109,10 +109,10 @@ class FusionTest(TapcTest):
                             "  H[i, o] = sum[k] X[i, k] * W[k, o]\n  Y[i, o] = H[i, o] + H[6 - i, o]\n}\n")
         for line in ("dim k into 2", "dim k into 5 over sequential", "dim i into 2 over threads"):
             self.write("p.plan", "plan 1\nfuse H, Y over o\nsplit Y/H " + line + "\n")
-            self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: `Y/H` is inside of a group, which is cut as one operation",
+            self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: `Y/H` is inside a group, which is split as one operation",
                         "run", "p.tap", "-i", "X=iota", "-i", "W=iota", "--plan", "p.plan")
         self.write("p.plan", "plan 1\nfuse H, Y over o\n")
-        self.assertEqual(self.tapc("inspect", "p.tap", "--splits", "--plan", "p.plan").stdout.count(b"cannot be cut: it is inside"), 5)
+        self.assertEqual(self.tapc("inspect", "p.tap", "--splits", "--plan", "p.plan").stdout.count(b"cannot be split: it is inside"), 5)
 
     def test_a_counter_that_a_repetition_inside_uses(self):
         self.write("p.tap", "program p(X: f64[4]) -> (Y: f64[4]) {\n  Y = iterate s in 0..4 (x = X) {\n"
@@ -120,8 +120,8 @@ class FusionTest(TapcTest):
         self.write("p.plan", "plan 1\nunroll Y/z 2\n")
         self.assertEqual(self.results(["X"], "--plan", "p.plan"), self.results(["X"], "--engine", "interp"))
         self.write("p.plan", "plan 1\nunroll Y 2\n")
-        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be written out: a repetition or a group inside"
-                       r"(?s:.*)help: write all steps of what is inside out before it", "run", "p.tap", "-i", "X=iota",
+        self.expect(1, r"(?m)^p\.plan:2:1: error\[T1402\]: `Y` cannot be unrolled: an iterate or a group inside"
+                       r"(?s:.*)help: unroll the inner iterates fully first", "run", "p.tap", "-i", "X=iota",
                     "--plan", "p.plan")
         for more in ("unroll Y 2\n", "unroll Y 4\nsplit Y.z.w.0.3 dim i into 2 over threads\n"):
             self.write("p.plan", "plan 1\nunroll Y/z 5\n" + more)
@@ -130,9 +130,9 @@ class FusionTest(TapcTest):
     def test_a_line_about_what_an_earlier_line_fused(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         self.write("p.plan", 'plan 1\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
-        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: no operation is called `Y\.s`", "verify", "p.tap",
+        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: there is no operation `Y\.s`", "verify", "p.tap",
                              "--plan", "p.plan")
-        self.assertIn("this line makes `Y.s` a part of a group", result.told)
+        self.assertIn("this line makes `Y.s` part of a group", result.told)
 
 
 class PlanTest(TapcTest):
@@ -174,7 +174,7 @@ extern op e(x: f64[n]) -> (y: f64[2*n]) {
 }
 """)
         self.write("p.plan", "plan 1\nsplit Y dim i into 2\nsplit Y dim q into 2\n")
-        result = self.expect(1, r"(?m)^p\.tap:3:9: error\[T1402\]: a split that the program asks for cannot be: "
+        result = self.expect(1, r"(?m)^p\.tap:3:9: error\[T1402\]: a split in the program is not possible: "
                                 "the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
         self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
 
@@ -186,7 +186,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 }
 """)
         self.write("p.plan", "plan 1\nsplit Y@0 dim i into 2 over data\n")
-        result = self.expect(0, r"^tapc: remark\[T0801\]: `Y@1` writes a part of `Y`, too, and does not go over `pod\.data`; each point "
+        result = self.expect(0, r"^tapc: remark\[T0801\]: `Y@1` also writes a part of `Y` and is not split over `pod\.data`; each point "
                                 "is written apart first, and all devices put all in its place", "verify", "p.tap",
                              "--plan", "p.plan")
         self.assertRegex(result.stdout.decode(), r"(?m)^proved +apart ")
@@ -205,15 +205,15 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 }
 """)
         self.expect(0, "^$", "verify", "p.tap")
-        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: no result needs it, and the split",
+        self.expect(0, r"remark\[T0801\]: remove_dead_code dropped `D` of `p`: it is unused, so its split",
                     "opt", "p.tap", "--remarks")
 
     def test_mistakes(self):
         self.write("p.tap", PROGRAM)
         for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
-                           ("split Q dim i into 2", "no operation is called `Q`"),
+                           ("split Q dim i into 2", "there is no operation `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
-                           ("split H dim i into 0", "dim `i` is cut into at least one block"),
+                           ("split H dim i into 0", "dim `i` must be split into at least one block"),
                            ("split H dim o into 2 over axis pod.model:(-1)2",
                             r"`model:\(-1\)2` is not a part of `model`"),
                            ("split H dim o into 2 over axis pod.model:(2)2",
@@ -221,7 +221,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                            ("split H dim o into 2 over axis pod.model:(9223372036854775807)2",
                             "is not a part of `model`"),
                            ("split H dim k into 2 over sequential\nsplit H dim k into 2",
-                            "`k` of `H` cannot be cut: it is walked block after block already"),
+                            "`k` of `H` cannot be split: it is streamed already"),
                            ("split H dim i into 3 over axis pod.data",
                             "3 blocks for the axis `data`, which has 2 places")]:
             with self.subTest(line):
@@ -238,24 +238,24 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 """)
         for lines in (["unroll u 2", "split u/w dim i into 3"], ["split u/w dim i into 3", "unroll u 2"]):
             self.write("p.plan", "\n".join(["plan 1", *lines, ""]))
-            self.expect(1, "no operation is called `u/w`(.|\n)*this line writes out steps, and `u/w` is then one operation for "
+            self.expect(1, "there is no operation `u/w`(.|\n)*this line unrolls, and `u/w` is then one operation for "
                         "each", "verify", "p.tap", "--plan", "p.plan")
 
     def test_later_stages_are_no_programs(self):
         self.write("p.tap", PROGRAM)
         self.expect(0, "^$", "opt", "p.tap", "--stage", "block", "-o", "p.blocks")
         for command in ("run", "verify", "inspect", "opt", "check"):
-            self.expect(1, r"error\[T0114\]: `p.blocks` is a block graph, which nothing goes on from(.|\n)*tapc-check",
+            self.expect(1, r"error\[T0114\]: `p.blocks` is a block graph, from which tapc cannot continue(.|\n)*tapc-check",
                         command, "p.blocks")
 
     def test_mistakes_are_shown_where_they_are_written(self):
         self.write("p.tap", PROGRAM.replace("Y[i, o] = H", "Z[i, o] = H[i, o] * 2\n    Y[i, o] = Z[i, o] + H"))
         # What is underlined, and what helps.
         for line, marked, told, helped in [
-                ("split Hh dim i into 2", "Hh", "no operation is called `Hh`", "did you mean `H`"),
-                ("split X dim i into 2", "X", "`X` is an input, which no operation writes",
+                ("split Hh dim i into 2", "Hh", "there is no operation `Hh`", "did you mean `H`"),
+                ("split X dim i into 2", "X", "`X` is an input; a plan names operations",
                  "the operations are `H`, `Y`, `S`"),
-                ("split Z dim i into 2", "Z", "no operation is called `Z`", r"p\.tap:4:5"),
+                ("split Z dim i into 2", "Z", "there is no operation `Z`", r"p\.tap:4:5"),
                 ("split H dim oo into 2", "oo", "`H` has no dim `oo`", "did you mean `o`"),
                 ("split Y dim i into [0, 9] // all", "[0, 9]", r"the blocks \[0, 9\] do not tile i", "0..7"),
                 ("split H dim i into 3 over pod.data", "3", "3 blocks for the axis `data`", "write `into 2`"),
@@ -265,12 +265,12 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 ("split H dim i into 3 over devices {0}, {1, 2}", "3", "3 blocks for 2 sets of devices",
                  "write `into 2`"),
                 ("split H dim i into 2 over devices {0}, {1, 0}", "devices {0}, {1, 0}",
-                 "device 0 is to have the blocks 0 and 1", "one box"),
+                 "device 0 would hold the blocks 0 and 1", "one box"),
                 ("place H at 5 over pod.data", "5", "there is no place 5 along `data`", "counted from 0"),
-                ("place H over threads", "threads", "all of an operation goes over one set of devices", "place H at 2"),
-                ("split H dim i into 2 over gpus", "gpus", "`gpus` is no place for blocks",
+                ("place H over threads", "threads", "a whole operation is placed on one set of devices", "place H at 2"),
+                ("split H dim i into 2 over gpus", "gpus", "`gpus` is not a place for blocks",
                  "the axes are `pod.data`, `pod.model`"),
-                ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is no place for blocks", "as in pod.data")]:
+                ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is not a place for blocks", "such as pod.data")]:
             with self.subTest(line):
                 self.write("p.plan", "\ufeffplan 1\nsplit S dim i into 2\n" + line + "\n")
                 result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{told}", "verify", "p.tap", "--plan",

@@ -45,7 +45,7 @@ class Project(TapcTest):
         self.write("file", "mine")
         for place in ("full", "file", ".", "..", "/"):
             self.expect(2, r"T1001", "new", place)
-        self.expect(2, r"T1001\]: the folder to make has an empty name\nhelp: write a name: tapc new hello", "new", "")
+        self.expect(2, r"T1001\]: the folder name is empty\nhelp: write a name: tapc new hello", "new", "")
         self.expect(4, r"T1201", "new", "missing/hello")
         self.assertEqual((self.folder / "full/mine").read_text(), "mine")
         (self.folder / "empty").mkdir()

@@ -56,8 +56,8 @@ program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
 SHARDED = re.compile(r" @ (pod|ring|m)\[[^\]]*\]")
 
 
-GATHERED = r"^tapc: warning\[T0910\]: shardings that disagree need a move .*: L for A\.sum: all_gather .* bytes to a device; " \
-           "with 1 more, "
+GATHERED = r"^tapc: warning\[T0910\]: different shardings require an implicit reshard.*: L for A\.sum: all_gather .* bytes per device; " \
+           "and 1 more, "
 
 
 def cells(box):
@@ -285,9 +285,9 @@ class ShardingsRun(TapcTest):
         self.assertRegex(part, r"^device 5: 4 applications, takes 3 boxes of 1152 bytes from others\n")
         self.assertRegex(part, r"device 5: H\[4\.\.8, 8\.\.16\]@5 = ")
         self.assertNotIn("device 4:", part)
-        self.expect(2, "nothing of the program runs on device 8", "inspect", "m.tap", "--device", "8")
+        self.expect(2, "no operation runs on device 8", "inspect", "m.tap", "--device", "8")
         self.write("w.tap", SHARDED.sub("", DATA_PARALLEL.format(n=4)))
-        self.expect(2, "nothing of the program is cut over devices", "inspect", "w.tap", "--device", "0")
+        self.expect(2, "no operation is split over devices", "inspect", "w.tap", "--device", "0")
         self.write("p.plan", "plan 1\nsplit H dim i into 2 over devices {3}, {9}\n")
         self.assertIn("device 9: H[2..4, 0..4]@9 = ",
                       self.expect(0, "^$", "inspect", "w.tap", "--plan", "p.plan", "--device", "9").stdout.decode())
@@ -314,7 +314,7 @@ class ShardingsRun(TapcTest):
     def test_what_is_not_followed_is_told(self):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
                             "    Y[3 - i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
-        self.expect(0, r"^tapc: remark\[T0801\]: a sharding is not followed: .*write this value together, and `Y@0` writes "
+        self.expect(0, r"^tapc: remark\[T0801\]: a sharding cannot be implemented: .*write this value together, and `Y@0` writes "
                        "it backwards", "run", "s.tap", "-i", "X=iota")
 
     def test_what_several_operations_write(self):

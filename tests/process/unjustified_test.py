@@ -82,7 +82,7 @@ class UnjustifiedTest(TapcTest):
                     result = self.faulty(fault, *command)
                     self.assertEqual(result.returncode, 70, result.told)
                     self.assertIn("error[T1401]", result.told)
-                    self.assertRegex(result.told, r"\ntapc: internal error in checking the certificate: [^\n]* is refused: "
+                    self.assertRegex(result.told, r"\ntapc: internal error in checking the certificate: [^\n]* does not hold: "
                                                   r"[^\n]*; reproducer written to [^\n]*\n$")
                     self.assertIn(SOURCE, self.reproducer(result.told))
                     self.assertNotIn(b"Y:", result.stdout)

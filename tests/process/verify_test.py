@@ -92,7 +92,7 @@ class VerifyTest(TapcTest):
         self.write("new.cert", text.replace("tap-certificate 2", "tap-certificate 3"))
         result = self.check(source, "new.cert", stages)
         self.assertEqual(result.returncode, 3)
-        self.assertIn("is of version 3, and this program reads version 2", result.stderr)
+        self.assertIn("has version 3; this program reads version 2", result.stderr)
         self.assertEqual(self.check(source, "missing.cert", stages).returncode, 4)
         self.assertEqual(self.check(source, source, stages).returncode, 3)
 
@@ -224,7 +224,7 @@ class VerifyTest(TapcTest):
     def test_a_plan_that_does_not_fit(self):
         self.write("p.tap", CHAIN)
         self.write("p.plan", "plan 1\nsplit Q dim i into 8\n")
-        self.expect(1, "T1402.*no operation is called `Q`", "verify", "p.tap", "--plan", "p.plan")
+        self.expect(1, "T1402.*there is no operation `Q`", "verify", "p.tap", "--plan", "p.plan")
         self.write("p.plan", "plan 1\ncut Y\n")
         self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan")
 

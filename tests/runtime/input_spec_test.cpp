@@ -41,12 +41,12 @@ TEST(InputSpec, Files) {
 }
 
 TEST(InputSpec, NamesAndValues) {
-  malformed("", "a name and `=` are wanted");
-  malformed("X", "a name and `=` are wanted");
+  malformed("", "expected a name and `=`");
+  malformed("X", "expected a name and `=`");
   malformed("=1", "`` is not the name of an input");
   malformed("1x=1", "`1x` is not the name");
   malformed("a b=1", "`a b` is not the name");
-  malformed("X=", "a value is wanted");
+  malformed("X=", "expected a value");
   malformed("X=abc", "`abc` is not a number");
   malformed("X=1,2,3", "several values stand in brackets");
   malformed("X=rand", "`rand` takes a number");
@@ -68,8 +68,8 @@ TEST(InputSpec, OwnTypesAndShapes) {
   EXPECT_EQ(made("s=i8[]=const:-3", ElementType::i8).load_i64(0), -3);
   EXPECT_EQ(made("s=bool[0]=ones", ElementType::boolean).size(), 0);
   malformed("W=f32[4", "`]` is missing");
-  malformed("W=f32[4]", "`=` and a value are wanted after the shape");
-  malformed("W=f32[4,]=zeros", "an extent is wanted");
+  malformed("W=f32[4]", "expected `=` and a value after the shape");
+  malformed("W=f32[4,]=zeros", "expected an extent");
   malformed("W=f32[-4]=zeros", "the extent `-4`");
   malformed("W=f32[n]=zeros", "the extent `n`");
   malformed("W=f32[9223372036854775808]=zeros", "the extent");
@@ -115,10 +115,10 @@ TEST(InputSpec, MalformedLiterals) {
        {"[1, [2]]", "[[1], 2]", "[[1], [2, 3]]", "[[1], []]", "[[], [1]]", "[[[]], []]", "[[1, 2], [[3]]]"}) {
     malformed(std::string("X=") + ragged, "not all of one shape");
   }
-  malformed("X=[1, 2", "`,` or `]` is wanted");
-  malformed("X=[1, ]", "an element is wanted after a `,`");
-  malformed("X=[1]]", "nothing was wanted");
-  malformed("X=1 2", "nothing was wanted");
+  malformed("X=[1, 2", "expected `,` or `]`");
+  malformed("X=[1, ]", "expected an element after `,`");
+  malformed("X=[1]]", "unexpected text after byte");
+  malformed("X=1 2", "unexpected text after byte");
   malformed("X=]", "closes nothing");
   malformed("X=[,1]", "`` is not a number");
   malformed("X=[", "is not a number");
@@ -131,12 +131,12 @@ TEST(InputSpec, MalformedLiterals) {
 }
 
 TEST(InputSpec, ValuesThatTheTypeCannotHold) {
-  refused_input("X=128", ElementType::i8, Shape{}, 2, "gives the number 128 to a tensor of i8");
+  refused_input("X=128", ElementType::i8, Shape{}, 2, "stores the number 128 in a tensor of i8");
   refused_input("X=-1", ElementType::u8, Shape{}, 2, "the number -1");
   refused_input("X=2", ElementType::boolean, Shape{}, 2, "the number 2");
-  refused_input("X=1.5", ElementType::i32, Shape{}, 2, "gives the float 1.5 to a tensor of i32");
-  refused_input("X=true", ElementType::f32, Shape{}, 2, "gives true to a tensor of f32");
-  refused_input("X=randn:1", ElementType::i32, Shape{2}, 2, "gives normal numbers");
+  refused_input("X=1.5", ElementType::i32, Shape{}, 2, "stores the float 1.5 in a tensor of i32");
+  refused_input("X=true", ElementType::f32, Shape{}, 2, "stores true in a tensor of f32");
+  refused_input("X=randn:1", ElementType::i32, Shape{2}, 2, "needs a tensor of floats");
 }
 
 TEST(InputSpec, Archives) {
@@ -154,8 +154,7 @@ TEST(InputSpec, Archives) {
   EXPECT_EQ(load("A=@" + folder.file("all.npz"), ElementType::f32).load_f64(1), 5);
   EXPECT_EQ(load("Q=@" + folder.file("one.npz"), ElementType::f32).load_f64(1), 5);  // the sole entry
   EXPECT_EQ(load("B=@" + folder.file("all.safetensors"), ElementType::bf16).type(), ElementType::bf16);
-  expect_failure([&] { load("Q=@" + folder.file("all.npz"), ElementType::f32); }, 3,
-                 "has 2 entries and none is called `Q`");
+  expect_failure([&] { load("Q=@" + folder.file("all.npz"), ElementType::f32); }, 3, "has 2 entries, none of them `Q`");
   expect_failure([&] { load("Q=@" + folder.file("all.npz") + ":y", ElementType::f32); }, 3, "it has `A`, `x`");
   std::vector<InputSpec> all = expand(parse_input_spec("@" + folder.file("all.safetensors")), files);
   ASSERT_EQ(all.size(), 2u);
@@ -176,10 +175,10 @@ TEST(InputSpec, E13EveryInputOnce) {
   auto match = [&](std::initializer_list<const char*> texts) {
     return [&, list = specs(texts)] { match_inputs(list, declared); };
   };
-  expect_failure(match({"X=zeros"}), 3, "no value is given for `W`\nthe program's inputs are X: f32[2]; W: f32[n]");
-  expect_failure(match({}), 3, "no value is given for `X`, `W`");
-  expect_failure(match({"X=zeros", "X=ones", "W=ones"}), 3, "`X` is given twice, by `X=zeros` and by `X=ones`");
-  expect_failure(match({"X=zeros", "W=ones", "Z=1"}), 3, "`Z`, given by `Z=1`, is not an input");
+  expect_failure(match({"X=zeros"}), 3, "there is no value for `W`\nthe program's inputs are X: f32[2]; W: f32[n]");
+  expect_failure(match({}), 3, "there is no value for `X`, `W`");
+  expect_failure(match({"X=zeros", "X=ones", "W=ones"}), 3, "`X` is given twice, in `X=zeros` and in `X=ones`");
+  expect_failure(match({"X=zeros", "W=ones", "Z=1"}), 3, "`Z`, in `Z=1`, is not an input");
   expect_failure([&] { match_inputs(specs({"Z=1"}), {}); }, 3, "the program has no inputs");
 }
 

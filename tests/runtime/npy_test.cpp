@@ -45,19 +45,18 @@ TEST(Npy, E01CutOffAnywhereSaysWhereAndHowMuch) {
   for (std::size_t size = 0; size < good.size(); ++size) {
     Told t = told([&] { parse(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
-    EXPECT_NE(t.message.find("is cut off in its "), std::string::npos) << t.message;
+    EXPECT_NE(t.message.find("is truncated in its "), std::string::npos) << t.message;
     EXPECT_NE(t.message.find(size < good.size() - 24 ? std::to_string(size) + " found"
                                                      : std::to_string(24 - (good.size() - size)) + " follow"),
               std::string::npos)
         << size << " " << t.message;
   }
-  refused_npy(good.substr(0, 3), "in its magic: 6 bytes were wanted, 3 found");
+  refused_npy(good.substr(0, 3), "in its magic: 6 bytes expected, 3 found");
   refused_npy(good.substr(0, 7), "in its version: 8 bytes");
   refused_npy(good.substr(0, 9), "in its header length: 10 bytes");
-  refused_npy(good.substr(0, 40),
-              "in its header: " + std::to_string(good.size() - 24) + " bytes were wanted, 40 found");
+  refused_npy(good.substr(0, 40), "in its header: " + std::to_string(good.size() - 24) + " bytes expected, 40 found");
   refused_npy(good.substr(0, good.size() - 1), "in its data: f32 [2, 3] takes 24 bytes, and 23 follow");
-  refused_npy(good + "x", "goes on after its data: f32 [2, 3] takes 24 bytes, and 25 follow");
+  refused_npy(good + "x", "has data after its end: f32 [2, 3] takes 24 bytes, and 25 follow");
 }
 
 TEST(Npy, E02BadMagicAndVersions) {
@@ -73,25 +72,25 @@ TEST(Npy, E02BadMagicAndVersions) {
 
 TEST(Npy, E03HeaderLengthsAreCheckedBeforeAnythingIsAllocated) {
   std::string start("\x93NUMPY\1\0", 8);
-  refused_npy(start + std::string("\0\0", 2), "malformed header: `{` was wanted at byte 0, and its end found");
-  refused_npy(start + "\xFF\xFF" + std::string(90, ' '), "65545 bytes were wanted, 100 found");
+  refused_npy(start + std::string("\0\0", 2), "malformed header: expected `{` at byte 0, found its end");
+  refused_npy(start + "\xFF\xFF" + std::string(90, ' '), "65545 bytes expected, 100 found");
   refused_npy(std::string("\x93NUMPY\2\0\xFF\xFF\xFF\xFF", 12) + std::string(88, ' '),
-              "4294967307 bytes were wanted, 100 found");
+              "4294967307 bytes expected, 100 found");
 }
 
 TEST(Npy, E04OnlyThePlainDictIsAccepted) {
-  refused_npy(with_header("[1, 2]", ""), "`{` was wanted at byte 0, and `[` found");
+  refused_npy(with_header("[1, 2]", ""), "expected `{` at byte 0, found `[`");
   refused_npy(with_header("{}", ""), "lacks the key `descr`");
   refused_npy(with_header("{'descr': '<f4', 'fortran_order': False}", ""), "lacks the key `shape`");
   refused_npy(with_header("{'descr': '<f4', 'descr': '<f4'}", ""), "the key `descr` twice");
   refused_npy(with_header("{'x': 1}", ""), "the unknown key `x`");
-  refused_npy(with_header("{'descr': __import__('os').system('true')}", ""), "a type in quotes was wanted at byte 10");
-  refused_npy(with_header("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "1234"), "`True` or `False` was wanted");
-  refused_npy(with_header("{'descr': '<f' '4'}", ""), "`,` or `}` was wanted");
-  refused_npy(with_header(dict("<f4", "()") + "x", "1234"), "nothing but blanks was wanted");
+  refused_npy(with_header("{'descr': __import__('os').system('true')}", ""), "expected a type in quotes at byte 10");
+  refused_npy(with_header("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "1234"), "expected `True` or `False`");
+  refused_npy(with_header("{'descr': '<f' '4'}", ""), "expected `,` or `}`");
+  refused_npy(with_header(dict("<f4", "()") + "x", "1234"), "expected only blanks");
   refused_npy(with_header("{'descr': '\\x3cf4'}", ""), "plain ASCII");
   refused_npy(with_header(std::string(10'000'000, '{'), "", 2), "a key in quotes");
-  refused_npy(with_header("{'shape': " + std::string(10'000'000, '('), "", 2), "an extent was wanted");
+  refused_npy(with_header("{'shape': " + std::string(10'000'000, '('), "", 2), "expected an extent");
 }
 
 TEST(Npy, E05OrdersAreConverted) {
@@ -123,8 +122,8 @@ TEST(Npy, E08Shapes) {
   refused_npy(with_header(dict("<f4", "(0, 4294967296, 4294967296)"), ""), "does not fit in 64 bits");
   refused_npy(with_header(dict("<i1", "(4611686018427387904,)"), ""), "are allowed", 4);
   refused_npy(with_header(dict("<f4", "(3)"), "123456789012"), "(3,)");
-  refused_npy(with_header(dict("<f4", "(2L, 3L)"), ""), "`,` or `)` was wanted");
-  refused_npy(with_header(dict("<f4", "(02,)"), ""), "an extent was wanted");
+  refused_npy(with_header(dict("<f4", "(2L, 3L)"), ""), "expected `,` or `)`");
+  refused_npy(with_header(dict("<f4", "(02,)"), ""), "expected an extent");
   std::string many = "(";
   for (int i = 0; i < 65; ++i) many += "1, ";
   refused_npy(with_header(dict("<i1", many + ")"), "x"), "more than 64 dims");

@@ -93,10 +93,10 @@ TEST(Npz, E10NamesThatLeadOutside) {
   refused_npz(zip({stored("/etc/x.npy", array)}), "is absolute");
   refused_npz(zip({stored("C:x.npy", array)}), "is absolute");
   refused_npz(zip({stored("a\\x.npy", array)}), "backslash");
-  refused_npz(zip({stored(std::string("a\0.npy", 6), array)}), "`a\\x00.npy` whose name holds a NUL byte");
+  refused_npz(zip({stored(std::string("a\0.npy", 6), array)}), "`a\\x00.npy` whose name contains a NUL byte");
   refused_npz(zip({stored("", array)}), "is empty");
-  refused_npz(zip({stored("readme.txt", "hi")}), "which is no array");
-  refused_npz(zip({stored(".npy", array)}), "which is no array");
+  refused_npz(zip({stored("readme.txt", "hi")}), "which is not an array");
+  refused_npz(zip({stored(".npy", array)}), "which is not an array");
   EXPECT_NO_THROW(load_all(zip({stored("..a/b...npy", array)})));
 }
 
@@ -136,9 +136,9 @@ TEST(Npz, E10Bombs) {
 TEST(Npz, E10SizesThatLie) {
   Entry entry = deflated("a.npy", array);
   entry.size -= 1;
-  refused_npz(zip({entry}), "unpacks to 131 bytes instead of 130");
+  refused_npz(zip({entry}), "unpacks to 131 bytes, expected 130");
   entry.size += 2;
-  refused_npz(zip({entry}), "unpacks to 131 bytes instead of 132");
+  refused_npz(zip({entry}), "unpacks to 131 bytes, expected 132");
   entry = deflated("a.npy", std::string(5000, 'x'));
   entry.size = 100;
   refused_npz(zip({entry}), "unpacks to more than its 100 bytes");
@@ -147,7 +147,7 @@ TEST(Npz, E10SizesThatLie) {
   refused_npz(zip({entry}), "has two sizes");
   entry = stored("a.npy", array);
   entry.packed_size = entry.size = 100000;
-  refused_npz(zip({entry}), "is cut off: it takes 100000 bytes");
+  refused_npz(zip({entry}), "is truncated: it takes 100000 bytes");
 }
 
 TEST(Npz, E10DamagedData) {
@@ -160,7 +160,7 @@ TEST(Npz, E10DamagedData) {
   // The directory and the entry itself must agree.
   std::string bytes = zip({stored("a.npy", array)});
   bytes[30] = 'b';
-  refused_npz(bytes, "is called `b.npy` where it stands");
+  refused_npz(bytes, "is called `b.npy` in its own header");
 }
 
 TEST(Npz, E10EveryCutAndEveryFlippedByteIsRefusedOrHarmless) {

@@ -36,8 +36,7 @@ TEST(OutputSpec, Forms) {
 TEST(OutputSpec, Mistakes) {
   EXPECT_NO_THROW(check_outputs(
       specs({"Y=@y.npy", "Z=@z.safetensors", "Y=@all.safetensors", "Z=@all.safetensors", "-"}), declared, {}));
-  refused_output({"Q=@q.npy"},
-                 "`Q`, asked for by `Q=@q.npy`, is not a result of the program\nits results are `Y`, `Z`");
+  refused_output({"Q=@q.npy"}, "`Q`, in `Q=@q.npy`, is not a result of the program\nits results are `Y`, `Z`");
   refused_output({"Z=@z.npy"}, "NumPy has no bf16\nwrite Z=@Z.safetensors");
   refused_output({"@all.npz"}, "cannot hold the result `Z`");
   refused_output({"Y=@y.npy", "Y=@y.npy"}, "`y.npy` is given for two outputs");
@@ -60,7 +59,7 @@ TEST(OutputSpec, E12AnOutputOverAnInput) {
       [&] {
         check_outputs(specs({"Y=@" + folder.file("y.npy"), "Y=@" + folder.file("z.npy")}), declared, {});
       },
-      2, "are one file, given for two outputs");
+      2, "are the same file, given for two outputs");
 }
 
 TEST(OutputSpec, PlansOneFilePerPath) {

@@ -63,15 +63,15 @@ TEST(Safetensors, CutOffAnywhere) {
   for (std::size_t size = 0; size < good.size(); ++size) {
     Told t = told([&] { load_tensors(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
-    EXPECT_NE(t.message.find("is cut off in its "), std::string::npos) << t.message;
+    EXPECT_NE(t.message.find("is truncated in its "), std::string::npos) << t.message;
   }
-  refused_tensors(good + "x", "goes on after its data: 3 bytes are wanted, and 4 follow");
+  refused_tensors(good + "x", "has data after its end: 3 bytes expected, 4 follow");
 }
 
 TEST(Safetensors, HeaderLengths) {
   refused_tensors(std::string(8, '\xFF'), "at most 100000000 are allowed");
-  refused_tensors(std::string("\x64\0\0\0\0\0\0\0ab", 10), "100 bytes were wanted, 2 found");
-  refused_tensors(file(""), "`{` was wanted");
+  refused_tensors(std::string("\x64\0\0\0\0\0\0\0ab", 10), "100 bytes expected, 2 found");
+  refused_tensors(file(""), "expected `{`");
 }
 
 TEST(Safetensors, OffsetsCoverTheDataOnce) {
@@ -84,13 +84,13 @@ TEST(Safetensors, OffsetsCoverTheDataOnce) {
   refused_tensors(file(two, "abc"), "`b` overlaps the tensor before it");
   refused_tensors(file(one("F32", "[4611686018427387904]", "[0,0]")), "does not fit in 64 bits");
   refused_tensors(file(one("U8", "[9223372036854775808]", "[0,0]")), "a number below 2^63");
-  refused_tensors(file(one("U8", "[-1]", "[0,0]")), "a number without sign");
+  refused_tensors(file(one("U8", "[-1]", "[0,0]")), "an unsigned number");
   refused_tensors(file(one("U8", "[1.0]", "[0,1]"), "a"), "`,` or `]`");
 }
 
 TEST(Safetensors, TheHeaderIsExactlyItsSchema) {
-  refused_tensors(file(one("U8", "[0]", "[0,0]") + "x"), "nothing but blanks");
-  refused_tensors(file(" {}"), "`{` was wanted at byte 0");
+  refused_tensors(file(one("U8", "[0]", "[0,0]") + "x"), "only blanks");
+  refused_tensors(file(" {}"), "expected `{` at byte 0");
   refused_tensors(file("{\"w\":{}}"), "lacks the key `dtype`");
   refused_tensors(file("{\"w\":{\"extra\":1}}"), "the unknown key `extra`");
   refused_tensors(file("{\"w\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}"), "the key `dtype` twice");
@@ -99,8 +99,8 @@ TEST(Safetensors, TheHeaderIsExactlyItsSchema) {
   refused_tensors(file("{" + entry + ",}"), "a name in double quotes");
   refused_tensors(file("{\"__metadata__\":{\"a\":1}}"), "metadata are texts only");
   refused_tensors(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "the key `a` twice");
-  refused_tensors(file("{\"w\":[1]}"), "`{` was wanted");
-  refused_tensors(file("{\"w\\x\":1}"), "an escape that JSON knows");
+  refused_tensors(file("{\"w\":[1]}"), "expected `{`");
+  refused_tensors(file("{\"w\\x\":1}"), "a JSON escape");
   refused_tensors(file("{\"\\ud800\":1}"), "surrogate");
   refused_tensors(file("{\"\\udc00\":1}"), "surrogate");
   refused_tensors(file("{\"\xC3(\":1}"), "valid UTF-8");

@@ -68,8 +68,8 @@ TEST(WriteFile, RefusesPlacesThatAreNoFiles) {
   expect_failure(write(folder.file("missing/x")), 4, "No such file or directory");
   expect_failure(write(folder.file("first") + "/x"), 4, "Not a directory");
   expect_failure(write(folder.file(std::string(300, 'n'))), 4, "File name too long");
-  expect_failure(write(""), 4, "the name of a file is wanted");
-  expect_failure(write(folder.path() + "/"), 4, "the name of a file is wanted");
+  expect_failure(write(""), 4, "the file name is missing");
+  expect_failure(write(folder.path() + "/"), 4, "the file name is missing");
   EXPECT_EQ(read_file(folder.file("first")), "old");
   EXPECT_EQ(folder.count(), 3u);  // first, fifo, null: no temporaries
 }

@@ -12,15 +12,15 @@ constexpr std::string_view common = R"(#ifndef TAPESTRY_ABI_1
 /* What the functions return. */
 enum tapestry_status {
   TAPESTRY_DONE = 0,
-  TAPESTRY_FAILED = 1,          /* the program failed, as a division by zero does: the message says where */
+  TAPESTRY_FAILED = 1,          /* the program failed, for example by a division by zero; the message has the location */
   TAPESTRY_NO_MEMORY = 2,
-  TAPESTRY_MISSING_KERNEL = 3,  /* an outside kernel was not given */
+  TAPESTRY_MISSING_KERNEL = 3,  /* an outside kernel is missing */
   TAPESTRY_WRONG_ARGUMENT = 4,
-  TAPESTRY_WRONG_PROCESSOR = 5  /* it lacks instructions that the code uses: nothing of it has run */
+  TAPESTRY_WRONG_PROCESSOR = 5  /* the processor lacks instructions that the code uses; nothing was executed */
 };
 
-/* A tensor of the caller's: the address of its first cell; strides in elements, or null where it is row-major without gaps
-   (then nothing is copied). */
+/* A tensor of the caller: the address of its first cell, and its strides in elements. Null strides mean row-major without
+   gaps; then nothing is copied. */
 typedef struct tapestry_tensor {
   void *data;
   const int64_t *strides;
@@ -98,18 +98,18 @@ typedef struct {0}_context {0}_context;
 /* 1, as TAPESTRY_ABI_1. */
 int32_t {0}_abi_version(void);
 
-/* Takes copies of the constants and options, and starts the threads. `options` may be null: one thread. A context is there even after a
-   failure, unless memory is lacking: ask it for the message, and release it. */
+/* Copies the constants and options, and starts the threads. Null `options` mean one thread. After a failure other than
+   TAPESTRY_NO_MEMORY there is a context, too: ask it for the message, and release it. */
 int32_t {0}_prepare({0}_context **context, const tapestry_tensor *constants, const tapestry_options *options);
 
-/* From any number of threads at a time, also with one context. Outputs overlap nothing else. */
+/* May run on any number of threads concurrently, also with one context. Outputs must not alias. */
 int32_t {0}_run({0}_context *context, const tapestry_tensor *inputs, const tapestry_tensor *outputs);
 
-/* The same with tensors of DLPack, whose types and shapes are checked. */
+/* The same with DLPack tensors, whose types and shapes are checked. */
 int32_t {0}_prepare_dlpack({0}_context **context, const tapestry_dltensor *const *constants, const tapestry_options *options);
 int32_t {0}_run_dlpack({0}_context *context, const tapestry_dltensor *const *inputs, const tapestry_dltensor *const *outputs);
 
-/* What was said of the last call with this context that failed: copied, cut to `size` bytes with the end mark. Returns the
+/* The message of the last failed call with this context, truncated to `size` bytes including the terminator. Returns the
    length of the whole. */
 size_t {0}_message({0}_context *context, char *text, size_t size);
 

@@ -67,13 +67,14 @@ std::string read_library(const std::string& path) {
   std::string why = refusal.why == FileRefusal::Why::system        ? system_reason(refusal.error)
                     : refusal.why == FileRefusal::Why::not_regular ? "it is " + std::string(refusal.kind)
                                                                    : "it is larger than 4 GiB";
-  throw wrong_data(Code::cannot_read, tap::quoted(path) + ", the library of the manifest, cannot be read: " + why);
+  throw wrong_data(Code::cannot_read,
+                   tap::quoted(path) + ", the library named by the manifest, cannot be read: " + why);
 }
 
 void require_elf(const std::string& shown, const std::string& bytes) {
   Elf64_Ehdr head;
   if (bytes.size() < sizeof head || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
-    throw unfit(shown, "it is no shared library (not an ELF file)");
+    throw unfit(shown, "it is not a shared library (not an ELF file)");
   std::memcpy(&head, bytes.data(), sizeof head);
 #ifdef __x86_64__
   constexpr auto here = EM_X86_64;
@@ -81,7 +82,7 @@ void require_elf(const std::string& shown, const std::string& bytes) {
   constexpr auto here = EM_AARCH64;
 #endif
   if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != here || head.e_type != ET_DYN)
-    throw unfit(shown, "it is no shared library for this kind of processor");
+    throw unfit(shown, "it is a shared library for another kind of processor");
 }
 
 }  // namespace
@@ -89,10 +90,10 @@ void require_elf(const std::string& shown, const std::string& bytes) {
 LoadedLibrary::LoadedLibrary(const Manifest& manifest, const std::string& path) : manifest_(manifest) {
   shown_ = path.substr(0, path.rfind('/') + 1) + manifest.file;
   if (manifest.abi != library::abi_version)
-    throw unfit(shown_, fmt::format("its ABI is version {}, and this tapc knows version {}", manifest.abi,
+    throw unfit(shown_, fmt::format("its ABI has version {}; this tapc supports version {}", manifest.abi,
                                     library::abi_version));
   if (auto missing = backend::missing_features(manifest.features); !missing.empty())
-    throw unfit(shown_, fmt::format("it was compiled for {} and this processor lacks {}", manifest.target,
+    throw unfit(shown_, fmt::format("it was compiled for {}, and this processor lacks {}", manifest.target,
                                     fmt::join(missing, ", ")));
   std::string bytes = read_library(shown_);
   require_elf(shown_, bytes);
@@ -100,16 +101,16 @@ LoadedLibrary::LoadedLibrary(const Manifest& manifest, const std::string& path) 
     throw unfit(shown_, "its SHA-256 is " + hash + ", and the manifest says " + tap::quoted(manifest.hash));
   file_ = ::memfd_create("tapc", MFD_CLOEXEC);
   if (file_ < 0 || write_all(file_, bytes) != 0)
-    throw resource_failure(Code::out_of_memory, "a file in memory cannot be made: " + system_reason(errno));
+    throw resource_failure(Code::out_of_memory, "cannot create a file in memory: " + system_reason(errno));
   handle_ = ::dlopen(fmt::format("/proc/self/fd/{}", file_).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) {
     const char* why = ::dlerror();
-    throw unfit(shown_, std::string("the system does not load it: ") + (why ? why : "no reason is given"));
+    throw unfit(shown_, std::string("the system cannot load it: ") + (why ? why : "unknown reason"));
   }
   auto version = reinterpret_cast<std::int32_t (*)()>(function("abi_version"))();
   if (version != library::abi_version)
     throw unfit(shown_,
-                fmt::format("its ABI is version {}, and this tapc knows version {}", version, library::abi_version));
+                fmt::format("its ABI has version {}; this tapc supports version {}", version, library::abi_version));
   for (const char* word : {"prepare_dlpack", "run_dlpack", "message", "release"}) function(word);
   require_shapes();
 }
@@ -153,7 +154,7 @@ LoadedLibrary::~LoadedLibrary() {
 
 void* LoadedLibrary::function(const std::string& word) const {
   void* found = ::dlsym(handle_, (manifest_.prefix + "_" + word).c_str());
-  if (!found) throw unfit(shown_, "it has no function " + tap::quoted(manifest_.prefix + "_" + word));
+  if (!found) throw unfit(shown_, "it lacks the function " + tap::quoted(manifest_.prefix + "_" + word));
   return found;
 }
 
@@ -191,7 +192,7 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
 // A library that runs without the last tensor of the manifest has fewer of them.
 void LoadedLibrary::require_missed(std::int32_t status, const char* what) const {
   if (status == static_cast<std::int32_t>(executor::Status::wrong_argument)) return;
-  throw unfit(shown_, fmt::format("it has not as many {} as the manifest says", what));
+  throw unfit(shown_, fmt::format("its number of {} differs from the manifest", what));
 }
 
 void LoadedLibrary::check(std::int32_t status, void* context) const {

@@ -32,10 +32,10 @@ class ManifestReader {
   }
 
   Manifest run() {
-    if (text(all_, "format") != "tapestry-manifest") wrong("its `format` is not tapestry-manifest");
+    if (text(all_, "format") != "tapestry-manifest") wrong("`format` must be tapestry-manifest");
     std::int64_t version = number(all_, "version");
     if (version != manifest_version)
-      wrong(fmt::format("it is of version {}, and this tapc reads version {}", version, manifest_version));
+      wrong(fmt::format("it has version {}; this tapc reads version {}", version, manifest_version));
     Manifest m;
     m.abi = number(all_, "abi");
     m.program = text(all_, "program");
@@ -44,7 +44,7 @@ class ManifestReader {
     m.file = text(library, "file");
     m.hash = text(library, "sha256");
     if (m.file.empty() || m.file.find('/') != m.file.npos || m.file.find('\0') != m.file.npos || m.file == "..")
-      wrong("the library's `file` is no name of a file in the manifest's folder");
+      wrong("the library's `file` must be the name of a file in the manifest's folder");
     m.target = text(part(all_, "target"), "name");
     m.features = texts(part(all_, "target"), "features");
     m.inputs = tensors(all_, "inputs");
@@ -58,37 +58,37 @@ class ManifestReader {
 
  private:
   [[noreturn]] void wrong(const std::string& what) const {
-    throw wrong_data(Code::data_malformed, tap::quoted(path_) + " is no manifest of a compiled program: " + what);
+    throw wrong_data(Code::data_malformed, tap::quoted(path_) + " is not the manifest of a compiled program: " + what);
   }
   const json& part(const json& in, const char* key) const {
     auto it = in.is_object() ? in.find(key) : in.end();
-    if (!in.is_object() || it == in.end()) wrong(fmt::format("it has no `{}`", key));
+    if (!in.is_object() || it == in.end()) wrong(fmt::format("`{}` is missing", key));
     return *it;
   }
   std::string text(const json& in, const char* key) const {
     const json& value = part(in, key);
-    if (!value.is_string()) wrong(fmt::format("its `{}` is no text", key));
+    if (!value.is_string()) wrong(fmt::format("`{}` must be a string", key));
     return value.get<std::string>();
   }
   std::int64_t number(const json& in, const char* key) const {
     const json& value = part(in, key);
-    if (!value.is_number_integer()) wrong(fmt::format("its `{}` is no whole number", key));
+    if (!value.is_number_integer()) wrong(fmt::format("`{}` must be an integer", key));
     return value.get<std::int64_t>();
   }
   double real(const json& in, const char* key) const {
     const json& value = part(in, key);
-    if (!value.is_number()) wrong(fmt::format("its `{}` is no number", key));
+    if (!value.is_number()) wrong(fmt::format("`{}` must be a number", key));
     return value.get<double>();
   }
   const json& list(const json& in, const char* key) const {
     const json& value = part(in, key);
-    if (!value.is_array()) wrong(fmt::format("its `{}` is no list", key));
+    if (!value.is_array()) wrong(fmt::format("`{}` must be an array", key));
     return value;
   }
   std::vector<std::string> texts(const json& in, const char* key) const {
     std::vector<std::string> result;
     for (const json& one : list(in, key)) {
-      if (!one.is_string()) wrong(fmt::format("its `{}` has an entry that is no text", key));
+      if (!one.is_string()) wrong(fmt::format("every entry of `{}` must be a string", key));
       result.push_back(one.get<std::string>());
     }
     return result;
@@ -97,18 +97,18 @@ class ManifestReader {
     std::vector<ManifestTensor> result;
     for (const json& one : list(in, key)) {
       auto element = element_type_named(text(one, "element"));
-      if (!element) wrong(fmt::format("its `{}` has an element type that there is not", key));
+      if (!element) wrong(fmt::format("`{}` has an unknown element type", key));
       ManifestTensor tensor{text(one, "name"), {*element, {}}, false};
       for (const json& extent : list(one, "shape")) {
         if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)
-          wrong(fmt::format("its `{}` has an extent that is no size", key));
+          wrong(fmt::format("`{}` has an invalid extent", key));
         tensor.type.shape.push_back(extent.get<std::int64_t>());
       }
       try {
         checked::mul(element_count(tensor.type.shape), static_cast<std::int64_t>(size_of(*element)));
-      } catch (const Overflow&) { wrong(fmt::format("its `{}` has a tensor of 2^63 bytes or more", key)); }
+      } catch (const Overflow&) { wrong(fmt::format("`{}` has a tensor of 2^63 bytes or more", key)); }
       const json& constant = part(one, "constant");
-      if (!constant.is_boolean()) wrong(fmt::format("its `{}` has a `constant` that is neither true nor false", key));
+      if (!constant.is_boolean()) wrong(fmt::format("`constant` of every entry of `{}` must be true or false", key));
       tensor.constant = constant.get<bool>();
       result.push_back(std::move(tensor));
     }

@@ -34,7 +34,7 @@ Failure no_kernel(const std::string& what, const std::vector<std::string>& libra
   std::string message = fmt::format("the outside kernel {} is not available", what);
   if (libraries.empty())
     return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, message)
-                                               .help("give the shared library that defines it: --kernels FILE.so")};
+                                               .help("load the shared library that defines it: --kernels FILE.so")};
   message += fmt::format(": {} {} no function of that name", fmt::join(libraries, ", "),
                          libraries.size() == 1 ? "defines" : "define");
   return {exit_code::wrong_data,
@@ -89,7 +89,7 @@ void OutsideKernels::load(const std::string& path) {
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throw Failure{exit_code::wrong_data,
-                  Diagnostic(Code::cannot_read, Span{}, std::string("the kernels cannot be loaded: ") + ::dlerror())};
+                  Diagnostic(Code::cannot_read, Span{}, std::string("cannot load the kernels: ") + ::dlerror())};
   handles_.push_back(handle);
 }
 

@@ -34,7 +34,7 @@ _TYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i64": "i8", "i32
 
 
 class Error(RuntimeError):
-    """What the library said; `status` is its number."""
+    """An error of the library; `status` is its number."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -61,37 +61,37 @@ def _load():
         functions[word] = getattr(library, _PREFIX + "_" + word)
         functions[word].restype, functions[word].argtypes = result, arguments
     if functions["abi_version"]() != 1:
-        raise Error(4, "the library is of another ABI version")
+        raise Error(4, "the library has another ABI version")
     return functions
 
 
 def _numbers(value, name, element):
-    """Numbers that are written out, if the program's type holds them: what is of a type already is not converted."""
+    """Converts Python numbers that the program's type can hold. Arrays with a type are not converted."""
     given = numpy.asarray(value)
     wanted = numpy.dtype(_TYPES[element])
     if given.size > 0 and given.dtype.kind not in {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[wanted.kind]:
-        raise TypeError(f"{name} is of type {given.dtype}, and the program wants {element}")
+        raise TypeError(f"{name} has type {given.dtype}, expected {element}")
     with numpy.errstate(all="ignore"):
         made = given.astype(wanted)
     if wanted.kind in "iu" and (made != given).any():
-        raise OverflowError(f"{name} has a number that {element} does not hold")
+        raise OverflowError(f"{name} has a number that {element} cannot hold")
     return made
 
 
 def _array(value, name, element, shape):
-    """An array of NumPy that shares the memory of what speaks DLPack."""
+    """A NumPy array that shares memory with a DLPack tensor."""
     if not isinstance(value, numpy.ndarray):
         value = (numpy.from_dlpack(value) if hasattr(value, "__dlpack__") else
                  numpy.asarray(value) if hasattr(value, "dtype") else _numbers(value, name, element))
     if value.dtype != numpy.dtype(_TYPES[element]):
-        raise TypeError(f"{name} is of type {value.dtype}, and the program wants {element}")
+        raise TypeError(f"{name} has type {value.dtype}, expected {element}")
     if value.shape != shape:
-        raise ValueError(f"{name} has shape {value.shape}, and the program wants {shape}")
+        raise ValueError(f"{name} has shape {value.shape}, expected {shape}")
     return value
 
 
 def _in_elements(array):
-    """Whether cells lie whole elements apart; those of one field of a structured array need not."""
+    """Whether all strides are multiples of the element size; a field of a structured array may have others."""
     return all(stride % array.itemsize == 0 for stride, extent in zip(array.strides, array.shape) if extent > 1)
 
 
@@ -101,7 +101,7 @@ def _readable(array, _):
 
 def _writable(array, name):
     if not _in_elements(array):
-        raise ValueError(f"{name} has strides that are no whole elements: {array.strides} bytes")
+        raise ValueError(f"{name} has strides that are not multiples of the element size: {array.strides} bytes")
     return array
 
 
@@ -110,18 +110,18 @@ def _strides(array):
 
 
 def _pass(arrays):
-    """The C form of the arrays, which must live as long."""
+    """The C structs of the arrays; the arrays must outlive them."""
     strides = [_strides(a) for a in arrays]
     return (_Tensor * max(len(arrays), 1))(*(_Tensor(a.ctypes.data, s) for a, s in zip(arrays, strides))), strides
 
 
 def _collect(given, named, wanted, usable=_readable):
     if len(given) > len(wanted):
-        raise TypeError(f"{len(given)} tensors are given, and {len(wanted)} are wanted")
+        raise TypeError(f"{len(given)} tensors given, expected {len(wanted)}")
     values = dict(zip((name for name, _, _ in wanted), given))
     for name, value in named.items():
         if name in values or all(name != n for n, _, _ in wanted):
-            raise TypeError(f"{name} is given twice or unknown; wanted are {', '.join(n for n, _, _ in wanted)}")
+            raise TypeError(f"{name} is unknown or given twice; expected {', '.join(n for n, _, _ in wanted)}")
         values[name] = value
     missing = [n for n, _, _ in wanted if n not in values]
     if missing:
@@ -130,10 +130,10 @@ def _collect(given, named, wanted, usable=_readable):
 
 
 def _place(array):
-    """An array to write into. Before NumPy 2.1 what came by DLPack was read-only, whatever it is."""
+    """An array to write into. Before NumPy 2.1, every array from DLPack was read-only."""
     ours = isinstance(array, numpy.ndarray)
     if not ours and not hasattr(array, "__dlpack__"):
-        raise TypeError(f"out: an array is wanted for each result, and not {array!r}")
+        raise TypeError(f"out: expected one array per result, got {array!r}")
     array = array if ours else numpy.from_dlpack(array)
     if not array.flags.writeable and (ours or tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 1)):
         raise ValueError("out: an array is read-only")
@@ -141,7 +141,7 @@ def _place(array):
 
 
 def _places(out):
-    """Where results are written: an array, or a list of as many as there are results."""
+    """The arrays that receive the results: one array, or a list with one per result."""
     out = out if isinstance(out, (list, tuple)) else [out]
     return _collect([_place(array) for array in out], {}, OUTPUTS, _writable)
 
@@ -156,7 +156,7 @@ class Program:
         self._functions = _load()
         self._context = ctypes.c_void_p()
         if len(kernels) != OUTSIDE_KERNELS:
-            raise TypeError(f"{len(kernels)} outside kernels are given, and {OUTSIDE_KERNELS} are wanted")
+            raise TypeError(f"{len(kernels)} outside kernels given, expected {OUTSIDE_KERNELS}")
         addresses = (ctypes.c_void_p * max(len(kernels), 1))(*kernels)
         arrays = _collect(constants, named, CONSTANTS)
         tensors, _strides_kept = _pass(arrays)
@@ -202,9 +202,8 @@ class Program:
 std::string python_module(const LibraryFacts& facts) {
   const backend::Schedule& s = *facts.schedule;
   return fmt::format(
-             "\"\"\"A program that tapc compiled: Program(constants…)(inputs…) with arrays of NumPy, or of whoever "
-             "speaks "
-             "DLPack.\"\"\"\n\n_FILE = {}\n_PREFIX = {}\nCONSTANTS = {}\nINPUTS = {}\nOUTPUTS = {}\nOUTSIDE_KERNELS = "
+             "\"\"\"A program compiled by tapc: Program(constants…)(inputs…) with NumPy arrays or DLPack "
+             "tensors.\"\"\"\n\n_FILE = {}\n_PREFIX = {}\nCONSTANTS = {}\nINPUTS = {}\nOUTPUTS = {}\nOUTSIDE_KERNELS = "
              "{}\n",
              python_text(facts.file), python_text(facts.prefix), tuple(s.inputs, true), tuple(s.inputs, false),
              tuple(s.outputs, std::nullopt), s.outside.size()) +

@@ -54,9 +54,8 @@ void refuse_compiling(const RunnableOptions& options, const EngineOptions& engin
                                                 {engine.engine != "native", "--engine"}};
   for (auto [is_given, option] : given)
     if (is_given)
-      throw wrong_command(Code::command_line,
-                          fmt::format("{} does nothing to a program that is compiled already", option),
-                          "`tapc run` of the source, or `tapc compile`, takes it");
+      throw wrong_command(Code::command_line, fmt::format("{} has no effect on a compiled program", option),
+                          "pass it to `tapc compile`, or to `tapc run` with the source");
 }
 
 }  // namespace

@@ -128,13 +128,13 @@ Action declare_bench(CLI::App& app) {
   options->what.make_up = true;
   add_runnable_options(app, options->what);
   add_native_options(app, options->engine);
-  app.add_option("--seconds", options->seconds, "How long to run it, all runs together (default 1)")
+  app.add_option("--seconds", options->seconds, "Total time of all runs in seconds (default 1)")
       ->check(CLI::Range(0.0, 86400.0))
       ->check([](const std::string& text) {  // which a NaN is not outside of
         return text.find_first_of("nN") == text.npos ? "" : "Value " + text + " not in range 0 to 86400";
       });
-  app.add_option("--runs", options->least, "At least so many runs are timed (default 5)")->check(CLI::Range(1, 100000));
-  app.add_flag("--json", options->json, "As JSON (docs/schema/bench.schema.json)");
+  app.add_option("--runs", options->least, "Minimum number of timed runs (default 5)")->check(CLI::Range(1, 100000));
+  app.add_flag("--json", options->json, "Print JSON (docs/schema/bench.schema.json)");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
     Figures figures = measure(session, *options);

@@ -37,7 +37,7 @@ int check(Session& session, const CheckOptions& options) {
 
 Action declare_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->files, "Source files, or texts of stages")->required();
+  app.add_option("FILE", options->files, "Source files or stage texts")->required();
   add_source_options(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return check(session, *options); };

@@ -110,7 +110,7 @@ const passes::RuleSet* Rewrites::chosen_from(const ir::Plan& plan) {
 std::string describe_choices(const Program& program, const std::vector<passes::Remark>& remarks) {
   Describer describer(program);
   describer.graph(program.main, "");
-  if (describer.text.empty()) describer.text = "there is nothing to choose\n";
+  if (describer.text.empty()) describer.text = "no choices\n";
   for (const passes::Remark& remark : remarks)
     describer.text += fmt::format("note: {}: {}\n", plan_name(remark.operation), remark.message);
   return describer.text;

@@ -33,8 +33,8 @@ struct CmpOptions {
 std::vector<NamedTensor> load_all(const std::string& path, TensorFiles& files) {
   auto format = format_of(path);
   if (!format)
-    throw wrong_command(Code::data_spec, tap::quoted(path) + " is no file of tensors",
-                        "the name of one ends in .npy, .npz or .safetensors");
+    throw wrong_command(Code::data_spec, tap::quoted(path) + " is not a tensor file",
+                        "its name must end in .npy, .npz or .safetensors");
   if (!is_archive(*format)) return {{"", files.load(path)}};
   std::vector<NamedTensor> all;
   for (const std::string& entry : files.entries(path)) all.push_back({entry, files.load(path, entry)});
@@ -52,8 +52,8 @@ std::vector<std::pair<NamedTensor, NamedTensor>> pairs(const CmpOptions& options
   bool sole = a.size() == 1 && b.size() == 1 && (a[0].name.empty() || b[0].name.empty());
   std::vector<std::pair<NamedTensor, NamedTensor>> found;
   auto missing = [](const NamedTensor& tensor, const std::string& in, const std::string& from) {
-    return wrong_data(Code::data_missing, fmt::format("{} has {} and {} has none of that name", tap::quoted(in),
-                                                      called(tensor), tap::quoted(from)));
+    return wrong_data(Code::data_missing,
+                      fmt::format("{} has {}, {} does not", tap::quoted(in), called(tensor), tap::quoted(from)));
   };
   for (const NamedTensor& one : a) {
     auto other = std::find_if(b.begin(), b.end(), [&](const NamedTensor& t) { return sole || t.name == one.name; });
@@ -78,7 +78,7 @@ std::string at(std::int64_t cell, const Tensor& a, const Tensor& b) {
 std::string describe(const NamedTensor& a, const Tensor& b, const Differences& found) {
   std::string text = a.name.empty() ? "" : a.name + ": ";
   if (found.unequal == 0) return text + fmt::format("all of {} cells are equal\n", a.tensor.size());
-  text += fmt::format("{} of {} cells differ, {} of them by more than allowed; first {}\n", found.unequal,
+  text += fmt::format("{} of {} cells differ, {} of them beyond the tolerance; first {}\n", found.unequal,
                       a.tensor.size(), found.outside, at(found.first, a.tensor, b));
   auto line = [&](const char* what, const Greatest& greatest) {
     if (greatest.by > 0) text += fmt::format("  {}  {:.6g} {}\n", what, greatest.by, at(greatest.cell, a.tensor, b));
@@ -87,7 +87,7 @@ std::string describe(const NamedTensor& a, const Tensor& b, const Differences& f
   line("relative", found.relative);
   line("in ulp  ", found.ulp);
   if (found.not_numbers > 0)
-    text += fmt::format("  {} cells are a NaN or an infinity in one of them only\n", found.not_numbers);
+    text += fmt::format("  {} cells are NaN or infinite in one file only\n", found.not_numbers);
   return text;
 }
 
@@ -137,10 +137,10 @@ int cmp(Session& session, const CmpOptions& options) {
 
 Action declare_cmp(CLI::App& app) {
   auto options = std::make_shared<CmpOptions>();
-  app.add_option("A", options->a, "A file of tensors: .npy, .npz or .safetensors")->required();
-  app.add_option("B", options->b, "Another: what A is held against")->required();
+  app.add_option("A", options->a, "The tensor file to compare: .npy, .npz or .safetensors")->required();
+  app.add_option("B", options->b, "The tensor file to compare with")->required();
   add_tolerance_options(app, options->tolerance, "", "0", "0");
-  app.add_flag("--json", options->json, "As JSON (docs/schema/cmp.schema.json)");
+  app.add_flag("--json", options->json, "Print JSON (docs/schema/cmp.schema.json)");
   return [options](Session& session) {
     // Unlike results that somebody expects, files are equal or not unless something else is asked for.
     if (!options->tolerance.relative) options->tolerance.relative = 0;

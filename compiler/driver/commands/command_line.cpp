@@ -49,7 +49,7 @@ std::optional<std::string> as_out_of_range(const std::string& text) {
   std::string bounds = text.substr(at + range.size());
   for (auto zeros = bounds.find(".000000"); zeros != bounds.npos; zeros = bounds.find(".000000"))
     bounds.erase(zeros, 7);  // as CLI11 writes the float 86400
-  return fmt::format("`{}` is no value of {}; it is a number from {}", given, text.substr(0, value), bounds);
+  return fmt::format("invalid value `{}` for {}: expected a number from {}", given, text.substr(0, value), bounds);
 }
 
 // CLI11 says `Could not convert: --threads = abc`.
@@ -57,7 +57,7 @@ std::string as_wrong_number(const std::string& text) {
   static constexpr std::string_view begin = "Could not convert: ";
   auto equals = text.find(" = ");
   if (!text.starts_with(begin) || equals == text.npos) return text;
-  return "`" + text.substr(equals + 3) + "` is no value of " + text.substr(begin.size(), equals - begin.size());
+  return "invalid value `" + text.substr(equals + 3) + "` for " + text.substr(begin.size(), equals - begin.size());
 }
 
 // CLI11 says `--plan: At Most 1 required but received 2`, `--from: 2 required TEXT missing`, or at least so many.
@@ -91,11 +91,11 @@ std::string early_value(int argc, const char* const* argv, std::string_view name
 }  // namespace
 
 CommandLine::CommandLine()
-    : app_("tapc, the compiler of the Tap language: shardable tensor expressions to native code.", "tapc") {
+    : app_("tapc, the compiler of the Tap language: from shardable tensor expressions to native code.", "tapc") {
   app_.set_help_flag("-h,--help", "Print this help and exit");
   app_.set_version_flag("--version", "tapc " TAP_VERSION " (language version 1)");
   app_.failure_message(CLI::FailureMessage::simple);
-  app_.footer("`tapc help COMMAND` tells the options of a command, `tapc explain CODE` what a message means.");
+  app_.footer("`tapc help COMMAND` shows a command's options, `tapc explain CODE` explains a message.");
   add_message_options(app_);
   for (const Command& command : commands()) {
     CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
@@ -110,10 +110,10 @@ CommandLine::CommandLine()
 }
 
 void CommandLine::add_message_options(CLI::App& app) {
-  app.add_option("--message-format", message_format_, "How messages are written: human, or json (one object a line)")
+  app.add_option("--message-format", message_format_, "Format of messages: human, or json (one object per line)")
       ->check(CLI::IsMember({"human", "json"}))
       ->group("Messages");
-  app.add_option("--color", colour_, "Colour in messages: auto (on a terminal, unless NO_COLOR is set), always, never")
+  app.add_option("--color", colour_, "Colour messages: auto (on a terminal, unless NO_COLOR is set), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->group("Messages");
 }
@@ -153,16 +153,16 @@ Failure CommandLine::wrong(std::string message, std::string help) const {
 Failure CommandLine::no_command(const std::string& name) const {
   std::vector<std::string> names = command_names();
   auto near = did_you_mean(name, names);
-  return wrong(fmt::format("there is no command `{}`", name),
+  return wrong(fmt::format("unknown command `{}`", name),
                near ? "did you mean `" + *near + "`?" : "the commands are " + join(names, ", "));
 }
 
 Failure CommandLine::unexpected_argument(const std::string& argument) const {
   if (!argument.starts_with("-") && &chosen() == &app_) return no_command(argument);  // after `--color=never`
-  if (!argument.starts_with("-")) return wrong("`" + argument + "` is one argument too many");
+  if (!argument.starts_with("-")) return wrong("`" + argument + "` is an unexpected argument");
   std::string name = argument.substr(0, argument.find('='));
   auto near = did_you_mean(name, option_names(chosen()));
-  return wrong("there is no option `" + name + "`", near ? "did you mean `" + *near + "`?" : "");
+  return wrong("unknown option `" + name + "`", near ? "did you mean `" + *near + "`?" : "");
 }
 
 void CommandLine::parse(Session& session, int argc, const char* const* argv) {
@@ -177,9 +177,9 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
     std::string text = error.what();
     if (auto choice = as_wrong_choice(text)) {
       auto near = did_you_mean(choice->given, choice->choices);
-      throw wrong(
-          "`" + choice->given + "` is no value of " + choice->option + "; it is one of " + join(choice->choices, ", "),
-          near ? "did you mean `" + *near + "`?" : "");
+      throw wrong("invalid value `" + choice->given + "` for " + choice->option + ": expected one of " +
+                      join(choice->choices, ", "),
+                  near ? "did you mean `" + *near + "`?" : "");
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(as_wrong_count(text));
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
@@ -198,7 +198,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
 int CommandLine::help(Session& session, int argc, const char* const* argv) {
   std::string name = argc > 2 ? argv[2] : "--help";
   const char* asked[] = {argv[0], name.c_str(), "--help"};
-  if (argc > 3) throw wrong(fmt::format("`{}` is one argument too many", argv[3]), "write `tapc help COMMAND`");
+  if (argc > 3) throw wrong(fmt::format("`{}` is an unexpected argument", argv[3]), "write `tapc help COMMAND`");
   return run(session, argc > 2 ? 3 : 2, asked);
 }
 
@@ -222,7 +222,7 @@ int CommandLine::run(Session& session, int argc, const char* const* argv) {
   }
   for (const auto& [sub, action] : actions_)
     if (sub->parsed()) return action(session);
-  throw wrong("a command is missing", "the commands are " + join(command_names(), ", "));
+  throw wrong("missing command", "the commands are " + join(command_names(), ", "));
 }
 
 std::vector<CommandWords> words_of(const CLI::App& root) {

@@ -21,22 +21,22 @@ Action declare_verify(CLI::App& app);
 namespace {
 
 constexpr Command all_commands[] = {
-    {"check", "Prove that programs and operators are legal", declare_check},
+    {"check", "Check that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
 #ifdef TAP_HAVE_BACKEND
-    {"compile", "Make a shared library of a program, with a C header and a manifest", declare_compile},
-    {"bench", "Tell how long a program takes, to run and to compile", declare_bench},
+    {"compile", "Compile a program to a shared library with a C header and a manifest", declare_compile},
+    {"bench", "Measure the run time and compile time of a program", declare_bench},
 #endif
-    {"cmp", "Tell how two files of tensors differ", declare_cmp},
-    {"verify", "Prove that what the passes make computes what the source computes", declare_verify},
+    {"cmp", "Compare two tensor files", declare_cmp},
+    {"verify", "Prove that the compiled program computes what the source computes", declare_verify},
     {"inspect", "Show the graph of a program", declare_inspect},
-    {"opt", "Run passes on a program and print what they made of it", declare_opt},
-    {"ops", "List the operators, or describe one and how it can be sharded", declare_ops},
-    {"sharding", "Tell how values are sharded, and what that takes on a device", declare_sharding},
-    {"fmt", "Lay out source files evenly", declare_fmt},
-    {"explain", "Explain a diagnostic code, or why a value is sharded as it is", declare_explain},
-    {"new", "Start a small project that works out of the box", declare_new},
-    {"completion", "Print a completion script for a shell", declare_completion},
+    {"opt", "Run passes on a program and print the result", declare_opt},
+    {"ops", "List operators, or describe one and how it can be sharded", declare_ops},
+    {"sharding", "Show how values are sharded, and the memory per device", declare_sharding},
+    {"fmt", "Format source files", declare_fmt},
+    {"explain", "Explain a diagnostic code, or the sharding of a value", declare_explain},
+    {"new", "Create a small project that runs as it is", declare_new},
+    {"completion", "Print a shell completion script", declare_completion},
 };
 
 }  // namespace

@@ -36,16 +36,16 @@ namespace {
 struct Output {
   std::string_view word, ending, what;
 };
-constexpr Output extra[] = {{"obj", ".o", "an object to link with"},
-                            {"exe", "", "a program that reads and writes .npy files"},
-                            {"llvm", ".ll", "LLVM's text"},
+constexpr Output extra[] = {{"obj", ".o", "an object file"},
+                            {"exe", "", "an executable that reads and writes .npy files"},
+                            {"llvm", ".ll", "LLVM IR as text"},
                             {"asm", ".s", "assembly"},
                             {"loops", ".loops", "the loops of the kernels"},
-                            {"schedule", ".schedule", "what is run in which order"},
-                            {"mlir", ".mlir", "the program in MLIR's dialects linalg and shard"},
+                            {"schedule", ".schedule", "the schedule"},
+                            {"mlir", ".mlir", "the program in the MLIR dialects linalg and shard"},
                             {"py", "_program.py", "a Python module"},
-                            {"cmake", "-config.cmake", "a target for CMake"},
-                            {"pc", ".pc", "a file for pkg-config"}};
+                            {"cmake", "-config.cmake", "a CMake target"},
+                            {"pc", ".pc", "a pkg-config file"}};
 
 struct CompileCommand {
   std::string file, output, name, plan, machine, target = "native";
@@ -69,12 +69,12 @@ bool is_prefix(std::string_view name) {
 // What the exported names begin with: what the user says, or the program's name where it is fit for that.
 std::string prefix_for(const CompileCommand& command, const std::string& program) {
   if (!command.name.empty() && !is_prefix(command.name))
-    throw wrong_command(Code::command_line, tap::quoted(command.name) + " cannot begin the names of C functions",
-                        "a name is a letter, then letters, digits and `_`: --name=mlp");
+    throw wrong_command(Code::command_line, tap::quoted(command.name) + " is not a valid prefix for C functions",
+                        "use a letter, then letters, digits and `_`: --name=mlp");
   if (command.name.empty() && !is_prefix(program))
     throw wrong_command(Code::command_line,
-                        tap::quoted(program) + ", the program's name, cannot begin the names of C functions",
-                        "say one: --name=mlp");
+                        tap::quoted(program) + ", the program's name, is not a valid prefix for C functions",
+                        "choose one: --name=mlp");
   return command.name.empty() ? program : command.name;
 }
 
@@ -93,15 +93,16 @@ Places places_for(const CompileCommand& command) {
   else places.library += ".so";
   const std::string stem = base_name(places.stem), whole = base_name(command.output);
   if (stem.empty() || whole == "." || whole == "..")
-    throw wrong_command(Code::command_line, tap::quoted(command.output) + " names no file", "write -o libmlp.so");
+    throw wrong_command(Code::command_line, tap::quoted(command.output) + " does not name a file",
+                        "write -o libmlp.so");
   places.header = stem + ".h";
   bool plain = std::all_of(places.library.begin(), places.library.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+';
   });
   if (!plain && (command.wants("cmake") || command.wants("pc")))
     throw wrong_command(Code::command_line,
-                        tap::quoted(places.library) + " cannot be written into files for CMake and pkg-config",
-                        "a name of letters, digits and `._-+` can");
+                        tap::quoted(places.library) + " is not a valid file name in CMake and pkg-config files",
+                        "use letters, digits and `._-+`");
   return places;
 }
 
@@ -110,13 +111,13 @@ backend::Target target_for(const CompileCommand& command) {
   if (!target.linkable && (!command.wants("obj") || command.wants("exe")))
     throw wrong_command(Code::command_line,
                         std::string("tapc links ") + (command.wants("exe") ? "programs" : "libraries") +
-                            " for this machine's kind of processor, not for " + target.name,
-                        "ask for the object, and link it there: --emit=obj");
+                            " for this machine's kind of processor only, not for " + target.name,
+                        "emit the object and link it there: --emit=obj");
   for (const char* of_library : {"py", "cmake", "pc"})
     if (!target.linkable && command.wants(of_library))
       throw wrong_command(
           Code::command_line,
-          std::string("--emit=") + of_library + " describes a library, and tapc links none for " + target.name,
+          std::string("--emit=") + of_library + " describes a library, and tapc cannot link one for " + target.name,
           "leave it out: --emit=obj");
   return target;
 }
@@ -161,7 +162,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
                      backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), command.wants("exe")},
                     facts.target, {command.wants("llvm"), command.wants("asm")});
   if (backend::runs_here(facts.target)) {
-    Phase trying("trying the kernels");
+    Phase trying("testing the kernels");
     backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
   }
   std::vector<OutputFile> files;
@@ -201,13 +202,13 @@ void require_standalone(const LibraryFacts& facts) {
   if (!schedule.outside.empty())
     throw wrong_command(Code::command_line,
                         "--emit=exe: the outside kernel " + tap::quoted(schedule.outside[0]) +
-                            " comes from a library that a program of its own does not have",
-                        "link the object with it: --emit=obj");
+                            " comes from a shared library, which a standalone program does not load",
+                        "emit the object and link it with the library: --emit=obj");
   for (const auto* list : {&schedule.inputs, &schedule.outputs})
     for (const backend::ProgramTensor& tensor : *list)
       if (tensor.type.element == ElementType::bf16)
         throw wrong_command(Code::command_line,
-                            "--emit=exe: " + tap::quoted(tensor.name) + " is of bf16, which NumPy's files cannot hold",
+                            "--emit=exe: " + tap::quoted(tensor.name) + " has type bf16, which .npy files cannot hold",
                             "convert it in the program: f32(x)");
 }
 
@@ -253,23 +254,22 @@ std::vector<std::string> emit_words() {
 
 Action declare_compile(CLI::App& app) {
   auto command = std::make_shared<CompileCommand>();
-  app.add_option("FILE", command->file, "The source file, or the text of a stage")->required();
-  app.add_option(
-         "-o,--output", command->output,
-         "The shared library; its header and manifest are beside it. OUT.mlir with --emit=mlir: that text alone")
+  app.add_option("FILE", command->file, "A source file or a stage text")->required();
+  app.add_option("-o,--output", command->output,
+                 "The shared library; its header and manifest are written beside it. OUT.mlir with --emit=mlir: the "
+                 "MLIR text only")
       ->required();
-  app.add_option("--name", command->name,
-                 "What the exported functions' names begin with; by default the program's name");
-  app.add_option("--emit", command->emit, "What else to write, separated by commas")
+  app.add_option("--name", command->name, "Prefix of the exported functions (default: the program's name)");
+  app.add_option("--emit", command->emit, "Further outputs, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(emit_words()));
-  app.add_option("--target", command->target, "The processor to make code for")
+  app.add_option("--target", command->target, "The processor to generate code for")
       ->check(CLI::IsMember(backend::target_names()));
   add_machine_option(app, command->machine);
-  app.add_option("--plan", command->plan, "A plan: what is fused and cut, and where the blocks go");
+  app.add_option("--plan", command->plan, "A plan: what to fuse and split, and where to place the blocks");
   add_self_check_option(app, command->self_check);
-  app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no memory");
+  app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no full buffer");
   add_source_options(app, command->source);
   add_reshard_option(app, command->source);
   add_shape_option(app, command->source);

@@ -131,7 +131,7 @@ Action declare_completion(CLI::App& app) {
   auto chosen = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const Shell& shell : shells) names.emplace_back(shell.name);
-  app.add_option("SHELL", *chosen, "The shell to complete in")->required()->check(CLI::IsMember(names));
+  app.add_option("SHELL", *chosen, "The shell")->required()->check(CLI::IsMember(names));
   return [chosen, &app](Session& session) {
     for (const Shell& shell : shells)
       if (shell.name == *chosen) session.print(shell.script(words_of(*app.get_parent())));

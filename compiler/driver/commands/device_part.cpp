@@ -31,12 +31,12 @@ void require_device(const ir::Program& program, std::int64_t device) {
       if (runs_on(program, operation, device)) return;
       placed = true;
     }
-  throw Failure{exit_code::wrong_command_line,
-                Diagnostic(Code::command_line, Span{},
-                           placed ? fmt::format("nothing of the program runs on device {}", device)
-                                  : "nothing of the program is cut over devices")
-                    .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations go"
-                                 : "shardings of the program, or a plan, say where it runs")};
+  throw Failure{
+      exit_code::wrong_command_line,
+      Diagnostic(Code::command_line, Span{},
+                 placed ? fmt::format("no operation runs on device {}", device) : "no operation is split over devices")
+          .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations go"
+                       : "declare shardings in the program or give a plan")};
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ std::string part_of_device(const ir::Program& program, std::int64_t device) {
     }
     if (!graph.tasks.empty()) text += ir::print(program, graph);
   }
-  return fmt::format("device {}: {}, takes {} of {} from others\n", device, plural(applications, "application"),
-                     plural(moves, "box", "boxes"), plural(bytes, "byte")) +
+  return fmt::format("device {}: {}, receives {} of {} from other devices\n", device,
+                     plural(applications, "application"), plural(moves, "box", "boxes"), plural(bytes, "byte")) +
          text;
 }
 

@@ -61,16 +61,16 @@ int explain(Session& session, const std::string& given, const SourceOptions& opt
   if (std::filesystem::is_regular_file(given, ignored))
     throw Failure{
         exit_code::wrong_command_line,
-        Diagnostic(Code::command_line, Span{}, "`" + given + "` is a file; name a value of it, too")
-            .help(fmt::format("`tapc explain {0}:VALUE` says why VALUE is sharded as it is; `tapc sharding {0}` "
-                              "lists the values",
-                              given))};
+        Diagnostic(Code::command_line, Span{}, "`" + given + "` is a file; name a value, too")
+            .help(fmt::format(
+                "`tapc explain {0}:VALUE` explains the sharding of VALUE; `tapc sharding {0}` lists the values",
+                given))};
   std::vector<std::string> ids;
   for (Code code : all_codes()) ids.emplace_back(info(code).id);
   auto near = did_you_mean(id, ids);
   throw Failure{
       exit_code::wrong_command_line,
-      Diagnostic(Code::command_line, Span{}, "there is no diagnostic code `" + given + "`")
+      Diagnostic(Code::command_line, Span{}, "unknown diagnostic code `" + given + "`")
           .help((near ? "did you mean `" + *near + "`? " : "") + std::string("`tapc explain` lists all codes"))};
 }
 
@@ -84,8 +84,7 @@ Action declare_explain(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option(
       "WHAT", options->what,
-      "A code as messages show it, for example T0203, or a value of a program, FILE:NAME; without one, all codes "
-      "are listed");
+      "A diagnostic code, for example T0203, or a value of a program, FILE:NAME; without it, list all codes");
   add_source_options(app, options->source);
   return [options](Session& session) { return explain(session, options->what, options->source); };
 }

@@ -69,7 +69,7 @@ Action declare_fmt(CLI::App& app) {
   auto options = std::make_shared<FmtOptions>();
   app.add_option("FILE", options->files, "Source files")->required();
   app.add_flag("--check", options->check,
-               "Write nothing; list the files that are not formatted, and exit with 1 if there are any");
+               "Write nothing; list the files that are not formatted; exit code 1 if there are any");
   return [options](Session& session) { return format_all(session, *options); };
 }
 

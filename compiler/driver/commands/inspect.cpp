@@ -98,26 +98,27 @@ Action declare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
-  app.add_option("FILE", options->file, "The source file, or the text of a stage")->required();
+  app.add_option("FILE", options->file, "A source file or a stage text")->required();
   // Options are kept, for asking the parser for one by name cannot fail for want of memory: it ends the process.
   auto* format =
-      app.add_option("--format", options->format,
-                     "text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
+      app.add_option(
+             "--format", options->format,
+             "Format: text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
           ->check(CLI::IsMember(names));
-  app.add_option("-o,--output", options->output, "The file to write; standard output without it");
+  app.add_option("-o,--output", options->output, "The file to write (default: standard output)");
   auto* plan = app.add_option(
       "--plan", options->plan,
-      "Show the graph that this plan makes: fused and cut, with what is moved; with --splits, what can be cut then");
+      "Show the graph after this plan: fused, split, with its transfers; with --splits, what can still be split");
   auto* splits = app.add_flag("--splits", options->splits,
-                              "List what a plan can name: operations, their dims, and which can be cut")
+                              "List the names for plans: operations, their dims, and which dims can be split")
                      ->excludes(format);
   app.add_option("--device", options->device,
-                 "List what this device computes and takes from others, where the program or the plan says devices")
+                 "List what this device computes and receives; needs a mesh in the program or devices in the plan")
       ->check(CLI::NonNegativeNumber)
       ->excludes(format)
       ->excludes(splits);
   app.add_flag("--choices", options->choices,
-               "With the choices that rewrites and orders of products offer to a plan; as text, a list of them")
+               "Include the choices that a plan can make between rewrites and product orders; as text, list them")
       ->excludes(plan)
       ->excludes(splits);
   add_source_options(app, options->source);

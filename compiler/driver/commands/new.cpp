@@ -67,32 +67,32 @@ void fill(const std::string& folder) {
   write_files(files);
   mode_t mask = ::umask(0);
   ::umask(mask);
-  if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be made accessible", errno);
+  if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be created accessible", errno);
 }
 
 // Made beside its final place and renamed, so that a half project never has the name asked for.
 int make_project(Session& session, const std::string& directory) {
   if (directory.empty())
-    throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::command_line, Span{}, "the folder to make has an empty name")
-                      .help("write a name: tapc new hello")};
+    throw Failure{
+        exit_code::wrong_command_line,
+        Diagnostic(Code::command_line, Span{}, "the folder name is empty").help("write a name: tapc new hello")};
   fs::path target = fs::path(directory).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();
   if (target.empty() || target == "." || target == "..") fail("`" + directory + "` cannot become a project", EEXIST);
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(target, ignored)) &&
       !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))
-    fail("`" + directory + "` is not made", EEXIST);
+    fail("`" + directory + "` was not created", EEXIST);
   std::string staging =
       (target.has_parent_path() ? target.parent_path() / ".tapc-new-XXXXXX" : fs::path(".tapc-new-XXXXXX")).string();
   CommitSection undivided;  // a signal would leave the folder behind: it waits for the end
-  if (!::mkdtemp(staging.data())) fail("`" + directory + "` cannot be made", errno);
+  if (!::mkdtemp(staging.data())) fail("`" + directory + "` cannot be created", errno);
   try {
     fill(staging);
     fs::rename(staging, target);
   } catch (const fs::filesystem_error& error) {
     fs::remove_all(staging, ignored);
-    fail("`" + directory + "` cannot be made", error.code().value());
+    fail("`" + directory + "` cannot be created", error.code().value());
   } catch (...) {
     fs::remove_all(staging, ignored);
     throw;
@@ -106,7 +106,7 @@ int make_project(Session& session, const std::string& directory) {
 
 Action declare_new(CLI::App& app) {
   auto directory = std::make_shared<std::string>();
-  app.add_option("DIR", *directory, "The folder to make; it must not exist, or be empty")->required();
+  app.add_option("DIR", *directory, "The folder to create; if it exists, it must be empty")->required();
   return [directory](Session& session) { return make_project(session, *directory); };
 }
 

@@ -75,7 +75,7 @@ std::string list_all(const std::vector<Signature>& all, const ast::Module& modul
   std::string text;
   for (const Signature& signature : all)
     text += fmt::format("{:{}}  {}\n", signature.name, widest, said_of(signature.name, signature.doc));
-  if (!all.empty() && !monoids.empty()) text += "\nmonoids, to reduce with: (m[i], at[i]) = argmax[k] (x[i, k], k)\n\n";
+  if (!all.empty() && !monoids.empty()) text += "\nmonoids for reductions: (m[i], at[i]) = argmax[k] (x[i, k], k)\n\n";
   if (!all.empty())
     for (const ast::MonoidDecl* monoid : monoids)
       text += fmt::format("{:{}}  {}\n", monoid->name.text, widest, said_of(monoid->name.text, monoid->doc));
@@ -140,7 +140,7 @@ std::map<std::string, std::int64_t> single_sizes(const SourceOptions& source) {
     if (sizes.size() != 1)
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::command_line, Span{},
-                               fmt::format("--dim {}={}: one size is wanted here, of each dim of a pack", name,
+                               fmt::format("--dim {}={}: expected one size, or one per dim of a pack", name,
                                            fmt::join(sizes, ",")))};
     dims[name] = sizes[0];
   }
@@ -176,7 +176,7 @@ int ops(Session& session, OpsOptions options) {
   if (options.name.empty()) {
     if (!options.source.dims.empty() || !options.parameters.empty())
       throw Failure{exit_code::wrong_command_line,
-                    Diagnostic(Code::command_line, Span{}, "--dim and --param are for one operator, and none is named")
+                    Diagnostic(Code::command_line, Span{}, "--dim and --param need the name of an operator")
                         .help("write `tapc ops NAME --dim n=8`; `tapc ops` lists the names")};
     session.print(all.empty() ? without_operators(*module, options.file) : list_all(all, *module));
     return exit_code::done;
@@ -207,13 +207,11 @@ int ops(Session& session, OpsOptions options) {
 
 Action declare_ops(CLI::App& app) {
   auto options = std::make_shared<OpsOptions>();
-  app.add_option("NAME", options->name, "The operator or monoid to describe; without one, all are listed");
-  app.add_option("--file", options->file, "Take the operators of this file instead of the standard library's");
-  app.add_option("--dim", options->source.dims,
-                 "The size of one of its dims, or of each dim of a pack, NAME=SIZE; others are 4")
+  app.add_option("NAME", options->name, "The operator or monoid to describe; without it, list all");
+  app.add_option("--file", options->file, "Use the operators of this file instead of the standard library");
+  app.add_option("--dim", options->source.dims, "The size of a dim, or of each dim of a pack, NAME=SIZE (default 4)")
       ->allow_extra_args(false);
-  app.add_option("--param", options->parameters,
-                 "The value of one of its parameters, NAME=VALUE; of an int pack NAME=2,3")
+  app.add_option("--param", options->parameters, "The value of a parameter, NAME=VALUE; of an int pack, NAME=2,3")
       ->allow_extra_args(false);
   add_no_cache_option(app, options->source.no_cache);
   return [options](Session& session) { return ops(session, *options); };

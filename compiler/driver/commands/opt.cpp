@@ -99,18 +99,18 @@ int opt(Session& session, const OptOptions& options) {
 
 Action declare_opt(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
-  app.add_option("FILE", options->file, "A source file, or the text of a stage");
-  app.add_option("-o,--output", options->output, "The file to write; standard output without it");
-  app.add_option("--plan", options->plan, "A plan: its unrolls and fusions are applied, and with --stage its splits");
+  app.add_option("FILE", options->file, "A source file or a stage text");
+  app.add_option("-o,--output", options->output, "The file to write (default: standard output)");
+  app.add_option("--plan", options->plan, "A plan; applies its unrolls and fusions, and with --stage its splits");
   app.add_option_function<std::string>(
          "--stage",
          [options](const std::string& name) {
            options->stage = Stage(std::find(stage_names.begin(), stage_names.end(), name) - stage_names.begin());
          },
-         "How far: graph (default), sharded (cut and placed as the plan says), block (every application and move), "
+         "The stage to print: graph (default), sharded (split and placed), block (every application and transfer), "
          "loops (of native kernels)")
       ->check(CLI::IsMember(std::vector<std::string>(stage_names.begin(), stage_names.end())));
-  app.add_flag("--list-passes", options->list, "List the passes in their usual order, with the reason for their place");
+  app.add_flag("--list-passes", options->list, "List the passes in order, with the reason for their position");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);

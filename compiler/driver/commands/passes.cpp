@@ -19,7 +19,7 @@ namespace {
 Failure unknown_pass(const std::string& name, std::vector<std::string> candidates) {
   auto near = did_you_mean(name, candidates);
   return {exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{}, fmt::format("there is no pass `{}`", name))
+          Diagnostic(Code::command_line, Span{}, fmt::format("unknown pass `{}`", name))
               .help(near ? "did you mean `" + *near + "`?"
                          : fmt::format("the passes are {}", fmt::join(candidates, ", ")))};
 }
@@ -94,20 +94,21 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
            options.passes = names;
            options.chosen = true;
          },
-         "The passes to run instead of the usual ones, in order: NAME,NAME, or none")
+         "The passes to run instead of the default ones, in order: NAME,NAME, or none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Passes");
   app.add_option("--dump-after", options.dump_after,
-                 "Write the program after a pass, after all of them, or after those that changed it (changed)")
+                 "Write the program after the named pass, after every pass (all), or after every pass that changed it "
+                 "(changed)")
       ->group("Passes");
-  app.add_option("--dump-dir", options.dump_dir, "The folder of the dumps; the current one without it")
+  app.add_option("--dump-dir", options.dump_dir, "The folder for the dumps (default: the current one)")
       ->group("Passes");
-  app.add_option("--certificate", options.certificate, "Write what the passes claim, for tapc-check")->group("Passes");
-  app.add_flag("!--no-verify", options.verify, "Do not check what the passes claim")->group("Passes");
-  app.add_flag("--time-passes", options.time, "Tell how long each pass took, and the verifier after it")
+  app.add_option("--certificate", options.certificate, "Write the certificate, for tapc-check")->group("Passes");
+  app.add_flag("!--no-verify", options.verify, "Do not check the certificate")->group("Passes");
+  app.add_flag("--time-passes", options.time, "Print the time of each pass and of the verifier after it")
       ->group("Passes");
-  app.add_flag("--remarks", options.remarks, "Tell what the passes left as it is, and why")->group("Passes");
+  app.add_flag("--remarks", options.remarks, "Print what the passes declined to do, and why")->group("Passes");
 }
 
 pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop) {

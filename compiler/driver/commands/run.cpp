@@ -71,7 +71,7 @@ void require_results(const std::vector<InputSpec>& expected, const std::vector<D
     throw Failure{
         exit_code::wrong_command_line,
         Diagnostic(Code::output_spec, Span{},
-                   fmt::format("the program has no result `{}`, which --expect names", spec.name))
+                   fmt::format("--expect names `{}`, which is not a result of the program", spec.name))
             .help(near ? "did you mean `" + *near + "`?" : fmt::format("its results are {}", fmt::join(names, ", ")))};
   }
 }
@@ -143,18 +143,19 @@ Action declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   options->what.go_on = true;
   add_runnable_options(app, options->what);
-  app.add_option("-o,--output", options->outputs,
-                 "A result: Y=@y.npy, @all.npz, Y=- (printed, as all are without this option); may be repeated")
+  app.add_option(
+         "-o,--output", options->outputs,
+         "Where to write a result: Y=@y.npy, @all.npz, Y=- (print it); may be repeated; default: print all results")
       ->allow_extra_args(false);
   app.add_option("--expect", options->expected,
-                 "What a result must be, in the form of an input; if it differs, exit code 5")
+                 "The expected value of a result, in the form of -i; exit code 5 if it differs")
       ->allow_extra_args(false);
   add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; of f16 1e-3, of bf16 1e-2",
                         "1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16");
   add_engine_options(app, options->engine);
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
-      "Say in one line how long it ran, on how many threads and how fast; on a terminal that is said anyway");
+      "Print one line with the run time, threads and speed; default on a terminal");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
     return run(session, *options);

@@ -76,10 +76,10 @@ int from_specs(Session& session, const ShardingOptions& options) {
 int sharding(Session& session, const ShardingOptions& options) {
   if (!options.from.empty()) {
     if (options.from.front() != "onnx-json")
-      throw Failure{
-          exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{}, fmt::format("`--from` knows no format `{}`", options.from.front()))
-              .help("`--from onnx-json SPECS`")};
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{},
+                               fmt::format("`--from` does not support the format `{}`", options.from.front()))
+                        .help("use `--from onnx-json SPECS`")};
     return from_specs(session, options);
   }
   passes::PropagationOptions how;
@@ -99,19 +99,20 @@ int sharding(Session& session, const ShardingOptions& options) {
 }
 
 void declare_onnx(CLI::App& app, ShardingOptions& options) {
-  app.add_option("--from", options.from,
-                 "onnx-json SPECS: the shardings that this file of ONNX sharding specs gives, checked and inferred")
+  app.add_option(
+         "--from", options.from,
+         "onnx-json SPECS: take the shardings from this file of ONNX sharding specs; check them and infer the others")
       ->type_name("FORMAT SPECS")
       ->type_size(2)
       ->expected(1)
-      ->check([](const std::string& word) { return word.empty() ? "a format and a file are wanted" : ""; });
-  app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs, instead")
+      ->check([](const std::string& word) { return word.empty() ? "expected a format and a file" : ""; });
+  app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs")
       ->check(CLI::IsMember({"onnx-json"}));
   app.add_option("--on-unsupported", options.on_unsupported,
-                 "error (default) or fallback: what of the specs is more than we do is an error, or unsharded")
+                 "Unsupported specs: error (default), or fallback (treat them as unsharded)")
       ->check(CLI::IsMember({"error", "fallback"}));
   app.add_option("--reduced", options.reduced,
-                 "all (default) or one: a sharded reduction's result is on all devices that took part, or on one")
+                 "The result of a sharded reduction is on all participating devices (all, default) or on one (one)")
       ->check(CLI::IsMember({"all", "one"}));
 }
 
@@ -119,17 +120,18 @@ void declare_onnx(CLI::App& app, ShardingOptions& options) {
 
 Action declare_sharding(CLI::App& app) {
   auto options = std::make_shared<ShardingOptions>();
-  app.add_option("FILE", options->file, "A source file, or the text of a stage")->required();
+  app.add_option("FILE", options->file, "A source file or a stage text")->required();
   app.add_option("--strategy", options->strategy,
-                 "aggressive (default): conflicts within an operation are decided by size; basic: they stop both")
+                 "Conflicts within an operation: aggressive (default; the larger tensor wins) or basic (neither axis "
+                 "propagates)")
       ->check(CLI::IsMember({"basic", "aggressive"}));
-  app.add_flag("--conservative", options->conservative, "Spread whole axes only, and not through what moves cells");
+  app.add_flag("--conservative", options->conservative,
+               "Propagate whole axes only, and not through permutations and halos");
   app.add_flag("--open", options->open,
-               "Leave dims open that could be cut further, and inputs and results as they come out");
-  app.add_flag("--moves", options->moves, "List the collectives that operations take, with their bytes, instead");
-  app.add_flag("--plan", options->plan,
-               "Print the plan that follows the shardings, for --plan of other commands, instead");
-  app.add_option("--device", options->device, "List the box that this device holds of each value, instead")
+               "Keep dims open, and inferred shardings of inputs and results as they are, even if uneven");
+  app.add_flag("--moves", options->moves, "List the collectives with their bytes");
+  app.add_flag("--plan", options->plan, "Print the plan that implements the shardings, for --plan of other commands");
+  app.add_option("--device", options->device, "List the box of each value that this device holds")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
   declare_onnx(app, *options);

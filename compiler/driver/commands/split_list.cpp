@@ -33,19 +33,19 @@ std::string dim_name(const Operator& op, std::uint32_t dim) {
 std::string how(const Program& program, const Operator& op, std::uint32_t dim) {
   std::string why = passes::why_not_cut(program, op, dim, false);
   if (!why.empty() && op.dims[dim].role == DimRole::reduction && passes::why_not_cut(program, op, dim, true).empty())
-    return "can only be walked, over sequential: " + why;
-  if (!why.empty()) return "cannot be cut: " + why;
-  if (op.dims[dim].range.size() < 2) return "can be cut, but has fewer than two points";
+    return "can only be streamed, over sequential: " + why;
+  if (!why.empty()) return "cannot be split: " + why;
+  if (op.dims[dim].range.size() < 2) return "can be split, but has fewer than two points";
   if (op.reduce() && passes::cut_scan(program, op, dim, Blocks{2}))
-    return "can be cut, into scans of the blocks and what one carries to the next";
-  if (op.dims[dim].role != DimRole::reduction) return "can be cut";
+    return "can be split, into scans of the blocks and the carries between them";
+  if (op.dims[dim].role != DimRole::reduction) return "can be split";
   const KernelBody* kernel = op.kernel();
   const MonoidId monoid = kernel ? *kernel->reduced_by : op.reduce()->monoid;
-  return fmt::format("can be cut, into partials that {} combines", program[monoid].name);
+  return fmt::format("can be split, into partials that {} combines", program[monoid].name);
 }
 
 std::string lines_of(const Program& program, const Operator& op, bool in_group) {
-  if (op.dims.empty()) return op.region() ? "  nothing to cut here\n" : "  a single point\n";
+  if (op.dims.empty()) return op.region() ? "  nothing to split\n" : "  a single point\n";
   std::vector<std::string> names, ranges;
   std::size_t name_width = 0, range_width = 0;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
@@ -58,7 +58,7 @@ std::string lines_of(const Program& program, const Operator& op, bool in_group) 
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     text += fmt::format(
         "  {:{}}  {:{}}  {:9}  {}\n", names[d], name_width, ranges[d], range_width, role_of(op.dims[d]),
-        in_group ? "cannot be cut: it is inside of a group, which is cut as one operation" : how(program, op, d));
+        in_group ? "cannot be split: it is inside a group, which is split as one operation" : how(program, op, d));
   return text;
 }
 

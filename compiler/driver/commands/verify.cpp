@@ -76,7 +76,7 @@ int verify(Session& session, const VerifyOptions& options) {
   if (options.time) {
     std::size_t operations = 0;
     for (const ir::Graph& graph : made.stages.front().graphs) operations += graph.operations.size();
-    session.print(fmt::format("checked in {:.1f} ms, {:.2f} ms an operation\n", made.checking * 1e3,
+    session.print(fmt::format("checked in {:.1f} ms, {:.2f} ms per operation\n", made.checking * 1e3,
                               made.checking * 1e3 / static_cast<double>(std::max<std::size_t>(1, operations))));
   }
   pipeline::require_justified(made, options.source.require_proof);
@@ -87,16 +87,15 @@ int verify(Session& session, const VerifyOptions& options) {
 
 Action declare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("FILE", options->file, "A source file, or the text of a stage")->required();
-  app.add_option("--plan", options->plan, "A plan: what is fused and cut, and where the blocks go");
+  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("--plan", options->plan, "A plan: what to fuse and split, and where to place the blocks");
   app.add_option("--certificate", options->certificate, "Write the certificate to this file");
-  app.add_option("--stages", options->stages, "Write the stages that it speaks of to PREFIX.00.ir, PREFIX.01.ir, ...");
-  app.add_option(
-         "--stage", options->stage,
-         "How far: sharded (cut and placed), block (every application and move), schedule (every task of native "
-         "code, and its memory; default)")
+  app.add_option("--stages", options->stages, "Write the certified stages to PREFIX.00.ir, PREFIX.01.ir, ...");
+  app.add_option("--stage", options->stage,
+                 "The last stage to verify: sharded (split and placed), block (every application and transfer), "
+                 "schedule (every task of native code and its memory; default)")
       ->check(CLI::IsMember(verified_stages));
-  app.add_flag("--time-passes", options->time, "Tell how long checking took");
+  app.add_flag("--time-passes", options->time, "Print how long checking took");
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);

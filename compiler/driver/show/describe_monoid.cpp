@@ -64,7 +64,7 @@ std::string describe_laws(const ir::Monoid& monoid) {
   std::string text = fmt::format("  associative  {}\n  neutral      {}\n", text_of(monoid.laws.associative),
                                  text_of(monoid.laws.identity));
   text += fmt::format("  commutative  {}\n", monoid.laws.commutative == ir::Law::broken
-                                                 ? "no: blocks are combined in their order"
+                                                 ? "no: blocks are combined in order"
                                                  : text_of(monoid.laws.commutative));
   if (monoid.fold) text += fmt::format("  fold         {}\n", text_of(monoid.laws.fold));
   return text;

@@ -48,7 +48,7 @@ std::vector<std::string> blocks_of(const ir::Operator& op, const ir::Operation& 
     else if (!where.empty()) lines.push_back(own_dim_name(op, operation.names, d) + where);
   }
   for (const ir::BlockPlacement& p : operation.placements)
-    if (p.dim == ir::whole_operation) lines.push_back("all over " + place_name(p));
+    if (p.dim == ir::whole_operation) lines.push_back("all on " + place_name(p));
   return lines;
 }
 

@@ -68,7 +68,7 @@ class Builder {
     ByteRange at = token();
     for (const PlacedJson::Name& other : object.names)
       if (other.text == text)
-        throw JsonMistake{fmt::format("the field `{}` is there twice", text), at, "here first", other.at};
+        throw JsonMistake{fmt::format("the field `{}` occurs twice", text), at, "here first", other.at};
     object.names.push_back({std::move(text), at});
     return true;
   }
@@ -78,7 +78,7 @@ class Builder {
   bool end_array() { return end(); }
   bool parse_error(std::size_t bytes, const std::string&, const json::exception&) {
     std::size_t at = std::min(bytes == 0 ? 0 : bytes - 1, text_.size());
-    throw JsonMistake{"it is no JSON from here on", {at, std::min(at + 1, text_.size())}};
+    throw JsonMistake{"invalid JSON from here", {at, std::min(at + 1, text_.size())}};
   }
 
  private:

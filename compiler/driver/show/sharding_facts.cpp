@@ -72,7 +72,7 @@ DimFacts facts_of(const ir::Program& program, const ir::Operator& op, std::uint3
   else if (index.range.size() < 2) facts.why_not = "it has fewer than two points";
   else if (index.role == ir::DimRole::counter) facts.why_not = "it counts the trips of an iterate";
   else if (index.role == ir::DimRole::parallel && !writes_by(op, dim))
-    facts.why_not = "every point of it writes the same cells";
+    facts.why_not = "all its points write the same cells";
   else facts.splittable = true;
   if (!facts.splittable) return facts;
   facts.shared = shared_by_halves(op, dim);
@@ -100,7 +100,7 @@ std::string describe(const ir::Operator& op, const DimFacts& facts) {
   std::string text = name + ": yes";
   if (!facts.combined_by.empty())
     text += fmt::format(", as partials of {} combined by {}", bytes_or_more(facts.partial_bytes), facts.combined_by);
-  if (facts.shared.empty()) return text + "; shards share nothing";
+  if (facts.shared.empty()) return text + "; shards share no operand cells";
   std::string list;
   for (const SharedBytes& shared : facts.shared)
     list += fmt::format("{}{}{} ({})", list.empty() ? "" : ", ", shared.whole ? "all of " : "a part of ",

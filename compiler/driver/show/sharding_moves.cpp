@@ -28,7 +28,7 @@ std::string list_moves(const ir::Program& program) {
                         move.implicit ? ", implicit" : "");
     all += move.bytes;
   }
-  return text + fmt::format("{}{} to a device\n", text.empty() ? "" : "\n", bytes_text(all));
+  return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", bytes_text(all));
 }
 
 }  // namespace tap::driver

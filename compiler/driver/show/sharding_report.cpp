@@ -91,7 +91,7 @@ std::string sums(const ir::Program& program, const ir::Graph& graph) {
   for (const ir::Value& value : graph.values) all.add(program, value);
   std::string text;
   for (const auto& [what, sum] : {std::pair("inputs", inputs), {"results", outputs}, {"all values", all}})
-    text += fmt::format("{}: {} on a device, of {}\n", what, amount(sum.local), amount(sum.whole));
+    text += fmt::format("{}: {} per device, of {}\n", what, amount(sum.local), amount(sum.whole));
   return text;
 }
 
@@ -105,18 +105,18 @@ class Reasons {
     std::vector<std::string> way;
     while (const passes::Origin* origin = way.size() < found_.origins.size() ? origin_of(graph, value, dim, axis)
                                                                              : nullptr) {
-      std::string by = origin->operation ? "by the operation that writes " + written_by(graph, *origin->operation)
-                                         : std::string("which is tied to it");
+      std::string by = origin->operation ? "through the operation that writes " + written_by(graph, *origin->operation)
+                                         : std::string("to which it is tied");
       if (!origin->from) {
-        way.push_back(fmt::format("{} has it {}", name(graph, value), by));
+        way.push_back(fmt::format("{} gets it {}", name(graph, value), by));
         return told(way);
       }
-      way.push_back(fmt::format("{} has it from {}, {}", name(graph, value),
+      way.push_back(fmt::format("{} gets it from {}, {}", name(graph, value),
                                 name(origin->from->first, origin->from->second), by));
       std::tie(graph, value) = *origin->from;
       dim = any_dim;
     }
-    way.push_back(fmt::format("{} was given it{}", name(graph, value), place(graph, value)));
+    way.push_back(fmt::format("{} is annotated with it{}", name(graph, value), place(graph, value)));
     return told(way);
   }
 
@@ -171,9 +171,8 @@ std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId 
     if (std::any_of(kept.begin(), kept.end(), [&](const ir::AxisRef& a) { return overlap(mesh, a, origin.axis); }))
       continue;
     std::string line = fmt::format(
-        "  axis {} could be cut by {}, too, but what nobody gave an input or a result of the program cuts it evenly "
-        "and by whole "
-        "axes, or not at all\n",
+        "  axis {} could also be sharded by {}, but inferred shardings of program inputs and results must divide "
+        "evenly, by whole axes\n",
         origin.dim, to_string(origin.axis));
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
@@ -190,12 +189,12 @@ std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId gra
       Sharding without_it = *about.sharding;
       std::erase(without_it.dims[d].axes, axis);
       ir::Value other{about.name, about.type, false, without_it};
-      text += fmt::format("  axis {} is cut by {}; without that a device would hold {} more\n", d, to_string(axis),
+      text += fmt::format("  axis {} is sharded by {}; without it, a device would hold {} more\n", d, to_string(axis),
                           amount(bytes_of(on_a_device(program, other)) - local));
       text += reasons.of(graph, value, d, axis);
     }
-  if (text.empty()) return "  nothing cuts it: every device holds all of it\n";
-  return text + fmt::format("  replicated, each of {} would hold {}\n",
+  if (text.empty()) return "  not sharded: every device holds all of it\n";
+  return text + fmt::format("  if replicated, each of {} would hold {}\n",
                             plural(static_cast<std::uint64_t>(device_count(mesh)), "device"),
                             amount(bytes_of(about.type)));
 }
@@ -227,7 +226,7 @@ std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
   auto has_it = [device](const ir::Mesh& mesh) { return ir::place_of(mesh, device) >= 0; };
   if (std::none_of(program.meshes.begin(), program.meshes.end(), has_it))
     throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::command_line, Span{}, fmt::format("no mesh of the program has a device {}", device))
+                  Diagnostic(Code::command_line, Span{}, fmt::format("no mesh of the program has device {}", device))
                       .help("devices are counted from 0, unless a mesh lists their ids")};
   double sum = 0;
   auto held = [&](const ir::Value& value) {
@@ -268,7 +267,7 @@ std::string why_sharded(const Session& session, const passes::Propagated& found,
       std::string text = fmt::format("{}: {}{}\n", name, to_string(value.type),
                                      value.sharding ? " @ " + to_string(*value.sharding) : ", not sharded");
       if (!value.sharding)
-        return text + fmt::format("  no sharding that was given reaches it: every device holds {}\n",
+        return text + fmt::format("  no annotated sharding propagates to it: every device holds {}\n",
                                   amount(bytes_of(value.type)));
       text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), amount(bytes_of(local)),
                           amount(bytes_of(value.type)));
