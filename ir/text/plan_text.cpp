@@ -91,12 +91,12 @@ class PlanReader {
     if (keyword == "place") return whole(line);
     if (keyword == "fuse") return fusion(line);
     if (keyword == "unroll") return unroll(line);
-    refuse(
-        line, begin,
-        keyword.empty()
-            ? "a line must begin with choose, split, place, fuse or unroll"
-            : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse or unroll", keyword),
-        near_one(keyword, keywords, [](std::string_view word) { return word; }));
+    refuse(line, begin,
+           keyword.empty()
+               ? "a line must begin with choose, split, place, fuse or unroll"
+               : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse or unroll",
+                             keyword),
+           near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 
   // fuse H, H.m, Y over i

@@ -145,7 +145,7 @@ class MemoryReader : StageReader {
   }
 
   std::int64_t bytes_of(const Buffer& buffer) const {  // of a member, in whole lines
-    if (buffer.box.empty()) return 0;  // however large its other extents are
+    if (buffer.box.empty()) return 0;                  // however large its other extents are
     std::int64_t bytes = static_cast<std::int64_t>(size_of(buffer.element));
     for (Range r : buffer.box.dims) bytes = checked::mul(bytes, std::max<std::int64_t>(checked::sub(r.hi, r.lo), 0));
     return checked::mul(checked::add(bytes, cache_line - 1) / cache_line, cache_line);

@@ -147,7 +147,8 @@ const Breakage breakages[] = {
      [](Program& p) {
        relu(p).exprs.add({CellOp::reduce, ElementType::f32, 0, {}, {CellId(0)}});
      }},
-    {"`+` has 1 arguments, expected 2", [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
+    {"`+` has 1 arguments, expected 2",
+     [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
     {"argument 1 of `+` is i64, not f32",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0), relu(p).exprs.index(0)});
@@ -256,12 +257,9 @@ const Breakage breakages[] = {
      [](Program& p) {
        graph(p).splits = {{OperationId(0), ValueId(2), 0, "", {{0, 2}, {0, 2}}}};
      }},
-    {"dim i is parallel, but reduce",
-     [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
-    {"dim i is parallel, but parallel keep",
-     [](Program& p) { moved(p).dims[0].keep = true; }},
-    {"dim i is parallel, but counter",
-     [](Program& p) { moved(p).dims[0].role = DimRole::counter; }},
+    {"dim i is parallel, but reduce", [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
+    {"dim i is parallel, but parallel keep", [](Program& p) { moved(p).dims[0].keep = true; }},
+    {"dim i is parallel, but counter", [](Program& p) { moved(p).dims[0].role = DimRole::counter; }},
     {"2 dims, but the transfer of its operand has 3",
      [](Program& p) {
        Operator& transfer = moved(p);

@@ -155,7 +155,7 @@ TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
   EXPECT_EQ(
       problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim j into 2 over pod.a\n"),
       "several operations write `Y`, and the part of one device would not be a box: their blocks over `pod.a` must "
-            "end at the same cells");
+      "end at the same cells");
   EXPECT_EQ(problem("split Y@0 dim i into 2 over pod.a\nsplit Y@1 dim i into 2 over pod.a\n"), "");
 }
 

@@ -38,11 +38,11 @@ class Ops(TapcTest):
     def test_the_list(self):
         shown = self.expect(0, "^$", "ops").stdout.decode()
         self.assertRegex(shown, r"(?m)^add +y = a \+ b")
-        self.assertRegex(shown, r"(?m)^argmax +The greatest value")
+        self.assertRegex(shown, r"(?m)^argmax +The maximum and")
 
     def test_monoids(self):
         shown = self.expect(0, "^$", "ops", "argmax").stdout.decode()
-        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The greatest value", shown)
+        self.assertIn("monoid argmax(v: T, at: i64) where T: number\n    The maximum and", shown)
         self.assertIn("  identity     (T.min, i64.max)\n  combine      (a, b) = if b.v > a.v or", shown)
         self.assertRegex(shown, r"(?m)^  associative  proved$")
         self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(),
@@ -69,7 +69,7 @@ class Ops(TapcTest):
 
     def test_an_int_pack_that_is_no_shape_is_refused_in_programs(self):
         self.write("a.tap", "use std\nprogram main(X: f32[4]) -> (Y: f32[4]) { Y = reshape<-4>(X) }\n")
-        self.expect(1, r"error\[T0504\]: `e` stands for the sizes \[-4\]; sizes are 0 or more", "check", "a.tap")
+        self.expect(1, r"error\[T0504\]: `e` has the sizes \[-4\]; sizes are 0 or more", "check", "a.tap")
 
     def test_sizes_of_dims_and_packs(self):
         self.assertIn("n = 100", self.own(0, r"^$", "countdown", "--dim", "n=100"))
@@ -89,7 +89,7 @@ class Ops(TapcTest):
                 (r"for one operator, and none is named", ("--param", "a=1"))):
             with self.subTest(arguments):
                 self.expect(2, pattern, "ops", *arguments)
-        self.own(2, r"found no sizes for which `picky` is legal: .*needs `k == 31`; here k is 2", "picky")
+        self.own(2, r"found no sizes for which `picky` is legal: .*requires `k == 31`; here k is 2", "picky")
         self.own(0, r"^$", "picky", "--param", "k=31")
         self.own(1, r"own\.tap:4:\d+: error\[T0601\]", "illegal")
 
