@@ -11,7 +11,7 @@ using namespace testing;
 using ir::Law;
 constexpr ElementType wide = ElementType::f64;
 
-void expect_laws(const MonoidBuilder& m, Law identity, Law associative, Law commutative, const std::string& why) {
+void expect_verdict(const MonoidBuilder& m, Law identity, Law associative, Law commutative, const std::string& why) {
   LawVerdict v = check_laws({}, m.build(), {});
   EXPECT_EQ(v.laws.identity, identity);
   EXPECT_EQ(v.laws.associative, associative);
@@ -24,7 +24,7 @@ void expect_laws_of(Cell (*combine)(MonoidBuilder& m), double identity, Law of_i
   MonoidBuilder m({wide});
   m.identity({m.f(identity, wide)});
   m.combine({combine(m)});
-  expect_laws(m, of_identity, associative, commutative, why);
+  expect_verdict(m, of_identity, associative, commutative, why);
 }
 
 constexpr const char* of_differences = "what cancels may overflow";
@@ -77,7 +77,7 @@ TEST(LawsInRange, AWeightedMean) {
     };
     m.combine({guarded(n, 0, n), guarded(mean, 1, m.a(1) + m.b(1)), guarded(m2, 2, m.a(2) + m.b(2))});
     Law law = in_range ? Law::proved : Law::assumed;
-    expect_laws(m, Law::proved, law, law, of_products);
+    expect_verdict(m, Law::proved, law, law, of_products);
   }
 }
 
