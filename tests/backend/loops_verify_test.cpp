@@ -72,14 +72,14 @@ TEST(VerifyLoops, WrongTexts) {
       {"        p[i] = x[i]\n", "        p[i] = x[i]!\n", "straight-line code computes a cell that may fail"},
       {"        p[i] = x[i]\n", "        p[i] = f32(3 / n[i])\n", "straight-line code computes a cell that may fail"},
       {"        p[i] = x[i]\n", "        x[i] = p[i]\n", "store to tensor 0, which is not a result"},
-      {"        p[i] = x[i]\n", "        p[i] = n[i]\n", "i64 is stored in a tensor of f32"},
+      {"        p[i] = x[i]\n", "        p[i] = n[i]\n", "i64 is stored to a tensor of f32"},
       {"        p[i] = x[i]\n", "        p[i, i] = x[i]\n", "2 coordinates for 1 axes"},
       {"        p[i] = x[i]\n", "        p[i] = x[i, 0]\n", "2 coordinates for 1 axes"},
-      {"        p[i] = x[i]\n", "        p[i] = x[i] + n[i]\n", "is i64, not f32"},
+      {"        p[i] = x[i]\n", "        p[i] = x[i] + n[i]\n", "is i64, expected f32"},
       {"fetch y[i + 16]", "fetch y[i, i]", "2 coordinates for 1 axes"},
       {"fetch y[i + 16]", "fetch y[v]", "v is used out of scope"},
       {"        p[i] = x[i]\n", "        p[i] = x[(x[i])?]!\n", "a coordinate is f32"},
-      {"(abs(n[i]))", "(i32(n[i]))", "a variable is i32, not i64"},
+      {"(abs(n[i]))", "(i32(n[i]))", "a variable is i32, expected i64"},
       {"(n[i] < 3)", "(n[i])", "a condition is i64"},
       {"x[(n[i])?]!", "x[(n[i])?]", "it may fail, so it must not be evaluated anywhere"},
       {"else 0.5", "else 1", "the fill is i64, the tensor f32"},
@@ -128,7 +128,7 @@ TEST(VerifyLoops, WrongTables) {
   };
   const Change changes[] = {
       {[](Kernel& k) { k.variables.clear(); }, "0 variables for a box of 1 dims"},
-      {[](Kernel& k) { k.cut = 1; }, "dim 1 of 1 is cut"},
+      {[](Kernel& k) { k.cut = 1; }, "invalid split of dim 1 of 1"},
       {[](Kernel& k) { k.worth = 0; }, "0 parts are worth a call"},
       {[](Kernel& k) { k.sections.clear(); }, "there is no section 0"},
       {[](Kernel& k) { k.sections[0].at.push_back(0); }, "1 beginnings for 2 dims"},
@@ -220,7 +220,7 @@ TEST(LoopsText, WhatDoesNotParse) {
                             {"fetch y[i + 16]", "fetch q[i + 16]", "`q` is not a tensor"},
                             {"fetch y[i + 16]", "fetch y[i + 16] = 0", "expected the end of the line, found"},
                             {"acc2: f32", "acc7: f32", "expected `acc2`"},
-                            {"        y[i] = x[39", "       y[i] = x[39", "indented otherwise"},
+                            {"        y[i] = x[39", "       y[i] = x[39", "inconsistent indentation"},
                             {"kernel (x", "kernel (n", "two tensors are called `n`"}};
   for (const Mutant& mutant : mutants) {
     std::string text = right;

@@ -177,7 +177,7 @@ TEST(Choices, PlacesThatWaitForEachOtherAreLeft) {
           B[i] = n[i] * v[i]
       })");
   EXPECT_TRUE(choices(o.program).empty());
-  EXPECT_TRUE(o.said("others that are would wait for it"));
+  EXPECT_TRUE(o.said("it would form a cycle with other choices"));
 }
 
 TEST(Choices, WhatStandsBetweenIsMovedBehind) {

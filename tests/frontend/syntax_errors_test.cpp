@@ -108,7 +108,7 @@ const Case cases[] = {
     {"extern op f(x: f32[n]) -> (y: f32[n]) { write y at [i] shape [1] kernel \"k\" }", Code::syntax, "f",
      "no `index`"},
     {"extern op f(x: f32[n]) -> (y: f32[n]) { index [reduce i: n] write y at [0] shape [1] kernel \"k\" }",
-     Code::syntax, "reduce i: n", "by what"},
+     Code::syntax, "reduce i: n", "has no monoid"},
     {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n by sum] write y at [0] shape [1] kernel \"k\" }",
      Code::syntax, "i: n by sum", "only a `reduce` dim"},
     {"extern op f(x: f32[n]) -> (y: f32[n]) { index [i: n] write y at [i] shape [1] else 0 kernel \"k\" }",
@@ -139,7 +139,7 @@ const Case cases[] = {
     // Expressions.
     {in_op("y[i] = if x[i] > 0 x[i] else 0"), Code::syntax, "x", "`then` of this `if`"},
     {in_op("y[i] = if x[i] > 0 then x[i]"), Code::syntax, "}", "`else` of this `if`"},
-    {in_op("y[i] = if x[i] = 0 then 1 else 0"), Code::syntax, "=", "compared with `==`"},
+    {in_op("y[i] = if x[i] = 0 then 1 else 0"), Code::syntax, "=", "`==` compares values"},
     {in_op("y[i] = if 0 < x[i] < 1 then 1 else 0"), Code::comparison_chain, "<", "do not chain"},
     {in_op("y[i] = if a == b != c + 1 then 1 else 0"), Code::comparison_chain, "!=", "do not chain"},
     {in_op("y[i] = 1 + not x[i]"), Code::syntax, "not", "binds less tightly"},

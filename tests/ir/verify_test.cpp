@@ -108,7 +108,7 @@ const Breakage breakages[] = {
     {"read 0: tensor 2 of 2", [](Program& p) { matmul(p).reads[0].tensor = 2; }},
     {"1 rows and a region of rank 2", [](Program& p) { matmul(p).reads[0].projection.start.rows.pop_back(); }},
     {"the projection has 2 inputs for 3 dims", [](Program& p) { matmul(p).reads[0].projection.start.inputs = 2; }},
-    {"extent 2 on axis 1, not 1", [](Program& p) { matmul(p).reads[0].projection.shape[1] = 2; }},
+    {"extent 2 on axis 1, expected 1", [](Program& p) { matmul(p).reads[0].projection.shape[1] = 2; }},
     {"the fill is bool, but the tensor f32",
      [](Program& p) { relu(p).reads[0].fill = relu(p).exprs.constant(Scalar::boolean(true)); }},
     {"the coordinate of axis 0 is f32",
@@ -119,7 +119,7 @@ const Breakage breakages[] = {
      [](Program& p) {
        relu(p).reads[0].coordinates = {relu(p).exprs.index(0), std::nullopt};
      }},
-    {"read 0 needs itself", [](Program& p) { relu(p).reads[0].fill = relu(p).exprs.read(0, ElementType::f32); }},
+    {"read 0 depends on itself", [](Program& p) { relu(p).reads[0].fill = relu(p).exprs.read(0, ElementType::f32); }},
     {"the reduction dim k appears in a written coordinate",
      [](Program& p) { matmul(p).writes[0].projection.start.rows[0].coefficients[2] = 1; }},
     {"the invariant dim i is used by the projection", [](Program& p) { relu(p).writes[0].invariant_dims = {0}; }},
@@ -149,7 +149,7 @@ const Breakage breakages[] = {
      }},
     {"`+` has 1 arguments, expected 2",
      [](Program& p) { relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0)}); }},
-    {"argument 1 of `+` is i64, not f32",
+    {"argument 1 of `+` is i64, expected f32",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::add, ElementType::f32, {CellId(0), relu(p).exprs.index(0)});
      }},
@@ -159,16 +159,16 @@ const Breakage breakages[] = {
      [](Program& p) {
        relu(p).exprs.apply(CellOp::shl, ElementType::f32, {CellId(0), CellId(0)});
      }},
-    {"`<` of f32 gives bool, not f32",
+    {"`<` of f32 gives bool, expected f32",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::less, ElementType::f32, {CellId(0), CellId(0)});
      }},
-    {"argument 0 of `if` is f32, not bool",
+    {"argument 0 of `if` is f32, expected bool",
      [](Program& p) {
        relu(p).exprs.apply(CellOp::select, ElementType::f32, {CellId(0), CellId(0), CellId(0)});
      }},
     {"the kernel has no symbol", [](Program& p) { relu(p).body = KernelBody{}; }},
-    {"without a monoid", [](Program& p) { matmul(p).body = KernelBody{"f"}; }},
+    {"needs both a reduction dim and a monoid, or neither", [](Program& p) { matmul(p).body = KernelBody{"f"}; }},
     // Monoids.
     {"combination has 0 values for 1 components", [](Program& p) { p.monoids[0].combine.clear(); }},
     {"identity 0 is not a constant", [](Program& p) { p.monoids[0].identity = {CellId(0)}; }},
@@ -191,7 +191,7 @@ const Breakage breakages[] = {
        relu(p).reads.clear(), relu(p).writes.clear(), relu(p).exprs = CellExprs(), relu(p).dims.clear(),
                                                       relu(p).body = RegionBody{RegionKind::call, GraphId(5), {}};
      }},
-    {"an index space of its own",
+    {"must not have an index space",
      [](Program& p) {
        relu(p).body = RegionBody{RegionKind::call, GraphId(0), {}};
      }},
@@ -232,7 +232,7 @@ const Breakage breakages[] = {
      [](Program& p) {
        p.meshes = {{"pod", {{"data", 2}, {"data", 2}}, {}}};
      }},
-    {"no permutation",
+    {"not a permutation",
      [](Program& p) {
        p.meshes = {{"pod", {{"data", 4}}, {0, 1, 1, 2}}};
      }},

@@ -233,7 +233,7 @@ class CacheTest(TapcTest):
         for path, why in (("file", "Not a directory"), ("file/kernels", "Not a directory"), ("x" * 300, "File name too long")):
             result = self.tapc("run", "a.tap", "-i", "X=rand:1", "--cache-dir", path)
             self.assertEqual(result.returncode, 0)
-            self.assertRegex(result.told, rf"^tapc: warning\[T1204\]: the kernel cache .* cannot be (made|opened): {why}")
+            self.assertRegex(result.told, rf"^tapc: warning\[T1204\]: the kernel cache .* cannot be (created|opened): {why}")
 
     def test_its_size_is_bounded_and_the_oldest_go(self):
         def program(k):

@@ -81,7 +81,7 @@ class ChoicesTest(TapcTest):
         self.assertIn("the rule `" + RULE + "`", self.printed("verify", "p.tap", "--plan", "p.plan"))
         result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--require-proof")
         self.assertEqual(result.returncode, 5)
-        self.assertIn("only assumed: the rule `" + RULE + "`", result.told)
+        self.assertIn("is assumed, not proved: the rule `" + RULE + "`", result.told)
 
     def test_where_proof_is_required_products_stay_as_they_are_written(self):
         self.given(CHAIN)

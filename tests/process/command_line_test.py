@@ -124,11 +124,11 @@ class Shapes(TapcTest):
                 self.expect(3, r"error\[T1103\]: input `W` has shape \[7\], so `n` would be 7; it is 8", command,
                             "p.tap", "-i", "X=f32[4,8]", "-i", "W=f32[7]")
                 self.expect(2, r"error\[T1107\]", command, "p.tap", "-i", "X=f32[4,8")
-        self.expect(2, r"error\[T1107\].*`=` and a value are wanted", "run", "p.tap", "-i", "X=f32[4,8]")
+        self.expect(2, r"error\[T1107\].*expected `=` and a value after the shape", "run", "p.tap", "-i", "X=f32[4,8]")
 
     def test_files_without_an_at_sign(self):
         for value in ("x.npy", "all.npz:X", "all.safetensors"):
-            self.expect(2, rf"(?s)a file is named after an `@`.*help: write X=@{value}", "run", "p.tap", "-i",
+            self.expect(2, rf"(?s)a file name needs an `@`.*help: write X=@{value}", "run", "p.tap", "-i",
                         f"X={value}")
 
     def test_types_of_files(self):
@@ -173,7 +173,7 @@ class Files(TapcTest):
                     self.expect(0, "^$", command, "p.ir")
         self.assertIn(b"transfer", (self.folder / "p.ir").read_bytes())
         for command in ("fmt", "ops --file"):
-            self.expect(2, r"(?s)error\[T0114\]: `p\.ir` is the text of a stage.*`tapc opt`", *command.split(), "p.ir")
+            self.expect(2, r"(?s)error\[T0114\]: `p\.ir` is a stage text, not a Tap program.*`tapc opt`", *command.split(), "p.ir")
         self.expect(2, r"error\[T1001\]: `p\.ir` is a stage text in which --dim has been decided already", "run",
                     "p.ir", "--dim", "n=3", *inputs)
         self.write("p.ir", (self.folder / "p.ir").read_text().replace("graph 0 p", "graph zero p"))

@@ -104,8 +104,8 @@ int main(void) {
 }
 """
 TOLD = [r"no context: 4 out of memory: there is no context", r"row-major: 0 ", r"backward: 0 ", r"down: 0 ", r"woven: 0 ",
-        r"diagonal: 4 `Y` is a result, and cells of it overlap.*", r"twice: 4 `Y` is a result, and cells of it overlap.*",
-        r"nowhere: 4 `Y` is a result, and cells of it overlap.*", r"no inputs: 4 `A` is missing: its address is null",
+        r"diagonal: 4 `Y` is an output whose cells overlap.*", r"twice: 4 `Y` is an output whose cells overlap.*",
+        r"nowhere: 4 `Y` is an output whose cells overlap.*", r"no inputs: 4 `A` is missing: its address is null",
         r"no outputs: 4 `Y` is missing: its address is null", r"DLPack: 0 ", r"offset: 0 ", r"device: 4 `A` is not in CPU memory",
         r"bits: 4 `A` has another element type than the program's", r"code: 4 `A` has another element type than the program's",
         r"lanes: 4 `A` has another element type than the program's", r"axes: 4 `A` has another number of axes than the program's",
@@ -187,7 +187,7 @@ class Library(TapcTest):
         fixed.flags.writeable = False
         field = np.zeros((3, 4), [("byte", "i1"), ("cell", "f4")])["cell"]
         folded = np.lib.stride_tricks.as_strided(np.zeros(40, np.float32), (3, 4), (4, 4))
-        for out, error, pattern in ((fixed, ValueError, "an array is read-only"), (field, ValueError, "no whole elements"),
+        for out, error, pattern in ((fixed, ValueError, "an array is read-only"), (field, ValueError, "not multiples of the element size"),
                                     (folded, module.Error, "cells of it overlap"), ([[0] * 4] * 3, TypeError, "expected one array per result"),
                                     (np.zeros((3, 4)), TypeError, "float64, and the program wants f32")):
             with self.assertRaisesRegex(error, pattern):

@@ -86,7 +86,7 @@ class Ops(TapcTest):
                 (r"does not fit --param a=99: .*no split", ("sum_axis", "--param", "a=99")),
                 (r"two values, 1 and 2", ("sum_axis", "--param", "a=1", "--param", "a=2")),
                 (r"is not a valid value for --param", ("sum_axis", "--param", "a")),
-                (r"for one operator, and none is named", ("--param", "a=1"))):
+                (r"need the name of an operator", ("--param", "a=1"))):
             with self.subTest(arguments):
                 self.expect(2, pattern, "ops", *arguments)
         self.own(2, r"found no sizes for which `picky` is legal: .*requires `k == 31`; here k is 2", "picky")

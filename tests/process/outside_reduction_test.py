@@ -186,7 +186,7 @@ class OutsideReductions(TapcTest):
     def test_floats_in_order_are_not_cut(self):
         self.write("p.tap", PRODUCT.format(k=7))
         self.write("p.plan", "plan 1\nsplit Y dim r into 3\n")
-        self.expect(1, r"T1402\]: `r` of `Y` cannot be split: `sum` rounds what it combines", "verify", "p.tap", "--plan",
+        self.expect(1, r"T1402\]: `r` of `Y` cannot be split: `sum` rounds, and --strict-fp keeps the written order", "verify", "p.tap", "--plan",
                     "p.plan", "--strict-fp")
 
     def test_what_has_no_partials_says_why(self):

@@ -187,7 +187,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 """)
         self.write("p.plan", "plan 1\nsplit Y@0 dim i into 2 over data\n")
         result = self.expect(0, r"^tapc: remark\[T0801\]: `Y@1` also writes a part of `Y` and is not split over `pod\.data`; each point "
-                                "is written apart first, and all devices put all in its place", "verify", "p.tap",
+                                "is written to a staging buffer first, and all devices put all of it in place", "verify", "p.tap",
                              "--plan", "p.plan")
         self.assertRegex(result.stdout.decode(), r"(?m)^proved +apart ")
         self.write("p.plan", "plan 1\nsplit Y@0 dim i into [0, 4, 4] over data\nsplit Y@1 dim j into [0, 0, 4] over data\n")
@@ -238,8 +238,8 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 """)
         for lines in (["unroll u 2", "split u/w dim i into 3"], ["split u/w dim i into 3", "unroll u 2"]):
             self.write("p.plan", "\n".join(["plan 1", *lines, ""]))
-            self.expect(1, "there is no operation `u/w`(.|\n)*this line unrolls, and `u/w` is then one operation for "
-                        "each", "verify", "p.tap", "--plan", "p.plan")
+            self.expect(1, "there is no operation `u/w`(.|\n)*this line unrolls, and `u/w` then becomes one operation per "
+                        "trip", "verify", "p.tap", "--plan", "p.plan")
 
     def test_later_stages_are_no_programs(self):
         self.write("p.tap", PROGRAM)

@@ -282,7 +282,7 @@ class ShardingsRun(TapcTest):
         self.write("m.tap", MLP.format(data=2, model=4, n=8, h=32))
         part = self.expect(0, "^$", "inspect", "m.tap", "--device", "5").stdout.decode()
         # Its rows and columns, its part of the sum, and that of all: 3 of the 4 partials are from others.
-        self.assertRegex(part, r"^device 5: 4 applications, takes 3 boxes of 1152 bytes from others\n")
+        self.assertRegex(part, r"^device 5: 4 applications, receives 3 boxes of 1152 bytes from other devices\n")
         self.assertRegex(part, r"device 5: H\[4\.\.8, 8\.\.16\]@5 = ")
         self.assertNotIn("device 4:", part)
         self.expect(2, "no operation runs on device 8", "inspect", "m.tap", "--device", "8")
@@ -315,7 +315,7 @@ class ShardingsRun(TapcTest):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
                             "    Y[3 - i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
         self.expect(0, r"^tapc: remark\[T0801\]: a sharding cannot be implemented: .*write this value together, and `Y@0` writes "
-                       "it backwards", "run", "s.tap", "-i", "X=iota")
+                       "it in reverse order", "run", "s.tap", "-i", "X=iota")
 
     def test_what_several_operations_write(self):
         """Parts side by side, in turn, borders of one cell: each operation writes the cells of the device's block."""

@@ -29,7 +29,7 @@ class VerifyTest(TapcTest):
             self.assertEqual(result.returncode, 0, example.name + ": " + out + result.told)
             self.assertNotIn("refused", out)
             if not SANITIZED:
-                self.assertLess(float(re.search(r"([0-9.]+) ms an operation", out)[1]), MS_PER_OPERATION, example.name)
+                self.assertLess(float(re.search(r"([0-9.]+) ms per operation", out)[1]), MS_PER_OPERATION, example.name)
 
     def stages(self, *options):
         """The certificate of a program that is simplified, composed and cut, and the files that it speaks of."""
@@ -210,7 +210,7 @@ class VerifyTest(TapcTest):
         for line, told in [("split S dim i into 0", "at least one block"),
                            ("split S dim i into -1", "at least one block"),
                            ("split S dim i into 1099511627776", "1 to 1048576 are possible"),
-                           ("split S dim i into 99999999999999999999", "does not lie in"),
+                           ("split S dim i into 99999999999999999999", "is outside"),
                            ("split S dim i into [0, 9]", r"do not tile i, which runs over 0\.\.8"),
                            ("split Z dim t into 2", "`Z` has no dim `t`"),
                            ("fuse S, Y over k", "")]:

@@ -32,8 +32,8 @@ TEST(InputSpec, Files) {
   EXPECT_EQ(std::get<FileValue>(parse_input_spec("X=@all.safetensors:w").value), (FileValue{"all.safetensors", "w"}));
   EXPECT_EQ(parse_input_spec("@all.npz").name, "");
   EXPECT_EQ(std::get<FileValue>(parse_input_spec("@all.safetensors").value).path, "all.safetensors");
-  malformed("@x.npy", "does not say which input");
-  malformed("@all.npz:w", "does not say which input");
+  malformed("@x.npy", "the name of the input is missing");
+  malformed("@all.npz:w", "the name of the input is missing");
   malformed("X=@x.csv", "does not end in .npy, .npz or .safetensors");
   malformed("X=@.npy", "does not end in");
   malformed("X=@x.npy:w", "does not end in");
@@ -47,8 +47,8 @@ TEST(InputSpec, NamesAndValues) {
   malformed("1x=1", "`1x` is not the name");
   malformed("a b=1", "`a b` is not the name");
   malformed("X=", "expected a value");
-  malformed("X=abc", "`abc` is not a number");
-  malformed("X=1,2,3", "several values stand in brackets");
+  malformed("X=abc", "`abc` is neither a number nor a generator");
+  malformed("X=1,2,3", "several values need brackets");
   malformed("X=rand", "`rand` takes a number");
   malformed("X=zeros:1", "takes no number");
   malformed("X=rand:-1", "the seed `-1`");
@@ -89,7 +89,7 @@ TEST(InputSpec, E07TypeAndShapeAreHeldAgainstTheDeclaration) {
   refused_input(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], and");
   refused_input("X=[1, 2]", ElementType::f64, Shape{3}, 3, "has the shape [2]");
   refused_input("X=1", ElementType::f64, Shape{3}, 3, "const:VALUE fills");
-  refused_input("X=rand:1", ElementType::f64, std::nullopt, 2, "does not say the shape");
+  refused_input("X=rand:1", ElementType::f64, std::nullopt, 2, "has no shape, and the program leaves it open");
   refused_input("X=f32[2]=zeros", ElementType::f64, Shape{2}, 3, "is declared as f64 [2]");
 }
 
@@ -113,13 +113,13 @@ TEST(InputSpec, Literals) {
 TEST(InputSpec, MalformedLiterals) {
   for (const char* ragged :
        {"[1, [2]]", "[[1], 2]", "[[1], [2, 3]]", "[[1], []]", "[[], [1]]", "[[[]], []]", "[[1, 2], [[3]]]"}) {
-    malformed(std::string("X=") + ragged, "not all of one shape");
+    malformed(std::string("X=") + ragged, "its rows have different shapes");
   }
   malformed("X=[1, 2", "expected `,` or `]`");
   malformed("X=[1, ]", "expected an element after `,`");
   malformed("X=[1]]", "unexpected text after byte");
   malformed("X=1 2", "unexpected text after byte");
-  malformed("X=]", "closes nothing");
+  malformed("X=]", "unmatched `]`");
   malformed("X=[,1]", "`` is not a number");
   malformed("X=[", "is not a number");
   malformed("X=" + std::string(1000000, '['), "more than 64 dims");

@@ -57,7 +57,7 @@ TEST(MappedFile, E11CutShortWhileMappedIsNoCrashAndIsNoticed) {
   EXPECT_EQ(sum(file), 4096);  // what is gone reads as zero
   EXPECT_FALSE(file.intact());
   EXPECT_TRUE(other.intact());
-  expect_failure([&] { file.require_intact(); }, 3, "changed while it was in use");
+  expect_failure([&] { file.require_intact(); }, 3, "changed while in use");
 }
 
 TEST(MappedFile, E11NoticedEvenIfTheSizeIsRestored) {

@@ -103,7 +103,7 @@ TEST(Npy, E06TypesThatAreRefusedByName) {
   refused_npy(with_header(dict("|O", "(1,)"), "12345678"), "Python objects");
   refused_npy(with_header(dict("|S4", "(1,)"), "1234"), "byte strings");
   refused_npy(with_header(dict("<U1", "(1,)"), "1234"), "text");
-  refused_npy(with_header(dict("<V2", "(1,)"), "12"), "bf16 data come in .safetensors");
+  refused_npy(with_header(dict("<V2", "(1,)"), "12"), "store bf16 in .safetensors");
   refused_npy(with_header(dict("<c8", "(1,)"), "12345678"), "complex");
   refused_npy(with_header(dict("<f16", "(1,)"), "1234567812345678"), "floats of a size");
   refused_npy(with_header(dict("<M8[ns]", "(1,)"), "12345678"), "dates");

@@ -24,8 +24,8 @@ TEST(OutputSpec, Forms) {
   EXPECT_EQ(parse_output_spec("Y=-"), (OutputSpec{"Y=-", "Y", ""}));
   EXPECT_EQ(parse_output_spec("-"), (OutputSpec{"-", "", ""}));
   for (auto [text, part] : {std::pair{"Y", "a name and `=`"},
-                            {"Y=y.npy", "`@` and a file's name"},
-                            {"@y.npy", "which result"},
+                            {"Y=y.npy", "expected `@` and a file name"},
+                            {"@y.npy", "the name of the result is missing"},
                             {"Y=@y.txt", "does not end in"},
                             {"1=-", "`1` is not the name"},
                             {"", "a name and `=`"}}) {

@@ -77,7 +77,7 @@ TEST(Safetensors, HeaderLengths) {
 TEST(Safetensors, OffsetsCoverTheDataOnce) {
   refused_tensors(file(one("U8", "[3]", "[0,2]"), "ab"), "is u8 [3] of 3 bytes, and its offsets are 0 to 2");
   refused_tensors(file(one("U8", "[1]", "[2,1]"), "ab"), "its offsets are 2 to 1");
-  refused_tensors(file(one("U8", "[2]", "[1,3]"), "abc"), "leaves a hole before it");
+  refused_tensors(file(one("U8", "[2]", "[1,3]"), "abc"), "leaves a gap before it");
   std::string two =
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
       "offsets\":[1,3]}}";
@@ -97,7 +97,7 @@ TEST(Safetensors, TheHeaderIsExactlyItsSchema) {
   std::string entry = "\"w\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   refused_tensors(file("{" + entry + "," + entry + "}"), "the key `w` twice");
   refused_tensors(file("{" + entry + ",}"), "a name in double quotes");
-  refused_tensors(file("{\"__metadata__\":{\"a\":1}}"), "metadata are texts only");
+  refused_tensors(file("{\"__metadata__\":{\"a\":1}}"), "metadata must be strings");
   refused_tensors(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "the key `a` twice");
   refused_tensors(file("{\"w\":[1]}"), "expected `{`");
   refused_tensors(file("{\"w\\x\":1}"), "a JSON escape");
