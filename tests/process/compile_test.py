@@ -257,10 +257,10 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("compiled for native, and this processor lacks avx1024f", lambda m: m["target"]["features"].append("avx1024f"))
         edited("SHA-256", lambda m: m["library"].update(sha256="0" * 64))
         edited("lacks the function `other_abi_version`", lambda m: m.update(prefix="other"))
-        edited("no name of a file in the manifest's folder", lambda m: m["library"].update(file="../divide.so"))
+        edited("must be the name of a file in the manifest's folder", lambda m: m["library"].update(file="../divide.so"))
         edited("No such file", lambda m: m["library"].update(file="missing.so"))
-        edited("is of version 9", lambda m: m.update(version=9))
-        edited("has no `outputs`", lambda m: m.pop("outputs"))
+        edited("it has version 9", lambda m: m.update(version=9))
+        edited("`outputs` is missing", lambda m: m.pop("outputs"))
         edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
         edited("number of outputs differs from the manifest", lambda m: m["outputs"].append(m["outputs"][0]))
         for element, shape, is_too_large in (("f64", [2**30, 2**30], True), ("f64", [2**60], True), ("u8", [2**62, 2], True), ("u8", [2**62], False),
@@ -271,7 +271,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.write("text.so", "not a library")
         edited("not an ELF file", lambda m: m["library"].update(file="text.so"))
         self.write("broken.json", '{"format": ')
-        self.expect(3, "no manifest", "run", "broken.json")
+        self.expect(3, "not the manifest of a compiled program", "run", "broken.json")
 
     def test_g10_names_become_nothing_that_is_run(self):
         text = "program malloc(a: f32[2]) -> (memcpy: f32[2]) { memcpy[i] = a[i] + 1 }\n"

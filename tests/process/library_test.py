@@ -188,8 +188,8 @@ class Library(TapcTest):
         field = np.zeros((3, 4), [("byte", "i1"), ("cell", "f4")])["cell"]
         folded = np.lib.stride_tricks.as_strided(np.zeros(40, np.float32), (3, 4), (4, 4))
         for out, error, pattern in ((fixed, ValueError, "an array is read-only"), (field, ValueError, "not multiples of the element size"),
-                                    (folded, module.Error, "cells of it overlap"), ([[0] * 4] * 3, TypeError, "expected one array per result"),
-                                    (np.zeros((3, 4)), TypeError, "float64, and the program wants f32")):
+                                    (folded, module.Error, "an output whose cells overlap"), ([[0] * 4] * 3, TypeError, "expected one array per result"),
+                                    (np.zeros((3, 4)), TypeError, "has type float64, expected f32")):
             with self.assertRaisesRegex(error, pattern):
                 program(a, s, out=(out, *rest))
         self.assertEqual(float(fixed.sum()), 0)

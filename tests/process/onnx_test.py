@@ -139,7 +139,7 @@ class Onnx(TapcTest):
         self.read(1, r"specs.json:1:6: .*invalid JSON from here", '{"a":')
         self.read(1, r"specs.json:1:1: .*lacks the field `configuration`", {k: v for k, v in good.items() if k != "configuration"})
         self.read(1, r"specs.json:1:139: .*unknown field `nodes`", {**good, "nodes": []})
-        self.read(1, r"specs.json:1:40: .*has not `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
+        self.read(1, r"specs.json:1:40: .*must have `\"format\": \"onnx-sharding\", \"version\": 1`", {**good, "version": 2})
         self.read(1, "num_devices is 0", specs(devices=0))
         self.read(1, "num_devices is 1000000000000", specs(devices=10 ** 12))
         self.read(1, r"device\[0\] must be a 64-bit integer", specs({"tensor_name": "A", "device": [2 ** 63]}))
@@ -147,7 +147,7 @@ class Onnx(TapcTest):
         self.read(1, r"device\[0\] must be a 64-bit integer", specs({"tensor_name": "A", "device": ["1x"]}))
         self.read(1, r"node\[0\].sharding_spec\[0\].device must be an array", specs({"tensor_name": "A", "device": 3}))
         group = {"key": 1, "value": [0]}
-        self.read(1, "keys of device groups are negative",
+        self.read(1, "keys of device groups must be negative",
                   specs({"tensor_name": "A", "device": [0], "index_to_device_group_map": [group]}))
         self.read(1, "1:65: .*nested more than 64 deep", "[" * 100000 + "]" * 100000)
 
@@ -218,7 +218,7 @@ class Onnx(TapcTest):
 
     def test_the_command_line(self):
         self.write("p.tap", ADD)
-        self.expect(2, "knows no format `json`", "sharding", "p.tap", "--from", "json", "x")
+        self.expect(2, "does not support the format `json`", "sharding", "p.tap", "--from", "json", "x")
         self.expect(2, "nowhere.json", "sharding", "p.tap", "--from", "onnx-json", "nowhere.json")
         self.expect(2, "--to", "sharding", "p.tap", "--to", "json")
         self.expect(2, "--from needs 2 values", "sharding", "p.tap", "--from", "onnx-json")

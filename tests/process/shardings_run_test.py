@@ -314,7 +314,7 @@ class ShardingsRun(TapcTest):
     def test_what_is_not_followed_is_told(self):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
                             "    Y[3 - i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
-        self.expect(0, r"^tapc: remark\[T0801\]: a sharding cannot be implemented: .*write this value together, and `Y@0` writes "
+        self.expect(0, r"^tapc: remark\[T0801\]: a sharding cannot be implemented: .*write this value, and `Y@0` writes "
                        "it in reverse order", "run", "s.tap", "-i", "X=iota")
 
     def test_what_several_operations_write(self):
