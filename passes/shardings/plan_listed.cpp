@@ -19,9 +19,9 @@ namespace {
 
 // By block of that axis, the devices of all shards in it.
 DeviceSets sets_along(const Placed& placed, std::size_t axis) {
-  const std::int64_t count = onnx::shards_of(placed.axes[axis]);
+  const std::int64_t count = ir::onnx::shards_of(placed.axes[axis]);
   std::int64_t minor = 1;
-  for (std::size_t a = axis + 1; a < placed.axes.size(); ++a) minor *= onnx::shards_of(placed.axes[a]);
+  for (std::size_t a = axis + 1; a < placed.axes.size(); ++a) minor *= ir::onnx::shards_of(placed.axes[a]);
   DeviceSets sets(static_cast<std::size_t>(count));
   for (std::size_t s = 0; s < placed.shards.size(); ++s) {
     auto& set = sets[static_cast<std::size_t>(static_cast<std::int64_t>(s) / minor % count)];
@@ -82,7 +82,7 @@ class ListedPlanner {
   }
   std::optional<Placed> said_by_mesh(const std::optional<Sharding>& sharding, const Shape& shape) const {
     if (!sharding) return std::nullopt;
-    auto placed = onnx::placed_of(*find_mesh(program_, sharding->mesh), *sharding, shape);
+    auto placed = ir::onnx::placed_of(*find_mesh(program_, sharding->mesh), *sharding, shape);
     auto* found = std::get_if<Placed>(&placed);
     return found && can_be_listed(*found) ? std::optional(std::move(*found)) : std::nullopt;
   }
@@ -107,7 +107,7 @@ class ListedPlanner {
     }
     std::vector<AxisCut> cuts;
     for (std::size_t a = 0; a < placed->axes.size(); ++a)
-      if (std::int64_t count = onnx::shards_of(placed->axes[a]); count > 1)
+      if (std::int64_t count = ir::onnx::shards_of(placed->axes[a]); count > 1)
         cuts.push_back({a, Blocks{count}, over(sets_along(*placed, a))});
     WritersPlan plan = plan_of_writers(program_, graph_, names_, v, cuts);
     lines.splits = std::move(plan.splits);
@@ -154,7 +154,7 @@ class ListedPlanner {
   using Sets = std::map<std::uint32_t, DeviceSets>;  // by dim, the devices of its blocks
   static void add_sets(const Factors& factors, const TensorFactors& tensor, const Placed& placed, Sets& sets) {
     for (std::size_t a = 0; a < tensor.axes.size(); ++a) {
-      if (onnx::shards_of(placed.axes[a]) == 1 || tensor.axes[a].factors.empty()) continue;
+      if (ir::onnx::shards_of(placed.axes[a]) == 1 || tensor.axes[a].factors.empty()) continue;
       const std::optional<std::uint32_t> dim = factors.factors[tensor.axes[a].factors.front()].dim;
       if (dim) sets.try_emplace(*dim, sets_along(placed, a));
     }
@@ -172,10 +172,10 @@ class ListedPlanner {
 
 bool can_be_listed(const Placed& placed) {
   if (placed.anywhere()) return false;
-  for (const onnx::Parts& parts : placed.axes)
+  for (const ir::onnx::Parts& parts : placed.axes)
     if (parts.size() > 1) return false;
   std::set<std::int64_t> seen;
-  for (const onnx::Devices& devices : placed.shards)
+  for (const ir::onnx::Devices& devices : placed.shards)
     for (std::int64_t device : devices)
       if (!seen.insert(device).second) return false;
   return true;
