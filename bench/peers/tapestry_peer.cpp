@@ -12,7 +12,6 @@
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/read_plan.h"
-#include "compiler/driver/read_source.h"
 #include "passes/splits/expand.h"
 #include "runtime/failure.h"
 
@@ -40,12 +39,11 @@ Arguments parse_arguments(int argc, char** argv) {
 }
 
 ir::Program compile(driver::Session& session, const Arguments& arguments) {
-  FileId file = driver::read_source(session, arguments.file);
-  Compiled compiled = driver::compile_program(session, file, driver::compile_options(arguments.source));
   driver::PassOptions passes;
   passes.plan = driver::read_plan(session, arguments.plan);
   passes.fuse = arguments.fuse;
-  return pipeline::compile(std::move(compiled.program), driver::pipeline_options(passes, pipeline::Stage::sharded))
+  return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source),
+                               driver::pipeline_options(passes, pipeline::Stage::sharded))
       .program;
 }
 

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/driver/bindings/manifest.h"
 #include "compiler/driver/law_memory.h"
+#include "compiler/driver/read_source.h"
 #include "compiler/driver/show/written_operations.h"
 #include "compiler/driver/standard_library.h"
+#include "compiler/pipeline/failures.h"
 #include "runtime/tensors/input_spec.h"
 #include "support/phase.h"
 
@@ -109,29 +112,6 @@ CompileOptions compile_options(const SourceOptions& options) {
   return result;
 }
 
-Compiled compile_file(Session& session, FileId file, const CompileOptions& options) {
-  Phase phase("compiling");
-  Diagnostics diagnostics;
-  std::optional<Compiled> compiled = compile(session.sources, file, options, diagnostics);
-  session.tell(diagnostics);
-  tell_law_warnings(session);
-  if (diagnostics.has_errors() || !compiled) throw reported(diagnostics);
-  return std::move(*compiled);
-}
-
-Compiled compile_program(Session& session, FileId file, const CompileOptions& options) {
-  Compiled compiled = compile_file(session, file, options);
-  if (compiled.has_program) {
-    session.operations = written_operations(compiled);
-    session.inputs = declared_inputs(compiled);
-    return compiled;
-  }
-  auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
-  throw Failure{exit_code::wrong_command_line,
-                Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program")
-                    .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
-}
-
 namespace {
 
 // The inputs of that name in the programs that were compiled; `names` gets every name.
@@ -147,11 +127,10 @@ std::vector<ir::TensorType> inputs_named(const Compiled& compiled, const std::st
   return found;
 }
 
-}  // namespace
-
-void require_inputs(const Compiled& compiled, const SourceOptions& options) {
+// The shapes were given of inputs that the program has, and of their types.
+void require_inputs(const Compiled& compiled, const std::vector<std::string>& shapes) {
   TensorFiles files;
-  for (const std::string& text : options.shapes) {
+  for (const std::string& text : shapes) {
     if (compiled.programs.empty()) return;
     for (const InputSpec& spec : expand(parse_shape_spec(text), files)) {
       std::vector<std::string> names;
@@ -177,10 +156,92 @@ void require_inputs(const Compiled& compiled, const SourceOptions& options) {
   }
 }
 
-bool compiles_without_inputs(Session& session, FileId file, CompileOptions options) {
-  options.input_shapes.clear();
+// What `tapc compile` writes beside a library, given in the place of its source.
+void require_no_manifest(const SourceFile& source) {
+  if (!source.path().ends_with(".json") || !is_manifest(source.text())) return;
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::command_line, Span{},
+                           fmt::format("`{}` is the manifest of a compiled program, not a source", source.path()))
+                    .help("run it with `tapc run`")};
+}
+
+// What says how a program is to be compiled has no meaning for a stage any more.
+void require_undecided(const CompileOptions& options, const std::string& path) {
+  const char* given = !options.program.empty() ? "--program" : !options.dims.empty() ? "--dim" : nullptr;
+  if (given)
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("`{}` is a stage text in which {} has been decided already", path, given))};
+}
+
+void require_program(const Session& session, FileId file, const Compiled& built) {
+  if (built.has_program) return;
+  auto end = static_cast<std::uint32_t>(session.sources.file(file).text().size());
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::no_program, Span{file, end, end}, "the file declares no program")
+                    .help("add one: program main(X: f32[4]) -> (Y: f32[4]) { … }")};
+}
+
+}  // namespace
+
+GivenFile given(const Session& session, FileId file, CompileOptions how, std::vector<std::string> shapes) {
+  const SourceFile& source = session.sources.file(file);
+  require_no_manifest(source);
+  if (pipeline::is_stage(source.text())) require_undecided(how, source.path());
+  return {file, std::move(how), std::move(shapes)};
+}
+
+GivenFile read_given(Session& session, const std::string& path, const SourceOptions& options) {
+  const FileId file = read_source(session, path);
+  return given(session, file, compile_options(options), options.shapes);
+}
+
+pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
+                                    pipeline::Observer observer) {
+  Diagnostics diagnostics;
+  auto tell = [&] {
+    session.tell(diagnostics);
+    tell_law_warnings(session);
+  };
+  observer.after_build = [&](const Compiled& built) {
+    tell();
+    if (!given.how.check_only) require_program(session, given.file, built);
+    require_inputs(built, given.shapes);
+    if (!built.has_program || built.provenance.graphs.empty()) return;  // a stage does not know where it was written
+    session.operations = written_operations(built);
+    session.inputs = declared_inputs(built);
+  };
+  try {
+    return pipeline::compile(pipeline::Text{&session.sources, given.file, given.how, &diagnostics}, options, observer);
+  } catch (const pipeline::TextRejected&) {
+    tell();
+    throw reported(diagnostics);
+  }
+}
+
+Compiled build_given(Session& session, const GivenFile& given) {
+  pipeline::Options wanted;
+  wanted.stop = pipeline::Stage::built;
+  wanted.proof = pipeline::Proof::none;
+  pipeline::Compilation made = compile_given(session, given, wanted);
+  made.source.program = std::move(made.program);
+  return std::move(made.source);
+}
+
+bool compiles_without_inputs(Session& session, const GivenFile& given) {
+  CompileOptions how = given.how;
+  how.input_shapes.clear();
   Diagnostics unsaid;
-  return compile(session.sources, file, options, unsaid) && !unsaid.has_errors();
+  return compile(session.sources, given.file, how, unsaid) && !unsaid.has_errors();
+}
+
+void require_source(const Session& session, FileId file) {
+  const SourceFile& source = session.sources.file(file);
+  if (!pipeline::is_stage(source.text())) return;
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::bad_stage, Span{file, 0, 8},
+                           fmt::format("`{}` is a stage text, not a Tap program", source.path()))
+                    .help("`tapc opt`, inspect, check, verify, run, bench and compile read it")};
 }
 
 }  // namespace tap::driver

@@ -1,5 +1,5 @@
-// A source file from the command line to a Compiled: the options that say which program at which sizes, and the exit
-// code that its diagnostics mean. Shared by every subcommand that compiles.
+// A file from the command line into the pipeline: the options that say which program at which sizes, and the exit code that its
+// diagnostics mean. Shared by every subcommand that compiles.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "compiler/driver/session.h"
 #include "compiler/frontend/elaborate/compile.h"
+#include "compiler/pipeline/pipeline.h"
 
 namespace CLI {
 class App;
@@ -34,13 +35,28 @@ void add_shape_option(CLI::App& app, SourceOptions& options);
 // Throws Failure, exit 2, for a malformed --dim or shape.
 CompileOptions compile_options(const SourceOptions& options);
 
-// Compiles and tells every diagnostic. Throws Reported if there were errors.
-Compiled compile_file(Session& session, FileId file, const CompileOptions& options);
-// The shapes were given of inputs that the program has, and of their types. Throws Failure, exit 3.
-void require_inputs(const Compiled& compiled, const SourceOptions& options);
-// The same as compile_file, and the file must have a program to run.
-Compiled compile_program(Session& session, FileId file, const CompileOptions& options);
+// FILE of a command: a program in Tap, or the text of a stage, with the options that say how it is to be compiled.
+struct GivenFile {
+  FileId file;
+  CompileOptions how;
+  std::vector<std::string> shapes = {};  // of inputs, as given: the program must have these inputs
+};
+// Reads it. Throws Failure: exit 2 for the manifest of a compiled program, and for --program or --dim beside a stage text, in
+// which both have been decided.
+GivenFile read_given(Session& session, const std::string& path, const SourceOptions& options);
+GivenFile given(const Session& session, FileId file, CompileOptions how, std::vector<std::string> shapes = {});
+
+// Runs the pipeline on the file and tells every diagnostic of it; from then on the session knows where operations and inputs
+// were written. Throws Reported if there were errors, Failure where the file has no program, and as pipeline::compile does.
+pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
+                                    pipeline::Observer observer = {});
+// As far as the graph that the text describes.
+Compiled build_given(Session& session, const GivenFile& given);
+
 // Whether the program is legal without the shapes that its inputs bring along: then it is the data that do not fit.
-bool compiles_without_inputs(Session& session, FileId file, CompileOptions options);
+bool compiles_without_inputs(Session& session, const GivenFile& given);
+
+// For a command that needs source text. Throws Failure, exit 2, for a stage.
+void require_source(const Session& session, FileId file);
 
 }  // namespace tap::driver

@@ -10,7 +10,7 @@
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/show/line_span.h"
+#include "compiler/pipeline/line_span.h"
 #include "runtime/failure.h"
 #include "support/exit_code.h"
 
@@ -68,7 +68,7 @@ class MachineFile {
   Failure wrong(const toml::source_position& at, const std::string& what, std::string help) const {
     ir::TextError place{at.line, "", at.column > 0 ? at.column - 1 : 0};
     return {exit_code::wrong_data,
-            Diagnostic(Code::data_malformed, place_span(source_, file_, place), what).help(std::move(help))};
+            Diagnostic(Code::data_malformed, pipeline::place_span(source_, file_, place), what).help(std::move(help))};
   }
 
   Failure unknown(const toml::key& key, const char* kind, const std::vector<std::string>& known) const {

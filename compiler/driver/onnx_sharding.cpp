@@ -7,7 +7,6 @@
 
 #include "compiler/driver/onnx_json.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/show/written_operations.h"
 #include "passes/pass_manager.h"
 #include "passes/shardings/onnx_lowered.h"
@@ -95,8 +94,7 @@ SpecsFile read_specs(Session& session, const std::string& path) {
 
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
                                 const std::string& specs, const OnnxChoices& choices) {
-  Compiled compiled = compile_or_read(session, read_source(session, file), compile_options(source));
-  require_inputs(compiled, source);
+  Compiled compiled = build_given(session, read_given(session, file, source));
   SpecsFile read = read_specs(session, specs);
   const passes::onnx::Shardings& shardings = read.json.shardings;
   ir::Program program = passes::inline_calls(std::move(compiled.program), {}).program;

@@ -1,8 +1,6 @@
 #include "compiler/driver/propagated_file.h"
 
 #include "compiler/driver/failures.h"
-#include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "passes/pass_manager.h"
 #include "passes/shardings/follow_shardings.h"
 #include "passes/simplify/inline_calls.h"
@@ -12,9 +10,7 @@ namespace tap::driver {
 
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
                               const passes::PropagationOptions& how, bool lowered) {
-  FileId file = read_source(session, path);
-  Compiled compiled = compile_or_read(session, file, compile_options(options));
-  require_inputs(compiled, options);
+  Compiled compiled = build_given(session, read_given(session, path, options));
   Phase phase("propagating shardings");
   PropagatedFile out{{}, places_of_values(compiled)};
   ir::Program program = lowered ? passes::run(passes::lowering(), std::move(compiled.program)).program

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/show/line_span.h"
 #include "compiler/driver/show/written_operations.h"
+#include "compiler/pipeline/line_span.h"
 
 namespace tap::driver {
 namespace {
@@ -80,10 +80,10 @@ ir::Plan read_plan(Session& session, const std::string& path) {
   FileId file = read_source(session, path);
   auto parsed = ir::parse_plan_text(session.sources.file(file).text());
   if (auto* mistake = std::get_if<ir::PlanMistake>(&parsed))
-    throw Failure{
-        exit_code::wrong_program,
-        Diagnostic(Code::plan_not_applicable, place_span(session.sources.file(file), file, *mistake), mistake->message)
-            .help(mistake->help)};
+    throw Failure{exit_code::wrong_program,
+                  Diagnostic(Code::plan_not_applicable,
+                             pipeline::place_span(session.sources.file(file), file, *mistake), mistake->message)
+                      .help(mistake->help)};
   auto& text = std::get<ir::PlanText>(parsed);
   session.plan = std::make_shared<const PlanFile>(PlanFile{file, std::move(text.parts)});
   return std::move(text.plan);

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 
-#include "compiler/driver/commands/choices.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/unjustified_step.h"
 #include "passes/placed.h"
 #include "support/phase.h"
@@ -75,49 +73,49 @@ CompileOptions options_for(const RunnableOptions& options, const std::vector<Inp
   return compile;
 }
 
-Compiled compile_for(Session& session, FileId file, const CompileOptions& compile) {
+// Simplified, not yet as the plan says.
+pipeline::Compilation simplified(Session& session, const GivenFile& given, const pipeline::Options& wanted,
+                                 const PassOptions& passes, Dumps& dumps) {
   try {
-    return compile_or_read(session, file, compile);
+    return compile(session, given, wanted, passes, dumps);
   } catch (const Reported& reported) {
     // Where a given shape does not fit the declared type, the data are wrong; where the sizes that it gives to dims
     // disagree, or make the program illegal, the program is, as it would be with these sizes written in it.
-    bool data = !compile.input_shapes.empty() &&
+    bool data = !given.how.input_shapes.empty() &&
                 (reported.code == Code::rank_mismatch || reported.code == Code::shape_mismatch) &&
-                compiles_without_inputs(session, file, compile);
+                compiles_without_inputs(session, given);
     throw data ? Reported{exit_code::wrong_data, reported.code} : reported;
   }
 }
 
-// The program to run, last, and before it those that are certified to compute the same, where the run may go back to them.
-std::vector<ir::Program> lowered(Session& session, FileId file, const CompileOptions& how, ir::Program program,
-                                 const RunnableOptions& options) {
+// Into `made`: the program to run, and before it those that are certified to compute the same, where the run may go back to them.
+void lower(Session& session, const GivenFile& given, const RunnableOptions& options, Runnable& made) {
   PassOptions passes = options.passes;
   passes.plan = read_plan(session, options.plan);
   passes.fuse = options.fuse;
   Dumps dumps(session, options.passes);
-  Rewrites rewrites(session, file, how);
-  passes.rules = rewrites.chosen_from(passes.plan);
   take(passes, options.source);
   const bool go_on = options.go_on && !passes.require_proof;
-  std::vector<ir::Program> made;
+  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
+  ir::Program& program = made.compiled.program;
   try {
-    pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
-    made.push_back(compile(session, std::move(program), wanted, passes, dumps).program);
+    pipeline::Compilation first = simplified(session, given, wanted, passes, dumps);
+    made.compiled = std::move(first.source);
+    program = std::move(first.program);
     // With a list of passes of one's own, calls may still be there, which cannot be cut. What is placed already lacks its
     // transfers.
-    if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(made.back()))
-      return made;
+    if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(program)) return;
     wanted.begin = wanted.stop;
     wanted.stop = pipeline::Stage::sharded;
-    ir::Program planned = compile(session, go_on ? made.back() : std::move(made.back()), wanted, passes, dumps).program;
-    if (!go_on || planned == made.back()) made.clear();
-    made.push_back(std::move(planned));
+    ir::Program planned = compile(session, go_on ? program : std::move(program), wanted, passes, dumps).program;
+    if (go_on && planned != program) made.earlier.push_back(std::move(program));
+    program = std::move(planned);
   } catch (const pipeline::UnjustifiedStep& fault) {
     if (!go_on) throw;
     warn_of_a_step_left_out(session, fault);
-    made.push_back(fault.before.back());
+    if (!fault.source.name.empty()) made.compiled = fault.source;
+    program = fault.before.back();
   }
-  return made;
 }
 
 }  // namespace
@@ -139,11 +137,9 @@ void add_runnable_options(CLI::App& app, RunnableOptions& options) {
 Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files) {
   std::vector<InputSpec> specs = parse_inputs(options.inputs, "input", files);
   const CompileOptions how = options_for(options, specs, files);
-  FileId file = read_source(session, options.file);
-  Runnable made{compile_for(session, file, how), {}};
-  made.earlier = lowered(session, file, how, std::move(made.compiled.program), options);
-  made.compiled.program = std::move(made.earlier.back());
-  made.earlier.pop_back();
+  const FileId file = read_source(session, options.file);
+  Runnable made;
+  lower(session, given(session, file, how), options, made);
   const ir::Program& program = made.compiled.program;
   made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);
   return made;

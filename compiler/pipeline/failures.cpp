@@ -38,7 +38,7 @@ TooManyBlocks::TooManyBlocks(Diagnostic diagnostic, std::string operation)
     : Failure{exit_code::wrong_program, std::move(diagnostic)}, operation(std::move(operation)) {}
 
 UnjustifiedStep::UnjustifiedStep(const Compilation& made, const check::Finding& finding)
-    : InternalError(sentence(finding)) {
+    : InternalError(sentence(finding)), source(made.source) {
   const auto& [step, graph, o] = finding.at;
   const std::vector<ir::Program>& stages = made.stages;
   const std::size_t last = stages.empty() ? 0 : std::min(step.value_or(0), stages.size() - 1);

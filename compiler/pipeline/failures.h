@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check/check.h"
+#include "compiler/frontend/elaborate/compile.h"
 #include "ir/certificate.h"
 #include "passes/pass.h"
 #include "support/check.h"
@@ -13,6 +14,9 @@
 namespace tap::pipeline {
 
 struct Compilation;
+
+// The text has errors; its diagnostics have been reported (front.h).
+struct TextRejected {};
 
 // Decisions that cannot be applied. Those that the program itself asks for are counted first, then the plan's.
 struct PlanRefused : Failure {
@@ -34,6 +38,7 @@ struct TooManyBlocks : Failure {
 struct UnjustifiedStep : InternalError {
   UnjustifiedStep(const Compilation& made, const check::Finding& finding);
 
+  Compiled source = {};                  // what the text declares, where the compilation began with it
   std::string operation = {};            // of the step, as messages name it; empty: of no single one
   std::vector<ir::Program> before = {};  // the programs before the step, the last of them is what it was given
   std::string evidence = {};             // for the reproducer: the certificate, and the stages around the step

@@ -21,9 +21,24 @@ ir::BlockProgram Compilation::take_blocks() {
   return taken;
 }
 
-Compilation compile(ir::Program source, const Options& options, const Observer& observer) {
-  auto reaches = [&](Stage stage) { return options.begin < stage && stage <= options.stop; };
+#ifdef TAP_HAVE_BACKEND
+// Outputs are called as the text calls them: `Y = X` gives one value two names.
+static backend::ScheduleOptions scheduling_of(const Compilation& made, const Options& options) {
+  backend::ScheduleOptions how = options.scheduling;
+  if (!how.output_names && !made.source.results.empty()) how.output_names = &made.source.results;
+  return how;
+}
+#endif
+
+Compilation compile(Source source, const Options& options, const Observer& observer) {
   Steps steps(std::move(source), options, observer);
+  auto reaches = [&](Stage stage) { return steps.begin() < stage && stage <= options.stop; };
+
+  // Text → syntax trees of the file and of the modules that it uses.
+  if (reaches(Stage::parsed)) steps.parse();
+
+  // Syntax trees → graph at the sizes asked for: every access is proved legal and every law is decided as it is built.
+  if (reaches(Stage::built)) steps.build();
 
   // Graph → graph: calls inlined, cells simplified, rewrites offered and picked, maps composed.
   if (reaches(Stage::simplified)) steps.run(options.simplify ? *options.simplify : passes::lowering());
@@ -53,7 +68,7 @@ Compilation compile(ir::Program source, const Options& options, const Observer& 
 
   // Applications and transfers → ordered tasks, buffers, messages. Code is emitted from kernels and schedule (backend/llvm/).
   if (reaches(Stage::schedule)) {
-    made.schedule = backend::schedule(made.lowered->blocks, made.lowered->kernels, options.scheduling);
+    made.schedule = backend::schedule(made.lowered->blocks, made.lowered->kernels, scheduling_of(made, options));
     prove_schedule(made, options);
   }
 #endif

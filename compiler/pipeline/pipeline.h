@@ -1,21 +1,23 @@
-// The whole compiler: one function from a legal program to the schedule of its native code, every stage a plain value.
+// The whole compiler: one function from a text to the schedule of its native code, every stage a plain value.
 //
 //   Options options;
 //   options.plan = plan;
 //   options.stop = Stage::sharded;
-//   Compilation made = compile(std::move(program), options);
+//   Compilation made = compile(Text{&sources, file, how, &diagnostics}, options);
 //
 // Every step from the source's graph to the schedule states what it claims; the independent checker (check/) proves the claims
-// before anybody uses what was made. `run`, `compile`, `opt`, `inspect`, `verify` and `bench` are thin over this function.
+// before anybody uses what was made. All commands that compile are thin over this function.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "check/check.h"
+#include "compiler/pipeline/front.h"
 #include "compiler/pipeline/stage.h"
 #include "ir/block_graph.h"
 #include "ir/certificate.h"
@@ -36,16 +38,20 @@ enum class Proof : std::uint8_t {
   required,  // what is refused is thrown (failures.h)
 };
 
+// What is compiled: a text, or a graph that is legal already.
+using Source = std::variant<Text, ir::Program>;
+
 struct Options {
   ir::Plan plan = {};
-  const passes::RuleSet* rules = nullptr;  // the rewrites that the plan may choose from
+  bool offer_rewrites = false;             // all of the text's, not only where the plan chooses one
+  const passes::RuleSet* rules = nullptr;  // instead of the text's: the rewrites that the plan may choose from
   passes::Caution caution = {};            // with require_proof, what is only assumed is refused, too
   bool no_distribute = false;
   bool no_implicit_reshard = false;
   bool fuse_more = false;                                  // groups that the compiler chooses, beside those of the plan
   std::optional<std::vector<passes::Pass>> simplify = {};  // instead of the usual passes
   Proof proof = Proof::required;
-  Stage begin = Stage::built;  // what the program is already: a sharded graph is not sharded again
+  Stage begin = Stage::built;  // what a given graph is already: a sharded graph is not sharded again
   Stage stop = Stage::sharded;
 #ifdef TAP_HAVE_BACKEND
   backend::Machine machine = {};
@@ -55,10 +61,12 @@ struct Options {
 
 // What looks on; may be empty.
 struct Observer {
-  passes::AfterPass after_pass = {};  // of each run of a pass, before anything is proved
+  std::function<void(const Compiled& built)> after_build = {};  // of a text, before anything is made of it
+  passes::AfterPass after_pass = {};                            // of each run of a pass, before anything is proved
 };
 
 struct Compilation {
+  Compiled source = {};                 // what a text declares, without its graph
   ir::Program program;                  // the last graph
   std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
   ir::Certificate certificate;          // what each step claims
@@ -77,8 +85,8 @@ struct Compilation {
   ir::BlockProgram take_blocks();
 };
 
-// Pre: the program is well formed and legal. Throws PlanRefused where the plan cannot be applied, TooManyBlocks and Failure where
-// sizes are beyond a limit, UnjustifiedStep where a proof is required and refused.
-Compilation compile(ir::Program source, const Options& options, const Observer& observer = {});
+// Pre: a given graph is well formed and legal. Throws TextRejected where a program has errors, PlanRefused where the plan cannot be
+// applied, TooManyBlocks and Failure where sizes are beyond a limit, UnjustifiedStep where a proof is required and refused.
+Compilation compile(Source source, const Options& options, const Observer& observer = {});
 
 }  // namespace tap::pipeline

@@ -4,8 +4,9 @@ namespace tap::pipeline {
 
 std::span<const StageInfo> stages() {
   static constexpr StageInfo all[] = {
+      {Stage::parsed, "parse", "ParsedFile", "first: the syntax trees of the file and of the modules that it uses"},
       {Stage::built, "build", "ir::Program",
-       "first: parses the text, resolves names and sizes, proves or refutes every access and law"},
+       "before anything is rewritten: resolves names and sizes, proves or refutes every access and law"},
       {Stage::simplified, "simplify", "ir::Program",
        "before the plan, which names the operations that are left once calls are inlined and maps are composed"},
       {Stage::fused, "fuse", "ir::Program", "before sharding, which splits a group as one operation"},

@@ -1,5 +1,7 @@
 #include "compiler/pipeline/steps.h"
 
+#include <utility>
+
 #include "compiler/pipeline/failures.h"
 #include "compiler/pipeline/proof.h"
 #include "support/phase.h"
@@ -17,12 +19,30 @@ std::vector<std::string> operations_in_front(const ir::Plan& plan, std::size_t u
 
 }  // namespace
 
-Steps::Steps(ir::Program source, const Options& options, const Observer& observer)
+Steps::Steps(Source source, const Options& options, const Observer& observer)
     : options_(options), observer_(observer), context_{options.plan,          options.caution.strict_fp,
                                                        options.rules,         options.caution.require_proof,
                                                        options.no_distribute, options.no_implicit_reshard} {
-  if (options.proof != Proof::none) made_.stages.push_back(source);
-  made_.program = std::move(source);
+  if (auto* text = std::get_if<Text>(&source)) {
+    text_ = std::move(*text);
+  } else {
+    made_.program = std::move(std::get<ir::Program>(source));
+    if (options.proof != Proof::none) made_.stages.push_back(made_.program);
+  }
+}
+
+Stage Steps::begin() const { return text_ ? Stage::text : options_.begin; }
+
+void Steps::parse() { parsed_ = pipeline::parse(*text_); }
+
+void Steps::build() {
+  made_.source = pipeline::build(std::move(parsed_), *text_);
+  if (observer_.after_build) observer_.after_build(made_.source);
+  made_.program = std::exchange(made_.source.program, {});
+  if (options_.proof != Proof::none) made_.stages.push_back(made_.program);
+  if (context_.rules) return;
+  rewrites_.emplace(*text_);
+  context_.rules = options_.offer_rewrites ? rewrites_->all() : rewrites_->chosen_from(options_.plan);
 }
 
 void Steps::run(std::span<const passes::Pass> list) {

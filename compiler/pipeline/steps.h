@@ -1,16 +1,24 @@
-// The steps from graph to graph: runs passes one list after another and keeps what the certificate needs of them.
+// The steps from a text to the sharded graph: what each makes of the one before, and what the certificate needs of it.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/pipeline/rewrite_rules.h"
 
 namespace tap::pipeline {
 
 class Steps {
  public:
-  Steps(ir::Program source, const Options& options, const Observer& observer);
+  Steps(Source source, const Options& options, const Observer& observer);
+  Steps(const Steps&) = delete;  // the context of the passes points into it
 
+  Stage begin() const;  // what there is already
+
+  // Pre: the source is a text. Both throw as parse and build of front.h do.
+  void parse();
+  void build();
   // Throws PlanRefused for decisions that cannot be applied, and Failure for an error of a pass.
   void run(std::span<const passes::Pass> list);
   // With the checker's verdict on all steps.
@@ -19,6 +27,9 @@ class Steps {
  private:
   const Options& options_;
   const Observer& observer_;
+  std::optional<Text> text_;
+  ParsedText parsed_;
+  std::optional<RewriteRules> rewrites_;
   passes::PassContext context_;  // with the plan as passes have completed it
   Compilation made_;
 };

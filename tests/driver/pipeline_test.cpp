@@ -53,6 +53,39 @@ TEST(Pipeline, AFaultKnowsWhatWasCertified) {
   }
 }
 
+// A text is compiled as far as is asked for, and a graph goes on from there to the same result.
+TEST(Pipeline, FromATextToEachStage) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const FileId file = sources.add("p.tap", "program p(X: f32[4, 3]) -> (Y: f32[4]) { Y[i] = sum[k] X[i, k] }");
+  const Text text{&sources, file, {}, &diagnostics};
+  Options options;
+  options.stop = Stage::parsed;
+  EXPECT_TRUE(compile(text, options).program.graphs.empty());
+  options.stop = Stage::built;
+  int built = 0;
+  const Compilation graph = compile(text, options, {.after_build = [&](const Compiled&) { ++built; }});
+  EXPECT_EQ(built, 1);
+  EXPECT_EQ(graph.source.name, "p");
+  ASSERT_TRUE(graph.program.main.valid());
+  for (Stage stop : {Stage::simplified, Stage::fused, Stage::sharded}) {
+    options.stop = stop;
+    EXPECT_EQ(compile(text, options).program, compile(graph.program, options).program);
+  }
+}
+
+TEST(Pipeline, ATextWithErrorsIsRejected) {
+  SourceMap sources;
+  for (const char* wrong :
+       {"program p(X: f32[4]) -> (Y: f32[4]) { Y[i] = X[i + 1] }", "program p(", "tap-ir 1\nnonsense"}) {
+    Diagnostics diagnostics;
+    const Text text{&sources, sources.add("p.tap", wrong), {}, &diagnostics};
+    if (is_stage(wrong)) EXPECT_THROW(compile(text, Options{}), Failure);
+    else EXPECT_THROW(compile(text, Options{}), TextRejected);
+    EXPECT_EQ(diagnostics.has_errors(), !is_stage(wrong)) << wrong;
+  }
+}
+
 TEST(Pipeline, AnAssumedOneWhereAProofIsAskedFor) {
   EXPECT_NO_THROW(require_justified(with(check::Standing::assumed), false));
   EXPECT_THROW(require_justified(with(check::Standing::assumed), true), Failure);

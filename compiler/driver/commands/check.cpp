@@ -4,7 +4,6 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 
 namespace tap::driver {
 namespace {
@@ -20,9 +19,7 @@ int check(Session& session, const CheckOptions& options) {
   int worst = exit_code::done;
   for (const std::string& path : options.files) {
     try {
-      FileId file = read_source(session, path);
-      if (is_stage(session.sources.file(file).text())) read_stage(session, file, *compile.laws);
-      else require_inputs(compile_file(session, file, compile), options.source);
+      build_given(session, {read_source(session, path), compile, options.source.shapes});
     } catch (const Reported& reported) {  // the other files are checked all the same
       worst = std::max(worst, reported.exit_code);
     } catch (const Failure& failure) {

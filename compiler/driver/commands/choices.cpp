@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/driver/read_stage.h"
 #include "ir/graphs/operation_names.h"
 
 namespace tap::driver {
@@ -86,26 +85,6 @@ class Describer {
 };
 
 }  // namespace
-
-const passes::RuleSet* Rewrites::all() {
-  if (is_stage(session_.sources.file(file_).text())) return nullptr;
-  if (source_) return &rules_;
-  source_.emplace(session_.sources, file_, options_);
-  auto piece = [](std::optional<RuleAtTypes> rule) -> std::optional<passes::RulePiece> {
-    if (!rule) return std::nullopt;
-    return passes::RulePiece{std::move(rule->program), rule->instance.pattern, rule->instance.replacement, rule->holds,
-                             std::move(rule->guard)};
-  };
-  rules_.texts = source_->texts();
-  rules_.sample = [this, piece](std::size_t rule) { return piece(source_->sample(rule)); };
-  rules_.instantiate = [this, piece](std::size_t rule, const auto& types) { return piece(source_->at(rule, types)); };
-  return &rules_;
-}
-
-const passes::RuleSet* Rewrites::chosen_from(const ir::Plan& plan) {
-  auto chooses = [](const Decision& d) { return std::holds_alternative<PlannedChoice>(d); };
-  return std::any_of(plan.decisions.begin(), plan.decisions.end(), chooses) ? all() : nullptr;
-}
 
 std::string describe_choices(const Program& program, const std::vector<passes::Remark>& remarks) {
   Describer describer(program);

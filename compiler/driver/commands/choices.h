@@ -1,35 +1,14 @@
-// The choices of a program: its own rewrites and those of the libraries it uses, offered where they match, and the orders of
-// its products.
+// The choices of a program, for people: its own rewrites and those of the libraries it uses, where they match, and the orders
+// of its products.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "compiler/driver/compile_file.h"
-#include "compiler/frontend/rewrites/rule_source.h"
+#include "ir/graph.h"
 #include "passes/pass.h"
-#include "passes/rewrites/rules.h"
 
 namespace tap::driver {
-
-// A file's rewrites, for passes. They are parsed when somebody asks for them.
-class Rewrites {
- public:
-  // The file was compiled before, without errors; or it is a stage, which has none.
-  Rewrites(Session& session, FileId file, CompileOptions options)
-      : session_(session), file_(file), options_(std::move(options)) {}
-
-  const passes::RuleSet* all();  // null of a stage
-  // Null if the plan chooses nothing.
-  const passes::RuleSet* chosen_from(const ir::Plan& plan);
-
- private:
-  Session& session_;
-  FileId file_;
-  CompileOptions options_;
-  std::optional<RuleSource> source_;
-  passes::RuleSet rules_;
-};
 
 // Every choice, named as a plan names it, with its alternatives; and why some are not offered.
 //

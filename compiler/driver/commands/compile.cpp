@@ -14,7 +14,6 @@
 #include "backend/loops/loops_text.h"
 #include "backend/schedule/schedule.h"
 #include "compiler/driver/bindings/library_files.h"
-#include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
@@ -22,7 +21,6 @@
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/show/emit_mlir.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/graphs/program_hash.h"
@@ -131,26 +129,26 @@ struct Made {
 
 // `machine`: that of the code; without one only MLIR is wanted.
 Made make(Session& session, const CompileCommand& command, FileId file, const backend::Machine* machine) {
-  const CompileOptions how = compile_options(command.source);
-  Made made{compile_or_read(session, file, how), read_plan(session, command.plan)};
-  require_inputs(made.compiled, command.source);
+  Made made{{}, read_plan(session, command.plan)};
   Dumps dumps(session, command.passes);
-  Rewrites rewrites(session, file, how);
   PassOptions passes = command.passes;
   passes.plan = made.plan;
   passes.fuse = command.fuse;
-  passes.rules = rewrites.chosen_from(made.plan);
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
+  Given given = driver::given(session, file, compile_options(command.source), command.source.shapes);
   if (command.wants("mlir")) {
-    made.compiled.program = compile(session, std::move(made.compiled.program), wanted, passes, dumps).program;
-    made.mlir = mlir_text(made.compiled.program);
+    pipeline::Compilation simplified = compile(session, std::move(given), wanted, passes, dumps);
+    made.compiled = std::move(simplified.source);
+    made.mlir = mlir_text(simplified.program);
+    given = std::move(simplified.program);
     wanted.begin = pipeline::Stage::simplified;
+    wanted.scheduling.output_names = &made.compiled.results;
   }
   if (!machine) return made;
   wanted.stop = pipeline::Stage::schedule;
   wanted.machine = *machine;
-  wanted.scheduling.output_names = &made.compiled.results;
-  made.pipeline = compile(session, std::move(made.compiled.program), wanted, passes, dumps);
+  made.pipeline = compile(session, std::move(given), wanted, passes, dumps);
+  if (!command.wants("mlir")) made.compiled = std::move(made.pipeline.source);
   return made;
 }
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/compile_file.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/frontend/syntax/format.h"
 #include "runtime/write_file.h"
 #include "support/phase.h"

@@ -12,8 +12,6 @@
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/commands/split_list.h"
 #include "compiler/driver/read_plan.h"
-#include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/graph_json.h"
 #include "compiler/driver/write_outputs.h"
@@ -56,24 +54,22 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
   take(passes, options.source);
-  const FileId file = read_source(session, options.file);
-  const CompileOptions how = compile_options(options.source);
-  Compiled compiled = compile_or_read(session, file, how);
-  require_inputs(compiled, options.source);
-  Rewrites rewrites(session, file, how);
-  if (!options.choices && options.plan.empty() && !options.splits && !options.device) return compiled;
-  passes.rules = options.choices ? rewrites.all() : rewrites.chosen_from(passes.plan);
+  const bool as_written = !options.choices && options.plan.empty() && !options.splits && !options.device;
   const bool planned = !passes.plan.decisions.empty();
-  pipeline::Options wanted = pipeline_options(passes, options.choices   ? pipeline::Stage::simplified
+  pipeline::Options wanted = pipeline_options(passes, as_written        ? pipeline::Stage::built
+                                                      : options.choices ? pipeline::Stage::simplified
                                                       : !options.splits ? pipeline::Stage::sharded
                                                       : planned         ? pipeline::Stage::fused
                                                                         : pipeline::Stage::simplified);
   if (options.choices) {
+    wanted.offer_rewrites = true;
     wanted.simplify = offering_passes();
     wanted.proof = pipeline::Proof::none;
   }
   Dumps none(session, passes);
-  pipeline::Compilation made = compile(session, std::move(compiled.program), std::move(wanted), passes, none);
+  pipeline::Compilation made =
+      compile(session, read_given(session, options.file, options.source), std::move(wanted), passes, none);
+  Compiled compiled = std::move(made.source);
   compiled.program = std::move(made.program);
   if (options.choices && options.format == "text") text = describe_choices(compiled.program, made.remarks);
   if (options.splits) text = list_splits(compiled.program);

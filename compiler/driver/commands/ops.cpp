@@ -10,7 +10,6 @@
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/operator_sample.h"
 #include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/show/describe_monoid.h"
 #include "compiler/driver/show/sharding_facts.h"
 #include "compiler/driver/standard_library.h"

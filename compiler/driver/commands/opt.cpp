@@ -11,12 +11,9 @@
 #include <algorithm>
 #include <span>
 
-#include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/read_plan.h"
-#include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "ir/text/stage_text.h"
@@ -64,16 +61,12 @@ std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
   chosen.plan = read_plan(session, options.plan);
   Dumps dumps(session, chosen);
-  FileId file = read_source(session, options.file);
-  const CompileOptions how = compile_options(options.source);
-  Compiled compiled = compile_or_read(session, file, how);
-  require_inputs(compiled, options.source);
-  Rewrites rewrites(session, file, how);
-  chosen.rules = asks_for_choices(chosen) ? rewrites.all() : rewrites.chosen_from(chosen.plan);
   pipeline::Stage stop = stop_of(options.stage);
   if (options.stage == Stage::graph && !chosen.chosen && !chosen.plan.decisions.empty()) stop = pipeline::Stage::fused;
+  pipeline::Options wanted = pipeline_options(chosen, stop);
+  wanted.offer_rewrites = asks_for_choices(chosen);
   pipeline::Compilation made =
-      compile(session, std::move(compiled.program), pipeline_options(chosen, stop), chosen, dumps);
+      compile(session, read_given(session, options.file, options.source), wanted, chosen, dumps);
 #ifdef TAP_HAVE_BACKEND
   if (made.lowered) return backend::print(made.lowered->kernels.kernels);
 #endif

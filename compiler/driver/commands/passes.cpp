@@ -114,7 +114,6 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
 pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop) {
   pipeline::Options how;
   how.plan = options.plan;
-  how.rules = options.rules;
   how.caution = {options.strict_fp, options.require_proof};
   how.no_distribute = options.no_distribute;
   how.no_implicit_reshard = options.no_implicit_reshard;
@@ -125,7 +124,7 @@ pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage s
   return how;
 }
 
-pipeline::Compilation compile(Session& session, ir::Program program, pipeline::Options how, const PassOptions& options,
+pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps) {
   Times times;
   pipeline::Observer observer;
@@ -136,7 +135,9 @@ pipeline::Compilation compile(Session& session, ir::Program program, pipeline::O
   // The certificate is written before it is judged, so that there is something to look at.
   const bool judged_here = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
   if (judged_here) how.proof = pipeline::Proof::recorded;
-  pipeline::Compilation made = pipeline::compile(std::move(program), how, observer);
+  const auto* file = std::get_if<GivenFile>(&given);
+  pipeline::Compilation made = file ? compile_given(session, *file, how, observer)
+                                    : pipeline::compile(std::get<ir::Program>(std::move(given)), how, observer);
   if (!options.certificate.empty()) write_outputs(session, certificate_files(options.certificate, made));
   if (made.expanded()) dumps.after("expand", true, [&] { return ir::print(*made.expanded(), true); });
   if (options.remarks) tell_remarks(session, made.remarks);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/driver/compile_file.h"
@@ -22,9 +23,8 @@ struct PassOptions {
   std::vector<std::string> passes;  // with `chosen`; else those of the lowering
   bool chosen = false;
   ir::Plan plan = {};
-  bool fuse = false;                       // groups that the compiler chooses, beside those of the plan
-  const passes::RuleSet* rules = nullptr;  // what it may choose from
-  std::string dump_after;                  // a pass, `all` or `changed`; empty: no dumps
+  bool fuse = false;       // groups that the compiler chooses, beside those of the plan
+  std::string dump_after;  // a pass, `all` or `changed`; empty: no dumps
   std::string dump_dir = ".";
   std::string certificate;  // a file for it; empty: none
   bool verify = true;
@@ -56,9 +56,12 @@ class Dumps {
 // For the pipeline. Throws Failure, exit 2, for the name of a pass that there is not.
 pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop);
 
+// What is compiled: the file of the command, or a graph that was made of it before.
+using Given = std::variant<GivenFile, ir::Program>;
+
 // Compiles, writes the dumps and the certificate, tells warnings, remarks and times on standard error. Throws as
 // pipeline::compile does.
-pipeline::Compilation compile(Session& session, ir::Program program, pipeline::Options how, const PassOptions& options,
+pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps);
 
 // The certificate's file, and beside it, as FILE.rules.ir, the rules that it speaks of.

@@ -5,12 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/read_plan.h"
-#include "compiler/driver/read_source.h"
-#include "compiler/driver/read_stage.h"
 #include "compiler/driver/write_outputs.h"
 #include "compiler/pipeline/proof.h"
 #include "ir/text/certificate_text.h"
@@ -61,15 +58,9 @@ int verify(Session& session, const VerifyOptions& options) {
   PassOptions passes;
   take(passes, options.source);
   passes.plan = read_plan(session, options.plan);
-  FileId file = read_source(session, options.file);
-  const CompileOptions how = compile_options(options.source);
-  Compiled compiled = compile_or_read(session, file, how);
-  require_inputs(compiled, options.source);
-  Rewrites rewrites(session, file, how);
-  passes.rules = rewrites.chosen_from(passes.plan);
   pipeline::Options wanted = pipeline_options(passes, stop_of(options.stage));
   wanted.proof = pipeline::Proof::recorded;
-  const pipeline::Compilation made = pipeline::compile(std::move(compiled.program), wanted);
+  const pipeline::Compilation made = compile_given(session, read_given(session, options.file, options.source), wanted);
   write(session, options, made);
   for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
   session.print(pipeline::summary(made));

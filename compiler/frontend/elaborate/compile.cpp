@@ -48,30 +48,54 @@ void build_main(Session& session, const Definition& program, Compiled& compiled)
 
 }  // namespace
 
-std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
-                                Diagnostics& diagnostics) {
-  Session session(sources, options, diagnostics);
+struct ParsedFile::State {
+  State(SourceMap& sources, const CompileOptions& given, Diagnostics& diagnostics)
+      : options(given), session(sources, options, diagnostics) {}
+
+  CompileOptions options;
+  Session session;
+  ModuleScope* scope = nullptr;
+};
+
+ParsedFile::ParsedFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ParsedFile::ParsedFile(ParsedFile&&) noexcept = default;
+ParsedFile& ParsedFile::operator=(ParsedFile&&) noexcept = default;
+ParsedFile::~ParsedFile() = default;
+
+std::optional<ParsedFile> parse_file(SourceMap& sources, FileId file, const CompileOptions& options,
+                                     Diagnostics& diagnostics) {
+  auto state = std::make_unique<ParsedFile::State>(sources, options, diagnostics);
+  try {
+    state->scope = state->session.definitions.load(file);
+  } catch (const Abandoned&) {}
+  if (!state->scope) return std::nullopt;
+  return ParsedFile(std::move(state));
+}
+
+std::optional<Compiled> build(ParsedFile parsed) {
+  Session& session = parsed.state().session;
+  const ModuleScope& scope = *parsed.state().scope;
+  const CompileOptions& options = parsed.state().options;
+  Diagnostics& diagnostics = *session.diagnostics;
   Compiled compiled;
   try {
-    ModuleScope* scope = session.definitions.load(file);
-    if (!scope) return std::nullopt;
     std::vector<const Definition*> programs;
-    for (const Definition* d : scope->in_order)
+    for (const Definition* d : scope.in_order)
       if (d->sort == Sort::program) programs.push_back(d), compiled.program_names.push_back(d->name);
     if (diagnostics.has_errors() && !options.check_only) return std::nullopt;
-    declare_meshes(session, *scope);
-    check_rewrites(session, *scope);
+    declare_meshes(session, scope);
+    check_rewrites(session, scope);
     if (options.check_only && options.program.empty()) {
       for (const Definition* p : programs) {
         try {
           build_main(session, *p, compiled);
         } catch (const Abandoned&) {}
       }
-    } else if (const Definition* p = choose_program(session, *scope, programs)) {
+    } else if (const Definition* p = choose_program(session, scope, programs)) {
       build_main(session, *p, compiled);
     }
-    if (options.check_only) check_uncalled_operators(session, *scope);
-    if (!diagnostics.has_errors()) try_rewrites(session, *scope);
+    if (options.check_only) check_uncalled_operators(session, scope);
+    if (!diagnostics.has_errors()) try_rewrites(session, scope);
   } catch (const Abandoned&) {}
   if (diagnostics.has_errors()) return std::nullopt;
   compiled.program = std::move(session.program);
@@ -80,6 +104,12 @@ std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOp
     for (const auto& violation : ir::verify(compiled.program))
       TAP_UNREACHABLE("the front end built a malformed graph: " + violation);
   return compiled;
+}
+
+std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
+                                Diagnostics& diagnostics) {
+  std::optional<ParsedFile> parsed = parse_file(sources, file, options, diagnostics);
+  return parsed ? build(std::move(*parsed)) : std::nullopt;
 }
 
 }  // namespace tap

@@ -1,10 +1,11 @@
-// The front end in one call: text → syntax tree → resolved definitions → a legal block-operation graph.
+// The front end: text → syntax trees with their definitions by name → a legal block-operation graph.
 //
 // The program that is asked for is specialised at its sizes, every access of every operator is proved legal, the laws of
 // every monoid it uses are checked, and calls are kept as regions. All problems are diagnostics.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,7 +47,30 @@ struct Compiled {
   Provenance provenance;
 };
 
-// Empty if there were errors.
+// The syntax trees of a file and of the modules that it uses, and what they declare.
+class ParsedFile {
+ public:
+  struct State;
+  explicit ParsedFile(std::unique_ptr<State> state);
+  ParsedFile(ParsedFile&&) noexcept;
+  ParsedFile& operator=(ParsedFile&&) noexcept;
+  ~ParsedFile();
+
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// Empty if the file cannot be parsed at all. `sources` and `diagnostics` must outlive the result, which reports to them.
+std::optional<ParsedFile> parse_file(SourceMap& sources, FileId file, const CompileOptions& options,
+                                     Diagnostics& diagnostics);
+
+// Names are resolved, sizes inferred, every access proved legal and every law decided as the graph is built. Empty if there
+// were errors.
+std::optional<Compiled> build(ParsedFile parsed);
+
+// Both.
 std::optional<Compiled> compile(SourceMap& sources, FileId file, const CompileOptions& options,
                                 Diagnostics& diagnostics);
 

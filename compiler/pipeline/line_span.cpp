@@ -1,10 +1,10 @@
-#include "compiler/driver/show/line_span.h"
+#include "compiler/pipeline/line_span.h"
 
 #include <algorithm>
 
 #include "ir/text_names.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 
 Span place_span(const SourceFile& source, FileId file, const ir::TextError& error) {
   const std::string& text = source.text();
@@ -24,4 +24,4 @@ Span place_span(const SourceFile& source, FileId file, const ir::TextError& erro
   return {file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)};
 }
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

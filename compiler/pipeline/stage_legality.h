@@ -4,12 +4,12 @@
 //   read 0 at [i + 3] shape [1]      of an operand f32[8], over i in 0..8, is refused: at i=5 it reads cell 8
 #pragma once
 
-#include "compiler/driver/session.h"
 #include "ir/graph.h"
+#include "support/diagnostic.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 
 // Throws Failure, exit 1, with the place in the stage's text. Pre: the program is well formed.
-void require_legal(const Session& session, FileId file, const ir::Program& program);
+void require_legal(const SourceMap& sources, FileId file, const ir::Program& program);
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

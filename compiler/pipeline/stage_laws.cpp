@@ -1,12 +1,13 @@
-#include "compiler/driver/stage_laws.h"
+#include "compiler/pipeline/stage_laws.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compiler/frontend/proofs/laws_text.h"
+#include "support/exit_code.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 namespace {
 
 using ir::Law;
@@ -18,8 +19,8 @@ void settle(Law& claimed, Law found) {
 }
 
 // The line that declares the monoid; the text is one that was read.
-Span declared_at(const Session& session, FileId file, std::size_t number) {
-  const std::string& text = session.sources.file(file).text();
+Span declared_at(const SourceMap& sources, FileId file, std::size_t number) {
+  const std::string& text = sources.file(file).text();
   const std::string begin = fmt::format("monoid {} ", number);
   std::size_t at = text.starts_with(begin) ? 0 : text.find("\n" + begin);
   if (at == text.npos) return {file, 0, 0};
@@ -40,7 +41,7 @@ Failure refused(Span declared, const ir::Program& program, const ir::Monoid& mon
 
 }  // namespace
 
-void settle_laws(const Session& session, FileId file, ir::Program& program, LawMemory& memory) {
+void settle_laws(const SourceMap& sources, FileId file, ir::Program& program, LawMemory& memory) {
   for (std::size_t m = 0; m < program.monoids.size(); ++m) {
     ir::Monoid& monoid = program.monoids[m];
     ir::MonoidLaws& laws = monoid.laws;
@@ -55,7 +56,7 @@ void settle_laws(const Session& session, FileId file, ir::Program& program, LawM
     };
     bool breaks = std::any_of(verdict.broken.begin(), verdict.broken.end(), is_broken);
     if (breaks || (is_claimed(laws.commutative) && verdict.laws.commutative == Law::broken))
-      throw refused(declared_at(session, file, m), program, monoid, verdict);
+      throw refused(declared_at(sources, file, m), program, monoid, verdict);
     settle(laws.associative, verdict.laws.associative);
     settle(laws.identity, verdict.laws.identity);
     settle(laws.commutative, verdict.laws.commutative);
@@ -63,4 +64,4 @@ void settle_laws(const Session& session, FileId file, ir::Program& program, LawM
   }
 }
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

@@ -1,4 +1,4 @@
-#include "compiler/driver/stage_legality.h"
+#include "compiler/pipeline/stage_legality.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "check/check.h"
-#include "compiler/driver/show/line_span.h"
 #include "compiler/frontend/proofs/legality.h"
+#include "compiler/pipeline/line_span.h"
 #include "ir/text_names.h"
 #include "support/checked.h"
 #include "support/exit_code.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 
 namespace {
 
@@ -41,8 +41,8 @@ std::string point_of(const Operator& op, const Point& point) {
 
 class StageLegality {
  public:
-  StageLegality(const Session& session, FileId file, const Program& program)
-      : session_(session), file_(file), program_(program) {
+  StageLegality(const SourceMap& sources, FileId file, const Program& program)
+      : sources_(sources), file_(file), program_(program) {
     for (const Operator& op : program.operators) operators_.push_back(without_blocks(op));
   }
 
@@ -61,11 +61,11 @@ class StageLegality {
  private:
   [[noreturn]] void refuse(Code code, std::size_t line, std::string what) const {
     throw Failure{exit_code::wrong_program,
-                  Diagnostic(code, place_span(session_.sources.file(file_), file_, {line, what}), what)};
+                  Diagnostic(code, place_span(sources_.file(file_), file_, {line, what}), what)};
   }
   // The line that begins so, counted from another one; that one, if there is none.
   std::size_t line_of(const std::string& begin, std::size_t from = 1) const {
-    const std::string& text = session_.sources.file(file_).text();
+    const std::string& text = sources_.file(file_).text();
     std::size_t line = 1;
     for (std::size_t at = 0; at < text.size(); ++line) {
       if (line >= from && text.compare(at, begin.size(), begin) == 0) return line;
@@ -165,7 +165,7 @@ class StageLegality {
            fmt::format("cell [{}] of `{}` is never written", fmt::join(v.cell, ", "), value.name));
   }
 
-  const Session& session_;
+  const SourceMap& sources_;
   const FileId file_;
   const Program& program_;
   std::vector<Operator> operators_;
@@ -174,8 +174,8 @@ class StageLegality {
 
 }  // namespace
 
-void require_legal(const Session& session, FileId file, const Program& program) {
-  StageLegality(session, file, program).run();
+void require_legal(const SourceMap& sources, FileId file, const Program& program) {
+  StageLegality(sources, file, program).run();
 }
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

@@ -4,9 +4,9 @@
 #include "ir/text.h"
 #include "support/source.h"
 
-namespace tap::driver {
+namespace tap::pipeline {
 
 // The word at the place, or the end of its line.
 Span place_span(const SourceFile& source, FileId file, const ir::TextError& error);
 
-}  // namespace tap::driver
+}  // namespace tap::pipeline

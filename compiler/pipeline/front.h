@@ -1,0 +1,36 @@
+// The front of the compiler: from a text to a legal graph. The text is a program in Tap, or that of a stage, as `tapc opt`,
+// `tapc inspect` and --dump-after write it. Anybody can have written a stage, so that nothing it says is believed: its laws are
+// decided and its accesses proved like those of a program.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "compiler/frontend/elaborate/compile.h"
+#include "support/diagnostic.h"
+
+namespace tap::pipeline {
+
+struct Text {
+  SourceMap* sources;
+  FileId file;
+  CompileOptions how = {};
+  Diagnostics* diagnostics;  // gets every error and warning of a program
+};
+
+bool is_stage(std::string_view text);
+
+// One of the two. Definitions are not looked into yet.
+struct ParsedText {
+  std::optional<ParsedFile> file;
+  std::optional<ir::Program> stage;
+};
+
+// Text → syntax trees of the file and of the modules that it uses; or → the graph of a stage, well formed. Throws TextRejected
+// for a program, Failure for a stage, which has the first error only.
+ParsedText parse(const Text& text);
+
+// → a graph at the sizes asked for, each access proved legal, each law of a monoid decided. Throws likewise.
+Compiled build(ParsedText parsed, const Text& text);
+
+}  // namespace tap::pipeline

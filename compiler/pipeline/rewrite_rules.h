@@ -1,0 +1,30 @@
+// A text's rewrites, its own and those of the libraries that it uses, for the passes that offer and pick them. They are parsed
+// when somebody asks for them.
+#pragma once
+
+#include <optional>
+
+#include "compiler/frontend/rewrites/rule_source.h"
+#include "compiler/pipeline/front.h"
+#include "ir/plan.h"
+#include "passes/rewrites/rules.h"
+
+namespace tap::pipeline {
+
+class RewriteRules {
+ public:
+  // Pre: the text was built without errors, or is a stage, which has no rewrites.
+  explicit RewriteRules(const Text& text) : text_(text) {}
+  RewriteRules(const RewriteRules&) = delete;
+
+  const passes::RuleSet* all();  // null of a stage
+  // Null if the plan chooses nothing.
+  const passes::RuleSet* chosen_from(const ir::Plan& plan);
+
+ private:
+  Text text_;
+  std::optional<RuleSource> source_;
+  passes::RuleSet rules_;
+};
+
+}  // namespace tap::pipeline
