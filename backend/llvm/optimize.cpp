@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "backend/llvm/exact_masks.h"
+#include "backend/llvm/narrow_masks.h"
 #include "backend/llvm/run_passes.h"
 #include "support/check.h"
 
@@ -19,6 +20,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
   });
   make_masks_exact(module);
+  widen_narrow_masks(module, machine);
 }
 
 }  // namespace tap::backend

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "backend/llvm/self_check_library.h"
@@ -55,6 +56,24 @@ TEST(KernelTrials, NoStoreIsUnderAConstantMask) {
         EXPECT_EQ(mask.find("splat"), std::string::npos) << name << ", " << program.name << ": " << line;
       }
     }
+}
+
+// With AVX-512 no masked access is narrower than a vector register: LLVM loses the mask's upper half (narrow_masks.h).
+TEST(KernelTrials, NoMaskedAccessIsNarrow) {
+  const std::regex access(R"(@llvm\.masked\.(?:store|load)\.v(\d+)(?:i|f|bf)(\d+)\.)");
+  int seen = 0;
+  for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
+    const Target target = *target_named("x86-64-v4");
+    const CompiledProgram compiled = lowered_for(target, program);
+    std::istringstream text(emit(library_of(compiled), target, {.llvm = true}).llvm);
+    std::smatch match;
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("declare") || !std::regex_search(line, match, access)) continue;
+      ++seen;
+      EXPECT_GE(std::stoi(match[1]) * std::max(8, std::stoi(match[2])), 128) << program.name << ": " << line;
+    }
+  }
+  EXPECT_GT(seen, 0);
 }
 
 // Every case with its kernel, in words of eight bytes and bytes, for the program below.

@@ -58,6 +58,12 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"narrowing copies",
      "program p(x: f32[83], d: f64[83], n: i32[83]) -> (h: f16[83], b: bf16[83], q: bf16[83], u: u8[83], k: i8[83]) { "
      "h[i] = f16(x[i]); b[i] = bf16(x[i]); q[i] = bf16(d[i]); u[i] = u8(n[i]); k[i] = i8(x[i] * 64.0) }"},
+    {"remainders narrowed to bytes",
+     "program p(x: f16[6], w: f32[6], d: f64[13], n: i8[6]) -> (y: i8[6], u: u8[6], z: i8[13], b: bool[6], s: f32[6]) "
+     "{ "
+     "y[i] = i8(x[i] % 7.0); u[i] = u8(w[i] % 7.0); z[i] = i8(d[i] % 3.0); b[i] = w[i] % 2.0 > 1.0; s[i] = w[i] % 3.0 "
+     "+ "
+     "f32(n[i]) }"},
     {"turned copy", "program p(X: f32[90, 70]) -> (Y: f32[70, 90]) { Y[j, i] = X[i, j] }"},
     {"turned narrow copy", "program p(X: f32[90, 70]) -> (Y: bf16[70, 90]) { Y[j, i] = bf16(X[i, j] * 1.1) }"},
     {"sums of rows",
