@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What is installed works in other people's projects: CMake's find_package, pkg-config, a Python module."""
 import shutil
-import sysconfig
+import time
 
 from tapc import *
 from tapc import TAPC
@@ -27,6 +27,30 @@ class Package(TapcTest):
         self.call("cmake", "-S", str(EXAMPLE), "-B", str(build), f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.call("cmake", "--build", str(build))
         self.assertEqual(self.call(str(build / "main")), "2 4 6 8 10 12, together 42\n")
+
+    def test_a_program_is_compiled_again_when_a_module_or_a_plan_changes(self):
+        project = self.folder / "a folder"
+        project.mkdir()
+        (project / "scale.tap").write_text("use more\n" + (EXAMPLE / "scale.tap").read_text().replace("    Y[", "    f = twice(factor)\n    Y[").replace("factor[] *", "f[] *"))
+        (project / "more.tap").write_text("use most\nop twice(x: f32[]) -> (y: f32[]) { y = one(x) }\n")
+        (project / "most.tap").write_text("op one(x: f32[]) -> (y: f32[]) { y[] = x[] }\n")
+        (project / "p.plan").write_text("plan 1\n")
+        (project / "main.c").write_text((EXAMPLE / "main.c").read_text())
+        (project / "CMakeLists.txt").write_text((EXAMPLE / "CMakeLists.txt").read_text().replace("--dim n=3", '--dim n=3 --plan "${CMAKE_CURRENT_SOURCE_DIR}/p.plan"'))
+        for generator in ("Ninja", "Unix Makefiles"):
+            build = project / generator
+            self.call("cmake", "-S", str(project), "-B", str(build), "-G", generator, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+            library = build / "scale.tapestry/libscale.so"
+            self.call("cmake", "--build", str(build))
+            first = library.stat().st_mtime_ns
+            self.call("cmake", "--build", str(build))
+            self.assertEqual(library.stat().st_mtime_ns, first, "nothing changed, and it was compiled again")
+            for changed in ("most.tap", "more.tap", "p.plan", "scale.tap"):
+                time.sleep(0.02)
+                (project / changed).touch()
+                self.call("cmake", "--build", str(build))
+                self.assertGreater(library.stat().st_mtime_ns, first, changed + " changed, and nothing was compiled")
+                first = library.stat().st_mtime_ns
 
     def test_a_program_found_by_its_own_files(self):
         library = self.folder / "there"
