@@ -4,7 +4,8 @@
 # sources.
 #
 # `tap_unite(TARGET SOURCES…)`, after the target was made, in its folder. Sources of one folder go together in the order of
-# their names, but for those of the parser: what ANTLR includes should be seen by no other.
+# their names, but for those of the parser: what ANTLR includes should be seen by no other. What includes the system's <elf.h>
+# stays alone: its macros have the names that LLVM gives to constants.
 option(TAP_UNITY "Compile the sources of a folder at once" OFF)
 set(TAP_UNITY_SIZE 32 CACHE STRING "How many sources are compiled at once, at most")
 
@@ -22,6 +23,10 @@ function(tap_unite target)
   foreach(source IN LISTS ARGN)
     get_filename_component(name ${source} NAME)
     get_filename_component(kind ${source} DIRECTORY)  # names need to differ in one folder only (scripts/lint_names.py)
+    file(STRINGS ${source} elf REGEX "^#include <(elf|link)\\.h>" LIMIT_COUNT 1)
+    if(elf)
+      continue()
+    endif()
     if(name MATCHES "^antlr_")
       string(APPEND kind "/antlr")
     endif()

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """What is installed works in other people's projects: CMake's find_package, pkg-config, a Python module."""
 import shutil
+import tempfile
 import time
+from pathlib import Path
 
 from tapc import *
 from tapc import TAPC
@@ -10,11 +12,16 @@ EXAMPLE = ROOT / "examples/embed"
 
 
 class Package(TapcTest):
-    def setUp(self):
-        super().setUp()
-        self.prefix = self.folder / "installed"
-        self.call("cmake", "--install", str(TAPC.parents[1]), "--prefix", str(self.prefix))
-        self.installed = self.prefix / "bin/tapc"
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.TemporaryDirectory(prefix="tap-installed-")
+        cls.prefix = Path(cls.shared.name) / "installed"
+        subprocess.run(["cmake", "--install", str(TAPC.parents[1]), "--prefix", str(cls.prefix)], check=True, capture_output=True)
+        cls.installed = cls.prefix / "bin/tapc"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.cleanup()
 
     def call(self, *words, **options):
         result = subprocess.run(words, cwd=options.pop("cwd", self.folder), capture_output=True, text=True, timeout=250, **options)
@@ -22,9 +29,9 @@ class Package(TapcTest):
         return result.stdout
 
     def test_a_project_of_cmake(self):
-        self.prefix = self.prefix.rename(self.folder / "moved")  # what is installed may be moved
+        moved = shutil.copytree(self.prefix, self.folder / "moved")  # what is installed may be moved
         build = self.folder / "build"
-        self.call("cmake", "-S", str(EXAMPLE), "-B", str(build), f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.call("cmake", "-S", str(EXAMPLE), "-B", str(build), f"-DCMAKE_PREFIX_PATH={moved}")
         self.call("cmake", "--build", str(build))
         self.assertEqual(self.call(str(build / "main")), "2 4 6 8 10 12, together 42\n")
 
