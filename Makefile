@@ -1,4 +1,4 @@
-# make demo | test | build | package | campaign | bench | format | lint | clean | install-deps
+# make demo | test | build | package | campaign | bench | format | lint | tidy | clean | install-deps
 #
 # Two variables: PRESET (release, dev, ci, asan, tsan; see CMakePresets.json) and JOBS.
 PRESET ?= release
@@ -7,7 +7,7 @@ BUILD := $(if $(filter asan asan-backend tsan fuzz,$(PRESET)),build-$(PRESET),bu
 TAPC := $(BUILD)/bin/tapc
 
 .DEFAULT_GOAL := build
-.PHONY: build all test demo package campaign bench format format-check lint clean install-deps configure
+.PHONY: build all test demo package campaign bench format format-check lint tidy clean install-deps configure
 
 install-deps:
 	@scripts/install-deps.sh
@@ -54,5 +54,9 @@ lint:
 	/usr/bin/python3 scripts/lint_names.py
 	/usr/bin/python3 scripts/lint_words.py
 
+# Sources that changed since BASE; scripts/tidy.sh --all takes all.
+tidy:
+	scripts/tidy.sh $(BASE)
+
 clean:
-	rm -rf build build-asan build-asan-backend build-tsan build-fuzz *.configure.log out
+	rm -rf build build-asan build-asan-backend build-tsan build-fuzz build-tidy *.configure.log out

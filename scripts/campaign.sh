@@ -2,7 +2,7 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
 # output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [random] [examples] [maths] [mutation] [bench]     all of them by default
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [random] [examples] [maths] [mutation] [tidy] [bench]     all of them by default
 #
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
@@ -14,7 +14,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz hostile random examples maths mutation bench)
+((${#parts[@]})) || parts=(tsan asan fuzz hostile random examples maths mutation tidy bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
@@ -183,6 +183,11 @@ run_maths() {
 # Faults put into our own sources: nine in ten must be caught by some test.
 run_mutation() {
   /usr/bin/python3 tests/mutation/mutants.py --count "$mutants" --seed "${MUTANT_SEED:-1}" --jobs "$jobs" --work out/campaign/mutation
+}
+
+# All sources with the static analyzer; in short some of them.
+run_tidy() {
+  if [[ ${SIZE:-long} == short ]]; then MOST=4 scripts/tidy.sh HEAD~5; else scripts/tidy.sh --all; fi
 }
 
 run_bench() {
