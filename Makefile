@@ -1,4 +1,4 @@
-# make demo | test | build | campaign | bench | format | lint | clean | install-deps
+# make demo | test | build | package | campaign | bench | format | lint | tidy | clean | install-deps
 #
 # Two variables: PRESET (release, dev, ci, asan, tsan; see CMakePresets.json) and JOBS.
 PRESET ?= release
@@ -7,7 +7,7 @@ BUILD := $(if $(filter asan asan-backend tsan fuzz,$(PRESET)),build-$(PRESET),bu
 TAPC := $(BUILD)/bin/tapc
 
 .DEFAULT_GOAL := build
-.PHONY: build all test demo campaign bench format format-check lint clean install-deps configure
+.PHONY: build all test demo package campaign bench format format-check lint tidy clean install-deps configure
 
 install-deps:
 	@scripts/install-deps.sh
@@ -28,6 +28,10 @@ test: all
 
 demo: build
 	@TAPC=$(TAPC) scripts/demo.sh
+
+# A .deb and a tarball in build/packages, which run on a Debian 12 as it is (cmake/package.cmake).
+package: build
+	cpack --config $(BUILD)/CPackConfig.cmake
 
 # The long runs: thread and address sanitizers with native code, long fuzzing, many random programs, benchmarks. Hours;
 # SIZE=short takes minutes, PARTS="fuzz bench" only some (scripts/campaign.sh).
@@ -50,5 +54,9 @@ lint:
 	/usr/bin/python3 scripts/lint_names.py
 	/usr/bin/python3 scripts/lint_words.py
 
+# Sources that changed since BASE; scripts/tidy.sh --all takes all.
+tidy:
+	scripts/tidy.sh $(BASE)
+
 clean:
-	rm -rf build build-asan build-asan-backend build-tsan build-fuzz *.configure.log out
+	rm -rf build build-asan build-asan-backend build-tsan build-fuzz build-tidy *.configure.log out

@@ -3,7 +3,10 @@
 #   tapestry_add_program(mlp mlp.tap ARGUMENTS --dim batch=64)
 #   target_link_libraries(server PRIVATE mlp)              #include "mlp.h": mlp_prepare, mlp_run, …
 #
-# The functions' names begin with the target's name, or with NAME. `tapc` runs when the source changes.
+# The functions' names begin with the target's name, or with NAME. `tapc` runs again when a file changes that it read: the
+# source, the modules that it uses, a plan.
+cmake_minimum_required(VERSION 3.20)  # depfiles for every generator
+
 get_filename_component(TAPESTRY_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(TAPESTRY_TAPC "${TAPESTRY_PREFIX}/bin/tapc")
 set(TAPESTRY_RUNTIME_SOURCE "${TAPESTRY_PREFIX}/share/tapestry/runtime/embedded/executor.cpp")  # for other processors: see docs
@@ -20,9 +23,11 @@ function(tapestry_add_program target source)
   add_custom_command(
     OUTPUT "${library}"
     BYPRODUCTS "${folder}/lib${target}.h" "${folder}/lib${target}.json" "${folder}/${target}.h"
-    COMMAND "${TAPESTRY_TAPC}" compile "${source}" -o "${library}" "--name=${arg_NAME}" ${arg_ARGUMENTS}
+    COMMAND "${TAPESTRY_TAPC}" compile "${source}" -o "${library}" "--depfile=${folder}/${target}.d" "--name=${arg_NAME}"
+            ${arg_ARGUMENTS}
     COMMAND "${CMAKE_COMMAND}" -E copy "${folder}/lib${target}.h" "${folder}/${target}.h"
     DEPENDS "${source}" "${TAPESTRY_TAPC}"
+    DEPFILE "${folder}/${target}.d"
     COMMENT "Compiling ${source} with tapc"
     VERBATIM)
   add_custom_target(${target}_tapestry DEPENDS "${library}")

@@ -2,7 +2,7 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
 # output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [random] [examples] [maths] [mutation] [bench]     all of them by default
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [random] [examples] [maths] [mutation] [tidy] [bench]     all of them by default
 #
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
@@ -14,7 +14,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz hostile random examples maths mutation bench)
+((${#parts[@]})) || parts=(tsan asan fuzz hostile random examples maths mutation tidy bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
@@ -130,7 +130,7 @@ run_random() {
   echo "-- random programs under random plans"
   many_random_programs "$random_programs" || failed=1
   echo "-- every standard operator and example under random plans"
-  build/bin/random_plans --plans 20 --seed 100000 examples || failed=1
+  build/bin/random_plans --plans "$((random_cases / 125 + 1))" --seed 100000 examples || failed=1
   echo "-- every standard operator and example under random shardings"
   build/bin/random_plans --plans 0 --shardings "$((random_cases / 100 + 1))" --seed 100000 examples || failed=1
   echo "-- planted bugs"
@@ -152,7 +152,7 @@ run_targets() {
 
 # Examples at the sizes that they declare, natively and by the interpreter: every cell within its bound.
 run_examples() {
-  build_here compare_engines || return
+  build_here compare_engines tapc || return
   local work=out/campaign failed=0 example
   cc -std=c11 -O1 -shared -fPIC examples/smooth.c -o "$work/smooth.so" || return
   local full=("heat" "nearest" "recurrence" "smooth --kernels $work/smooth.so" "mttkrp l=100 m=100 n=100"
@@ -160,6 +160,12 @@ run_examples() {
   local small=("heat n=16 steps=4" "nearest points=500 queries=20" "recurrence n=64 d=32"
     "smooth --kernels $work/smooth.so n=64 m=64" "mttkrp l=20 m=20 n=20" "transformer layers=2 n=8 model=16 heads=2 d=8 wide=32")
   [[ ${SIZE:-long} == short ]] && full=("${small[@]}")
+  local every=1 engine
+  [[ ${SIZE:-long} == short ]] && every=24
+  for engine in native mlir; do  # `make test` takes every 12th and 24th case of an operator
+    echo "-- every standard operator against NumPy: $engine"
+    /usr/bin/python3 tests/numpy/run.py build/bin/tapc --engine "$engine" --every "$every" || failed=1
+  done
   for example in "${full[@]}"; do
     # shellcheck disable=SC2086 # words of its own
     set -- $example
@@ -177,6 +183,11 @@ run_maths() {
 # Faults put into our own sources: nine in ten must be caught by some test.
 run_mutation() {
   /usr/bin/python3 tests/mutation/mutants.py --count "$mutants" --seed "${MUTANT_SEED:-1}" --jobs "$jobs" --work out/campaign/mutation
+}
+
+# All sources with the static analyzer; in short some of them.
+run_tidy() {
+  if [[ ${SIZE:-long} == short ]]; then MOST=4 scripts/tidy.sh HEAD~5; else scripts/tidy.sh --all; fi
 }
 
 run_bench() {

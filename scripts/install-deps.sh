@@ -15,7 +15,7 @@ packages=(
   clang-22 lld-22 libclang-rt-22-dev mlir-22-tools
   qemu-user g++-aarch64-linux-gnu pkg-config binutils
   # tools
-  clang-format graphviz
+  clang-format clang-tidy graphviz
 )
 
 missing=()

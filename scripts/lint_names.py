@@ -36,14 +36,14 @@ def defined(line):
 
 
 def definitions(text):
-    """(namespace, name, kind) of all that stands in anonymous namespaces."""
+    """(namespace, name, kind) of all that stands in anonymous namespaces, and of aliases beside them: they hide each other."""
     spaces = []
     for line in text.split("\n"):
         if match := re.match(r"namespace ?([\w:]*) ?\{$", line):
             spaces.append(match.group(1))
         elif line.startswith("}  // namespace"):
             spaces.pop()
-        elif spaces and spaces[-1] == "" and line and line[0] not in " /#}":
+        elif spaces and (spaces[-1] == "" or ALIAS.match(line)) and line and line[0] not in " /#}":
             for found in defined(line):
                 yield "::".join(space for space in spaces if space), *found
 

@@ -110,7 +110,7 @@ TEST(Lazy, ChainsOfSharedCellsDoNotGrow) {
     b.result(i64, {points}, {b[i]});
     CellId x = b.read(operand, {b[i]}), early = b.apply(CellOp::less, {b.index(i), b.literal(i64, 3)});
     CellId a = x;
-    for (int k = 0; k < 40; ++k) a = link(b, a, x, early);
+    for (int k = 0; k < 24; ++k) a = link(b, a, x, early);
     expect_native_is_oracle({}, b.map({a}), {tensor(i64, {points}, {1, 2, 3, 4, 5, 6})});
   }
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """What is installed works in other people's projects: CMake's find_package, pkg-config, a Python module."""
 import shutil
-import sysconfig
+import tempfile
+import time
+from pathlib import Path
 
 from tapc import *
 from tapc import TAPC
@@ -10,11 +12,16 @@ EXAMPLE = ROOT / "examples/embed"
 
 
 class Package(TapcTest):
-    def setUp(self):
-        super().setUp()
-        self.prefix = self.folder / "installed"
-        self.call("cmake", "--install", str(TAPC.parents[1]), "--prefix", str(self.prefix))
-        self.installed = self.prefix / "bin/tapc"
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.TemporaryDirectory(prefix="tap-installed-")
+        cls.prefix = Path(cls.shared.name) / "installed"
+        subprocess.run(["cmake", "--install", str(TAPC.parents[1]), "--prefix", str(cls.prefix)], check=True, capture_output=True)
+        cls.installed = cls.prefix / "bin/tapc"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.cleanup()
 
     def call(self, *words, **options):
         result = subprocess.run(words, cwd=options.pop("cwd", self.folder), capture_output=True, text=True, timeout=250, **options)
@@ -22,11 +29,35 @@ class Package(TapcTest):
         return result.stdout
 
     def test_a_project_of_cmake(self):
-        self.prefix = self.prefix.rename(self.folder / "moved")  # what is installed may be moved
+        moved = shutil.copytree(self.prefix, self.folder / "moved")  # what is installed may be moved
         build = self.folder / "build"
-        self.call("cmake", "-S", str(EXAMPLE), "-B", str(build), f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.call("cmake", "-S", str(EXAMPLE), "-B", str(build), f"-DCMAKE_PREFIX_PATH={moved}")
         self.call("cmake", "--build", str(build))
         self.assertEqual(self.call(str(build / "main")), "2 4 6 8 10 12, together 42\n")
+
+    def test_a_program_is_compiled_again_when_a_module_or_a_plan_changes(self):
+        project = self.folder / "a folder"
+        project.mkdir()
+        (project / "scale.tap").write_text("use more\n" + (EXAMPLE / "scale.tap").read_text().replace("    Y[", "    f = twice(factor)\n    Y[").replace("factor[] *", "f[] *"))
+        (project / "more.tap").write_text("use most\nop twice(x: f32[]) -> (y: f32[]) { y = one(x) }\n")
+        (project / "most.tap").write_text("op one(x: f32[]) -> (y: f32[]) { y[] = x[] }\n")
+        (project / "p.plan").write_text("plan 1\n")
+        (project / "main.c").write_text((EXAMPLE / "main.c").read_text())
+        (project / "CMakeLists.txt").write_text((EXAMPLE / "CMakeLists.txt").read_text().replace("--dim n=3", '--dim n=3 --plan "${CMAKE_CURRENT_SOURCE_DIR}/p.plan"'))
+        for generator in ("Ninja", "Unix Makefiles"):
+            build = project / generator
+            self.call("cmake", "-S", str(project), "-B", str(build), "-G", generator, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+            library = build / "scale.tapestry/libscale.so"
+            self.call("cmake", "--build", str(build))
+            first = library.stat().st_mtime_ns
+            self.call("cmake", "--build", str(build))
+            self.assertEqual(library.stat().st_mtime_ns, first, "nothing changed, and it was compiled again")
+            for changed in ("most.tap", "more.tap", "p.plan", "scale.tap"):
+                time.sleep(0.02)
+                (project / changed).touch()
+                self.call("cmake", "--build", str(build))
+                self.assertGreater(library.stat().st_mtime_ns, first, changed + " changed, and nothing was compiled")
+                first = library.stat().st_mtime_ns
 
     def test_a_program_found_by_its_own_files(self):
         library = self.folder / "there"

@@ -28,6 +28,10 @@ class LintTest(LintedTrees):
         code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": source("using K = long;")})
         self.assertEqual(code, 1, out)
 
+        beside = "namespace tap {\nusing K = long;\n}  // namespace tap\n"
+        code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": beside})
+        self.assertEqual(code, 1, out)
+
     def test_what_does_no_harm(self):
         code, out = self.lint({
             "ir/a.cpp": source("struct Reader {", "int area(int a) {", "using K = int;", "struct Later;"),

@@ -17,6 +17,7 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
+#include "compiler/driver/depfile.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/read_plan.h"
@@ -46,7 +47,7 @@ constexpr Output extra[] = {{"obj", ".o", "an object file"},
                             {"pc", ".pc", "a pkg-config file"}};
 
 struct CompileCommand {
-  std::string file, output, name, plan, machine, target = "native";
+  std::string file, output, name, plan, machine, depfile, target = "native";
   std::vector<std::string> emit;
   bool fuse = false;
   bool self_check = true;
@@ -210,10 +211,20 @@ void require_standalone(const LibraryFacts& facts) {
                             "convert it in the program: f32(x)");
 }
 
+// The rule is about what a build tool asks for: the library, or the object where there is none.
+void write_with_depfile(const Session& session, const CompileCommand& command, std::vector<OutputFile> files) {
+  if (!command.depfile.empty()) {
+    auto made = std::find_if(files.begin(), files.end(), [](const OutputFile& f) { return !f.path.ends_with(".h"); });
+    OutputFile rule{command.depfile, {depfile(made->path, session, command.source)}};
+    files.insert(files.end() - 1, std::move(rule));  // the last names the others
+  }
+  write_outputs(session, files);
+}
+
 int compile(Session& session, const CompileCommand& command) {
   if (command.is_for_text()) {
     const FileId text = read_source(session, command.file);
-    write_outputs(session, {{command.output, {make(session, command, text, nullptr).mlir}}});
+    write_with_depfile(session, command, {{command.output, {make(session, command, text, nullptr).mlir}}});
     return exit_code::done;
   }
   Places places = places_for(command);
@@ -238,7 +249,7 @@ int compile(Session& session, const CompileCommand& command) {
   if (command.wants("exe")) require_standalone(facts);
   std::vector<OutputFile> files = files_for(command, places, facts, *program.lowered, made.mlir);
   Phase writing("writing the library");
-  write_outputs(session, files);
+  write_with_depfile(session, command, std::move(files));
   return exit_code::done;
 }
 
@@ -264,6 +275,8 @@ Action declare_compile(CLI::App& app) {
       ->check(CLI::IsMember(emit_words()));
   app.add_option("--target", command->target, "The processor to generate code for")
       ->check(CLI::IsMember(backend::target_names()));
+  app.add_option("--depfile", command->depfile,
+                 "Write a make rule that names every file read: the source, modules, the plan");
   add_machine_option(app, command->machine);
   app.add_option("--plan", command->plan, "A plan: what to fuse and split, and where to place the blocks");
   add_self_check_option(app, command->self_check);

@@ -10,49 +10,49 @@ namespace tap {
 namespace {
 
 using ir::CellOp;
-using Value = ExactAlgebra::Value;
+using ExactValue = ExactAlgebra::Value;
 using Kind = ExactAlgebra::Kind;
 using Rational = boost::multiprecision::cpp_rational;
 
-Value infinite(ElementType type, int sign) { return {type, Kind::infinite, sign, 0}; }
-Value not_a_number(ElementType type) { return {type, Kind::nan, 0, 0}; }
+ExactValue infinite(ElementType type, int sign) { return {type, Kind::infinite, sign, 0}; }
+ExactValue not_a_number(ElementType type) { return {type, Kind::nan, 0, 0}; }
 
 unsigned bits_of(const boost::multiprecision::cpp_int& i) { return i.is_zero() ? 0 : msb(abs(i)) + 1; }
 
 // A fraction that grows without end, as in `let p = a.v + b.v, q = p * p, r = q * q, …`, is soon beyond any float.
-Value finite(ElementType type, Rational number) {
+ExactValue finite(ElementType type, Rational number) {
   constexpr unsigned longest = 8192;
   if (bits_of(numerator(number)) + bits_of(denominator(number)) > longest) throw NotKnown{};
   return {type, Kind::finite, std::move(number), 0};
 }
-Value truth_value(bool holds) { return {ElementType::boolean, Kind::finite, 0, holds}; }
+ExactValue truth_value(bool holds) { return {ElementType::boolean, Kind::finite, 0, holds}; }
 
 // -1, 0, 1 for a less than, equal to and greater than b. Pre: neither is NaN.
-int order(const Value& a, const Value& b) {
+int order(const ExactValue& a, const ExactValue& b) {
   bool a_infinite = a.kind == Kind::infinite, b_infinite = b.kind == Kind::infinite;
   if (a_infinite && b_infinite) return a.number < b.number ? -1 : a.number > b.number ? 1 : 0;
   if (a_infinite) return a.number < 0 ? -1 : 1;
   if (b_infinite) return b.number < 0 ? 1 : -1;
   return a.number < b.number ? -1 : a.number > b.number ? 1 : 0;
 }
-int sign(const Value& v) { return v.number < 0 ? -1 : v.number > 0 ? 1 : 0; }
+int sign(const ExactValue& v) { return v.number < 0 ? -1 : v.number > 0 ? 1 : 0; }
 
-Value negated(Value v) {
+ExactValue negated(ExactValue v) {
   v.number = -v.number;
   return v;
 }
-Value sum(const Value& a, const Value& b) {
+ExactValue sum(const ExactValue& a, const ExactValue& b) {
   if (a.kind == Kind::infinite && b.kind == Kind::infinite) return sign(a) == sign(b) ? a : not_a_number(a.type);
   if (a.kind == Kind::infinite) return a;
   if (b.kind == Kind::infinite) return b;
   return finite(a.type, a.number + b.number);
 }
-Value product(const Value& a, const Value& b) {
+ExactValue product(const ExactValue& a, const ExactValue& b) {
   if (a.kind == Kind::finite && b.kind == Kind::finite) return finite(a.type, a.number * b.number);
   int s = sign(a) * sign(b);
   return s == 0 ? not_a_number(a.type) : infinite(a.type, s);
 }
-Value quotient(const Value& a, const Value& b) {
+ExactValue quotient(const ExactValue& a, const ExactValue& b) {
   if (b.kind == Kind::infinite) return a.kind == Kind::infinite ? not_a_number(a.type) : finite(a.type, 0);
   if (b.number == 0 && a.kind == Kind::finite && sign(a) == 0) return not_a_number(a.type);
   if (b.number == 0) throw NotKnown{};  // an infinity of the sign of the zero, which fractions do not have
@@ -60,7 +60,7 @@ Value quotient(const Value& a, const Value& b) {
   return finite(a.type, a.number / b.number);
 }
 
-Value float_operation(CellOp op, ElementType type, const Value& a, const Value& b) {
+ExactValue float_operation(CellOp op, ElementType type, const ExactValue& a, const ExactValue& b) {
   if (a.kind == Kind::nan || b.kind == Kind::nan) return not_a_number(type);
   switch (op) {
     case CellOp::neg: return negated(a);
@@ -76,7 +76,7 @@ Value float_operation(CellOp op, ElementType type, const Value& a, const Value& 
   }
 }
 
-bool float_comparison(CellOp op, const Value& a, const Value& b) {
+bool float_comparison(CellOp op, const ExactValue& a, const ExactValue& b) {
   bool number = a.kind != Kind::nan && b.kind != Kind::nan;
   switch (op) {
     case CellOp::isnan: return !number;
@@ -128,16 +128,16 @@ bool is_exact(const ir::Program& program, const ir::Monoid& monoid) {
   });
 }
 
-Value ExactAlgebra::constant(const ir::Scalar& s) const {
+ExactValue ExactAlgebra::constant(const ir::Scalar& s) const {
   if (!is_float(s.type)) return {s.type, Kind::finite, 0, s.i};
   if (s.f != s.f) return not_a_number(s.type);
   if (s.f - s.f != 0) return infinite(s.type, s.f > 0 ? 1 : -1);
   return finite(s.type, Rational(s.f));
 }
 
-Value ExactAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) const {
-  const Value& a = args[0];
-  const Value& b = args.back();
+ExactValue ExactAlgebra::apply(const ir::CellNode& node, const std::vector<ExactValue>& args) const {
+  const ExactValue& a = args[0];
+  const ExactValue& b = args.back();
   bool floats = is_float(a.type);
   if (node.op == CellOp::cast) {
     if (floats) return {node.type, a.kind, a.number, 0};
@@ -154,8 +154,8 @@ Value ExactAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& ar
   return float_operation(node.op, node.type, a, b);
 }
 
-Answer ExactAlgebra::agree(const Value& a, const Value& b, int infinity) const {
-  auto is_number = [&](const Value& v) {
+Answer ExactAlgebra::agree(const ExactValue& a, const ExactValue& b, int infinity) const {
+  auto is_number = [&](const ExactValue& v) {
     return v.kind == Kind::finite || (v.kind == Kind::infinite && sign(v) == infinity);
   };
   if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law is asked of
@@ -163,7 +163,7 @@ Answer ExactAlgebra::agree(const Value& a, const Value& b, int infinity) const {
   return (is_float(a.type) ? order(a, b) == 0 : a.integer == b.integer) ? Answer::holds : Answer::fails;
 }
 
-ir::Scalar ExactAlgebra::scalar(const Value& v) {
+ir::Scalar ExactAlgebra::scalar(const ExactValue& v) {
   if (!is_float(v.type)) return {v.type, v.integer, 0};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (v.kind) {

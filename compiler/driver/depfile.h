@@ -1,0 +1,21 @@
+// What a build tool reads to know when to run a command again: one rule of make, from an output to every file that was read.
+//
+//   libmlp.so: mlp.tap layers.tap mlp.plan
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/driver/compile_file.h"
+
+namespace tap::driver {
+
+// The files that the command has read so far, each once: sources, the modules that they use, the plan, the machine file. The
+// standard library is a part of tapc.
+std::vector<std::string> files_read(const Session& session);
+
+// Also those that `options` takes shapes from (-i X=@x.npy). Throws Failure, exit 2, for a name that make cannot have: one
+// with a line break.
+std::string depfile(const std::string& output, const Session& session, const SourceOptions& options);
+
+}  // namespace tap::driver
