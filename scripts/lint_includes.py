@@ -72,7 +72,7 @@ LIBRARIES = [
     (("CLI/",), r"compiler/driver/([a-z]+/)?[^/]*\.(cpp|h)", "compiler/driver/*"),
     (("nlohmann/",), r"(runtime|compiler/driver)/([a-z]+/)?[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
     (("xxhash.h",), r"ir/graphs/program_hash\.cpp", "ir/graphs/program_hash.cpp"),
-    (("hwloc.h",), r"backend/machine\.cpp", "backend/machine.cpp"),
+    (("hwloc.h",), r"backend/machine_of\.cpp", "backend/machine_of.cpp"),
     (("toml++/",), r"compiler/driver/machine_file\.cpp", "compiler/driver/machine_file.cpp"),
     (("zlib.h",), r"runtime/tensors/[^/]*\.cpp", "runtime/tensors/*.cpp"),
 ]

@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "backend/llvm/library.h"
+#include "backend/machine_of.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/show/line_span.h"
 #include "runtime/failure.h"
@@ -19,16 +20,16 @@ namespace {
 
 struct Key {
   std::string_view table, name;
-  std::int64_t backend::Machine::*field;
+  std::int64_t ir::Machine::*field;
   std::int64_t least, most;
 };
 constexpr std::int64_t kib = 1 << 10, gib = 1 << 30;
 constexpr std::array<Key, 5> keys = {{
-    {"registers", "bytes", &backend::Machine::vector_bytes, 16, 256},
-    {"registers", "count", &backend::Machine::vector_registers, 8, 64},
-    {"caches", "l1", &backend::Machine::l1_bytes, 4 * kib, gib},
-    {"caches", "l2", &backend::Machine::l2_bytes, 4 * kib, gib},
-    {"caches", "l3", &backend::Machine::l3_bytes, 4 * kib, gib},
+    {"registers", "bytes", &ir::Machine::vector_bytes, 16, 256},
+    {"registers", "count", &ir::Machine::vector_registers, 8, 64},
+    {"caches", "l1", &ir::Machine::l1_bytes, 4 * kib, gib},
+    {"caches", "l2", &ir::Machine::l2_bytes, 4 * kib, gib},
+    {"caches", "l3", &ir::Machine::l3_bytes, 4 * kib, gib},
 }};
 
 // 49152, "48 KiB", "2M"
@@ -52,7 +53,7 @@ class MachineFile {
  public:
   MachineFile(const Session& session, FileId file) : source_(session.sources.file(file)), file_(file) {}
 
-  backend::Machine read(backend::Machine machine) {
+  ir::Machine read(ir::Machine machine) {
     machine_ = machine;
     try {
       toml::table tables = toml::parse(std::string_view(source_.text()));
@@ -122,7 +123,7 @@ class MachineFile {
 
   const SourceFile& source_;
   FileId file_;
-  backend::Machine machine_;
+  ir::Machine machine_;
 };
 
 }  // namespace
@@ -132,8 +133,8 @@ void add_machine_option(CLI::App& app, std::string& path) {
                  "A TOML file with the sizes of registers and caches, instead of the target's known sizes");
 }
 
-backend::Machine machine_for(Session& session, const backend::Target& target, const std::string& path) {
-  backend::Machine machine = backend::machine_of(target);
+ir::Machine machine_for(Session& session, const backend::Target& target, const std::string& path) {
+  ir::Machine machine = backend::machine_of(target);
   if (path.empty()) return machine;
   FileId file = read_source(session, path);
   return MachineFile(session, file).read(machine);

@@ -14,8 +14,8 @@
 
 #include <string>
 
-#include "backend/machine.h"
 #include "compiler/driver/session.h"
+#include "ir/machine.h"
 
 namespace CLI {
 class App;
@@ -30,6 +30,6 @@ namespace tap::driver {
 void add_machine_option(CLI::App& app, std::string& path);
 
 // Throws Failure, exit 3, with the place in the file. No path: the target's.
-backend::Machine machine_for(Session& session, const backend::Target& target, const std::string& path);
+ir::Machine machine_for(Session& session, const backend::Target& target, const std::string& path);
 
 }  // namespace tap::driver

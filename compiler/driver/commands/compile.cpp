@@ -130,7 +130,7 @@ struct Made {
 };
 
 // `machine`: that of the code; without one only MLIR is wanted.
-Made make(Session& session, const CompileCommand& command, FileId file, const backend::Machine* machine) {
+Made make(Session& session, const CompileCommand& command, FileId file, const ir::Machine* machine) {
   const CompileOptions how = compile_options(command.source);
   Made made{compile_or_read(session, file, how), read_plan(session, command.plan)};
   require_inputs(made.compiled, command.source);
@@ -222,7 +222,7 @@ int compile(Session& session, const CompileCommand& command) {
   backend::Target target = target_for(command);
   const FileId file = read_source(session, command.file);
   LibraryFacts facts;
-  const backend::Machine machine = machine_for(session, target, command.machine);
+  const ir::Machine machine = machine_for(session, target, command.machine);
   Made made = make(session, command, file, &machine);
   const pipeline::Compilation& program = made.pipeline;
   facts.program = made.compiled.name;
