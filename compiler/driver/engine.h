@@ -9,6 +9,7 @@
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
 #include "ir/graph.h"
+#include "ir/machine.h"
 #include "support/tensor.h"
 
 namespace CLI {
