@@ -58,7 +58,8 @@ ROOMS = {
                                     "compiler/frontend/rewrites"},
     "compiler/driver/show": set(),
     "compiler/driver/bindings": set(),
-    "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings"},
+    "compiler/driver/machines": {"compiler/driver/show"},
+    "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings", "compiler/driver/machines"},
     "runtime/tensors": set(),
     "runtime/embedded": set(),
 }
@@ -78,7 +79,7 @@ LIBRARIES = [
     (("nlohmann/",), r"(runtime|compiler/driver)/([a-z]+/)?[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
     (("xxhash.h",), r"ir/graphs/program_hash\.cpp", "ir/graphs/program_hash.cpp"),
     (("hwloc.h",), r"backend/machine_of\.cpp", "backend/machine_of.cpp"),
-    (("toml++/",), r"compiler/driver/machine_file\.cpp", "compiler/driver/machine_file.cpp"),
+    (("toml++/",), r"compiler/driver/machines/machine_reader\.cpp", "compiler/driver/machines/machine_reader.cpp"),
     (("zlib.h",), r"runtime/tensors/[^/]*\.cpp", "runtime/tensors/*.cpp"),
 ]
 

@@ -45,10 +45,10 @@ struct PerInstruction {
 // Where cells come from: a cache, or in the end memory. Bandwidths are those of one thread that streams what fits there.
 struct Level {
   std::string name;
-  double bytes = 0;          // that one thread may count on
-  double read = 0;           // bytes per second
-  double write = 0;          // likewise, with the read that a store of a part of a line takes
-  double read_shared = 0;    // of all threads together
+  double bytes = 0;        // that one thread may count on
+  double read = 0;         // bytes per second
+  double write = 0;        // likewise, with the read that a store of a part of a line takes
+  double read_shared = 0;  // of all threads together
   double write_shared = 0;
   bool operator==(const Level&) const = default;
 };
@@ -63,17 +63,17 @@ struct Price {  // money, energy, … per second of a device
 struct Device {
   std::string name = "cpu";
   std::int64_t threads = 1;
-  ir::Machine core = {};   // registers and caches as kernels are lowered for them
-  PerInstruction rates = {};    // operations on elements per second, registers full
-  double loads = 0;             // loads of a register per second, from the first cache
+  ir::Machine core = {};      // registers and caches as kernels are lowered for them
+  PerInstruction rates = {};  // operations on elements per second, registers full
+  double loads = 0;           // loads of a register per second, from the first cache
   double stores = 0;
-  double steps = 0;             // rounds of a loop per second
-  double latency = 0;           // seconds until the next instruction may use an arithmetic result
-  std::vector<Level> levels;    // the first cache first, memory last
-  double memory_bytes = 0;      // of the device
-  double call = 0;              // seconds to begin a task
-  double wake = 0;              // seconds to share a batch among threads
-  double overlap = 0.7;         // of the shorter of computing and moving bytes: what the longer one hides
+  double steps = 0;           // rounds of a loop per second
+  double latency = 0;         // seconds until the next instruction may use an arithmetic result
+  std::vector<Level> levels;  // the first cache first, memory last
+  double memory_bytes = 0;    // of the device
+  double call = 0;            // seconds to begin a task
+  double wake = 0;            // seconds to share a batch among threads
+  double overlap = 0.7;       // of the shorter of computing and moving bytes: what the longer one hides
   std::vector<Price> prices = {};
   bool operator==(const Device&) const = default;
 };
@@ -81,11 +81,11 @@ struct Device {
 // Groups of devices, or of the groups of the level below, that something joins.
 struct Link {
   std::string name;
-  std::int64_t count = 1;    // of the groups that one such link joins
-  double latency = 0;        // seconds of a message
-  double bandwidth = 0;      // bytes per second and direction, of a group
-  bool shared = false;       // all groups take turns
-  bool ring = false;         // each group reaches its two neighbours alone: an axis of a torus
+  std::int64_t count = 1;  // of the groups that one such link joins
+  double latency = 0;      // seconds of a message
+  double bandwidth = 0;    // bytes per second and direction, of a group
+  bool shared = false;     // all groups take turns
+  bool ring = false;       // each group reaches its two neighbours alone: an axis of a torus
   bool operator==(const Link&) const = default;
 };
 struct PairLink {  // instead of the levels
@@ -102,9 +102,10 @@ struct Term {
 };
 
 struct Cluster {
-  std::vector<Device> types;                            // at least one
-  std::vector<std::pair<std::size_t, std::int64_t>> layout = {};  // types and how many of them follow; none: all of the first
-  std::vector<Link> links = {};                         // the innermost first
+  std::vector<Device> types;  // at least one
+  std::vector<std::pair<std::size_t, std::int64_t>> layout =
+      {};                        // types and how many of them follow; none: all of the first
+  std::vector<Link> links = {};  // the innermost first
   std::vector<PairLink> pairs = {};
   std::vector<Term> terms = {};
   const Device& device(std::int64_t number) const;

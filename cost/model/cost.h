@@ -22,14 +22,14 @@ struct Cost {
   std::vector<double> bytes = {};  // that come from each level, the first cache first
 
   // How long it takes, in seconds.
-  double compute = 0;              // instructions, loads and stores
-  double waiting = 0;              // for the result before
-  std::vector<double> moving = {};  // bytes, by level
-  double hidden = 0;               // what is done while something else is waited for
-  double starting = 0;             // tasks and threads
-  double imbalance = 0;            // threads that have nothing left to do
+  double compute = 0;                // instructions, loads and stores
+  double waiting = 0;                // for the result before
+  std::vector<double> moving = {};   // bytes, by level
+  double hidden = 0;                 // what is done while something else is waited for
+  double starting = 0;               // tasks and threads
+  double imbalance = 0;              // threads that have nothing left to do
   double latency = 0, transfer = 0;  // of messages
-  std::vector<double> own = {};    // terms of the machine file
+  std::vector<double> own = {};      // terms of the machine file
 
   double total() const;
   Cost& operator+=(const Cost& other);
@@ -44,6 +44,8 @@ struct Amount {
 };
 // By name, in the order in which they are shown; the total is their sum.
 std::vector<Amount> terms_of(const Cost& cost, const Cluster& cluster, const Device& device);
+// Gives a term other seconds; false where none has the name.
+bool replace_term(Cost& cost, const Device& device, const std::string& name, double seconds);
 std::vector<Amount> quantities_of(const Cost& cost, const Device& device);
 
 }  // namespace tap::cost

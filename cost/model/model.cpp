@@ -80,7 +80,8 @@ void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, doubl
 Cost Model::of(Run& run, const KernelEvent& event) {
   const backend::Kernel& kernel = run.kernels[event.kernel];
   const double tiles = std::max(event.calls * event.portions, 1.0);
-  const double at_a_time = threads_ == 1 ? tiles : std::ceil(tiles / (portions_per_thread * static_cast<double>(threads_)));
+  const double at_a_time = threads_ == 1 ? tiles
+                                         : std::ceil(tiles / (portions_per_thread * static_cast<double>(threads_)));
   const double portions = std::ceil(tiles / at_a_time);
   const double threads = std::min({static_cast<double>(threads_), static_cast<double>(device().threads), portions});
   ir::Box box = event.box;
@@ -183,8 +184,11 @@ void Model::finish(Cost& cost) const {
   std::vector<Amount> values = quantities_of(cost, device());
   for (Amount& term : terms_of(cost, cluster_, device())) values.push_back(std::move(term));
   for (std::size_t t = 0; t < formulas_.size(); ++t) {
-    cost.own.push_back(formulas_[t].of(values));
-    values.push_back({cluster_.terms[t].name, cost.own.back()});
+    const std::string& name = cluster_.terms[t].name;
+    const double seconds = formulas_[t].of(values);
+    const bool replaced = replace_term(cost, device(), name, seconds);
+    cost.own.push_back(replaced ? 0 : seconds);
+    if (!replaced) values.push_back({name, seconds});
   }
 }
 

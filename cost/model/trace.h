@@ -15,15 +15,15 @@ namespace tap::cost {
 // A memory that an event reads or writes.
 struct Touch {
   std::size_t memory = 0;
-  double bytes = 0;     // of it in all
-  double members = 1;   // of a row: so many such memories
+  double bytes = 0;    // of it in all
+  double members = 1;  // of a row: so many such memories
 };
 
 struct KernelEvent {
   std::size_t kernel = 0;  // of the table
   ir::Box box;
-  double calls = 1;        // of a row
-  double portions = 1;     // into how many parts threads may cut each
+  double calls = 1;            // of a row
+  double portions = 1;         // into how many parts threads may cut each
   std::vector<Touch> touches;  // operands, then results
 };
 struct CopyEvent {  // from one memory to another of the device
@@ -47,8 +47,8 @@ struct Repeat {
   std::vector<Event> body;
 };
 struct Event {
-  std::string name;     // of the operation, for people
-  std::string what;     // what becomes of it: a kernel's number, a copy, …
+  std::string name;       // of the operation, for people
+  std::string what;       // what becomes of it: a kernel's number, a copy, …
   std::size_t batch = 0;  // those of one number may go on at a time
   std::variant<KernelEvent, CopyEvent, MessageEvent, OutsideEvent, Repeat> does;
 };

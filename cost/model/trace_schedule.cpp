@@ -41,7 +41,8 @@ class ScheduleTrace {
   }
 
   Event of(const KernelCall& call, const ScheduledTask& task) const {
-    KernelEvent event{call.kernel, call.box, static_cast<double>(count_of(call.row)), static_cast<double>(task.tiles), {}};
+    KernelEvent event{
+        call.kernel, call.box, static_cast<double>(count_of(call.row)), static_cast<double>(task.tiles), {}};
     for (BufferMember one : call.buffers) event.touches.push_back(touch(one, call.row));
     return {name_of(call.operations), "kernel " + std::to_string(call.kernel), 0, std::move(event)};
   }
@@ -49,7 +50,8 @@ class ScheduleTrace {
     const Buffer& to = schedule_.buffers[copy.to.id.index()];
     const auto count = static_cast<double>(count_of(copy.row));
     const double cells = static_cast<double>(copy.box.size());
-    const double last = copy.box.dims.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(copy.box.dims.back().size(), 1));
+    const double last =
+        copy.box.dims.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(copy.box.dims.back().size(), 1));
     return {to.name, "copy", 0,
             CopyEvent{count * cells * static_cast<double>(size_of(to.element)), count * cells / last,
                       touch(copy.from, copy.row), touch(copy.to, copy.row)}};
@@ -66,8 +68,8 @@ class ScheduleTrace {
   Event of(const Iteration& iteration, const ScheduledTask&) {
     Repeat repeat{static_cast<double>(iteration.steps.size()), {}, {}};
     for (const ExchangedState& state : iteration.states) {
-      const auto members = static_cast<std::size_t>(
-          std::min<std::int64_t>(count_of(schedule_.buffers[state.now.index()].row), 4096));
+      const auto members =
+          static_cast<std::size_t>(std::min<std::int64_t>(count_of(schedule_.buffers[state.now.index()].row), 4096));
       for (std::size_t m = 0; m < members; ++m)
         repeat.exchanged.emplace_back(state.now.index() * 4096 + m, state.next.index() * 4096 + m);
     }

@@ -41,8 +41,7 @@ class InstructionWalk {
 
  private:
   void close() {
-    const double busy =
-        std::max({round_.instructions, round_.loads, round_.stores, round_.rounds});
+    const double busy = std::max({round_.instructions, round_.loads, round_.stores, round_.rounds});
     work_.busy += busy;
     work_.waiting += std::max(round_.chain - busy, 0.0);
     round_ = {};
@@ -119,7 +118,9 @@ class InstructionWalk {
   void see(const Section& section, double share) { visit(section.body, share); }
 
   LoopSet all_loops() const { return around_.empty() ? 0 : (LoopSet{1} << around_.size()) - 1; }
-  const Accumulator& accumulator(std::uint32_t slot) const { return kernel_.accumulators[kernel_.slots[slot].accumulator]; }
+  const Accumulator& accumulator(std::uint32_t slot) const {
+    return kernel_.accumulators[kernel_.slots[slot].accumulator];
+  }
 
   // How often something is done that depends on these loops: what does not change in an inner loop is done before it, and what
   // does not change along an unrolled one is done once.
@@ -188,9 +189,9 @@ class InstructionWalk {
     if (node.op == CellOp::read) return count_load(kernel_.loads[node.attribute], loops, times);
     const std::optional<Instruction> kind = instruction_of(node.op);
     if (!kind) return;
-    const ElementType type =
-        node.op != CellOp::cast && *kind == Instruction::compare && !node.args.empty() ? kernel_.exprs[node.args.back()].type
-                                                                                      : node.type;
+    const ElementType type = node.op != CellOp::cast && *kind == Instruction::compare && !node.args.empty()
+                                 ? kernel_.exprs[node.args.back()].type
+                                 : node.type;
     if (node.op == CellOp::cast && compute_type(kernel_.exprs[node.args[0]].type) == compute_type(node.type) &&
         size_of(kernel_.exprs[node.args[0]].type) == size_of(node.type))
       return;
@@ -203,12 +204,14 @@ class InstructionWalk {
 
   // a*b + c is one instruction. Of a product that others need, too, nobody can tell: products are rarely shared.
   bool is_fused(const CellNode& node) const {
-    if (kernel_.exact_arithmetic || !is_float(node.type) || (node.op != CellOp::add && node.op != CellOp::sub)) return false;
+    if (kernel_.exact_arithmetic || !is_float(node.type) || (node.op != CellOp::add && node.op != CellOp::sub))
+      return false;
     return std::any_of(node.args.begin(), node.args.end(),
                        [&](CellId arg) { return kernel_.exprs[arg].op == CellOp::mul; });
   }
   bool is_part_of_fused(CellId id) {
-    if (kernel_.exprs[id].op != CellOp::mul || kernel_.exact_arithmetic || !is_float(kernel_.exprs[id].type)) return false;
+    if (kernel_.exprs[id].op != CellOp::mul || kernel_.exact_arithmetic || !is_float(kernel_.exprs[id].type))
+      return false;
     auto [known, fresh] = fused_.try_emplace(id, false);
     if (fresh) known->second = used_in_a_sum(id);
     return known->second;
@@ -224,15 +227,16 @@ class InstructionWalk {
   }
 
   double registers(ElementType type, double lanes) const {
-    return std::ceil(lanes * static_cast<double>(size_of(compute_type(type))) / static_cast<double>(device_.core.vector_bytes));
+    return std::ceil(lanes * static_cast<double>(size_of(compute_type(type))) /
+                     static_cast<double>(device_.core.vector_bytes));
   }
 
   void add(ElementType type, Instruction kind, double times, double lanes, double used) {
     const double full = registers(type, lanes) * times;
     work_.instructions.of(type, kind) += full;
     const double rate = device_.rates.of(type, kind);
-    const double width =
-        std::max(static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
+    const double width = std::max(
+        static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
     round_.instructions += full * width / rate;
     if (lanes > 1) {
       work_.lanes += lanes * times;
@@ -308,7 +312,8 @@ class InstructionWalk {
       if (below < 0) continue;
       const std::optional<Instruction> kind = instruction_of(node.op);
       double own = kind && !is_part_of_fused(id) ? device_.latency : 0;
-      if (kind) own *= std::min(device_.rates.of(node.type, Instruction::arithmetic) / device_.rates.of(node.type, *kind), 8.0);
+      if (kind)
+        own *= std::min(device_.rates.of(node.type, Instruction::arithmetic) / device_.rates.of(node.type, *kind), 8.0);
       steps = std::max(steps, below + own);
     }
     known.emplace(id, steps);

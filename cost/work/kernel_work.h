@@ -15,7 +15,7 @@ namespace tap::cost {
 
 // What a kernel does with one of its tensors.
 struct TensorWork {
-  double bytes = 0;            // that it touches, in whole lines
+  double bytes = 0;  // that it touches, in whole lines
   bool reads = false, writes = false;
   bool local = false;          // memory of its own
   std::vector<double> missed;  // by level but the last: bytes that come from further away, nothing being there at first
@@ -23,12 +23,12 @@ struct TensorWork {
 };
 
 struct Work {
-  PerInstruction instructions;  // of full registers
-  double operations = 0;        // on elements, without index arithmetic
-  double loads = 0, stores = 0;  // of a register or less
-  double rounds = 0;             // of loops that are not unrolled
-  double busy = 0;               // seconds of instructions, loads and stores, were nothing to wait for
-  double waiting = 0;            // seconds more, where each result needs the one before
+  PerInstruction instructions;       // of full registers
+  double operations = 0;             // on elements, without index arithmetic
+  double loads = 0, stores = 0;      // of a register or less
+  double rounds = 0;                 // of loops that are not unrolled
+  double busy = 0;                   // seconds of instructions, loads and stores, were nothing to wait for
+  double waiting = 0;                // seconds more, where each result needs the one before
   double lanes = 0, lanes_used = 0;  // of vector instructions
   std::vector<TensorWork> tensors;   // as the kernel's
   bool operator==(const Work&) const = default;

@@ -247,7 +247,9 @@ class TrafficWalk {
     }
     return sum;
   }
-  Missed with_reuse(const TouchedAll& whole, Missed sum) const { return with_reuse(whole, std::move(sum), bytes_of(whole)); }
+  Missed with_reuse(const TouchedAll& whole, Missed sum) const {
+    return with_reuse(whole, std::move(sum), bytes_of(whole));
+  }
   static void add(Missed& sum, const Missed& part, double times) {
     for (std::size_t c = 0; c < sum.size(); ++c)
       for (std::size_t t = 0; t < sum[c].size(); ++t) sum[c][t] += times * part[c][t];

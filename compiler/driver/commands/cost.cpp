@@ -57,10 +57,10 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
 }
 
 int predict(Session& session, const CostOptions& options) {
-  const ir::Machine machine = machine_for(session, *backend::target_named("native"), options.machine);
-  const pipeline::Compilation made = scheduled(session, options, machine);
+  cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
+  const pipeline::Compilation made = scheduled(session, options, cluster.types.front().core);
   Phase phase("predicting the cost");
-  cost::Model model(cost::builtin_cluster(cost::builtin(machine, options.threads)), options.threads);
+  cost::Model model(std::move(cluster), options.threads);
   const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
   CostReport report{options.file, model.of(cost::trace_of(*made.schedule, kernels), kernels),
                     memory_of(*made.schedule, kernels, options.threads)};

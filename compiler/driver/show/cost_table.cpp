@@ -93,7 +93,8 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
                       count_text(seconds > 0 ? total.operations / seconds : 0),
                       total.lanes > 0 ? fmt::format("{:.1f} %", 100 * total.lanes_used / total.lanes) : "none");
   for (std::size_t l = 1; l < total.bytes.size(); ++l)
-    text += fmt::format("{}{} from {}", l == 1 ? "moved: " : ", ", bytes_text(total.bytes[l]), model.device().levels[l].name);
+    text += fmt::format("{}{} from {}", l == 1 ? "moved: " : ", ", bytes_text(total.bytes[l]),
+                        model.device().levels[l].name);
   if (total.bytes.size() > 1) text += "\n";
   const MemoryCost& memory = report.memory;
   text += fmt::format("memory: {} at most: {} inputs, {} results, {} between, {} prepared, {} of kernels\n",
@@ -106,7 +107,8 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
 
 std::string cost_json(const CostReport& report, const cost::Model& model) {
   MemoryMustSuffice here;
-  nlohmann::ordered_json out = {{"format", "tap-cost"}, {"version", 1}, {"file", report.file}, {"threads", model.threads()}};
+  nlohmann::ordered_json out = {
+      {"format", "tap-cost"}, {"version", 1}, {"file", report.file}, {"threads", model.threads()}};
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const cost::CostRow& row : report.cost.rows) {
     nlohmann::ordered_json one = {{"operation", row.name}, {"task", row.what}, {"times", row.times}};
@@ -116,10 +118,11 @@ std::string cost_json(const CostReport& report, const cost::Model& model) {
   out["operations"] = std::move(rows);
   out["total"] = json_of(report.cost.total, model);
   const MemoryCost& memory = report.memory;
-  out["memory"] = {{"peak", memory.peak()},      {"inputs", memory.inputs},     {"outputs", memory.outputs},
-                   {"arena", memory.arena},      {"prepared", memory.prepared}, {"scratch", memory.scratch}};
+  out["memory"] = {{"peak", memory.peak()}, {"inputs", memory.inputs},     {"outputs", memory.outputs},
+                   {"arena", memory.arena}, {"prepared", memory.prepared}, {"scratch", memory.scratch}};
   nlohmann::ordered_json prices = nlohmann::ordered_json::object();
-  for (const cost::Price& price : model.device().prices) prices[price.name] = price.per_second * report.cost.total.total();
+  for (const cost::Price& price : model.device().prices)
+    prices[price.name] = price.per_second * report.cost.total.total();
   out["prices"] = std::move(prices);
   out["evaluations"] = model.works().evaluations();
   return out.dump(1) + "\n";
