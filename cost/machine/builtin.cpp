@@ -43,6 +43,7 @@ Device builtin(const ir::Machine& core, std::int64_t threads) {
   level("memory", 0, 4, std::min(both, 4.0));
   device.memory_bytes = 16.0 * (1LL << 30);
   device.call = 0.3e-6;
+  device.run = 1e-6;
   device.wake = 4e-6;
   return device;
 }

@@ -38,6 +38,9 @@ ProgramCost Model::of(const Trace& trace, const std::vector<backend::Kernel>& ke
   for (const backend::Kernel& kernel : kernels) run.numbers.push_back(works_.number_of(kernel));
   all(run, trace, 1, false);  // the run before
   all(run, trace, 1, true);
+  CostRow begin{"", "run", 1, {}};
+  begin.cost.starting = device().run;
+  run.made.rows.push_back(std::move(begin));
   for (const CostRow& row : run.made.rows) run.made.total += row.cost;
   return std::move(run.made);
 }
@@ -106,8 +109,11 @@ Cost Model::of(Run& run, const KernelEvent& event) {
   cost.lanes = work.lanes * repeated;
   cost.lanes_used = work.lanes_used * repeated;
   cost.calls = std::max(event.calls, portions);
-  cost.compute = work.busy * repeated / threads;
-  cost.waiting = work.waiting * repeated / threads;
+  // Of a few threads of many, each has more for itself.
+  const double busy = device().threads > 1 ? (threads - 1) / static_cast<double>(device().threads - 1) : 0;
+  const double speed = threads * (1 - busy * (1 - device().scaling));
+  cost.compute = work.busy * repeated / speed;
+  cost.waiting = work.waiting * repeated / speed;
   cost.starting = device().call * cost.calls / threads;
 
   double all = 0;

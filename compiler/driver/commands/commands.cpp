@@ -4,6 +4,7 @@
 namespace tap::driver {
 
 Action declare_bench(CLI::App& app);
+Action declare_calibrate(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_cmp(CLI::App& app);
 Action declare_compile(CLI::App& app);
@@ -30,6 +31,7 @@ constexpr Command all_commands[] = {
 #endif
 #ifdef TAP_HAVE_BACKEND
     {"cost", "Predict how long a program takes, term by term", declare_cost},
+    {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},
 #endif
     {"cmp", "Compare two tensor files", declare_cmp},
     {"verify", "Prove that the compiled program computes what the source computes", declare_verify},

@@ -59,6 +59,8 @@ constexpr DeviceKey all_device_keys[] = {
     {"", "threads", Unit::count, 1, 1 << 20, [](Device& d, double v) { d.threads = static_cast<std::int64_t>(v); },
      [](const Device& d) { return static_cast<double>(d.threads); }},
     {"", "memory", Unit::size, kib, most_bytes, TAP_OWN(memory_bytes)},
+    {"", "scaling", Unit::share, 0.01, 1, TAP_OWN(scaling)},
+    {"", "run", Unit::time, 0, most_seconds, TAP_OWN(run)},
     {"", "call", Unit::time, 0, most_seconds, TAP_OWN(call)},
     {"", "wake", Unit::time, 0, most_seconds, TAP_OWN(wake)},
     {"", "latency", Unit::time, 0, most_seconds, TAP_OWN(latency)},
