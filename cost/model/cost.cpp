@@ -42,8 +42,8 @@ Cost& Cost::operator*=(double times) {
 
 std::vector<Amount> terms_of(const Cost& cost, const Cluster& cluster, const Device& device) {
   std::vector<Amount> terms = {{"compute", cost.compute}, {"waiting", cost.waiting}};
-  for (std::size_t l = 1; l < cost.moving.size() && l < device.levels.size(); ++l)
-    terms.push_back({device.levels[l].name, cost.moving[l]});
+  for (std::size_t l = 1; l < device.levels.size(); ++l)
+    terms.push_back({device.levels[l].name, l < cost.moving.size() ? cost.moving[l] : 0});
   terms.push_back({"hidden", -cost.hidden});
   terms.push_back({"starting", cost.starting});
   terms.push_back({"imbalance", cost.imbalance});
@@ -65,8 +65,8 @@ std::vector<Amount> quantities_of(const Cost& cost, const Device& device) {
                              {"messages", cost.messages},
                              {"received", cost.received},
                              {"lanes_used", cost.lanes > 0 ? cost.lanes_used / cost.lanes : 1}};
-  for (std::size_t l = 1; l < cost.bytes.size() && l < device.levels.size(); ++l)
-    all.push_back({"bytes_" + device.levels[l].name, cost.bytes[l]});
+  for (std::size_t l = 1; l < device.levels.size(); ++l)
+    all.push_back({"bytes_" + device.levels[l].name, l < cost.bytes.size() ? cost.bytes[l] : 0});
   return all;
 }
 

@@ -113,9 +113,11 @@ class TrafficWalk {
     double run = 1, runs = 1;  // cells that are side by side, and how many such
     bool whole = true;
     for (std::size_t a = touched.box.size(); a-- > 0;) {
-      const double extent = std::max(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0);
+      // Differences of variables are looked at as if these were free: never more than there is.
+      const double there = extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
+      const double extent = std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(there, 1.0));
       (whole ? run : runs) *= extent;
-      whole = whole && extent >= extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
+      whole = whole && extent >= there;
     }
     const double lines = std::ceil(run * size / line) * runs;
     return std::min(lines, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
