@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cost/model/links.h"
 #include "cost/model/recency.h"
 #include "cost/work/traffic_walk.h"
 
@@ -25,6 +26,7 @@ struct Model::Run {
   const std::vector<backend::Kernel>& kernels;
   Recency recency;
   std::vector<std::size_t> numbers;  // by kernel, its number in the table of works
+  std::int64_t device = 0;           // that runs it
   ProgramCost made = {};
 };
 
@@ -33,8 +35,8 @@ Model::Model(Cluster cluster, std::int64_t threads)
   for (const Term& term : cluster_.terms) formulas_.push_back(parse_formula(term.formula));
 }
 
-ProgramCost Model::of(const Trace& trace, const std::vector<backend::Kernel>& kernels) {
-  Run run{kernels, Recency(1.5 * largest_cache(device())), {}};
+ProgramCost Model::of(const Trace& trace, const std::vector<backend::Kernel>& kernels, std::int64_t on_device) {
+  Run run{kernels, Recency(1.5 * largest_cache(device())), {}, on_device};
   for (const backend::Kernel& kernel : kernels) run.numbers.push_back(works_.number_of(kernel));
   all(run, trace, 1, false);  // the run before
   all(run, trace, 1, true);
@@ -170,8 +172,11 @@ Cost Model::of(Run& run, const CopyEvent& event) {
 
 Cost Model::of(Run& run, const MessageEvent& event) {
   Cost cost;
+  const Way way = way_between(cluster_, event.from, run.device);
   cost.messages = 1;
   cost.received = event.bytes;
+  cost.latency = way.latency;
+  cost.transfer = way.bandwidth > 0 ? event.bytes / way.bandwidth : 0;
   run.recency.touch(event.to.memory, event.bytes);
   return cost;
 }

@@ -32,7 +32,7 @@ class Model {
  public:
   Model(Cluster cluster, std::int64_t threads);
 
-  ProgramCost of(const Trace& trace, const std::vector<backend::Kernel>& kernels);
+  ProgramCost of(const Trace& trace, const std::vector<backend::Kernel>& kernels, std::int64_t on_device = 0);
 
   const Cluster& cluster() const { return cluster_; }
   const Device& device() const { return cluster_.types.front(); }

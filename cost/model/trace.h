@@ -57,4 +57,10 @@ using Trace = std::vector<Event>;
 // On this machine, by threads.
 Trace trace_of(const ir::Schedule& schedule, const std::vector<backend::Kernel>& kernels);
 
+// On one device of a mesh, which receives what others have. Of that device alone is anything expanded. Pre: the program is
+// realised (passes/splits/realise.h).
+backend::CompiledProgram lowered_for_device(const ir::Program& program, std::int64_t device, bool strict_fp,
+                                            const ir::Machine& machine);
+Trace trace_of_device(const backend::CompiledProgram& lowered, std::int64_t device);
+
 }  // namespace tap::cost

@@ -8,7 +8,8 @@ namespace tap::cost {
 Work work_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
   Work work;
   if (box.empty()) {
-    work.tensors.resize(kernel.tensors.size());
+    const std::size_t caches = device.levels.empty() ? 0 : device.levels.size() - 1;
+    work.tensors.assign(kernel.tensors.size(), {.missed = std::vector<double>(caches, 0)});
     return work;
   }
   count_instructions(kernel, box, device, work);
