@@ -72,8 +72,8 @@ struct Device {
   std::vector<Level> levels;  // the first cache first, memory last
   double memory_bytes = 0;    // of the device
   double call = 0;            // seconds to begin a task
-  double run = 0;              // seconds to begin a run of a program
-  double scaling = 1;          // of a thread's rate, what is left of it when all threads are busy
+  double run = 0;             // seconds to begin a run of a program
+  double scaling = 1;         // of a thread's rate, what is left of it when all threads are busy
   double wake = 0;            // seconds to share a batch among threads
   double overlap = 0.7;       // of the shorter of computing and moving bytes: what the longer one hides
   std::vector<Price> prices = {};

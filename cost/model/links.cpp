@@ -8,7 +8,8 @@ namespace tap::cost {
 Way way_between(const Cluster& cluster, std::int64_t from, std::int64_t to) {
   if (from == to) return {};
   for (const PairLink& pair : cluster.pairs)
-    if ((pair.from == from && pair.to == to) || (pair.from == to && pair.to == from)) return {pair.latency, pair.bandwidth};
+    if ((pair.from == from && pair.to == to) || (pair.from == to && pair.to == from))
+      return {pair.latency, pair.bandwidth};
   Way way;
   for (const Link& link : cluster.links) {
     const std::int64_t groups = link.count;

@@ -24,7 +24,8 @@ class DeviceTrace {
     const std::vector<std::string> names = operation_names(graph);
     std::vector<std::size_t> memories(blocks.held.size());
     for (std::size_t& memory : memories) memory = next_++;
-    for (std::size_t k = 0; k < inputs.size() && k < blocks.inputs.size(); ++k) memories[blocks.inputs[k].index()] = inputs[k];
+    for (std::size_t k = 0; k < inputs.size() && k < blocks.inputs.size(); ++k)
+      memories[blocks.inputs[k].index()] = inputs[k];
     Trace trace;
     for (const Task& task : blocks.tasks) {
       const std::string& name = names[operation_of(task).index()];
@@ -38,15 +39,17 @@ class DeviceTrace {
   }
 
  private:
-  Touch touch(const Graph& graph, const BlockGraph& blocks, HeldMember one, const Row& row, const std::vector<std::size_t>& memories) const {
+  Touch touch(const Graph& graph, const BlockGraph& blocks, HeldMember one, const Row& row,
+              const std::vector<std::size_t>& memories) const {
     const Held& held = blocks[one.id];
-    const double bytes = static_cast<double>(held.box.size()) * static_cast<double>(size_of(graph[held.value].type.element));
+    const double bytes =
+        static_cast<double>(held.box.size()) * static_cast<double>(size_of(graph[held.value].type.element));
     const double members = std::min(static_cast<double>(count_of(row)), static_cast<double>(count_of(held.row)));
     return {memories[one.id.index()], bytes, std::max(members, 1.0)};
   }
 
-  void add(Trace& trace, const std::string& name, const Graph& graph, const BlockGraph& blocks, const Application& application,
-           const std::vector<std::size_t>& memories) {
+  void add(Trace& trace, const std::string& name, const Graph& graph, const BlockGraph& blocks,
+           const Application& application, const std::vector<std::size_t>& memories) {
     const Operation& operation = graph[application.operation];
     const Operator& op = program_[operation.op];
     const auto calls = static_cast<double>(count_of(application.row));
@@ -54,13 +57,15 @@ class DeviceTrace {
       KernelEvent event{*kernel, op.region() ? application.box : box_to_run(op, application.box), calls, 1, {}};
       for (std::size_t d = 0; d < op.dims.size(); ++d)
         if (op.dims[d].role == DimRole::counter) event.box.dims[d] = {0, 1};
-      event.portions = static_cast<double>(std::max<std::int64_t>(backend::tile_count(table_.kernels[*kernel], event.box), 1));
+      event.portions =
+          static_cast<double>(std::max<std::int64_t>(backend::tile_count(table_.kernels[*kernel], event.box), 1));
       for (const auto* list : {&application.operands, &application.results})
         for (HeldMember m : *list) event.touches.push_back(touch(graph, blocks, m, application.row, memories));
       trace.push_back({name, "kernel " + std::to_string(*kernel), ++batch_, std::move(event)});
     } else if (op.kernel()) {
       const double flops = static_cast<double>(op.kernel()->flops.value_or(1));
-      trace.push_back({name, "outside " + op.kernel()->symbol, ++batch_, OutsideEvent{flops * calls * static_cast<double>(application.box.size())}});
+      trace.push_back({name, "outside " + op.kernel()->symbol, ++batch_,
+                       OutsideEvent{flops * calls * static_cast<double>(application.box.size())}});
     } else if (const RegionBody* region = op.region()) {
       inside(trace, name, *region, operation, application, memories);
     }
@@ -90,9 +95,11 @@ class DeviceTrace {
       trace.push_back({name, "message", ++batch_, MessageEvent{from.device, bytes, here}});
       return;
     }
-    const double last = move.box.dims.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(move.box.dims.back().size(), 1));
-    trace.push_back({name, "copy", ++batch_,
-                     CopyEvent{bytes, bytes / element / last, touch(graph, blocks, move.from, move.row, memories), here}});
+    const double last =
+        move.box.dims.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(move.box.dims.back().size(), 1));
+    trace.push_back(
+        {name, "copy", ++batch_,
+         CopyEvent{bytes, bytes / element / last, touch(graph, blocks, move.from, move.row, memories), here}});
   }
 
   const BlockProgram& blocks_;
@@ -108,7 +115,8 @@ Trace trace_of_device(const backend::CompiledProgram& lowered, std::int64_t devi
   return DeviceTrace(lowered, device).graph(lowered.blocks.program.main, {}, nullptr);
 }
 
-backend::CompiledProgram lowered_for_device(const Program& program, std::int64_t device, bool strict_fp, const Machine& machine) {
+backend::CompiledProgram lowered_for_device(const Program& program, std::int64_t device, bool strict_fp,
+                                            const Machine& machine) {
   return backend::lower(passes::expand_device(program, device), strict_fp, machine);
 }
 

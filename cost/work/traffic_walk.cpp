@@ -115,7 +115,8 @@ class TrafficWalk {
     for (std::size_t a = touched.box.size(); a-- > 0;) {
       // Differences of variables are looked at as if these were free: never more than there is.
       const double there = extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
-      const double extent = std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(there, 1.0));
+      const double extent =
+          std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(there, 1.0));
       (whole ? run : runs) *= extent;
       whole = whole && extent >= there;
     }

@@ -29,7 +29,10 @@ int measure_machine(Session& session, const CalibrateOptions& options) {
   Stopwatch watch;
   cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), "");
   Calibration found = calibrate(session, cluster.types.front());
-  std::string notes = fmt::format("# Measured by tapc calibrate in {:.1f} s. Each value with how far repetitions lie apart:\n", watch.seconds()), table;
+  std::string notes = fmt::format(
+                  "# Measured by tapc calibrate in {:.1f} s. Each value with how far repetitions lie apart:\n",
+                  watch.seconds()),
+              table;
   for (const Measured& one : found.measured) {
     table += fmt::format("{:<28} {:<11.4g} +- {:.1f} %\n", one.name, one.value, 100 * one.spread);
     notes += fmt::format("#   {:<28} {:<11.4g} +- {:.1f} %\n", one.name, one.value, 100 * one.spread);

@@ -54,7 +54,8 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
   for (const std::string& text : sizes) {
     const std::size_t equals = text.find('=');
     std::int64_t size = 0;
-    auto [stop, error] = std::from_chars(text.data() + std::min(equals + 1, text.size()), text.data() + text.size(), size);
+    auto [stop, error] =
+        std::from_chars(text.data() + std::min(equals + 1, text.size()), text.data() + text.size(), size);
     if (equals == text.npos || error != std::errc() || stop != text.data() + text.size() || size < 1 || size > 1 << 20)
       throw wrong_mesh(text, "is no axis with a size", "write the size of an axis: --mesh data=4,model=2");
     std::vector<std::string> names;
@@ -70,7 +71,8 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
       }
     if (found) continue;
     auto near = did_you_mean(text.substr(0, equals), names);
-    throw wrong_mesh(text, "names no axis of the program", near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
+    throw wrong_mesh(text, "names no axis of the program",
+                     near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
   }
 }
 
@@ -87,7 +89,8 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
   Rewrites rewrites(session, file, how);
   passes.rules = rewrites.chosen_from(passes.plan);
   take(passes, options.source);
-  pipeline::Options wanted = pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
+  pipeline::Options wanted =
+      pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
   wanted.machine = machine;
   Dumps none(session, passes);
   return compile(session, std::move(compiled.program), std::move(wanted), passes, none);
@@ -106,7 +109,8 @@ CostReport report_of_device(const ir::Program& program, const CostOptions& optio
   const backend::CompiledProgram lowered =
       cost::lowered_for_device(program, *options.device, options.source.strict_fp, model.device().core);
   const std::vector<backend::Kernel>& kernels = lowered.kernels.kernels;
-  CostReport report{options.file, model.of(cost::trace_of_device(lowered, *options.device), kernels, *options.device), {}};
+  CostReport report{
+      options.file, model.of(cost::trace_of_device(lowered, *options.device), kernels, *options.device), {}};
   const ir::BlockGraph main = by_device(lowered.blocks.graphs[program.main.index()]);
   for (const ir::Held& held : main.held)
     if (held.device == *options.device || held.device == ir::everywhere)
@@ -121,7 +125,8 @@ int predict(Session& session, const CostOptions& options) {
   const pipeline::Compilation made = scheduled(session, options, cluster.types.front().core);
   Phase phase("predicting the cost");
   cost::Model model(std::move(cluster), options.threads);
-  const CostReport report = options.device ? report_of_device(made.program, options, model) : report_here(made, options, model);
+  const CostReport report = options.device ? report_of_device(made.program, options, model)
+                                           : report_here(made, options, model);
   session.print(options.json ? cost_json(report, model) : cost_table(report, model));
   return exit_code::done;
 }
@@ -132,9 +137,12 @@ Action declare_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
   app.add_option("--plan", options->plan, "A plan: what to fuse and split, and where to place the blocks");
-  app.add_option("--mesh", options->mesh, "Sizes of the axes of the program's meshes: data=4,model=2")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--device", options->device,
-                 "The cost on this device of a mesh, with the messages that it receives; else all devices are threads here")
+  app.add_option("--mesh", options->mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option(
+         "--device", options->device,
+         "The cost on this device of a mesh, with the messages that it receives; else all devices are threads here")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--fuse", options->fuse, "Fuse operations into groups, so that values between them need no full buffer");
   app.add_option("--threads", options->threads, "Number of threads for native code")->check(CLI::Range(1, 4096));

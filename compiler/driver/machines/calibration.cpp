@@ -18,7 +18,7 @@ using cost::Device, cost::Instruction;
 // One step of a chain, from `{x}` and the element `{w}` beside it. Several such steps keep the arithmetic units busy.
 struct Step {
   Instruction kind;
-  const char* floats;    // null: not of this class of types
+  const char* floats;  // null: not of this class of types
   const char* integers;
   int times;
 };
@@ -67,7 +67,8 @@ class Calibrator {
   void cycle() {
     constexpr double cells = 8192;
     const TrialResult sum = run_trial(
-        session_, {fmt::format("program p(X: f32[{0}]) -> (Y: f32[]) {{ Y[] = sum[i] X[i] }}\n", cells), 1, 0.1, true}, device_.core);
+        session_, {fmt::format("program p(X: f32[{0}]) -> (Y: f32[]) {{ Y[] = sum[i] X[i] }}\n", cells), 1, 0.1, true},
+        device_.core);
     device_.latency = sum.least / cells;
     device_.steps = 4 / device_.latency / 1.5;
     note("latency", device_.latency, sum.spread);
@@ -76,8 +77,8 @@ class Calibrator {
   // An empty program, and one that does nothing much a thousand times.
   void beginnings() {
     const TrialResult once = trial("program p(X: f32[16]) -> (Y: f32[16]) { Y[i] = X[i] * 0.5 }\n");
-    const TrialResult often = trial(
-        "program p(X: f32[16]) -> (Y: f32[16]) { Y = iterate 1000 (u = X) { v[i] = u[i] * 0.5\n v } }\n");
+    const TrialResult often =
+        trial("program p(X: f32[16]) -> (Y: f32[16]) { Y = iterate 1000 (u = X) { v[i] = u[i] * 0.5\n v } }\n");
     device_.call = std::max((often.least - once.least) / 999, 1e-9);
     device_.run = std::max(once.least - device_.call, 0.0);
     note("call", device_.call, often.spread);
@@ -92,7 +93,8 @@ class Calibrator {
     const double registers = bytes / static_cast<double>(device_.core.vector_bytes);
     device_.loads = registers / std::max(sum.least - beginning(), 1e-9);
     note("loads", device_.loads, sum.spread);
-    const TrialResult copy = trial(fmt::format("program p(X: f32[{0}]) -> (Y: f32[{0}]) {{ Y[i] = X[i] * 0.5 }}\n", cells / 2));
+    const TrialResult copy =
+        trial(fmt::format("program p(X: f32[{0}]) -> (Y: f32[{0}]) {{ Y[i] = X[i] * 0.5 }}\n", cells / 2));
     device_.stores = registers / 2 / std::max(copy.least - beginning(), 1e-9);
     note("stores", device_.stores, copy.spread);
     cost::Level& l1 = device_.levels[0];
@@ -107,17 +109,20 @@ class Calibrator {
       if (!form) continue;
       const bool wide = size_of(type) == 8;
       if (step.kind == Instruction::arithmetic) {  // sums in registers wait for nothing
-        learn(type, step.kind, trial(fmt::format("program p(A: {0}[112, 256], B: {0}[256, 64]) -> (C: {0}[112, 64]) {{ C[i, j] = sum[k] "
-                                                 "A[i, k] * B[k, j] }}\n", name_of(type)), 0.2));
+        learn(type, step.kind,
+              trial(fmt::format("program p(A: {0}[112, 256], B: {0}[256, 64]) -> (C: {0}[112, 64]) {{ C[i, j] = sum[k] "
+                                "A[i, k] * B[k, j] }}\n",
+                                name_of(type)),
+                    0.2));
         continue;
       }
       std::string chain = "X[i]";
       for (int k = 0; k < step.times; ++k) chain = with(form, "{x}", chain);
       chain = with(with(chain, "{f}", wide ? "f64" : "f32"), "{i}", wide ? "i64" : "i32");
       chain = with(chain, "{w}", "W[i]");
-      const TrialResult result = trial(fmt::format(
-          "program p(X: {0}[{1}], W: {0}[{1}]) -> (Y: {0}[{1}]) {{ Y[i] = {2} }}\n",
-          name_of(type), wide ? 1024 : 2048, chain));
+      const TrialResult result =
+          trial(fmt::format("program p(X: {0}[{1}], W: {0}[{1}]) -> (Y: {0}[{1}]) {{ Y[i] = {2} }}\n", name_of(type),
+                            wide ? 1024 : 2048, chain));
       learn(type, step.kind, result);
     }
     if (is_float(type)) return;
@@ -138,7 +143,8 @@ class Calibrator {
           const auto which = static_cast<Instruction>(i);
           const double elements = work.instructions.by_type[t][i] * static_cast<double>(device_.core.vector_bytes) /
                                   static_cast<double>(size_of(compute_type(other)));
-          const bool same = which == kind && (other == type || kind == Instruction::convert || kind == Instruction::compare);
+          const bool same = which == kind &&
+                            (other == type || kind == Instruction::convert || kind == Instruction::compare);
           if (same) count += elements;
           else known += elements / device_.rates.by_type[t][i];
         }
@@ -148,7 +154,8 @@ class Calibrator {
     // At least a tenth of the time is the instruction's own, however much the others overlap with it.
     double& rate = device_.rates.of(type, kind);
     rate = count / std::max(seconds - known, seconds / 10);
-    note(fmt::format("rates.{}.{}", name_of(type), cost::instructions[static_cast<std::size_t>(kind)].name), rate, result.spread);
+    note(fmt::format("rates.{}.{}", name_of(type), cost::instructions[static_cast<std::size_t>(kind)].name), rate,
+         result.spread);
   }
   void same_as(ElementType type, ElementType other) {
     device_.rates.by_type[static_cast<std::size_t>(type)] = device_.rates.by_type[static_cast<std::size_t>(other)];
@@ -168,10 +175,12 @@ class Calibrator {
   Streams streams(std::size_t level, std::size_t threads) {
     const double bytes = std::floor(bytes_for(level) / 65536) * 65536;
     const double seconds = bytes > 32e6 ? 1 : 0.1;
-    const TrialResult sum = trial(
-        fmt::format("program p(X: f32[64, {0}]) -> (y: f32[64]) {{ y[i] = sum[j] X[i, j] }}\n", bytes / 4 / 64), seconds, threads);
-    const TrialResult copy = trial(fmt::format("program p(X: f32[64, {0}]) -> (Y: f32[64, {0}]) {{ Y[i, j] = X[i, j] * 0.5 }}\n",
-                                               bytes / 8 / 64), seconds, threads);
+    const TrialResult sum =
+        trial(fmt::format("program p(X: f32[64, {0}]) -> (y: f32[64]) {{ y[i] = sum[j] X[i, j] }}\n", bytes / 4 / 64),
+              seconds, threads);
+    const TrialResult copy = trial(
+        fmt::format("program p(X: f32[64, {0}]) -> (Y: f32[64, {0}]) {{ Y[i, j] = X[i, j] * 0.5 }}\n", bytes / 8 / 64),
+        seconds, threads);
     const double registers = bytes / static_cast<double>(device_.core.vector_bytes), all = static_cast<double>(threads);
     auto of_bytes = [&](double measured, double core) {
       const double time = std::max(measured - beginning(), 1e-9);
@@ -202,8 +211,9 @@ class Calibrator {
     const double all = static_cast<double>(threads);
     std::string chain = "X[i, j]";
     for (int k = 0; k < 4; ++k) chain = with(steps[0].floats, "{x}", chain);
-    const std::string text = fmt::format(
-        "program p(X: f32[256, 1024], W: f32[1024]) -> (Y: f32[256]) {{ Y[i] = sum[j] {} }}\n", with(chain, "{w}", "W[j]"));
+    const std::string text =
+        fmt::format("program p(X: f32[256, 1024], W: f32[1024]) -> (Y: f32[256]) {{ Y[i] = sum[j] {} }}\n",
+                    with(chain, "{w}", "W[j]"));
     const TrialResult alone = trial(text, 0.2), busy = trial(text, 0.3, threads);
     device_.scaling = std::clamp(alone.least / busy.least / all, 0.01, 1.0);
     note("scaling", device_.scaling, std::max(alone.spread, busy.spread));

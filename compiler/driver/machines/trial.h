@@ -11,10 +11,10 @@
 namespace tap::driver {
 
 struct Trial {
-  std::string text;         // of the program
+  std::string text;  // of the program
   std::size_t threads = 1;
-  double seconds = 0.04;    // to run it, in all
-  bool strict = false;      // floats are combined as they are written
+  double seconds = 0.04;  // to run it, in all
+  bool strict = false;    // floats are combined as they are written
 };
 
 struct TrialResult {
