@@ -13,6 +13,6 @@ struct CompiledProgram {
   std::vector<KernelFunction> functions;  // by kernel
 };
 // Lowers every distinct operator; the functions are left out.
-CompiledProgram lower(ir::BlockProgram program, bool exact_arithmetic = false, const Machine& machine = {});
+CompiledProgram lower(ir::BlockProgram program, bool exact_arithmetic = false, const ir::Machine& machine = {});
 
 }  // namespace tap::backend

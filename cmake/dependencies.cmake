@@ -41,5 +41,5 @@ if(TAP_BACKEND)
   target_include_directories(tap_hwloc SYSTEM INTERFACE ${TAP_HWLOC_INCLUDE})
   target_link_libraries(tap_hwloc INTERFACE ${TAP_HWLOC})
 
-  find_path(TAP_TOMLPLUSPLUS toml++/toml.h REQUIRED)  # header-only, in compiler/driver/machine_file.cpp
+  find_path(TAP_TOMLPLUSPLUS toml++/toml.h REQUIRED)  # header-only, in compiler/driver/machines/
 endif()

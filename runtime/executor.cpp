@@ -5,6 +5,7 @@
 
 #include "runtime/executor_copy.h"
 #include "runtime/executor_tasks.h"
+#include "support/alignment.h"
 #include "support/large_memory.h"
 
 namespace tap::executor {
@@ -13,9 +14,7 @@ using namespace tables;
 
 namespace {
 
-constexpr int64_t line = 64;  // bytes; what memory is aligned to
-
-int64_t whole_lines(int64_t bytes) { return (bytes + line - 1) / line * line; }
+int64_t aligned(int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
 
 char* allocate(int64_t bytes) {
   return bytes < 0 ? nullptr : static_cast<char*>(large_memory(static_cast<uint64_t>(bytes)));
@@ -73,8 +72,8 @@ Call* Executor::new_call() const {
   call->arena = allocate(head.arena_bytes);
   call->addresses = zeros<void*>(head.buffers.count);
   call->counters = zeros<int64_t>(head.depth);
-  int64_t room = whole_lines(head.most_arguments * static_cast<int64_t>(sizeof(OutsideRegion)));
-  call->own_bytes = room + whole_lines(head.scratch_bytes);
+  int64_t room = aligned(head.most_arguments * static_cast<int64_t>(sizeof(OutsideRegion)));
+  call->own_bytes = room + aligned(head.scratch_bytes);
   call->own = allocate(call->own_bytes * pool_.threads());
   call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
   if (call->arena && call->addresses && call->counters && call->own && call->staged) return call;

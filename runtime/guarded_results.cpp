@@ -5,12 +5,13 @@
 #include <cstring>
 #include <string>
 
+#include "support/alignment.h"
 #include "support/check.h"
 
 namespace tap {
 namespace {
 
-constexpr std::size_t line = 64, guard_bytes = 256;
+constexpr std::size_t guard_bytes = 256;
 constexpr std::byte guard{0xa7};
 
 }  // namespace
@@ -21,9 +22,9 @@ bool tests_are_thorough() {
 }
 
 void* GuardedResults::add(Tensor& result) {
-  Memory memory{&result, std::vector<std::byte>(result.byte_size() + 2 * guard_bytes + line, guard), 0};
+  Memory memory{&result, std::vector<std::byte>(result.byte_size() + 2 * guard_bytes + buffer_alignment, guard), 0};
   auto address = reinterpret_cast<std::uintptr_t>(memory.bytes.data()) + guard_bytes;
-  memory.begin = guard_bytes + (line - address % line) % line;
+  memory.begin = guard_bytes + (buffer_alignment - address % buffer_alignment) % buffer_alignment;
   void* data = memory.bytes.data() + memory.begin;  // stays where it is when the vector moves
   results_.push_back(std::move(memory));
   return data;

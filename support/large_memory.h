@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "support/alignment.h"
+
 namespace tap {
 
 // Null where there is none. To be given to free().
 inline void* large_memory(uint64_t bytes) {
-  constexpr uint64_t line = 64, page = uint64_t{2} << 20, large = 2 * page;
-  const uint64_t unit = bytes >= large ? page : line;
+  constexpr uint64_t page = uint64_t{2} << 20, large = 2 * page;
+  const uint64_t unit = bytes >= large ? page : uint64_t{buffer_alignment};
   if (bytes > UINT64_MAX / 2) return nullptr;
   const uint64_t whole = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   void* memory = aligned_alloc(unit, whole);

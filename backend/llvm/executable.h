@@ -20,7 +20,7 @@ struct ExecuteOptions {
   std::size_t threads = 1;
   std::int64_t parts = 0;  // into how many a kernel's box is cut, as far as it can be; 0: as many as are worth it
   bool exact_arithmetic = false;            // floats are combined as they are written, and every operation rounds
-  Machine machine = {};                     // as it is assumed to be; changes no result
+  ir::Machine machine = {};                 // as it is assumed to be; changes no result
   std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be none
   bool self_check = true;                   // every kernel is tried before it is used (self_check.h)
   // Told of the schedule before anything of it runs; what it throws comes through.

@@ -1,6 +1,8 @@
 // Equality of kernels, and what their callers need to know of them.
 #include "backend/loops/loops.h"
 
+#include "support/alignment.h"
+
 namespace tap::backend {
 
 bool For::operator==(const For& o) const {
@@ -36,10 +38,9 @@ std::int64_t tile_count(const Kernel& kernel, const ir::Box& box) {
 namespace {
 std::size_t bytes_of(const TensorArgument& tensor) {
   if (!tensor.local) return 0;
-  constexpr std::size_t line = 64;
   auto cells = static_cast<std::size_t>(element_count(tensor.local->extents));
   std::size_t bytes = cells * size_of(tensor.type.element);
-  return (bytes + line - 1) / line * line;
+  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 }  // namespace
 

@@ -29,8 +29,8 @@
 #include <variant>
 #include <vector>
 
-#include "backend/machine.h"
 #include "ir/graph.h"
+#include "ir/machine.h"
 
 namespace tap::backend {
 
@@ -213,7 +213,7 @@ struct BoxStep {
 struct LowerOptions {
   bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
   bool any_box = false;           // is called for any part of its box
-  Machine machine = {};           // changes no result
+  ir::Machine machine = {};       // changes no result
   // By operand, whether it is the same in every run; and which of these the kernel wants prepared. Null: none.
   std::vector<bool> constant = {};
   std::vector<PreparedOperand>* prepared = nullptr;

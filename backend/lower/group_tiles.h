@@ -9,10 +9,12 @@
 #pragma once
 
 #include "ir/graphs/demand.h"
+#include "ir/machine.h"
 
 namespace tap::backend {
 
-inline constexpr double least_tile_bytes = 32 << 10, most_tile_bytes = 256 << 10;
+inline constexpr double least_tile_bytes = ir::reference_machine.l1_bytes;
+inline constexpr double most_tile_bytes = ir::reference_machine.l2_bytes / 4;
 
 // By dim of the group, the points of one tile or step. `most`: those that a box has.
 std::vector<std::int64_t> tile_points(const ir::Program& program, const ir::Operator& group,

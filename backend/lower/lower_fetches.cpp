@@ -13,8 +13,6 @@ using namespace ir;
 
 namespace {
 
-constexpr std::int64_t line_bytes = 64, page_bytes = 2048;  // within a page the next lines are foreseen
-
 // How many bytes the next value of the variable is away.
 std::int64_t apart(const TensorType& type, const std::vector<AffineExpr>& at, std::uint32_t variable) {
   std::int64_t stride = static_cast<std::int64_t>(size_of(type.element)), result = 0;
@@ -40,7 +38,7 @@ std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
     if (target.tensor == no_tensor || !lies_along(target.at, frame_.at[tile.dim])) continue;
     const TensorType& type = kernel_.tensors[target.tensor].type;
-    if (!goes_on && apart(type, target.at, frame_.at[*tile.rows]) < page_bytes) continue;
+    if (!goes_on && apart(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes) continue;
     Fetch first{target.tensor, {}}, end{target.tensor, {}};
     for (const AffineExpr& e : target.at) {
       first.at.push_back(shifted(e, frame_.at[*tile.rows], tile.row_count));
@@ -64,7 +62,7 @@ std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part
 // see where that leads.
 std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                              std::size_t along) const {
-  constexpr std::int64_t cycles_away = 250, foreseen = 4 * line_bytes;
+  const std::int64_t foreseen = 4 * machine_.line_bytes;
   const std::int64_t step_cycles = std::max<std::int64_t>((rows ? rows->count : 1) * lanes.count / 2, 1);
   std::vector<Statement> result;
   for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
@@ -76,10 +74,10 @@ std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Par
     bool plain = !kernel_.tensors[load.tensor].local;
     for (const Coordinate& c : load.at) {
       plain = plain && !c.data && !c.checked;
-      at.push_back(shifted(c.affine, frame_.at[along], cycles_away / step_cycles));
+      at.push_back(shifted(c.affine, frame_.at[along], machine_.memory_cycles / step_cycles));
     }
     const bool far = element_count(type.shape) > machine_.l2_bytes / cell_bytes;
-    if (!plain || !far || apart(type, at, frame_.at[along]) < page_bytes) continue;
+    if (!plain || !far || apart(type, at, frame_.at[along]) < machine_.page_bytes) continue;
     const bool by_rows = tile.rows && depends_on(op_, {id}, *tile.rows);
     if (!by_rows && lies_along(at, frame_.at[tile.dim]) && tile.lanes * tile.vectors * cell_bytes < foreseen) {
       append(result, across(tile, nullptr, &lanes, {{Fetch{load.tensor, std::move(at)}}}));

@@ -40,7 +40,7 @@ class GroupLowering {
  public:
   // `box`: by dim. Tensors as in Frame. What the operations do is in sections, numbered on from those that there are.
   GroupLowering(const ir::Program& program, const ir::Operator& group, Kernel& kernel, std::vector<DimSpan> box,
-                std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const Machine& machine);
+                std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const ir::Machine& machine);
   // Of these operands some may be wanted prepared: which, is known after `run`.
   void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
@@ -101,7 +101,7 @@ class GroupLowering {
   const ir::Program& program_;
   const ir::Operator& group_;
   Kernel& kernel_;
-  const Machine machine_;
+  const ir::Machine machine_;
   ir::GroupView view_;
   const ir::Graph& graph_;
   ir::MovingDemand windows_;

@@ -34,7 +34,7 @@ struct Ending {
 
 class Lowering {
  public:
-  Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame, const Machine& machine)
+  Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame, const ir::Machine& machine)
       : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)), machine_(machine) {}
   // `extents`: by dim, how large the box is. With `goes_on` a reduction, no scan or scatter, begins with what is in its
   // results, which have the monoid's types and one cell per point.
@@ -202,7 +202,7 @@ class Lowering {
   const ir::Operator& op_;
   Kernel& kernel_;
   Frame frame_;
-  const Machine machine_;
+  const ir::Machine machine_;
   Extents extents_;
   std::vector<std::uint32_t> loads_;   // of the kernel, by read
   std::uint32_t vector_variable_ = 0;  // which of the vectors side by side

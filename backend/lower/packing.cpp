@@ -31,7 +31,7 @@ bool is_plain(const Operator& op, const Access& access) {
 // A parallel dim for all points of which lanes' operands are copied at once: all that has to stay in the caches.
 bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes,
                    const Extents& extents) {
-  constexpr double most_bytes = 4 << 20;
+  constexpr double most_bytes = reference_machine.l3_bytes / 4;
   double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
   for (std::size_t other = 0; other < op.dims.size(); ++other)
     if (other == dim || other == lanes || (op.dims[other].role == DimRole::reduction && uses(access, other)))
@@ -120,16 +120,16 @@ class PackingChooser {
   // Whether the lines that the rows of a register tile read at a time lie such a power of two apart that they share few sets of
   // the first cache, and take each other's place there. Its sets are the lines of a page.
   bool crowds(const Access& access) const {
-    constexpr std::int64_t line_bytes = 64, sets = 64;
-    const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line_bytes), 1);
+    const std::int64_t line = machine_.line_bytes, sets = machine_.l1_sets;
+    const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line), 1);
     std::int64_t apart = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
     for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
       const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[*tile_.rows]);
       apart = checked::add(apart, checked::mul(steps, stride));
       stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
     }
-    if (apart == 0 || apart % line_bytes != 0) return false;
-    const std::int64_t places = sets / std::gcd(sets, apart / line_bytes);
+    if (apart == 0 || apart % line != 0) return false;
+    const std::int64_t places = sets / std::gcd(sets, apart / line);
     return tile_.row_count / places > ways / 2;
   }
 
@@ -153,7 +153,8 @@ class PackingChooser {
   // Points of the reduction in one block: of so many the rows' panel of a register tile stays in the first cache, and the
   // lanes' panel, which all rows use, takes a part of the second.
   std::int64_t most_depth() const {
-    const std::int64_t rows = tile_.row_count * (vector_bytes / tile_.lanes), lanes = vector_bytes * tile_.vectors;
+    const std::int64_t rows = tile_.row_count * (full_vector_bytes / tile_.lanes),
+                       lanes = full_vector_bytes * tile_.vectors;
     return std::clamp<std::int64_t>(std::min(machine_.l1_bytes / rows, machine_.l2_bytes / 4 / lanes), 256, 768);
   }
 
@@ -177,12 +178,12 @@ class PackingChooser {
       packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
       if (has_lines_along(*first)) {
         const std::int64_t whole = std::min(line_cells, size(*first));
-        if (checked::mul(whole * inner, vector_bytes * tile_.vectors) <= machine_.l2_bytes)
+        if (checked::mul(whole * inner, full_vector_bytes * tile_.vectors) <= machine_.l2_bytes)
           packing_.chunk = std::max(packing_.chunk, whole);
       }
       points = packing_.chunk * inner;
     }
-    std::int64_t bytes = checked::mul(vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
+    std::int64_t bytes = checked::mul(full_vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
     // As few blocks as fit, of one size.
     auto block = [&](std::size_t d, std::int64_t memory, std::int64_t step) {
       const std::int64_t panels = std::max<std::int64_t>((size(d) + step - 1) / step, 1);
@@ -203,12 +204,12 @@ class PackingChooser {
     });
   }
 
-  static constexpr std::int64_t vector_bytes = 64, line_cells = 16;
   const Operator& op_;
   const RegisterTile& tile_;
   const Extents& extents_;
   const bool goes_on_;
   const Machine& machine_;
+  const std::int64_t line_cells = machine_.line_bytes / 4;  // of 4 bytes, as most cells are
   const std::vector<bool> prepared_;
   Packing packing_;
 };

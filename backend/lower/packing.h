@@ -11,7 +11,7 @@
 #pragma once
 
 #include "backend/lower/register_tile.h"
-#include "backend/machine.h"
+#include "ir/machine.h"
 
 namespace tap::backend {
 
@@ -38,6 +38,6 @@ double uses_of_packed(const ir::Operator& op, const ir::Access& access, const Re
 // Empty if what is read stays near the core anyway. `goes_on`: what has been combined so far can be kept in memory, so that
 // the reduction may be done in blocks. `prepared`: as of choose_tile. Pre: the tile is for this operator, not along a reduction.
 std::optional<Packing> choose_packing(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
-                                      bool goes_on, const Machine& machine, const std::vector<bool>& prepared = {});
+                                      bool goes_on, const ir::Machine& machine, const std::vector<bool>& prepared = {});
 
 }  // namespace tap::backend

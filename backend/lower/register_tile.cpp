@@ -14,7 +14,6 @@ using namespace ir;
 
 namespace {
 
-constexpr std::uint32_t vector_bytes = 64;  // of a vector as lanes are counted, whatever the machine's registers
 constexpr std::uint32_t most_rows = 16;
 constexpr std::uint32_t most_vectors = 8;
 
@@ -163,7 +162,7 @@ class Work {
   // A line of memory has many cells. What is next to each other is so along the rows, or step by step of the reduction; if
   // neither, every cell comes from a line of its own, and from farther away.
   double way(const Access& access, const Tile& tile) const {
-    constexpr double line = 6, cells = 16;
+    constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
     if (!monoid_ || access.projection.start.rows.empty()) return 0;
     const auto& last = access.projection.start.rows.back().coefficients;
     if (tile.rows && std::abs(last[*tile.rows]) == 1) return line / cells;
@@ -178,7 +177,7 @@ class Work {
   }
   // What lanes read is read again for other points. By then what a long reduction has read is no longer near.
   double from_afar(CellId id, const Access& access, const Tile& tile) const {
-    constexpr double near_bytes = 24 << 10, line = 6, most_steps = 512;
+    constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
     if (!monoid_) return 0;
     double steps = tile.rows && depends_on(op_, {id}, *tile.rows) ? tile.row_count : 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
@@ -186,7 +185,7 @@ class Work {
         if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
           steps *= static_cast<double>(extents_.sizes[d]);
     const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
-    return bytes > near_bytes ? line : 0;
+    return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) : 0;
   }
   // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
   double strided(CellId id, const Access& access, const Tile& tile) const {
@@ -213,13 +212,13 @@ class Chooser {
   Chooser(const Program& program, const Operator& op, const Extents& extents, const Machine& machine,
           const std::vector<bool>& prepared = {})
       : op_(op), extents_(extents), work_(program, op, extents, prepared) {
-    const std::int64_t vectors = machine.vector_registers * machine.vector_bytes / vector_bytes;
+    const std::int64_t vectors = machine.vector_registers * machine.vector_bytes / full_vector_bytes;
     registers_ =
         static_cast<std::uint32_t>(std::max<std::int64_t>(vectors - std::max<std::int64_t>(vectors / 16, 1), 1));
   }
 
   std::optional<RegisterTile> run(bool reassociate) {
-    std::uint32_t natural = vector_bytes / work_.bytes();
+    std::uint32_t natural = static_cast<std::uint32_t>(full_vector_bytes) / work_.bytes();
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (extents_.sizes[d] < 2) continue;
       std::uint32_t lanes = natural;
@@ -370,10 +369,9 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
   if (op.dims.empty()) return {};
   if (std::any_of(extents.sizes.begin(), extents.sizes.end(), [](std::int64_t size) { return size == 0; })) return {};
   if (op.reduce() && reassociate) {
-    constexpr Machine any;  // for what decides the order of a combination
-    auto tile = Chooser(program, op, whole_extents(op, extents), any).run(true);
+    auto tile = Chooser(program, op, whole_extents(op, extents), reference_machine).run(true);
     if (tile && tile->along_reduction) {
-      RegisterTile row = Chooser(program, op, extents, any).one_row(*tile);  // there may be few rows
+      RegisterTile row = Chooser(program, op, extents, reference_machine).one_row(*tile);  // there may be few rows
       return Chooser(program, op, extents, machine).with_rows_for(row);
     }
   }

@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "backend/machine.h"
 #include "ir/graph.h"
+#include "ir/machine.h"
 
 namespace tap::backend {
 
@@ -27,6 +27,9 @@ Extents extents_of(const ir::Operator& op);
 
 bool is_constrained(const ir::Operator& op, std::size_t dim);
 
+// Lanes are counted in vectors of this size, whatever the registers of the machine: a result must not depend on them.
+inline constexpr std::int64_t full_vector_bytes = ir::reference_machine.vector_bytes;
+
 struct RegisterTile {
   std::size_t dim = 0;  // of the lanes
   std::uint32_t lanes = 1;
@@ -41,7 +44,7 @@ struct RegisterTile {
 // is a function of the program and its plan: a machine decides only what changes no result, and so does `prepared`: by
 // operand, whether a copy in the order of lanes costs nothing, since it is made before the program runs.
 std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-                                        bool reassociate, const Machine& machine,
+                                        bool reassociate, const ir::Machine& machine,
                                         const std::vector<bool>& prepared = {});
 
 // Whether where the access lies depends on the dim.

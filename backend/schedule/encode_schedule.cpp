@@ -89,7 +89,7 @@ class Encoder {
     head.magic = tables::magic;
     head.version = tables::version;
     head.arena_bytes = schedule_.arena_bytes;
-    head.scratch_bytes = (scratch_ + 63) / 64 * 64;
+    head.scratch_bytes = aligned_bytes(scratch_);
     head.kernels = integer(schedule_.kernels.size());
     head.inputs = tensors(schedule_.inputs);
     head.outputs = tensors(schedule_.outputs);

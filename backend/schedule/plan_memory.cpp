@@ -5,13 +5,12 @@
 #include <set>
 
 #include "backend/schedule/schedule.h"
+#include "support/alignment.h"
 #include "support/check.h"
 #include "support/checked.h"
 
 namespace tap::backend {
 namespace {
-
-constexpr std::int64_t line = 64;  // bytes; buffers begin on a cache line
 
 class Arena {
  public:
@@ -67,14 +66,13 @@ class Arena {
   std::int64_t end_ = 0;
 };
 
-std::int64_t whole_lines(std::int64_t bytes) { return checked::mul(checked::add(bytes, line - 1) / line, line); }
 // Of all in its row.
 std::int64_t bytes_of(const Buffer& buffer) {
-  return checked::mul(whole_lines(buffer.bytes()), ir::count_of(buffer.row));
+  return checked::mul(aligned_bytes(buffer.bytes()), ir::count_of(buffer.row));
 }
 // One behind the other.
 void place_row(Buffer& buffer) {
-  std::int64_t step = whole_lines(buffer.bytes());
+  std::int64_t step = aligned_bytes(buffer.bytes());
   for (auto level = buffer.row.rbegin(); level != buffer.row.rend(); ++level) {
     level->steps.back() = step;
     step *= level->count;
@@ -102,6 +100,10 @@ void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes) {
     alive.emplace(lifetimes[b].last, b);
   }
   schedule.arena_bytes = arena.end();
+}
+
+std::int64_t aligned_bytes(std::int64_t bytes) {
+  return checked::mul(checked::add(bytes, buffer_alignment - 1) / buffer_alignment, buffer_alignment);
 }
 
 }  // namespace tap::backend

@@ -38,6 +38,9 @@ struct Lifetime {
 // Places the buffers in the arena: none overlaps another that lives at the same time.
 void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes);
 
+// The memory that a buffer of so many bytes takes: the next one begins aligned.
+std::int64_t aligned_bytes(std::int64_t bytes);
+
 // Bytes of memory of its own: the most that a kernel wants.
 std::int64_t most_scratch(const std::vector<Kernel>& kernels);
 

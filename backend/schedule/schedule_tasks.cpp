@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/machine.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -10,7 +11,7 @@ namespace tap::backend {
 
 namespace {
 
-constexpr std::int64_t copy_bytes = 256 << 10;  // of one tile of a copy
+constexpr std::int64_t copy_bytes = ir::reference_machine.l2_bytes / 4;  // of one tile of a copy
 
 }  // namespace
 
@@ -107,7 +108,7 @@ BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, cons
   Buffer& buffer = at(to);
   buffer.place = BufferPlace::prepared;
   buffer.at = schedule_.prepared_bytes;
-  schedule_.prepared_bytes = checked::add(buffer.at, checked::mul((buffer.bytes() + 63) / 64, std::int64_t{64}));
+  schedule_.prepared_bytes = checked::add(buffer.at, aligned_bytes(buffer.bytes()));
   KernelCall call;
   call.kernel = how.kernel;
   call.box = buffer.box;

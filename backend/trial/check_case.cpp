@@ -8,20 +8,21 @@
 #include <cstring>
 
 #include "ir/interpret/interpret_bounds.h"
+#include "support/alignment.h"
 #include "support/tensor.h"
 
 namespace tap::backend {
 namespace {
 
-constexpr std::size_t cache_line = 64, scratch_guard = 256;
+constexpr std::size_t scratch_guard = 256;
 constexpr std::byte noise{0xff};  // of floats a NaN
 
-// A copy at an address that is a multiple of a line.
+// A copy that begins as a buffer does.
 class Aligned {
  public:
-  explicit Aligned(std::size_t size) : memory_(size + cache_line) {
+  explicit Aligned(std::size_t size) : memory_(size + buffer_alignment) {
     auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    data_ = memory_.data() + (cache_line - address % cache_line) % cache_line;
+    data_ = memory_.data() + (buffer_alignment - address % buffer_alignment) % buffer_alignment;
   }
   Aligned(Aligned&&) = default;  // the bytes stay where they are
   Aligned(const Aligned&) = delete;

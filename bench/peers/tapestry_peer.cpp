@@ -8,6 +8,7 @@
 
 #include "backend/llvm/executable.h"
 #include "backend/llvm/library.h"
+#include "backend/machine_of.h"
 #include "bench/peers/protocol.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"

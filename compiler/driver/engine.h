@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "backend/machine.h"
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
 #include "ir/graph.h"
+#include "ir/machine.h"
 #include "support/tensor.h"
 
 namespace CLI {
@@ -41,7 +41,7 @@ struct EngineOptions {
   bool self_check = true;  // kernels are tried before they are used
   KernelCacheOptions cache;
   std::string machine_file;          // empty: this machine as it is
-  backend::Machine machine;          // what read_machine finds
+  ir::Machine machine;               // what read_machine finds
   std::vector<std::string> kernels;  // shared libraries with outside kernels
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);

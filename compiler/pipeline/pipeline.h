@@ -54,7 +54,7 @@ struct Options {
   Stage begin = Stage::built;  // what a given graph is already: a sharded graph is not sharded again
   Stage stop = Stage::sharded;
 #ifdef TAP_HAVE_BACKEND
-  backend::Machine machine = {};
+  ir::Machine machine = {};
   backend::ScheduleOptions scheduling = {};
 #endif
 };

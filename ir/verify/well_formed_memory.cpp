@@ -3,12 +3,12 @@
 //
 //   arena 128 bytes, b2 f32 [0..8] arena 0, b3 f32 [0..8] arena 64         not 1280 bytes, nor b3 at 640
 #include "ir/verify/well_formed_reader.h"
+#include "support/alignment.h"
 
 namespace tap::ir {
 
 namespace {
 
-constexpr std::int64_t cache_line = 64;        // bytes: a buffer takes whole ones
 constexpr std::int64_t most_listed = 1 << 22;  // members that are looked at one by one
 
 class MemoryReader : StageReader {
@@ -144,11 +144,11 @@ class MemoryReader : StageReader {
     }
   }
 
-  std::int64_t bytes_of(const Buffer& buffer) const {  // of a member, in whole lines
+  std::int64_t bytes_of(const Buffer& buffer) const {  // of a member, aligned
     if (buffer.box.empty()) return 0;                  // however large its other extents are
     std::int64_t bytes = static_cast<std::int64_t>(size_of(buffer.element));
     for (Range r : buffer.box.dims) bytes = checked::mul(bytes, std::max<std::int64_t>(checked::sub(r.hi, r.lo), 0));
-    return checked::mul(checked::add(bytes, cache_line - 1) / cache_line, cache_line);
+    return checked::mul(checked::add(bytes, buffer_alignment - 1) / buffer_alignment, buffer_alignment);
   }
   // Where the last one ends. They lie over each other where they are not in use together, and leave nothing out.
   std::int64_t all_of(BufferPlace place) {
@@ -168,7 +168,7 @@ class MemoryReader : StageReader {
     std::int64_t end = 0;
     at("the schedule");
     for (Range r : taken) {
-      need(r.lo < checked::add(end, cache_line), "some memory is unused");
+      need(r.lo < checked::add(end, buffer_alignment), "some memory is unused");
       end = std::max(end, r.hi);
     }
     return end;

@@ -6,13 +6,14 @@
 // few groupings go on. What groups together cost is known from the groups alone, so that it needs no model of a machine.
 #pragma once
 
+#include "ir/machine.h"
 #include "passes/fusion/group.h"
 
 namespace tap::passes {
 
 struct FusionLimits {
-  double inner_bytes = 256 << 10;  // that a point keeps of values which exist only inside
-  double operand_bytes = 2 << 20;  // that a point reads
+  double inner_bytes = ir::reference_machine.l2_bytes / 4;      // that a point keeps of values which exist only inside
+  double operand_bytes = 2.0 * ir::reference_machine.l2_bytes;  // that a point reads
   RecomputeLimit recompute = {};
   std::size_t groupings = 24;  // that are followed at once; fewer in long graphs
 };

@@ -6,6 +6,7 @@
 
 #include "runtime/failure.h"
 #include "runtime/limits.h"
+#include "support/alignment.h"
 #include "support/check.h"
 
 namespace tap {
@@ -57,7 +58,7 @@ Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, con
   // Without elements or with at most one extent above 1 both orders are the same.
   bool transposed = packing.fortran_order &&
                     std::count_if(shape.begin(), shape.end(), [](auto e) { return e != 1; }) > 1;
-  bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 == 0;
+  bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % buffer_alignment == 0;
   if (aligned && !transposed && !packing.big_endian && !is_bool(packing.type)) {
     return Tensor(packing.type, std::move(shape), bytes.owner());
   }

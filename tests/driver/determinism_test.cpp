@@ -20,9 +20,9 @@ namespace {
 struct Way {
   std::size_t threads;
   std::int64_t parts;
-  backend::Machine machine;
+  ir::Machine machine;
 };
-const backend::Machine small{16, 16, 8 << 10, 16 << 10, 64 << 10}, large{64, 32, 64 << 10, 4 << 20, 64 << 20};
+const ir::Machine small{16, 16, 8 << 10, 16 << 10, 64 << 10}, large{64, 32, 64 << 10, 4 << 20, 64 << 20};
 const Way ways[] = {{2, 0, {}}, {8, 5, {}}, {1, 3, small}, {8, 0, large}};
 
 std::vector<Tensor> inputs_of(const ir::Graph& graph) {

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "backend/llvm/self_check_library.h"
+#include "backend/machine_of.h"
 #include "support/check.h"
 #include "tests/planted/kernel_blocks.h"
 #include "tests/runtime/temp_folder.h"

@@ -4,10 +4,12 @@
 namespace tap::driver {
 
 Action declare_bench(CLI::App& app);
+Action declare_calibrate(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_cmp(CLI::App& app);
 Action declare_compile(CLI::App& app);
 Action declare_completion(CLI::App& app);
+Action declare_cost(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_fmt(CLI::App& app);
 Action declare_inspect(CLI::App& app);
@@ -26,6 +28,10 @@ constexpr Command all_commands[] = {
 #ifdef TAP_HAVE_BACKEND
     {"compile", "Compile a program to a shared library with a C header and a manifest", declare_compile},
     {"bench", "Measure the run time and compile time of a program", declare_bench},
+#endif
+#ifdef TAP_HAVE_BACKEND
+    {"cost", "Predict how long a program takes, term by term", declare_cost},
+    {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},
 #endif
     {"cmp", "Compare two tensor files", declare_cmp},
     {"verify", "Prove that the compiled program computes what the source computes", declare_verify},

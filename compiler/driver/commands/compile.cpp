@@ -129,7 +129,7 @@ struct Made {
 };
 
 // `machine`: that of the code; without one only MLIR is wanted.
-Made make(Session& session, const CompileCommand& command, FileId file, const backend::Machine* machine) {
+Made make(Session& session, const CompileCommand& command, FileId file, const ir::Machine* machine) {
   Made made{{}, read_plan(session, command.plan)};
   Dumps dumps(session, command.passes);
   PassOptions passes = command.passes;
@@ -231,7 +231,7 @@ int compile(Session& session, const CompileCommand& command) {
   backend::Target target = target_for(command);
   const FileId file = read_source(session, command.file);
   LibraryFacts facts;
-  const backend::Machine machine = machine_for(session, target, command.machine);
+  const ir::Machine machine = machine_for(session, target, command.machine);
   Made made = make(session, command, file, &machine);
   const pipeline::Compilation& program = made.pipeline;
   facts.program = made.compiled.name;

@@ -23,6 +23,8 @@ bool runs_on(const ir::Program& program, const ir::Operation& operation, std::in
   return false;
 }
 
+}  // namespace
+
 void require_device(const ir::Program& program, std::int64_t device) {
   bool placed = false;
   for (const ir::Graph& graph : program.graphs)
@@ -38,8 +40,6 @@ void require_device(const ir::Program& program, std::int64_t device) {
           .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations go"
                        : "declare shardings in the program or give a plan")};
 }
-
-}  // namespace
 
 std::string part_of_device(const ir::Program& program, std::int64_t device) {
   require_device(program, device);

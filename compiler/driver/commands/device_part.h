@@ -15,5 +15,6 @@ namespace tap::driver {
 
 // Pre: realised. Throws Failure where no operation runs on that device.
 std::string part_of_device(const ir::Program& program, std::int64_t device);
+void require_device(const ir::Program& program, std::int64_t device);  // the same Failure
 
 }  // namespace tap::driver

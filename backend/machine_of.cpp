@@ -1,6 +1,5 @@
-#include "backend/machine.h"
+#include "backend/machine_of.h"
 
-#include <fmt/format.h>
 #include <hwloc.h>
 
 #include <algorithm>
@@ -10,8 +9,7 @@
 namespace tap::backend {
 namespace {
 
-// A virtual machine is often shown the third-level cache of a whole host, which others fill.
-constexpr std::int64_t most_of_l3 = 16 << 20;
+using ir::Machine;
 
 // A core's part of the first cache of a level, or what was assumed where the system tells nothing.
 std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level, std::int64_t assumed) {
@@ -31,7 +29,8 @@ Machine with_caches_found(Machine machine) {
   if (hwloc_topology_load(topology) == 0) {
     machine.l1_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE, machine.l1_bytes);
     machine.l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE, machine.l2_bytes);
-    machine.l3_bytes = std::min(cache_bytes(topology, HWLOC_OBJ_L3CACHE, machine.l3_bytes), most_of_l3);
+    // A virtual machine is often shown the third-level cache of a whole host, which others fill.
+    machine.l3_bytes = std::min(cache_bytes(topology, HWLOC_OBJ_L3CACHE, machine.l3_bytes), machine.l3_bytes);
   }
   hwloc_topology_destroy(topology);
   return machine;
@@ -50,12 +49,6 @@ Machine machine_of(const Target& target) {
     machine.vector_registers = target.triple.starts_with("aarch64") ? 32 : 16;
   }
   return target.name == "native" ? with_caches_found(machine) : machine;
-}
-
-std::string print(const Machine& machine) {
-  return fmt::format("[registers]\nbytes = {}\ncount = {}\n\n[caches]\nl1 = {}\nl2 = {}\nl3 = {}\n",
-                     machine.vector_bytes, machine.vector_registers, machine.l1_bytes, machine.l2_bytes,
-                     machine.l3_bytes);
 }
 
 }  // namespace tap::backend

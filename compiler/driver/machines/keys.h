@@ -1,0 +1,32 @@
+// What a machine file may say, in tables: each key with its unit, its least and most value, and where it goes.
+#pragma once
+
+#include <span>
+
+#include "compiler/driver/machines/quantity.h"
+#include "cost/machine/device.h"
+
+namespace tap::driver {
+
+struct DeviceKey {
+  std::string_view table;  // of a device; empty: its own
+  std::string_view name;
+  Unit unit;
+  double least, most;
+  void (*set)(cost::Device& device, double value);
+  double (*get)(const cost::Device& device);
+};
+std::span<const DeviceKey> device_keys();
+
+struct LinkKey {
+  std::string_view name;
+  Unit unit;
+  double least, most;
+  void (*set)(cost::Link& link, double value);
+  double (*get)(const cost::Link& link);
+};
+std::span<const LinkKey> link_keys();
+
+inline constexpr double most_rate = 1e18;
+
+}  // namespace tap::driver

@@ -1,0 +1,313 @@
+#include "compiler/driver/machines/machine_reader.h"
+
+#ifdef TAP_HAVE_BACKEND
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/driver/machines/keys.h"
+#include "compiler/pipeline/line_span.h"
+#include "cost/model/formula.h"
+#include "cost/model/term_names.h"
+#include "runtime/failure.h"
+#include "support/exit_code.h"
+
+namespace tap::driver {
+namespace {
+
+using cost::Cluster, cost::Device, cost::Link;
+
+constexpr std::int64_t most_devices = 1 << 20;
+
+class MachineReader {
+ public:
+  MachineReader(const Session& session, FileId file, const Device& known)
+      : source_(session.sources.file(file)), file_(file), known_(known) {}
+
+  Cluster read() {
+    try {
+      toml::table tables = toml::parse(std::string_view(source_.text()));
+      read(tables);
+    } catch (const toml::parse_error& error) {
+      throw wrong(error.source().begin, fmt::format("invalid TOML: {}", error.description()),
+                  "write a table name in brackets, then lines such as `l2 = \"2 MiB\"`");
+    }
+    return std::move(cluster_);
+  }
+
+ private:
+  using Names = std::vector<std::string>;
+
+  Failure wrong(const toml::source_position& at, const std::string& what, std::string help) const {
+    ir::TextError place{at.line, "", at.column > 0 ? at.column - 1 : 0};
+    return {exit_code::wrong_data,
+            Diagnostic(Code::data_malformed, pipeline::place_span(source_, file_, place), what).help(std::move(help))};
+  }
+  Failure unknown(const toml::key& key, const std::string& kind, const Names& known) const {
+    auto near = did_you_mean(std::string(key.str()), known);
+    return wrong(
+        key.source().begin, fmt::format("a machine file has no {} {}", kind, tap::quoted(key.str())),
+        near ? "did you mean `" + *near + "`?" : fmt::format("expected one of `{}`", fmt::join(known, "`, `")));
+  }
+  const toml::table& table_of(const toml::key& name, const toml::node& node) const {
+    if (const toml::table* table = node.as_table()) return *table;
+    throw wrong(name.source().begin, fmt::format("`{}` is a table, not a value", name.str()),
+                fmt::format("write [{}] and its keys below", name.str()));
+  }
+
+  void read(const toml::table& file) {
+    Names known = device_tables();
+    for (const char* name : {"rates", "prices", "devices", "links", "pairs", "terms"}) known.emplace_back(name);
+    const bool several = file.contains("devices");
+    Device device = known_;
+    for (auto&& [name, node] : file) {
+      if (name == "devices") read_list(name, node, [&](const toml::table& one) { read_device(one); });
+      else if (name == "links") read_list(name, node, [&](const toml::table& one) { read_link(one); });
+      else if (name == "pairs") read_list(name, node, [&](const toml::table& one) { read_pair(one); });
+      else if (name == "terms") terms_.emplace(&table_of(name, node));
+      else if (!is_of_device(name.str())) throw unknown(name, node.is_table() ? "table" : "key", known_names(known));
+      else if (several)
+        throw wrong(name.source().begin,
+                    fmt::format("`{}` stands beside [[devices]], which lists the types of devices", name.str()),
+                    "move it below one of [[devices]]");
+      else read_of_device(device, "", name, node);
+    }
+    if (!several) cluster_.types.push_back(std::move(device));
+    check_pairs(file);
+    if (terms_) read_terms(**terms_);
+  }
+
+  static Names device_tables() {
+    Names names;
+    for (const DeviceKey& key : device_keys())
+      if (!key.table.empty() && (names.empty() || names.back() != key.table)) names.emplace_back(key.table);
+    return names;
+  }
+  static Names keys_in(std::string_view table) {
+    Names names;
+    for (const DeviceKey& key : device_keys())
+      if (key.table == table) names.emplace_back(key.name);
+    return names;
+  }
+  static Names known_names(Names tables) {
+    for (std::string& name : keys_in("")) tables.push_back(std::move(name));
+    return tables;
+  }
+  static bool is_of_device(std::string_view name) {
+    if (name == "rates" || name == "prices") return true;
+    return std::ranges::any_of(device_keys(), [&](const DeviceKey& key) {
+      return key.table == name || (key.table.empty() && key.name == name);
+    });
+  }
+
+  template <class Read>
+  void read_list(const toml::key& name, const toml::node& node, const Read& read) {
+    const toml::array* list = node.as_array();
+    if (!list || !std::all_of(list->begin(), list->end(), [](const toml::node& n) { return n.is_table(); }))
+      throw wrong(name.source().begin, fmt::format("`{}` is a list of tables", name.str()),
+                  fmt::format("write [[{}]] above the keys of each", name.str()));
+    for (const toml::node& one : *list) read(*one.as_table());
+  }
+
+  double number(const toml::key& name, const toml::node& node, Unit unit, double least, double most) const {
+    std::optional<double> value;
+    const bool whole = unit == Unit::count || unit == Unit::size;
+    if (auto integer = node.value_exact<std::int64_t>()) value = static_cast<double>(*integer);
+    else if (auto real = node.value_exact<double>(); real && !whole && std::isfinite(*real)) value = *real;
+    else if (auto text = node.value_exact<std::string_view>(); text && unit != Unit::count)
+      value = read_quantity(*text, unit);
+    const auto& at = node.source().begin;
+    if (!value)
+      throw wrong(at, fmt::format("`{}` is not {}", name.str(), info(unit).what), std::string(info(unit).form));
+    if (*value < least || *value > most)
+      throw wrong(at,
+                  fmt::format("`{}` is {}{}; expected {} to {}", name.str(), *value, unit == Unit::size ? " bytes" : "",
+                              shown(least, unit), shown(most, unit)),
+                  std::string(info(unit).form));
+    return *value;
+  }
+  std::string text(const toml::key& name, const toml::node& node) const {
+    auto text = node.value_exact<std::string>();
+    if (!text || text->empty() || text->size() > 100)
+      throw wrong(node.source().begin, fmt::format("`{}` is not a name", name.str()), "write one in quotes: \"rack\"");
+    return *text;
+  }
+  bool truth(const toml::key& name, const toml::node& node) const {
+    if (auto value = node.value_exact<bool>()) return *value;
+    throw wrong(node.source().begin, fmt::format("`{}` is not true or false", name.str()), "write true or false");
+  }
+
+  void read_device(const toml::table& table) {
+    Device device = known_;
+    std::int64_t count = 1;
+    for (auto&& [name, node] : table)
+      if (name == "name") device.name = text(name, node);
+      else if (name == "count") count = static_cast<std::int64_t>(number(name, node, Unit::count, 1, most_devices));
+      else read_of_device(device, "[[devices]]", name, node);
+    for (const Device& other : cluster_.types)
+      if (other.name == device.name)
+        throw wrong(table.source().begin, fmt::format("two of [[devices]] are called `{}`", device.name),
+                    "give each type of device a name of its own: name = \"gpu\"");
+    cluster_.layout.emplace_back(cluster_.types.size(), count);
+    cluster_.types.push_back(std::move(device));
+  }
+
+  void read_of_device(Device& device, std::string_view where, const toml::key& name, const toml::node& node) const {
+    if (name == "rates") return read_rates(device, table_of(name, node));
+    if (name == "prices") {
+      for (auto&& [price, value] : table_of(name, node))
+        device.prices.push_back({std::string(price.str()), number(price, value, Unit::number, 0, most_rate)});
+      return;
+    }
+    for (const DeviceKey& key : device_keys())
+      if (key.table.empty() && key.name == name.str()) return set(device, key, name, node);
+    const Names tables = device_tables();
+    if (std::ranges::find(tables, name.str()) == tables.end())
+      throw unknown(name, fmt::format("key in {} called", where), known_names(tables));
+    for (auto&& [inner, value] : table_of(name, node)) {
+      auto keys = device_keys();
+      auto key = std::ranges::find_if(
+          keys, [&](const DeviceKey& k) { return k.table == name.str() && k.name == inner.str(); });
+      if (key == keys.end()) throw unknown(inner, fmt::format("key in [{}] called", name.str()), keys_in(name.str()));
+      set(device, *key, inner, value);
+    }
+  }
+  void set(Device& device, const DeviceKey& key, const toml::key& name, const toml::node& node) const {
+    const double value = number(name, node, key.unit, key.least, key.most);
+    if (key.table == "registers" && key.name == "bytes" &&
+        (static_cast<std::int64_t>(value) & (static_cast<std::int64_t>(value) - 1)) != 0)
+      throw wrong(node.source().begin,
+                  fmt::format("`bytes` is {}; the size of a register must be a power of two", value), "16, 32 or 64");
+    key.set(device, value);
+  }
+
+  // [rates.f32], and in it the kinds of instructions.
+  void read_rates(Device& device, const toml::table& rates) const {
+    for (auto&& [type, node] : rates) {
+      const auto element = element_type_named(type.str());
+      if (!element) {
+        Names known;
+        for (std::size_t t = 0; t < element_type_count; ++t) known.emplace_back(name_of(static_cast<ElementType>(t)));
+        throw unknown(type, "element type in [rates] called", known);
+      }
+      for (auto&& [kind, value] : table_of(type, node)) {
+        Names known;
+        for (const cost::InstructionInfo& one : cost::instructions) known.emplace_back(one.name);
+        auto found = std::ranges::find(known, kind.str());
+        if (found == known.end()) throw unknown(kind, fmt::format("key in [rates.{}] called", type.str()), known);
+        device.rates.of(*element, static_cast<cost::Instruction>(found - known.begin())) =
+            number(kind, value, Unit::rate, 1, most_rate);
+      }
+    }
+  }
+
+  void read_link(const toml::table& table) {
+    Link link;
+    Names known = {"name", "shared", "ring"};
+    for (const LinkKey& key : link_keys()) known.emplace_back(key.name);
+    for (auto&& [name, node] : table) {
+      auto keys = link_keys();
+      auto key = std::ranges::find_if(keys, [&](const LinkKey& k) { return k.name == name.str(); });
+      if (name == "name") link.name = text(name, node);
+      else if (name == "shared") link.shared = truth(name, node);
+      else if (name == "ring") link.ring = truth(name, node);
+      else if (key == keys.end()) throw unknown(name, "key in [[links]] called", known);
+      else key->set(link, number(name, node, key->unit, key->least, key->most));
+    }
+    if (link.bandwidth <= 0)
+      throw wrong(table.source().begin, "this link has no bandwidth", "add a line such as: bandwidth = \"25 GB/s\"");
+    cluster_.links.push_back(std::move(link));
+    if (cluster_.count() > most_devices || cluster_.count() < 1)
+      throw wrong(table.source().begin, fmt::format("the links join more than {} devices", most_devices),
+                  "the counts of all levels are multiplied");
+  }
+
+  void read_pair(const toml::table& table) {
+    cost::PairLink pair;
+    const Names known = {"from", "to", "latency", "bandwidth"};
+    for (auto&& [name, node] : table)
+      if (name == "from") pair.from = static_cast<std::int64_t>(number(name, node, Unit::count, 0, most_devices - 1));
+      else if (name == "to") pair.to = static_cast<std::int64_t>(number(name, node, Unit::count, 0, most_devices - 1));
+      else if (name == "latency") pair.latency = number(name, node, Unit::time, 0, 3600);
+      else if (name == "bandwidth") pair.bandwidth = number(name, node, Unit::bandwidth, 1, most_rate);
+      else throw unknown(name, "key in [[pairs]] called", known);
+    if (pair.bandwidth <= 0 || pair.from == pair.to)
+      throw wrong(table.source().begin,
+                  pair.from == pair.to ? fmt::format("this pair joins device {} with itself", pair.from)
+                                       : std::string("this pair has no bandwidth"),
+                  "write from = 0, to = 1 and bandwidth = \"25 GB/s\"");
+    cluster_.pairs.push_back(pair);
+  }
+  // Of pairs, devices that are there; of levels, as many devices as are listed.
+  void check_pairs(const toml::table& file) const {
+    std::int64_t listed = 0;
+    for (const auto& [type, many] : cluster_.layout) listed += many;
+    const std::int64_t joined = cluster_.count();
+    if (!cluster_.links.empty() && listed > 1 && listed != joined)
+      throw wrong(file.get("links")->source().begin,
+                  fmt::format("the links join {} devices, and [[devices]] lists {}", joined, listed),
+                  "the product of the links' counts is the number of devices");
+    for (const cost::PairLink& pair : cluster_.pairs)
+      if (std::max(pair.from, pair.to) >= std::max(listed, joined))
+        throw wrong(file.get("pairs")->source().begin,
+                    fmt::format("a pair names device {}, and there are {}", std::max(pair.from, pair.to),
+                                std::max(listed, joined)),
+                    "devices are counted from 0");
+  }
+
+  // A term may use those above it, so none can need itself.
+  void read_terms(const toml::table& terms) {
+    std::vector<std::pair<const toml::key*, const toml::node*>> ordered;
+    for (auto&& [name, node] : terms) ordered.emplace_back(&name, &node);
+    std::ranges::sort(ordered, {}, [](const auto& one) {
+      const auto& at = one.first->source().begin;
+      return std::pair(at.line, at.column);
+    });
+    Names later, known = cost::names_for_formulas(cluster_.types.front());
+    for (const auto& [name, node] : ordered) later.emplace_back(name->str());
+    for (const auto& [name, node] : ordered) {
+      auto formula = node->value_exact<std::string>();
+      const auto& at = node->source().begin;
+      if (!formula)
+        throw wrong(at, fmt::format("`{}` is not a formula", name->str()), "write it in quotes: \"2e-9 * calls\"");
+      auto read = cost::read_formula(*formula);
+      if (auto* error = std::get_if<cost::FormulaError>(&read)) {
+        auto place = at;
+        place.column += static_cast<toml::source_index>(error->at + 1);
+        throw wrong(place, fmt::format("the formula of `{}` is wrong here: {}", name->str(), error->what),
+                    "formulas have numbers, names, + - * /, min(a, b), max(a, b) and parentheses");
+      }
+      for (const std::string& used : std::get<cost::Formula>(read).names()) {
+        if (std::ranges::find(known, used) != known.end()) continue;
+        if (std::ranges::find(later, used) != later.end())
+          throw wrong(at,
+                      fmt::format("`{}` needs `{}`, which is {}", name->str(), used,
+                                  used == name->str() ? "itself" : "defined below"),
+                      "a term may use those above it");
+        auto near = did_you_mean(used, known);
+        throw wrong(
+            at, fmt::format("the formula of `{}` uses `{}`, which nothing is called", name->str(), used),
+            near ? "did you mean `" + *near + "`?" : fmt::format("expected one of `{}`", fmt::join(known, "`, `")));
+      }
+      cluster_.terms.push_back({std::string(name->str()), *formula});
+      known.emplace_back(name->str());
+    }
+  }
+
+  const SourceFile& source_;
+  FileId file_;
+  const Device& known_;
+  Cluster cluster_;
+  std::optional<const toml::table*> terms_;
+};
+
+}  // namespace
+
+Cluster read_machine_file(const Session& session, FileId file, const Device& known) {
+  return MachineReader(session, file, known).read();
+}
+
+}  // namespace tap::driver
+#endif

@@ -1,0 +1,26 @@
+// A program's predicted cost as a table for people, and as JSON with every number as it is.
+//
+//   operation  what      total    compute  waiting  l2  l3  memory  hidden  starting  …
+//   C          kernel 0  1.93 ms  1.90 ms  …
+#pragma once
+
+#include <string>
+
+#include "cost/model/model.h"
+
+namespace tap::driver {
+
+struct MemoryCost {  // bytes, by the schedule's plan
+  double inputs = 0, outputs = 0, arena = 0, prepared = 0, scratch = 0;
+  double peak() const { return inputs + outputs + arena + prepared + scratch; }
+};
+
+struct CostReport {
+  std::string file;
+  cost::ProgramCost cost;
+  MemoryCost memory;
+};
+std::string cost_table(const CostReport& report, const cost::Model& model);
+std::string cost_json(const CostReport& report, const cost::Model& model);
+
+}  // namespace tap::driver

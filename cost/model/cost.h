@@ -1,0 +1,51 @@
+// What something costs: how much it does, and how long that takes, term by term. Costs add up.
+//
+//   total = compute + waiting + moving − hidden + starting + imbalance + latency + transfer + the machine file's own terms
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cost/machine/device.h"
+
+namespace tap::cost {
+
+struct Cost {
+  // How much is done.
+  double operations = 0;    // on elements
+  double instructions = 0;  // of full registers
+  double loads = 0, stores = 0, rounds = 0;
+  double calls = 0;     // of kernels, and copies
+  double messages = 0;  // from other devices
+  double received = 0;  // bytes, from them
+  double lanes = 0, lanes_used = 0;
+  std::vector<double> bytes = {};  // that come from each level, the first cache first
+
+  // How long it takes, in seconds.
+  double compute = 0;                // instructions, loads and stores
+  double waiting = 0;                // for the result before
+  std::vector<double> moving = {};   // bytes, by level
+  double hidden = 0;                 // what is done while something else is waited for
+  double starting = 0;               // tasks and threads
+  double imbalance = 0;              // threads that have nothing left to do
+  double latency = 0, transfer = 0;  // of messages
+  std::vector<double> own = {};      // terms of the machine file
+
+  double total() const;
+  Cost& operator+=(const Cost& other);
+  Cost& operator*=(double times);
+  bool operator==(const Cost&) const = default;
+};
+
+struct Amount {
+  std::string name;
+  double value = 0;
+  bool operator==(const Amount&) const = default;
+};
+// By name, in the order in which they are shown; the total is their sum.
+std::vector<Amount> terms_of(const Cost& cost, const Cluster& cluster, const Device& device);
+// Gives a term other seconds; false where none has the name.
+bool replace_term(Cost& cost, const Device& device, const std::string& name, double seconds);
+std::vector<Amount> quantities_of(const Cost& cost, const Device& device);
+
+}  // namespace tap::cost

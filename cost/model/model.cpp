@@ -1,0 +1,206 @@
+#include "cost/model/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cost/model/links.h"
+#include "cost/model/recency.h"
+#include "cost/work/traffic_walk.h"
+
+namespace tap::cost {
+
+namespace {
+
+constexpr double portions_per_thread = 8;  // of the executor
+
+double largest_cache(const Device& device) {
+  double most = 0;
+  for (const Level& level : device.levels) most = std::max(most, level.bytes);
+  return most;
+}
+
+}  // namespace
+
+struct Model::Run {
+  const std::vector<backend::Kernel>& kernels;
+  Recency recency;
+  std::vector<std::size_t> numbers;  // by kernel, its number in the table of works
+  std::int64_t device = 0;           // that runs it
+  ProgramCost made = {};
+};
+
+Model::Model(Cluster cluster, std::int64_t threads)
+    : cluster_(std::move(cluster)), threads_(std::max<std::int64_t>(threads, 1)) {
+  for (const Term& term : cluster_.terms) formulas_.push_back(parse_formula(term.formula));
+}
+
+ProgramCost Model::of(const Trace& trace, const std::vector<backend::Kernel>& kernels, std::int64_t on_device) {
+  Run run{kernels, Recency(1.5 * largest_cache(device())), {}, on_device};
+  for (const backend::Kernel& kernel : kernels) run.numbers.push_back(works_.number_of(kernel));
+  all(run, trace, 1, false);  // the run before
+  all(run, trace, 1, true);
+  CostRow begin{"", "run", 1, {}};
+  begin.cost.starting = device().run;
+  run.made.rows.push_back(std::move(begin));
+  for (const CostRow& row : run.made.rows) run.made.total += row.cost;
+  return std::move(run.made);
+}
+
+void Model::all(Run& run, const Trace& trace, double times, bool priced) {
+  std::size_t batch = 0;
+  for (const Event& event : trace) {
+    if (auto* repeat = std::get_if<Repeat>(&event.does)) {
+      for (int round = 0; round < 2; ++round) {
+        if (priced || round == 0) all(run, repeat->body, times * repeat->times, priced && round == 1);
+        for (const auto& [now, next] : repeat->exchanged) run.recency.exchange(now, next);
+      }
+      continue;
+    }
+    Cost cost = std::visit(
+        [&](const auto& does) -> Cost {
+          if constexpr (std::is_same_v<std::decay_t<decltype(does)>, Repeat>) return {};
+          else return of(run, does);
+        },
+        event.does);
+    if (!priced) continue;
+    if (event.batch != batch && threads_ > 1) cost.starting += device().wake;
+    batch = event.batch;
+    finish(cost);
+    cost *= times;
+    run.made.rows.push_back({event.name, event.what, times, std::move(cost)});
+  }
+}
+
+void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const {
+  const Level& from = device().levels[level];
+  cost.bytes.resize(device().levels.size(), 0);
+  cost.moving.resize(device().levels.size(), 0);
+  cost.bytes[level] += bytes;
+  const double one = writes ? from.write : from.read, all = writes ? from.write_shared : from.read_shared;
+  if (one > 0) cost.moving[level] += bytes / std::min(one * threads, std::max(all, one));
+}
+
+// Of a kernel the threads do the same on other parts, so seconds are those of one, times how unequal their shares are.
+Cost Model::of(Run& run, const KernelEvent& event) {
+  const backend::Kernel& kernel = run.kernels[event.kernel];
+  const double tiles = std::max(event.calls * event.portions, 1.0);
+  const double at_a_time = threads_ == 1 ? tiles
+                                         : std::ceil(tiles / (portions_per_thread * static_cast<double>(threads_)));
+  const double portions = std::ceil(tiles / at_a_time);
+  const double threads = std::min({static_cast<double>(threads_), static_cast<double>(device().threads), portions});
+  ir::Box box = event.box;
+  double repeated = event.calls;
+  if (at_a_time < event.portions && kernel.cut) {
+    ir::Range& cut = box.dims[*kernel.cut];
+    const double grains = std::ceil(static_cast<double>(cut.size()) / static_cast<double>(kernel.grain));
+    const double mine = std::max(std::round(grains * at_a_time / event.portions), 1.0);
+    const double cells = std::min(mine * static_cast<double>(kernel.grain), static_cast<double>(cut.size()));
+    repeated *= static_cast<double>(cut.size()) / cells;
+    cut.hi = cut.lo + static_cast<std::int64_t>(cells);
+  }
+  const Work& work = works_.of(run.numbers[event.kernel], kernel, box, device());
+
+  Cost cost;
+  cost.operations = work.operations * repeated;
+  for (const auto& type : work.instructions.by_type)
+    cost.instructions += std::accumulate(type.begin(), type.end(), 0.0) * repeated;
+  cost.loads = work.loads * repeated;
+  cost.stores = work.stores * repeated;
+  cost.rounds = work.rounds * repeated;
+  cost.lanes = work.lanes * repeated;
+  cost.lanes_used = work.lanes_used * repeated;
+  cost.calls = std::max(event.calls, portions);
+  // Of a few threads of many, each has more for itself.
+  const double busy = device().threads > 1 ? (threads - 1) / static_cast<double>(device().threads - 1) : 0;
+  const double speed = threads * (1 - busy * (1 - device().scaling));
+  cost.compute = work.busy * repeated / speed;
+  cost.waiting = work.waiting * repeated / speed;
+  cost.starting = device().call * cost.calls / threads;
+
+  double all = 0;
+  for (const TensorWork& tensor : work.tensors) all += tensor.bytes;
+  const std::size_t last = device().levels.size() - 1;
+  for (std::size_t t = 0; t < work.tensors.size(); ++t) {
+    const TensorWork& tensor = work.tensors[t];
+    const bool known = t < event.touches.size();
+    const double before = known ? run.recency.since(event.touches[t].memory) : 0;
+    double nearer = 0;  // bytes that the level before missed
+    for (std::size_t c = 0; c <= last; ++c) {
+      double missed = 0;
+      if (c < last) {
+        const double held = share_kept(before + all, device().levels[c].bytes) / (c + 1 < last ? threads : 1);
+        const double first = std::min(tensor.bytes, tensor.missed[c]);
+        missed = std::max(tensor.missed[c] - held * first, 0.0) * repeated;
+        if (c > 0) missed = std::min(missed, nearer);
+      }
+      if (c > 0 && nearer > missed) move(cost, c, nearer - missed, tensor.writes, threads);
+      nearer = missed;
+    }
+  }
+  for (std::size_t t = 0; t < event.touches.size() && t < work.tensors.size(); ++t) {
+    const Touch& touch = event.touches[t];
+    run.recency.touch(touch.memory, std::min(work.tensors[t].bytes * repeated, touch.bytes * touch.members));
+  }
+  const double core = cost.compute + cost.waiting, bytes = std::accumulate(cost.moving.begin(), cost.moving.end(), 0.0);
+  cost.hidden = device().overlap * std::min(core, bytes);
+  const double rounds = std::ceil(portions / threads) * threads / portions;
+  cost.imbalance = (rounds - 1) * (core + bytes - cost.hidden);
+  return cost;
+}
+
+Cost Model::of(Run& run, const CopyEvent& event) {
+  Cost cost;
+  cost.calls = 1;
+  cost.starting = device().call;
+  const double lines = std::ceil(event.bytes / static_cast<double>(device().core.vector_bytes));
+  cost.loads = event.from ? lines : 0;
+  cost.stores = lines;
+  cost.compute = lines / device().stores + event.runs * 8 / device().steps;
+  for (int writes = 0; writes < 2; ++writes) {
+    if (!writes && !event.from) continue;
+    const Touch& touch = writes ? event.to : *event.from;
+    const double before = run.recency.since(touch.memory) + 2 * event.bytes;
+    std::size_t level = 0;
+    while (level + 1 < device().levels.size() && share_kept(before, device().levels[level].bytes) < 0.5) ++level;
+    if (level > 0) move(cost, level, event.bytes, writes != 0, 1);
+    run.recency.touch(touch.memory, std::min(event.bytes, touch.bytes * touch.members));
+  }
+  cost.hidden = device().overlap * std::min(cost.compute, std::accumulate(cost.moving.begin(), cost.moving.end(), 0.0));
+  return cost;
+}
+
+Cost Model::of(Run& run, const MessageEvent& event) {
+  Cost cost;
+  const Way way = way_between(cluster_, event.from, run.device);
+  cost.messages = 1;
+  cost.received = event.bytes;
+  cost.latency = way.latency;
+  cost.transfer = way.bandwidth > 0 ? event.bytes / way.bandwidth : 0;
+  run.recency.touch(event.to.memory, event.bytes);
+  return cost;
+}
+
+Cost Model::of(Run&, const OutsideEvent& event) {
+  Cost cost;
+  cost.calls = 1;
+  cost.operations = event.operations;
+  cost.starting = device().call;
+  cost.compute = event.operations / device().steps;  // nothing is known of it
+  return cost;
+}
+
+void Model::finish(Cost& cost) const {
+  if (formulas_.empty()) return;
+  std::vector<Amount> values = quantities_of(cost, device());
+  for (Amount& term : terms_of(cost, cluster_, device())) values.push_back(std::move(term));
+  for (std::size_t t = 0; t < formulas_.size(); ++t) {
+    const std::string& name = cluster_.terms[t].name;
+    const double seconds = formulas_[t].of(values);
+    const bool replaced = replace_term(cost, device(), name, seconds);
+    cost.own.push_back(replaced ? 0 : seconds);
+    if (!replaced) values.push_back({name, seconds});
+  }
+}
+
+}  // namespace tap::cost

@@ -1,0 +1,58 @@
+// The cost model: a trace to seconds, term by term.
+//
+//   Model model(cluster, 2);
+//   ProgramCost cost = model.of(trace_of(schedule, kernels), kernels);
+//   cost.total.total()                       seconds of a run, when runs follow each other
+//   model.works().evaluations()              loop nests that were looked at; a second call looks at none
+//
+// Each event is priced by its own loop nest and by what caches still hold of its memories, nothing else: no term asks which
+// operation it is.
+#pragma once
+
+#include "cost/model/cost.h"
+#include "cost/model/formula.h"
+#include "cost/model/trace.h"
+#include "cost/model/work_table.h"
+
+namespace tap::cost {
+
+struct CostRow {
+  std::string name, what;
+  double times = 1;  // in repetitions
+  Cost cost;         // of all of them
+};
+struct ProgramCost {
+  std::vector<CostRow> rows;
+  Cost total;
+};
+
+class Recency;
+
+class Model {
+ public:
+  Model(Cluster cluster, std::int64_t threads);
+
+  ProgramCost of(const Trace& trace, const std::vector<backend::Kernel>& kernels, std::int64_t on_device = 0);
+
+  const Cluster& cluster() const { return cluster_; }
+  const Device& device() const { return cluster_.types.front(); }
+  std::int64_t threads() const { return threads_; }
+  const WorkTable& works() const { return works_; }
+
+ private:
+  struct Run;  // one pricing of a trace
+  void all(Run& run, const Trace& trace, double times, bool priced);
+  Cost of(Run& run, const KernelEvent& event);
+  Cost of(Run& run, const CopyEvent& event);
+  Cost of(Run& run, const MessageEvent& event);
+  Cost of(Run& run, const OutsideEvent& event);
+  void move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const;
+  void finish(Cost& cost) const;
+
+  Cluster cluster_;
+  std::int64_t threads_ = 1;
+  WorkTable works_;
+  std::vector<Formula> formulas_;  // by term of the cluster
+};
+
+}  // namespace tap::cost

@@ -1,0 +1,32 @@
+#include "cost/model/recency.h"
+
+#include <algorithm>
+
+namespace tap::cost {
+
+double Recency::since(std::size_t memory) const {
+  double bytes = 0;
+  for (auto one = last_.rbegin(); one != last_.rend() && bytes <= most_; ++one) {
+    if (one->memory == memory) return bytes;
+    bytes += one->bytes;
+  }
+  return 2 * most_ + 1;
+}
+
+// What lies so far back that no cache has it is forgotten.
+void Recency::touch(std::size_t memory, double bytes) {
+  std::erase_if(last_, [&](const Touched& t) { return t.memory == memory; });
+  last_.push_back({memory, bytes});
+  double all = 0;
+  std::size_t kept = 0;
+  while (kept < last_.size() && all <= 2 * most_) all += last_[last_.size() - ++kept].bytes;
+  last_.erase(last_.begin(), last_.end() - static_cast<std::ptrdiff_t>(kept));
+}
+
+void Recency::exchange(std::size_t a, std::size_t b) {
+  for (Touched& t : last_)
+    if (t.memory == a) t.memory = b;
+    else if (t.memory == b) t.memory = a;
+}
+
+}  // namespace tap::cost

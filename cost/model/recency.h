@@ -1,0 +1,27 @@
+// What is still in caches from before: of each memory, how much else was touched since.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tap::cost {
+
+class Recency {
+ public:
+  explicit Recency(double most) : most_(most) {}  // further back nothing is looked at: bytes
+
+  // Bytes of other memories that were touched since this one was; more than `most` if it never was, or too long ago.
+  double since(std::size_t memory) const;
+  void touch(std::size_t memory, double bytes);
+  void exchange(std::size_t a, std::size_t b);
+
+ private:
+  struct Touched {
+    std::size_t memory = 0;
+    double bytes = 0;
+  };
+  double most_;
+  std::vector<Touched> last_;  // each memory once, the latest at the end
+};
+
+}  // namespace tap::cost

@@ -1,0 +1,28 @@
+// The work of kernels on boxes, each worked out once. What a plan does not touch has the kernels and boxes that it had before,
+// so a changed line costs no more than what it changes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "cost/work/kernel_work.h"
+
+namespace tap::cost {
+
+class WorkTable {
+ public:
+  // Pre: of the same device each time.
+  const Work& of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
+  // Kernels that compute the same in the same way have one number.
+  std::size_t number_of(const backend::Kernel& kernel);
+  const Work& of(std::size_t number, const backend::Kernel& kernel, const ir::Box& box, const Device& device);
+  std::size_t evaluations() const { return evaluations_; }  // so many were not known
+
+ private:
+  std::unordered_map<std::string, std::size_t> numbers_;  // by canonical text
+  std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Work> known_;
+  std::size_t evaluations_ = 0;
+};
+
+}  // namespace tap::cost

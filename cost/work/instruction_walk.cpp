@@ -1,0 +1,357 @@
+#include "cost/work/instruction_walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "cost/work/instruction_of.h"
+#include "cost/work/loop_walk.h"
+
+namespace tap::cost {
+
+using namespace backend;
+using ir::CellId, ir::CellNode, ir::CellOp;
+
+namespace {
+
+// A loop around the statement that is looked at.
+struct Around {
+  const For* loop = nullptr;
+  double rounds = 1;
+  double lanes = 1, used = 1;
+};
+
+// What is done in the rounds of one serial loop, but for the loops inside.
+struct Round {
+  double instructions = 0, loads = 0, stores = 0, rounds = 0;  // seconds
+  double chain = 0;                                            // seconds, one after the other
+  double unrolled = 0;                                         // instructions that wait for each other
+};
+
+class InstructionWalk {
+ public:
+  InstructionWalk(const Kernel& kernel, const ir::Box& box, const Device& device, Work& work)
+      : kernel_(kernel), device_(device), work_(work), values_(kernel, box), decides_(deciding_variables(kernel)) {}
+
+  void run() {
+    visit(kernel_.body, 1);
+    close();
+  }
+
+ private:
+  void close() {
+    const double busy = std::max({round_.instructions, round_.loads, round_.stores, round_.rounds});
+    work_.busy += busy;
+    work_.waiting += std::max(round_.chain - busy, 0.0);
+    round_ = {};
+  }
+
+  void visit(const std::vector<Statement>& body, double share) {
+    for (const Statement& statement : body) std::visit([&](const auto& node) { see(node, share); }, statement.node);
+  }
+
+  void see(const For& loop, double share) {
+    const Rounds rounds = rounds_of(loop, values_);
+    if (around_.size() >= 60) return;
+    const LoopSet bit = LoopSet{1} << around_.size();
+    const bool serial = loop.kind == LoopKind::serial;
+    const Round outer = serial ? std::exchange(round_, {}) : Round{};
+    LoopSet outer_loops = 0;
+    for (const auto* bounds : {&loop.lower, &loop.upper})
+      for (const Bound& bound : *bounds) outer_loops |= values_.loops_of(bound.expr);
+    const bool lanes = loop.kind == LoopKind::lanes;
+    for (const Sample& sample : samples_of(loop, rounds, decides_[loop.variable])) {
+      around_.push_back({&loop, lanes ? 1 : sample.times, rounds.lanes, rounds.used});
+      values_.set(loop.variable, {sample.value, sample.value}, outer_loops | bit);
+      if (serial) {
+        const double times = executions(~LoopSet{0}) * share;
+        work_.rounds += times;
+        round_.rounds += times / device_.steps;
+      }
+      visit(loop.body, share);
+      around_.pop_back();
+    }
+    if (!serial) return;
+    close();
+    round_ = outer;
+  }
+  void see(const Guard& guard, double share) {
+    const double inside = share * share_of(guard, values_);
+    if (guard.cell) cells({*guard.cell}, share);
+    if (inside > 0) visit(guard.body, inside);
+  }
+  void see(const Define& define, double) { values_.define(define); }
+  void see(const Let& let, double share) {
+    cells({let.value}, share);
+    // Its value is data: it may be anywhere, and is another one in each round.
+    values_.set(let.variable, {0, 0}, all_loops());
+  }
+  void see(const Assign& assign, double share) {
+    cells(assign.values, share);
+    wait(assign, share);
+  }
+  void see(const Store& store, double share) {
+    std::vector<CellId> values;
+    for (const Store::Target& target : store.targets) values.push_back(target.value);
+    cells(values, share);
+    for (const Store::Target& target : store.targets) count_store(target, share);
+  }
+  void see(const Fetch&, double share) {
+    const double times = executions(all_loops()) * share;
+    work_.loads += times;
+    round_.loads += times / device_.loads;
+  }
+  // Half of the lanes, a quarter, …, each with a shuffle.
+  void see(const FoldLanes& fold, double share) {
+    if (fold.from.empty()) return;
+    const Accumulator& from = accumulator(fold.from[0]);
+    const double steps = std::log2(std::max<double>(from.lanes, 2));
+    const double times = executions(all_loops()) * share;
+    for (double s = 0; s < steps; ++s) {
+      cells(fold.values, share, false);
+      const double shuffles = times * static_cast<double>(fold.from.size());
+      add(from.type, Instruction::arithmetic, shuffles, 1, 0);
+    }
+    round_.chain += times * steps * 2 * device_.latency * 0.5;  // other rounds go on meanwhile
+  }
+  void see(const Section& section, double share) { visit(section.body, share); }
+
+  LoopSet all_loops() const { return around_.empty() ? 0 : (LoopSet{1} << around_.size()) - 1; }
+  const Accumulator& accumulator(std::uint32_t slot) const {
+    return kernel_.accumulators[kernel_.slots[slot].accumulator];
+  }
+
+  // How often something is done that depends on these loops: what does not change in an inner loop is done before it, and what
+  // does not change along an unrolled one is done once.
+  double executions(LoopSet loops) const {
+    std::size_t innermost = 0;  // one more than the last serial loop on which it depends
+    for (std::size_t l = 0; l < around_.size(); ++l)
+      if ((loops >> l & 1) && around_[l].loop->kind == LoopKind::serial) innermost = l + 1;
+    double times = 1;
+    for (std::size_t l = 0; l < around_.size(); ++l)
+      if (l < innermost || (loops >> l & 1)) times *= around_[l].rounds;
+    return times;
+  }
+  const Around* lanes_in(LoopSet loops) const {
+    for (std::size_t l = around_.size(); l-- > 0;)
+      if ((loops >> l & 1) && around_[l].loop->kind == LoopKind::lanes) return &around_[l];
+    return nullptr;
+  }
+
+  LoopSet serial_loops() const {
+    LoopSet found = 0;
+    for (std::size_t l = 0; l < around_.size(); ++l)
+      if (around_[l].loop->kind == LoopKind::serial) found |= LoopSet{1} << l;
+    return found;
+  }
+
+  LoopSet loops_of(CellId id) {
+    if (auto known = known_.find(id); known != known_.end()) return known->second;
+    const CellNode& node = kernel_.exprs[id];
+    LoopSet loops = 0;
+    if (node.op == CellOp::index) loops = values_.loops_of(node.attribute);
+    if (node.op == CellOp::argument) {
+      const Slot& slot = kernel_.slots[node.attribute];
+      loops = serial_loops() | values_.loops_of(slot.at);
+      if (kernel_.accumulators[slot.accumulator].lanes > 1) loops |= innermost_lanes();
+    }
+    if (node.op == CellOp::read)
+      for (const Coordinate& c : kernel_.loads[node.attribute].at) loops |= values_.loops_of(c.affine);
+    for (CellId below : needs(kernel_, id)) loops |= loops_of(below);
+    known_.emplace(id, loops);
+    return loops;
+  }
+  LoopSet innermost_lanes() const {
+    for (std::size_t l = around_.size(); l-- > 0;)
+      if (around_[l].loop->kind == LoopKind::lanes) return LoopSet{1} << l;
+    return 0;
+  }
+
+  // Each cell that the roots need, once. `fresh`: it is counted as lanes say; else of one lane.
+  void cells(const std::vector<CellId>& roots, double share, bool fresh = true) {
+    known_.clear();
+    std::unordered_map<CellId, bool> seen;
+    std::vector<CellId> open = roots;
+    while (!open.empty()) {
+      const CellId id = open.back();
+      open.pop_back();
+      if (!seen.emplace(id, true).second) continue;
+      if (fresh || kernel_.exprs[id].op != CellOp::argument) count(id, share);
+      for (CellId below : needs(kernel_, id)) open.push_back(below);
+    }
+  }
+
+  void count(CellId id, double share) {
+    const CellNode& node = kernel_.exprs[id];
+    const LoopSet loops = loops_of(id);
+    const double times = executions(loops) * share;
+    if (node.op == CellOp::read) return count_load(kernel_.loads[node.attribute], loops, times);
+    const std::optional<Instruction> kind = instruction_of(node.op);
+    if (!kind) return;
+    const ElementType type = node.op != CellOp::cast && *kind == Instruction::compare && !node.args.empty()
+                                 ? kernel_.exprs[node.args.back()].type
+                                 : node.type;
+    if (node.op == CellOp::cast && compute_type(kernel_.exprs[node.args[0]].type) == compute_type(node.type) &&
+        size_of(kernel_.exprs[node.args[0]].type) == size_of(node.type))
+      return;
+    if (is_part_of_fused(id)) return;
+    const Around* lanes = lanes_in(loops);
+    add(type, *kind, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
+    if (node.op != CellOp::cast && *kind != Instruction::compare)
+      work_.operations += times * (lanes ? lanes->used : 1) * (is_fused(node) ? 2 : 1);
+  }
+
+  // a*b + c is one instruction. Of a product that others need, too, nobody can tell: products are rarely shared.
+  bool is_fused(const CellNode& node) const {
+    if (kernel_.exact_arithmetic || !is_float(node.type) || (node.op != CellOp::add && node.op != CellOp::sub))
+      return false;
+    return std::any_of(node.args.begin(), node.args.end(),
+                       [&](CellId arg) { return kernel_.exprs[arg].op == CellOp::mul; });
+  }
+  bool is_part_of_fused(CellId id) {
+    if (kernel_.exprs[id].op != CellOp::mul || kernel_.exact_arithmetic || !is_float(kernel_.exprs[id].type))
+      return false;
+    auto [known, fresh] = fused_.try_emplace(id, false);
+    if (fresh) known->second = used_in_a_sum(id);
+    return known->second;
+  }
+  bool used_in_a_sum(CellId product) const {
+    for (std::size_t c = 0; c < kernel_.exprs.size(); ++c) {
+      const CellNode& user = kernel_.exprs[CellId(c)];
+      if ((user.op == CellOp::add || user.op == CellOp::sub) &&
+          std::find(user.args.begin(), user.args.end(), product) != user.args.end())
+        return true;
+    }
+    return false;
+  }
+
+  double registers(ElementType type, double lanes) const {
+    return std::ceil(lanes * static_cast<double>(size_of(compute_type(type))) /
+                     static_cast<double>(device_.core.vector_bytes));
+  }
+
+  void add(ElementType type, Instruction kind, double times, double lanes, double used) {
+    const double full = registers(type, lanes) * times;
+    work_.instructions.of(type, kind) += full;
+    const double rate = device_.rates.of(type, kind);
+    const double width = std::max(
+        static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
+    round_.instructions += full * width / rate;
+    if (lanes > 1) {
+      work_.lanes += lanes * times;
+      work_.lanes_used += used * times;
+    }
+  }
+
+  void count_load(const Load& load, LoopSet loops, double times) {
+    double each = 1;
+    const ElementType type = kernel_.tensors[load.tensor].type.element;
+    bool apart = false;
+    if (const Around* lanes = lanes_in(loops); lanes && !load.at.empty()) {
+      const std::uint32_t v = lanes->loop->variable;
+      bool data = false, across = false;
+      for (std::size_t a = 0; a < load.at.size(); ++a) {
+        data |= load.at[a].data.has_value();
+        across |= a + 1 < load.at.size() && LoopValues::step_of(load.at[a].affine, v) != 0;
+      }
+      const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
+      apart = data || across || (step != 1 && step != 0 && step != -1);
+      each = apart ? lanes->lanes : step == 0 ? 1 : registers(type, lanes->lanes);
+      if (apart) add(type, Instruction::arithmetic, times, lanes->lanes, lanes->used);  // put together
+    }
+    work_.loads += times * each;
+    round_.loads += times * each / device_.loads;
+    for (const Coordinate& c : load.at)
+      if (c.checked) add(ElementType::i32, Instruction::compare, times * 0.5, 1, 0);
+    if (type != compute_type(type)) {
+      const Around* lanes = lanes_in(loops);
+      add(type, Instruction::convert, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
+    }
+  }
+
+  void count_store(const Store::Target& target, double share) {
+    const ElementType type = kernel_.tensors[target.tensor].type.element;
+    const double times = executions(all_loops()) * share;
+    const Around* lanes = lanes_in(innermost_lanes());
+    double each = 1;
+    if (lanes && !target.at.empty()) {
+      const std::uint32_t v = lanes->loop->variable;
+      bool across = false;
+      for (std::size_t a = 0; a + 1 < target.at.size(); ++a) across |= LoopValues::step_of(target.at[a], v) != 0;
+      if (!across && LoopValues::step_of(target.at.back(), v) == 1) {
+        each = registers(type, lanes->lanes);
+      } else if (transposes(target, v)) {
+        each = registers(type, lanes->lanes);
+        add(type, Instruction::convert, times * 2, lanes->lanes, lanes->used);  // shuffles
+      } else {
+        each = lanes->lanes;
+        add(type, Instruction::convert, times, lanes->lanes, lanes->used);
+      }
+    }
+    work_.stores += times * each;
+    round_.stores += times * each / device_.stores;
+  }
+  // An unrolled loop around goes along the last axis.
+  bool transposes(const Store::Target& target, std::uint32_t lane) const {
+    for (const Around& a : around_)
+      if (a.loop->kind == LoopKind::unrolled && a.loop->variable != lane &&
+          LoopValues::step_of(target.at.back(), a.loop->variable) == 1)
+        return true;
+    return false;
+  }
+
+  // The longest way, in instructions that wait for each other, from an accumulator to the value.
+  double steps_from(CellId id, std::uint32_t accumulator, std::unordered_map<CellId, double>& known) {
+    if (auto found = known.find(id); found != known.end()) return found->second;
+    const CellNode& node = kernel_.exprs[id];
+    double steps = -1;
+    if (node.op == CellOp::argument && kernel_.slots[node.attribute].accumulator == accumulator) steps = 0;
+    for (CellId arg : node.args) {
+      const double below = steps_from(arg, accumulator, known);
+      if (below < 0) continue;
+      const std::optional<Instruction> kind = instruction_of(node.op);
+      double own = kind && !is_part_of_fused(id) ? device_.latency : 0;
+      if (kind)
+        own *= std::min(device_.rates.of(node.type, Instruction::arithmetic) / device_.rates.of(node.type, *kind), 8.0);
+      steps = std::max(steps, below + own);
+    }
+    known.emplace(id, steps);
+    return steps;
+  }
+  void wait(const Assign& assign, double share) {
+    for (std::size_t k = 0; k < assign.values.size() && k < assign.slots.size(); ++k) {
+      const Slot& slot = kernel_.slots[assign.slots[k]];
+      std::unordered_map<CellId, double> known;
+      const double steps = steps_from(assign.values[k], slot.accumulator, known);
+      if (steps <= 0) continue;
+      const LoopSet along = values_.loops_of(slot.at);
+      double times = share;  // one after the other: those of unrolled loops that have registers of their own are not
+      bool innermost = true;
+      for (std::size_t l = around_.size(); l-- > 0;) {
+        const bool serial = around_[l].loop->kind == LoopKind::serial;
+        if (serial || (!(along >> l & 1) && innermost)) times *= around_[l].rounds;
+        innermost &= !serial;
+      }
+      round_.chain = std::max(round_.chain, steps * times);
+    }
+  }
+
+  const Kernel& kernel_;
+  const Device& device_;
+  Work& work_;
+  LoopValues values_;
+  const std::vector<bool> decides_;
+  std::vector<Around> around_;
+  Round round_;
+  std::unordered_map<CellId, LoopSet> known_;
+  std::unordered_map<CellId, bool> fused_;
+};
+
+}  // namespace
+
+void count_instructions(const Kernel& kernel, const ir::Box& box, const Device& device, Work& work) {
+  InstructionWalk(kernel, box, device, work).run();
+}
+
+}  // namespace tap::cost

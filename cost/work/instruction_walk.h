@@ -1,0 +1,11 @@
+// Counts instructions: each cell as often as one of the loops goes round on which it depends, and those around that.
+#pragma once
+
+#include "cost/work/kernel_work.h"
+
+namespace tap::cost {
+
+// Fills all of the work but what is told of tensors.
+void count_instructions(const backend::Kernel& kernel, const ir::Box& box, const Device& device, Work& work);
+
+}  // namespace tap::cost

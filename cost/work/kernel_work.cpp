@@ -1,0 +1,20 @@
+#include "cost/work/kernel_work.h"
+
+#include "cost/work/instruction_walk.h"
+#include "cost/work/traffic_walk.h"
+
+namespace tap::cost {
+
+Work work_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
+  Work work;
+  if (box.empty()) {
+    const std::size_t caches = device.levels.empty() ? 0 : device.levels.size() - 1;
+    work.tensors.assign(kernel.tensors.size(), {.missed = std::vector<double>(caches, 0)});
+    return work;
+  }
+  count_instructions(kernel, box, device, work);
+  work.tensors = traffic_of(kernel, box, device);
+  return work;
+}
+
+}  // namespace tap::cost

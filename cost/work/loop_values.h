@@ -1,0 +1,47 @@
+// Where the variables of a kernel are while its loops are walked: each between two numbers, in the middle of a loop's range
+// or in all of it, and which loops it goes up with.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/loops/loops.h"
+
+namespace tap::cost {
+
+struct Interval {
+  double lo = 0, hi = 0;  // both are values of it
+  double middle() const { return (lo + hi) / 2; }
+};
+using LoopSet = std::uint64_t;  // of the loops around a statement, the outermost first
+
+class LoopValues {
+ public:
+  LoopValues(const backend::Kernel& kernel, const ir::Box& box);
+
+  Interval of(const ir::AffineExpr& expr) const;
+  LoopSet loops_of(const ir::AffineExpr& expr) const;
+  LoopSet loops_of(std::uint32_t variable) const { return loops_[variable]; }
+  void set(std::uint32_t variable, Interval value, LoopSet loops);
+  void define(const backend::Define& define);
+  // What is known of a bound: the greatest lower or the least upper one.
+  Interval bound(const std::vector<backend::Bound>& bounds, bool lower) const;
+  // By how much the expression goes up when the variable goes up by one.
+  static std::int64_t step_of(const ir::AffineExpr& expr, std::uint32_t variable) {
+    return variable < expr.coefficients.size() ? expr.coefficients[variable] : 0;
+  }
+
+ private:
+  std::vector<Interval> values_;
+  std::vector<LoopSet> loops_;
+};
+
+// The rounds of a loop, the values that its variable has at first and at last, and how many of its lanes are used.
+struct Rounds {
+  double count = 0;
+  double first = 0, last = 0;
+  double lanes = 1, used = 1;
+};
+Rounds rounds_of(const backend::For& loop, const LoopValues& values);
+
+}  // namespace tap::cost

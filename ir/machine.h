@@ -1,0 +1,33 @@
+// What is assumed of a processor: how much its registers and caches hold, and how far away memory is. These numbers decide how
+// fast a program runs, never what it computes. No other file has such a number of its own.
+//
+//   reference_machine                          decides all that the bits of a result depend on, on every target
+//   backend::machine_of(target)                decides the rest (backend/machine_of.h); a --machine file overrides it
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tap::ir {
+
+// One processor core's: of a cache that several share, its part.
+struct Machine {
+  std::int64_t vector_bytes = 64;  // of one register
+  std::int64_t vector_registers = 32;
+  std::int64_t l1_bytes = 32 << 10;
+  std::int64_t l2_bytes = 1 << 20;
+  std::int64_t l3_bytes = 16 << 20;
+  std::int64_t line_bytes = 64;      // of all caches
+  std::int64_t l1_sets = 64;         // lines at addresses that differ by a multiple of so many share one
+  std::int64_t page_bytes = 2048;    // within so many the processor prefetches the next lines by itself
+  std::int64_t line_cycles = 6;      // to load a line from the second cache
+  std::int64_t memory_cycles = 250;  // … and from memory
+  bool operator==(const Machine&) const = default;
+};
+
+inline constexpr Machine reference_machine{};
+
+// As a machine file has it.
+std::string print(const Machine& machine);
+
+}  // namespace tap::ir

@@ -1,0 +1,188 @@
+// The cost model: what is counted, what is looked at again, and what links and formulas say.
+#include <gtest/gtest.h>
+
+#include "compiler/pipeline/pipeline.h"
+#include "cost/machine/host.h"
+#include "cost/model/links.h"
+#include "cost/model/model.h"
+#include "cost/model/recency.h"
+#include "cost/work/traffic_walk.h"
+#include "tests/passes/lowered.h"
+
+namespace tap::cost {
+namespace {
+
+pipeline::Compilation compiled(const std::string& text, const std::string& plan = "plan 1\n") {
+  auto outcome = tap::test::compile_text(text);
+  EXPECT_TRUE(outcome.compiled) << outcome.messages;
+  auto read = ir::parse_plan(plan);
+  pipeline::Options options;
+  options.plan = std::get<ir::Plan>(read);
+  options.stop = pipeline::Stage::schedule;
+  return pipeline::compile(outcome.compiled->program, options);
+}
+
+Cluster one_device() { return {{builtin({}, 4)}}; }
+
+ProgramCost cost_of(Model& model, const pipeline::Compilation& made) {
+  const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
+  return model.of(trace_of(*made.schedule, kernels), kernels);
+}
+
+const Work work_of_first(const std::string& text) {
+  const pipeline::Compilation made = compiled(text);
+  const auto& call = std::get<ir::KernelCall>(made.schedule->sequences[0][0][0].what);
+  return work_of(made.lowered->kernels.kernels[call.kernel], call.box, builtin({}, 1));
+}
+
+constexpr const char* chain =
+    "program p(X: f32[64, 64], W: f32[64, 64], V: f32[64, 64]) -> (Z: f32[64, 64]) {\n"
+    "  H[i, j] = sum[k] X[i, k] * W[k, j]\n  M[i] = max[j] H[i, j]\n  Z[i, j] = sum[k] (H[i, k] - M[i]) * V[k, j]\n}";
+
+TEST(Cost, WhatIsKnownIsNotLookedAtAgain) {
+  Model model(one_device(), 1);
+  const pipeline::Compilation made = compiled(chain);
+  const Cost first = cost_of(model, made).total;
+  const std::size_t looked = model.works().evaluations();
+  EXPECT_EQ(looked, made.lowered->kernels.kernels.size());
+  EXPECT_EQ(cost_of(model, made).total, first);
+  EXPECT_EQ(model.works().evaluations(), looked);
+}
+
+TEST(Cost, AChangedLineCostsOnlyWhatItTouches) {
+  Model model(one_device(), 1);
+  cost_of(model, compiled(chain));
+  const std::size_t looked = model.works().evaluations();
+  // Blocks of rows: one more box of M's kernel, or a kernel of its own; nothing else.
+  cost_of(model, compiled(chain, "plan 1\nsplit M dim i into 4 over sequential\n"));
+  EXPECT_EQ(model.works().evaluations(), looked + 1);
+}
+
+TEST(Cost, AsManyLoopNestsForManyBlocksAsForFew) {
+  for (int blocks : {4, 64}) {
+    Model model(one_device(), 1);
+    cost_of(model, compiled("program p(X: f32[4096]) -> (Y: f32[4096]) { Y[i] = exp(X[i]) }",
+                            "plan 1\nsplit Y dim i into " + std::to_string(blocks) + " over sequential\n"));
+    EXPECT_EQ(model.works().evaluations(), 1u) << blocks;
+  }
+}
+
+TEST(Cost, InstructionsAreCountedByKind) {
+  const Work work = work_of_first("program p(X: f32[1600]) -> (Y: f32[1600]) { Y[i] = exp(X[i]) / (X[i] * X[i] + 1) }");
+  EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::exponential), 100);  // of 16 lanes
+  EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::divide), 100);
+  EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::arithmetic), 100);  // one, fused
+  EXPECT_EQ(work.loads, 100);
+  EXPECT_EQ(work.stores, 100);
+  EXPECT_EQ(work.operations, 1600 * 4);
+}
+
+TEST(Cost, TailsUseFewerLanes) {
+  const Work whole = work_of_first("program p(X: f32[32]) -> (Y: f32[32]) { Y[i] = X[i] * 2 }");
+  const Work ragged = work_of_first("program p(X: f32[33]) -> (Y: f32[33]) { Y[i] = X[i] * 2 }");
+  EXPECT_EQ(whole.lanes_used / whole.lanes, 1);
+  EXPECT_LT(ragged.lanes_used / ragged.lanes, 0.8);
+}
+
+TEST(Cost, WhatOneAfterTheOtherNeedsIsWaitedFor) {
+  auto outcome = tap::test::compile_text("program p(X: f32[4096]) -> (Y: f32[]) { Y[] = sum[i] X[i] }");
+  pipeline::Options options;
+  options.stop = pipeline::Stage::schedule;
+  Model model(one_device(), 1);
+  const double free = cost_of(model, pipeline::compile(outcome.compiled->program, options)).total.waiting;
+  options.caution.strict_fp = true;
+  const double strict = cost_of(model, pipeline::compile(outcome.compiled->program, options)).total.waiting;
+  EXPECT_GT(strict, 10 * free);
+}
+
+// Each cell comes once from memory where a cache keeps what is read again.
+TEST(Cost, CachesKeepWhatFits) {
+  const Work work = work_of_first("program p(X: f32[512, 512]) -> (Y: f32[512, 512]) { Y[i, j] = X[i, j] + X[i, 0] }");
+  for (const TensorWork& tensor : work.tensors) {
+    EXPECT_EQ(tensor.bytes, 512 * 512 * 4);
+    EXPECT_NEAR(tensor.missed.back(), tensor.bytes, tensor.bytes / 10);
+  }
+  EXPECT_EQ(share_kept(10, 100), 1);
+  EXPECT_EQ(share_kept(200, 100), 0);
+}
+
+TEST(Cost, MoreThreadsAreFasterUntilThereIsNothingToShare) {
+  const pipeline::Compilation made = compiled(
+      "program p(X: f32[4096, 64], W: f32[64, 64]) -> (Y: f32[4096, 64]) { Y[i, j] = sum[k] X[i, k] * W[k, j] }");
+  double before = 1e9;
+  for (int threads : {1, 2, 4}) {
+    Model model(one_device(), threads);
+    const double seconds = cost_of(model, made).total.total();
+    EXPECT_LT(seconds, before) << threads;
+    before = seconds;
+  }
+  Model many(one_device(), 64);  // of a machine with four
+  EXPECT_GE(cost_of(many, made).total.total(), before * 0.9);
+}
+
+TEST(Cost, WhatWasTouchedLongAgoIsForgotten) {
+  Recency recency(1000);
+  recency.touch(1, 100);
+  recency.touch(2, 300);
+  recency.touch(3, 200);
+  EXPECT_EQ(recency.since(1), 500);
+  EXPECT_EQ(recency.since(3), 0);
+  EXPECT_GT(recency.since(9), 1000);
+  recency.exchange(1, 3);
+  EXPECT_EQ(recency.since(1), 0);
+  recency.touch(2, 300);
+  EXPECT_EQ(recency.since(1), 300);
+}
+
+TEST(Cost, TheInnermostLinkThatJoinsTwoDevices) {
+  Cluster nodes{{builtin({}, 1)}};
+  nodes.links = {{"switch", 8, 1e-6, 400e9, false, false}, {"network", 4, 5e-6, 25e9, true, false}};
+  EXPECT_EQ(way_between(nodes, 3, 5).bandwidth, 400e9);
+  EXPECT_EQ(way_between(nodes, 3, 11).bandwidth, 25e9 / 4);  // shared by four nodes
+  EXPECT_EQ(way_between(nodes, 3, 11).latency, 5e-6);
+  EXPECT_EQ(nodes.count(), 32);
+  nodes.pairs = {{3, 11, 1e-7, 1e12}};
+  EXPECT_EQ(way_between(nodes, 11, 3).bandwidth, 1e12);
+  Cluster ring{{builtin({}, 1)}};
+  ring.links = {{"ring", 8, 1e-6, 1e9, false, true}};
+  EXPECT_DOUBLE_EQ(way_between(ring, 0, 7).latency, 1e-6);
+  EXPECT_DOUBLE_EQ(way_between(ring, 0, 4).latency, 4e-6);
+}
+
+TEST(Cost, Formulas) {
+  const std::vector<Amount> values = {{"calls", 3}, {"bytes_memory", 1e6}, {"compute", 2}};
+  auto value = [&](const char* text) { return parse_formula(text).of(values); };
+  EXPECT_EQ(value("2 + 3 * calls"), 11);
+  EXPECT_EQ(value("(2 + 3) * calls - 1"), 14);
+  EXPECT_EQ(value("max(calls, min(bytes_memory, 7)) / 2"), 3.5);
+  EXPECT_EQ(value("1e-3 * bytes_memory"), 1000);
+  EXPECT_EQ(value("calls / 0"), 0);
+  for (const char* wrong : {"", "1 +", "min(1)", "(1", "1 2", "1e999", "A"}) {
+    auto read = read_formula(wrong);
+    EXPECT_TRUE(std::holds_alternative<FormulaError>(read)) << wrong;
+  }
+  EXPECT_TRUE(std::holds_alternative<FormulaError>(read_formula(std::string(100'000, '('))));
+}
+
+TEST(Cost, ATermOfItsOwnAndOneThatReplaces) {
+  const pipeline::Compilation made = compiled("program p(X: f32[64]) -> (Y: f32[64]) { Y[i] = X[i] * 2 }");
+  Cluster cluster = one_device();
+  Model plain(cluster, 1);
+  cluster.terms = {{"tax", "0.5 * calls"}, {"compute", "1 * calls"}};
+  Model changed(cluster, 1);
+  const ProgramCost before = cost_of(plain, made), after = cost_of(changed, made);
+  EXPECT_EQ(after.total.compute, 1);
+  EXPECT_NEAR(after.total.total(), before.total.total() - before.total.compute + 1.5, 1e-9);
+}
+
+TEST(Cost, LimitsOfAControlGroup) {
+  EXPECT_EQ(threads_allowed("150000 100000"), 1.5);
+  EXPECT_EQ(threads_allowed("max 100000"), 0);
+  EXPECT_EQ(memory_allowed("max"), 0);
+  EXPECT_EQ(memory_allowed("1048576"), 1048576);
+  EXPECT_GE(usable_threads(), 1);
+  EXPECT_GT(usable_memory(), 1e6);
+}
+
+}  // namespace
+}  // namespace tap::cost

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""What `tapc cost` predicts, in a table and as JSON.
+cost_test.py TAPC"""
+import json
+
+from json_schema import problems
+from tapc import *
+
+PRODUCT = """program product(A: f32[n, n], B: f32[n, n]) -> (C: f32[n, n]) { C[i, j] = sum[k] A[i, k] * B[k, j] }
+"""
+# Other names of the same: nothing may depend on them.
+RENAMED = """program softmax(matmul: f32[n, n], relu: f32[n, n]) -> (exp1: f32[n, n]) {
+    exp1[row, col] = sum[inner] matmul[row, inner] * relu[inner, col] }
+"""
+
+MESH = """mesh pod = [data: 4, model: 2]
+program layer(X: f32[64, 64] @ pod[{data}, {}], W: f32[64, 128] @ pod[{}, {model}],
+              V: f32[128, 64] @ pod[{model}, {}]) -> (Y: f32[64, 64] @ pod[{data}, {}]) {
+    H[i, o] = sum[k] X[i, k] * W[k, o]
+    Y[i, o] = sum[k] H[i, k] * V[k, o]
+}
+"""
+# G01 of machine files.
+BAD = [
+    ("[rates.f33]\narithmetic = 1\n", r"no element type in \[rates\] called `f33`[\s\S]*did you mean `f32`"),
+    ("[rates.f32]\narithmetics = 1\n", r"no key in \[rates.f32\] called `arithmetics`[\s\S]*did you mean `arithmetic`"),
+    ("[rates.f32]\ndivide = 0\n", r"`divide` is 0; expected 1/s to 1e\+18/s"),
+    ("[rates.f32]\ndivide = -3.5\n", r"`divide` is -3.5"),
+    ("[rates.f32]\ndivide = inf\n", r"`divide` is not a rate"),
+    ("[rates.f32]\ndivide = nan\n", r"`divide` is not a rate"),
+    ("[rates.f32]\ndivide = \"1e400 G/s\"\n", r"`divide` is not a rate"),
+    ("[rates.f32]\ndivide = \"3 GB/s\"\n", r"`divide` is not a rate[\s\S]*90 G/s"),
+    ("[read]\nmemory = \"12 parsecs\"\n", r"`memory` is not a bandwidth"),
+    ("overlap = 1.5\n", r"`overlap` is 1.5; expected 0 to 1"),
+    ("threads = 0\n", r"`threads` is 0; expected 1 to 1048576"),
+    ("threads = 9223372036854775807\n", r"`threads` is 9.22\d*e\+18; expected"),
+    ("threads = 99999999999999999999\n", r"invalid TOML"),
+    ("cal = 1\n", r"no key `cal`[\s\S]*did you mean `call`"),
+    ("call = \"2 hours\"\n", r"`call` is not a time"),
+    ("[[devices]]\nname = \"a\"\n[[devices]]\nname = \"a\"\n", r"two of \[\[devices\]\] are called `a`"),
+    ("threads = 2\n[[devices]]\nname = \"a\"\n", r"`threads` stands beside \[\[devices\]\]"),
+    ("[[devices]]\nthread = 2\n", r"no key in \[\[devices\]\] called `thread`[\s\S]*did you mean `threads`"),
+    ("[devices]\nname = \"a\"\n", r"`devices` is a list of tables[\s\S]*\[\[devices\]\]"),
+    ("[[links]]\ncount = 4\n", r"this link has no bandwidth"),
+    ("[[links]]\nbandwidth = 1\nring = 3\n", r"`ring` is not true or false"),
+    ("[[links]]\nbandwidth = 1\ncount = 1048576\n[[links]]\nbandwidth = 1\ncount = 1048576\n", r"join more than 1048576 devices"),
+    ("[[devices]]\ncount = 3\n[[links]]\nbandwidth = 1\ncount = 4\n", r"the links join 4 devices, and \[\[devices\]\] lists 3"),
+    ("[[links]]\nbandwidth = 1\ncount = 4\n[[pairs]]\nfrom = 0\nto = 4\nbandwidth = 1\n", r"a pair names device 4, and there are 4"),
+    ("[[pairs]]\nfrom = 1\nto = 1\nbandwidth = 1\n", r"joins device 1 with itself"),
+    ("[terms]\na = \"a + 1\"\n", r"`a` needs `a`, which is itself"),
+    ("[terms]\na = \"b\"\nb = \"a\"\n", r"`a` needs `b`, which is defined below"),
+    ("[terms]\na = \"2 * cals\"\n", r"uses `cals`, which nothing is called[\s\S]*did you mean `calls`"),
+    ("[terms]\na = \"2 *\"\n", r"the formula of `a` is wrong here: expected a number"),
+    ("[terms]\na = 2\n", r"`a` is not a formula"),
+]
+
+
+SCHEMA = json.loads((ROOT / "docs/schema/cost.schema.json").read_text())
+
+
+class Cost(TapcTest):
+    def json(self, file, *options):
+        found = json.loads(self.tapc("cost", file, "--json", *options).stdout)
+        self.assertEqual(list(problems(found, SCHEMA)), [])
+        return found
+
+    def test_a_table(self):
+        self.write("p.tap", PRODUCT)
+        told = self.tapc("cost", "p.tap", "--dim", "n=256").stdout.decode()
+        self.assertRegex(told, r"^operation +task +total +compute")
+        self.assertRegex(told, r"\nC +kernel 0 ")
+        self.assertRegex(told, r"\ntotal ")
+        self.assertRegex(told, r"\nmemory: \S+ \S+ at most: 512 KiB inputs, 256 KiB results")
+
+    def test_terms_add_up(self):
+        self.write("p.tap", PRODUCT)
+        cost = self.json("p.tap", "--dim", "n=256")
+        for part in [cost["total"], *cost["operations"]]:
+            self.assertAlmostEqual(part["seconds"], sum(part["terms"].values()))
+        self.assertAlmostEqual(cost["total"]["seconds"], sum(row["seconds"] for row in cost["operations"]))
+        self.assertEqual(cost["memory"]["peak"], sum(cost["memory"][k] for k in ("inputs", "outputs", "arena", "prepared", "scratch")))
+
+    def test_work_is_counted(self):
+        self.write("p.tap", PRODUCT)
+        for n in (96, 256, 300):
+            done = self.json("p.tap", "--dim", f"n={n}")["total"]["amounts"]["operations"]
+            self.assertAlmostEqual(done / (2 * n ** 3), 1, delta=0.05)
+
+    def test_names_do_not_matter(self):
+        self.write("p.tap", PRODUCT)
+        self.write("q.tap", RENAMED)
+        a, b = self.json("p.tap", "--dim", "n=128"), self.json("q.tap", "--dim", "n=128")
+        self.assertEqual(a["total"], b["total"])
+
+    def test_one_device_of_a_mesh(self):
+        self.write("m.tap", MESH)
+        for machine in sorted((ROOT / "examples/machines").glob("*.toml")):
+            with self.subTest(machine=machine.name):
+                told = self.tapc("cost", "m.tap", "--device", "0", "--machine", machine).stdout.decode()
+                self.assertRegex(told, r"\nY.partial.moved +message +[\s\S]*\ntotal ")
+        far, near = (self.json("m.tap", "--device", "0", "--machine", ROOT / "examples/machines/gpu_nodes.toml", "--mesh", mesh)
+                     for mesh in ("data=1,model=32", "data=8,model=4"))
+        self.assertEqual(far["total"]["amounts"]["messages"], 31)
+        self.assertEqual(near["total"]["amounts"]["messages"], 3)
+        self.assertGreater(far["total"]["terms"]["latency"], near["total"]["terms"]["latency"])
+        # One device is looked at, however many there are; one that has nothing to do costs next to nothing.
+        many = self.json("m.tap", "--device", "4095", "--mesh", "data=2048,model=2")
+        self.assertEqual(many["total"]["amounts"]["operations"], 0)
+
+    def test_wrong_meshes(self):
+        self.write("m.tap", MESH)
+        self.expect(2, "names no axis of the program[\\s\\S]*did you mean `data`", "cost", "m.tap", "--mesh", "dat=4")
+        for mesh in ("data", "data=0", "data=-1", "data=x", "data=99999999999999999999", "=4"):
+            self.expect(2, "is no axis with a size|names no axis", "cost", "m.tap", "--mesh", mesh)
+        self.expect(2, "no operation runs on device 99", "cost", "m.tap", "--device", "99")
+        self.write("p.tap", PRODUCT)
+        self.expect(2, "no operation is split over devices", "cost", "p.tap", "--dim", "n=8", "--device", "0")
+
+    def test_a_machine_file(self):
+        self.write("p.tap", PRODUCT)
+        seconds = []
+        for rate in ("1 G/s", "100 G/s"):
+            self.write("m.toml", f'call = 0\n[rates.f32]\narithmetic = "{rate}"\n')
+            seconds.append(self.json("p.tap", "--dim", "n=256", "--machine", "m.toml")["total"]["terms"]["compute"])
+        self.assertAlmostEqual(seconds[0] / seconds[1], 100, delta=30)
+        self.write("m.toml", '[terms]\ntax = "1000 * calls"\n[prices]\neuros = 2\n')
+        cost = self.json("p.tap", "--dim", "n=8", "--machine", "m.toml")
+        self.assertEqual(cost["total"]["terms"]["tax"], 1000)
+        self.assertAlmostEqual(cost["prices"]["euros"], 2 * cost["total"]["seconds"])
+
+    def test_machine_files_that_are_wrong(self):
+        self.write("p.tap", PRODUCT)
+        for text, pattern in BAD:
+            with self.subTest(text=text):
+                self.write("bad.toml", text)
+                told = self.expect(3, pattern, "cost", "p.tap", "--dim", "n=8", "--machine", "bad.toml").told
+                self.assertRegex(told, r"bad\.toml:\d+:\d+")
+
+    def test_it_measures_this_machine(self):
+        self.write("p.tap", PRODUCT)
+        told = self.tapc("calibrate", "-o", "here.toml", timeout=120).stdout.decode()
+        self.assertRegex(told, r"rates\.f32\.arithmetic +\S+ +\+- \S+ %")
+        text = (self.folder / "here.toml").read_text()
+        self.assertRegex(text, "^# Measured")
+        cost = self.json("p.tap", "--dim", "n=256", "--machine", "here.toml")
+        self.assertGreater(cost["total"]["seconds"], 0)
+        self.assertEqual(self.tapc("calibrate", "-o").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
