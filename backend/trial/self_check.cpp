@@ -28,18 +28,24 @@ std::int64_t at_least(std::int64_t numerator, std::int64_t divisor) {  // ⌈n /
   return numerator / divisor + (numerator % divisor > 0 ? 1 : 0);
 }
 
-// The points of the map's box that read in this part, or more: dim by dim, the others anywhere.
+// The points of the map's box that read in this part, or more: dim by dim, the others anywhere. What is read behind the edge of
+// the tensor, as a fill, counts for a part that goes up to the edge.
 Box readers_of(const Operator& map, const Box& part) {
   Box found = map.box();
   for (std::size_t axis = 0; axis < part.rank(); ++axis) {
     const AffineExpr& row = map.reads[0].projection.start.rows[axis];
+    Range within = part.dims[axis];
+    if (within.empty()) continue;  // fills alone
+    constexpr std::int64_t far = std::int64_t{1} << 60;
+    if (within.lo <= 0) within.lo = -far;
+    if (within.hi >= map.operands[0].shape[axis]) within.hi = far;
     for (std::size_t d = 0; d < map.dims.size(); ++d) {
       const std::int64_t c = row.coefficients[d];
       if (c == 0) continue;
       AffineExpr others = row;
       others.coefficients[d] = 0;
       const Range rest = others.bounds(map.box());
-      Range here{part.dims[axis].lo - (rest.hi - 1), part.dims[axis].hi - rest.lo};
+      Range here{within.lo - (rest.hi - 1), within.hi - rest.lo};
       if (c < 0) here = {-(here.hi - 1), -here.lo + 1};
       found.dims[d] = intersect(found.dims[d], Range{at_least(here.lo, std::abs(c)), at_least(here.hi, std::abs(c))});
     }

@@ -24,7 +24,8 @@ class Walk {
         algebra_(algebra),
         needed_(group.graph.values.size()),
         written_(group.graph.values.size()),
-        operations(group.graph.operations.size()) {}
+        operations(group.graph.operations.size()),
+        asked(group.graph.operations.size(), false) {}
 
   void run() {
     std::vector<bool> is_output(needed_.size(), false);
@@ -34,7 +35,7 @@ class Walk {
       const Operator& op = group_.program[operation.op];
       bool anchored = std::any_of(operation.results.begin(), operation.results.end(),
                                   [&](ValueId v) { return is_output[v.index()]; });
-      if (op.region() && op.region()->kind != RegionKind::group) take_whole(operation);
+      if (op.region() && op.region()->kind != RegionKind::group) take_whole(k, operation);
       else place(k, operation, op, anchored);
     }
     for (std::size_t v = 0; v < needed_.size(); ++v) {
@@ -45,7 +46,8 @@ class Walk {
 
  private:
   // A region of which only the graph is known: everything of everything.
-  void take_whole(const Operation& operation) {
+  void take_whole(std::size_t number, const Operation& operation) {
+    asked[number] = true;
     for (const auto* list : {&operation.operands, &operation.results})
       for (ValueId v : *list) {
         Spans all;
@@ -56,7 +58,7 @@ class Walk {
 
   void place(std::size_t number, const Operation& operation, const Operator& op, bool anchored) {
     std::vector<std::optional<Span>> found(op.dims.size());
-    bool asked = anchored;
+    bool is_asked = anchored;
     auto add = [&](std::size_t d, const Span& span) {
       found[d] = found[d] ? algebra_.hull(*found[d], span, op.dims[d].range) : span;
     };
@@ -67,7 +69,7 @@ class Walk {
       if (!need) continue;
       auto spans = preimage(write.projection, *need, op);
       if (!spans) continue;
-      asked = true;
+      is_asked = true;
       for (std::size_t d = 0; d < spans->size(); ++d)
         if ((*spans)[d]) add(d, *(*spans)[d]);
     }
@@ -76,9 +78,10 @@ class Walk {
       bool given = op.dims[d].role != DimRole::parallel;  // counters and reductions are asked for whole, or as anchored
       spans.push_back(given || !found[d] ? anchor_of(number, d, op.dims[d].range) : *found[d]);
       spans.back() = algebra_.clip(spans.back(), op.dims[d].range);
-      if (!asked) spans.back() = algebra_.whole({0, 0});
+      if (!is_asked) spans.back() = algebra_.whole({0, 0});
     }
-    if (asked) project(operation, op, spans);
+    asked[number] = is_asked;
+    if (is_asked) project(operation, op, spans);
   }
 
   // What the operation reads and writes on that box. A reduction over nothing still writes, and reads nothing.
@@ -146,6 +149,7 @@ class Walk {
 
  public:
   std::vector<Spans> operations;
+  std::vector<bool> asked;
   std::vector<Spans> values;
 };
 
@@ -178,6 +182,7 @@ Demand demand(const GroupView& group, const Box& box) {
   walk.run();
   Demand result;
   for (auto& spans : walk.operations) result.operations.push_back(Box{std::move(spans)});
+  result.asked = std::move(walk.asked);
   for (auto& spans : walk.values) result.values.push_back(Box{std::move(spans)});
   return result;
 }
@@ -185,7 +190,7 @@ Demand demand(const GroupView& group, const Box& box) {
 MovingDemand moving_demand(const GroupView& group) {
   Walk<Windows> walk(group, {group.dims.size()});
   walk.run();
-  return {std::move(walk.operations), std::move(walk.values)};
+  return {std::move(walk.operations), std::move(walk.asked), std::move(walk.values)};
 }
 
 std::vector<Access> group_reads(const GroupView& group, const MovingDemand& windows) {

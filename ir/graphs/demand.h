@@ -36,12 +36,15 @@ struct Window {
 // comes from outside: that is read). Empty where nothing is asked for.
 struct Demand {
   std::vector<Box> operations;
+  std::vector<bool>
+      asked;  // by operation: a reduction without other dims has one point, whether anybody asks for it or not
   std::vector<Box> values;
 };
 Demand demand(const GroupView& group, const Box& box);
 
 struct MovingDemand {
   std::vector<std::vector<Window>> operations;  // by operation, by its dim
+  std::vector<bool> asked;                      // by operation
   std::vector<std::vector<Window>> values;      // by value, by axis; the region may lie partly outside of the tensor
 };
 // A range that is no affine function of the point is a whole dim or axis.

@@ -118,7 +118,7 @@ class GroupInBlocks {
       const Operation& operation = graph_.operations[o];
       const Operator& op = in_.program[operation.op];
       const Box& box = asked.operations[o];
-      if (without_reduction(op, box).empty()) continue;
+      if (!asked.asked[o] || without_reduction(op, box).empty()) continue;
       std::vector<const Datum*> read;
       for (ValueId v : operation.operands) read.push_back(&values[v.index()]);
       if (auto it = streamed_.find(o); it != streamed_.end()) {

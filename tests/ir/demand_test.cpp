@@ -120,6 +120,31 @@ TEST(Demand, OfAConcatenation) {
   EXPECT_EQ(both.operations[1], box_of({{0, 2}}));
 }
 
+// t[0] = sum[k] x[k];   y[i] = t[i - 1 else 7] + t[i + 1 else 7], of which no read lies inside. The sum has no dim that could
+// say that nobody asks for its only point.
+TEST(Demand, OfAPointThatNobodyReads) {
+  Program program;
+  BuildGraph g{program, {}};
+  auto x = g.input("x", f64, {3});
+  Build t("t");
+  auto k = t.reduction("k", 3);
+  auto in = t.operand(f64, {3});
+  t.result(f64, {1}, {0 * t[k]});
+  auto sum = g.add(t.reduce(add_monoid(program, "sum", f64), {t.read(in, {t[k]})}), {x})[0];
+  Build y("y");
+  auto i = y.parallel("i", 1);
+  in = y.operand(f64, {1});
+  y.result(f64, {1}, {y[i]});
+  auto seven = y.literal(f64, 7);
+  auto left = y.read(in, {y[i] - 1}, seven), right = y.read(in, {y[i] + 1}, seven);
+  GraphId graph = g.finish(g.add(y.map({y.apply(CellOp::add, {left, right})}), {sum}));
+  std::vector<IndexDim> dims{{"i", {0, 1}}};
+  std::vector<GroupAnchor> anchors{{0, 1, 0}};
+  GroupView view{program, program[graph], dims, anchors};
+  EXPECT_EQ(demand(view, box_of({{0, 1}})).asked, (std::vector<bool>{false, true}));
+  EXPECT_EQ(moving_demand(view).asked, (std::vector<bool>{false, true}));
+}
+
 // Random groups: a chain of operations, each reading one or two of the values before it.
 using Points = std::set<Point>;
 

@@ -64,6 +64,14 @@ inline constexpr KernelProgram kernel_programs[] = {
      "y[i] = i8(x[i] % 7.0); u[i] = u8(w[i] % 7.0); z[i] = i8(d[i] % 3.0); b[i] = w[i] % 2.0 > 1.0; s[i] = w[i] % 3.0 "
      "+ "
      "f32(n[i]) }"},
+    {"prepared operand with fills",
+     "program p(const s: i64[3, 6], w: i64[2, 5, 1]) -> (y: i64[1, 2, 3]) { m[c, i] = max[u in 0..1] s[c + u, i else "
+     "3] for c in "
+     "0..5; y[b, o, j] = sum[c, v] m[c, 2*j + v] * w[o, c, v] for b in 0..1 }"},
+    {"sum that is read outside only",
+     "program p(x: i64[7]) -> (y: i64[1]) { t[0] = sum[k] x[k]; y[i] = t[i - 1 else 7] - t[i + 1 else 4] for i in 0..1 "
+     "}",
+     true},
     {"turned copy", "program p(X: f32[90, 70]) -> (Y: f32[70, 90]) { Y[j, i] = X[i, j] }"},
     {"turned narrow copy", "program p(X: f32[90, 70]) -> (Y: bf16[70, 90]) { Y[j, i] = bf16(X[i, j] * 1.1) }"},
     {"sums of rows",
