@@ -257,13 +257,18 @@ class InstructionWalk {
       }
       const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
       apart = data || across || (step != 1 && step != 0 && step != -1);
-      each = apart ? lanes->lanes : step == 0 ? 1 : registers(type, lanes->lanes);
-      if (apart) add(type, Instruction::arithmetic, times, lanes->lanes, lanes->used);  // put together
+      each = apart ? 0 : step == 0 ? 1 : registers(type, lanes->lanes);
+      if (apart) add(type, Instruction::gather, times, lanes->lanes, lanes->used);
     }
     work_.loads += times * each;
     round_.loads += times * each / device_.loads;
-    for (const Coordinate& c : load.at)
-      if (c.checked) add(ElementType::i32, Instruction::compare, times * 0.5, 1, 0);
+    // Two comparisons for each end, and a choice.
+    double checks = 0;
+    for (const Coordinate& c : load.at) checks += c.checked ? 2 : 0;
+    if (checks > 0) {
+      const auto width = static_cast<double>(device_.core.vector_bytes) / 4;
+      add(ElementType::i32, Instruction::compare, times * (checks + 1), width, width);
+    }
     if (type != compute_type(type)) {
       const Around* lanes = lanes_in(loops);
       add(type, Instruction::convert, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
@@ -285,8 +290,8 @@ class InstructionWalk {
         each = registers(type, lanes->lanes);
         add(type, Instruction::convert, times * 2, lanes->lanes, lanes->used);  // shuffles
       } else {
-        each = lanes->lanes;
-        add(type, Instruction::convert, times, lanes->lanes, lanes->used);
+        each = 0;
+        add(type, Instruction::gather, times, lanes->lanes, lanes->used);
       }
     }
     work_.stores += times * each;
