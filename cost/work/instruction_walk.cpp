@@ -24,9 +24,9 @@ struct Around {
 
 // What is done in the rounds of one serial loop, but for the loops inside.
 struct Round {
-  double instructions = 0, loads = 0, stores = 0, rounds = 0;  // seconds
-  double chain = 0;                                            // seconds, one after the other
-  double unrolled = 0;                                         // instructions that wait for each other
+  double instructions = 0, quotients = 0, loads = 0, stores = 0, rounds = 0;  // seconds
+  double chain = 0;                                                           // seconds, one after the other
+  double unrolled = 0;                                                        // instructions that wait for each other
 };
 
 class InstructionWalk {
@@ -41,7 +41,7 @@ class InstructionWalk {
 
  private:
   void close() {
-    const double busy = std::max({round_.instructions, round_.loads, round_.stores, round_.rounds});
+    const double busy = std::max({round_.instructions, round_.quotients, round_.loads, round_.stores, round_.rounds});
     work_.busy += busy;
     work_.waiting += std::max(round_.chain - busy, 0.0);
     round_ = {};
@@ -237,7 +237,9 @@ class InstructionWalk {
     const double rate = device_.rates.of(type, kind);
     const double width = std::max(
         static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
-    round_.instructions += full * width / rate;
+    // Quotients and roots have a unit of their own, beside which others go on.
+    const bool apart = kind == Instruction::divide || kind == Instruction::root;
+    (apart ? round_.quotients : round_.instructions) += full * width / rate;
     if (lanes > 1) {
       work_.lanes += lanes * times;
       work_.lanes_used += used * times;
