@@ -30,7 +30,7 @@ inline constexpr InstructionInfo instructions[] = {
 };
 inline constexpr std::size_t instruction_count = std::size(instructions);
 
-// A number for each kind of instruction on each element type.
+// One number for each kind of instruction on each element type.
 struct PerInstruction {
   std::array<std::array<double, instruction_count>, element_type_count> by_type = {};
   double& of(ElementType type, Instruction kind) {

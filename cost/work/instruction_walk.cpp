@@ -24,9 +24,9 @@ struct Around {
 
 // What is done in the rounds of one serial loop, but for the loops inside.
 struct Round {
-  double instructions = 0, loads = 0, stores = 0, rounds = 0;  // seconds
-  double chain = 0;                                            // seconds, one after the other
-  double unrolled = 0;                                         // instructions that wait for each other
+  double instructions = 0, quotients = 0, loads = 0, stores = 0, rounds = 0;  // seconds
+  double chain = 0;                                                           // seconds, one after the other
+  double unrolled = 0;                                                        // instructions that wait for each other
 };
 
 class InstructionWalk {
@@ -41,7 +41,7 @@ class InstructionWalk {
 
  private:
   void close() {
-    const double busy = std::max({round_.instructions, round_.loads, round_.stores, round_.rounds});
+    const double busy = std::max({round_.instructions, round_.quotients, round_.loads, round_.stores, round_.rounds});
     work_.busy += busy;
     work_.waiting += std::max(round_.chain - busy, 0.0);
     round_ = {};
@@ -237,7 +237,9 @@ class InstructionWalk {
     const double rate = device_.rates.of(type, kind);
     const double width = std::max(
         static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
-    round_.instructions += full * width / rate;
+    // Quotients and roots have a unit of their own, beside which others go on.
+    const bool apart = kind == Instruction::divide || kind == Instruction::root;
+    (apart ? round_.quotients : round_.instructions) += full * width / rate;
     if (lanes > 1) {
       work_.lanes += lanes * times;
       work_.lanes_used += used * times;
@@ -257,13 +259,18 @@ class InstructionWalk {
       }
       const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
       apart = data || across || (step != 1 && step != 0 && step != -1);
-      each = apart ? lanes->lanes : step == 0 ? 1 : registers(type, lanes->lanes);
-      if (apart) add(type, Instruction::arithmetic, times, lanes->lanes, lanes->used);  // put together
+      each = apart ? 0 : step == 0 ? 1 : registers(type, lanes->lanes);
+      if (apart) add(type, Instruction::gather, times, lanes->lanes, lanes->used);
     }
     work_.loads += times * each;
     round_.loads += times * each / device_.loads;
-    for (const Coordinate& c : load.at)
-      if (c.checked) add(ElementType::i32, Instruction::compare, times * 0.5, 1, 0);
+    // Two comparisons for each end, and a choice.
+    double checks = 0;
+    for (const Coordinate& c : load.at) checks += c.checked ? 2 : 0;
+    if (checks > 0) {
+      const auto width = static_cast<double>(device_.core.vector_bytes) / 4;
+      add(ElementType::i32, Instruction::compare, times * (checks + 1), width, width);
+    }
     if (type != compute_type(type)) {
       const Around* lanes = lanes_in(loops);
       add(type, Instruction::convert, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
@@ -285,8 +292,8 @@ class InstructionWalk {
         each = registers(type, lanes->lanes);
         add(type, Instruction::convert, times * 2, lanes->lanes, lanes->used);  // shuffles
       } else {
-        each = lanes->lanes;
-        add(type, Instruction::convert, times, lanes->lanes, lanes->used);
+        each = 0;
+        add(type, Instruction::gather, times, lanes->lanes, lanes->used);
       }
     }
     work_.stores += times * each;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "cost/work/loop_walk.h"
@@ -123,10 +124,28 @@ class TrafficWalk {
     const double lines = std::ceil(run * size / line) * runs;
     return std::min(lines, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
   }
-  double bytes_of(const TouchedAll& all) const {
-    double bytes = 0;
+  // What it takes of a cache: lines at the same distance from each other may all fall into a few of its sets, so that the other
+  // sets are of no use.
+  double room_for(std::size_t tensor, const Touched& touched, std::size_t level) const {
+    const double bytes = bytes_of(tensor, touched);
+    const TensorArgument& t = kernel_.tensors[tensor];
+    const std::size_t rank = touched.box.size();
+    if (level > 1 || rank < 2) return bytes;
+    const auto size = static_cast<double>(size_of(t.type.element));
+    const auto line = static_cast<double>(device_.core.line_bytes);
+    const std::int64_t sets = level == 0 ? device_.core.l1_sets : 16 * device_.core.l1_sets;
+    const double row = (extent_of(static_cast<std::uint32_t>(tensor), rank - 1).hi + 1) * size / line;
+    if (row < 1 || row != std::floor(row) || row > 0x1p40) return bytes;
+    const std::int64_t apart = sets / std::gcd(static_cast<std::int64_t>(row), sets);
+    const double lines = std::ceil((touched.box.back().hi - touched.box.back().lo + 1) * size / line);
+    const double used = std::min(static_cast<double>(apart) * lines, static_cast<double>(sets));
+    const double rows = bytes / line / lines;
+    return rows > static_cast<double>(apart) ? bytes * static_cast<double>(sets) / used : bytes;
+  }
+  std::vector<double> room_for(const TouchedAll& all) const {
+    std::vector<double> bytes(levels(), 0);
     for (std::size_t t = 0; t < all.size(); ++t)
-      if (all[t]) bytes += bytes_of(t, *all[t]);
+      for (std::size_t c = 0; all[t] && c < bytes.size(); ++c) bytes[c] += room_for(t, *all[t], c);
     return bytes;
   }
 
@@ -195,7 +214,6 @@ class TrafficWalk {
   Missed of(const std::vector<Statement>& body) {
     if (!has_serial_loop(body)) return fetched_once(touches(body));
     Missed sum = nothing();
-    std::vector<double> parts(kernel_.tensors.size(), 0);
     for (const Statement& statement : body) add(sum, of(statement), 1);
     // What an earlier statement touched is still there for a later one, if everything fits.
     return with_reuse(touches(body), sum);
@@ -220,11 +238,12 @@ class TrafficWalk {
     }
     const Rounds rounds = rounds_of(loop, values_);
     Missed sum = nothing();
-    double body = 0;
+    std::vector<double> body(levels(), 0);
     for (const Sample& sample : samples_of(loop, rounds, decides_[loop.variable])) {
       values_.set(loop.variable, {sample.value, sample.value}, 0);
       const TouchedAll one = touches(loop.body);
-      body = std::max(body, bytes_of(one));
+      const std::vector<double> room = room_for(one);
+      for (std::size_t c = 0; c < body.size(); ++c) body[c] = std::max(body[c], room[c]);
       values_.set(loop.variable, {sample.value, sample.value}, 0);
       add(sum, of(loop.body), sample.times);
     }
@@ -239,9 +258,9 @@ class TrafficWalk {
         for (std::vector<double>& level : once) level[t] = bytes_of(t, *all[t]);
     return once;
   }
-  Missed with_reuse(const TouchedAll& whole, Missed sum, double at_a_time) const {
+  Missed with_reuse(const TouchedAll& whole, Missed sum, const std::vector<double>& at_a_time) const {
     for (std::size_t c = 0; c < sum.size(); ++c) {
-      const double kept = share_kept(at_a_time, device_.levels[c].bytes);
+      const double kept = share_kept(at_a_time[c], device_.levels[c].bytes);
       for (std::size_t t = 0; t < whole.size(); ++t) {
         if (!whole[t]) continue;
         const double once = std::min(bytes_of(t, *whole[t]), sum[c][t]);
@@ -251,7 +270,7 @@ class TrafficWalk {
     return sum;
   }
   Missed with_reuse(const TouchedAll& whole, Missed sum) const {
-    return with_reuse(whole, std::move(sum), bytes_of(whole));
+    return with_reuse(whole, std::move(sum), room_for(whole));
   }
   static void add(Missed& sum, const Missed& part, double times) {
     for (std::size_t c = 0; c < sum.size(); ++c)

@@ -30,10 +30,10 @@ constexpr Step steps[] = {
     {Instruction::round, "floor({x} * {w})", nullptr, 6},
     {Instruction::divide, "({w} / {x})", "({x} / {w})", 3},
     {Instruction::root, "sqrt({x} + {w})", nullptr, 3},
-    {Instruction::exponential, "exp({x} * {w} - 1)", nullptr, 2},
-    {Instruction::logarithm, "log(abs({x}) + {w})", nullptr, 2},
-    {Instruction::trigonometric, "sin({x} + {w})", nullptr, 2},
-    {Instruction::function, "tanh({x} + {w})", nullptr, 2},
+    {Instruction::exponential, "exp({x} * {w} - 1)", nullptr, 1},
+    {Instruction::logarithm, "log(abs({x}) + {w})", nullptr, 1},
+    {Instruction::trigonometric, "sin({x} + {w})", nullptr, 1},
+    {Instruction::function, "tanh({x} + {w})", nullptr, 1},
 };
 
 std::string with(std::string text, const std::string& what, const std::string& by) {
@@ -104,6 +104,8 @@ class Calibrator {
 
   // What a kind of instructions adds to what is known of the others.
   void rates(ElementType type) {
+    learn(type, Instruction::gather,
+          trial(fmt::format("program p(X: {0}[64, 48]) -> (Y: {0}[48, 64]) {{ Y[j, i] = X[i, j] }}\n", name_of(type))));
     for (const Step& step : steps) {
       const char* form = is_float(type) ? step.floats : step.integers;
       if (!form) continue;
