@@ -18,6 +18,7 @@ void write_outputs(const Session& session, const std::vector<OutputFile>& files)
                          "write to another file");
     }
   write_files(files);
+  for (const OutputFile& file : files) session.wrote(file.path);
 }
 
 }  // namespace tap::driver
