@@ -172,7 +172,7 @@ def devices(report, tapc, runs):
             times = []
             for n in numbers:
                 source.write_text(f"mesh m = {mesh}\nprogram p{program}\n".replace("#", str(n)))
-                plan.write_text("plan 1\n" + "".join("split {} dim {} into {} over axis m.{}\n".format(*cut.split()[:2], n, cut[-1])
+                plan.write_text("plan 2\n" + "".join("split {} dim {} into {} over axis m.{}\n".format(*cut.split()[:2], n, cut[-1])
                                                     for cut in cuts))
                 times.append(min(checked(tapc, source, "--plan", plan)[0] for _ in range(runs)))
             few, many = (n ** mesh.count("#") for n in numbers)
@@ -187,8 +187,8 @@ def proofs(report, tapc, runs):
         source.write_text(CHECKED)
         times = []
         for blocks in (4, 4096):
-            cut = ("matmul#5 dim i", "H on axis 0", "matmul#7 dim k", "P.m dim i", "P on axis 0", "S dim i", "Y dim i")
-            plan.write_text("plan 1\n" + "".join(f"split {what} into {blocks} over threads\n" for what in cut))
+            cut = ("matmul#1 dim i", "H on axis 0", "matmul#2 dim k", "P.m dim i", "P on axis 0", "S dim i", "Y dim i")
+            plan.write_text("plan 2\n" + "".join(f"split {what} into {blocks} over threads\n" for what in cut))
             whole, each = zip(*(checked(tapc, source, "--plan", plan) for _ in range(runs)))
             sharded, _ = zip(*(checked(tapc, source, "--plan", plan, "--stage", "sharded") for _ in range(runs)))
             times.append((min(sharded), min(whole)))
@@ -206,7 +206,7 @@ def shards(report, tapc, operations, count):
         source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
         source.write_text("\n".join([f"mesh m = [d: {count}]", "program main(X: f32[200, 200]) -> (Y: f32[200, 200]) {", *lines,
                                      f"  Y = v{operations}", "}", ""]))
-        plan.write_text("plan 1\n" + "".join(f"split {'Y' if k == operations else f'v{k}'} dim {'j' if k % 50 == 0 else 'i'} "
+        plan.write_text("plan 2\n" + "".join(f"split {'Y' if k == operations else f'v{k}'} dim {'j' if k % 50 == 0 else 'i'} "
                                             f"into {count} over m.d\n" for k in range(1, operations + 1)))
         # Without the passes: they would make one operation of all.
         seconds, memory = run(tapc, "opt", source, "--passes=none", "--plan", plan, "--stage", "block", "-o", Path(folder) / "blocks")
@@ -280,7 +280,7 @@ def blocks(report, tapc, runs):
         source.write_text(BLOCKS)
         times, sizes, kernels = [], [], []
         for count in (4, 4096):
-            plan.write_text("plan 1\n" + "".join(f"split {name} dim i into {count} over threads\n" for name in "HY"))
+            plan.write_text("plan 2\n" + "".join(f"split {name} dim i into {count} over threads\n" for name in "HY"))
             command = (tapc, "compile", source, "-o", library, "--plan", plan, "--emit=loops")
             times.append(min(run(*command)[0] for _ in range(runs)))
             sizes.append(library.stat().st_size)

@@ -1,7 +1,7 @@
 // A plan: every decision about one program. A file that one can export, edit, compare and replay; what it does not say is
 // left as it is (no choice taken, nothing cut, nothing fused).
 //
-//   plan 1
+//   plan 2
 //   choose H 1
 //   split H dim k into 4 over mesh model tree 2
 //   split Y dim i into [0, 100, 4096] over threads

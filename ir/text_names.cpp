@@ -60,10 +60,11 @@ std::string result_name(const Operator& op, std::size_t result) {
 std::vector<std::string> value_names(const Graph& graph) {
   std::unordered_map<std::string_view, int> count;
   for (const Value& value : graph.values) ++count[value.name];
+  std::unordered_map<std::string_view, int> seen;
   std::vector<std::string> names;
-  for (std::size_t v = 0; v < graph.values.size(); ++v) {
-    const std::string& name = graph.values[v].name;
-    names.push_back(!name.empty() && count[name] == 1 ? name : name + "#" + std::to_string(v));
+  for (const Value& value : graph.values) {
+    const std::string& name = value.name;
+    names.push_back(!name.empty() && count[name] == 1 ? name : name + "#" + std::to_string(++seen[name]));
   }
   return names;
 }

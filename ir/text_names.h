@@ -22,8 +22,8 @@ std::vector<std::string> variable_names(const Operator& op);
 std::string operand_name(const Operator& op, std::size_t operand);
 std::string result_name(const Operator& op, std::size_t result);
 
-// The values of a graph, by number. Names are for people and need not differ: where several values are called H, value 7 is
-// H#7.
+// The values of a graph, by number. Names are for people and need not differ: where several values are called H,
+// they are H#1, H#2, … in their order, which is that of the text. Other values do not change these names.
 std::vector<std::string> value_names(const Graph& graph);
 
 // i, j, k

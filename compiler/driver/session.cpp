@@ -2,12 +2,46 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
+#include "compiler/driver/show/written_operations.h"
+#include "support/quoted.h"
 #include "support/write_all.h"
 
 namespace tap::driver {
+namespace {
+
+// What passes and commands say of a program's values, which they know by name only.
+bool is_about_the_program(Code code) {
+  switch (code) {
+    case Code::pass_declined:
+    case Code::implicit_move:
+    case Code::implicit_reshard:
+    case Code::axis_used_twice:
+    case Code::plan_not_applicable:
+    case Code::data_missing: return true;
+    default: return false;
+  }
+}
+
+// Where the first operation or input was written that the message names in backquotes; invalid if it names none.
+Span place_of(const Session& session, std::string_view message) {
+  for (std::size_t open = message.find('`'); open != message.npos;) {
+    const std::size_t close = message.find('`', open + 1);
+    if (close == message.npos) break;
+    const std::string_view name = message.substr(open + 1, close - open - 1);
+    if (auto input = session.inputs.find(name); input != session.inputs.end()) return input->second;
+    if (Span span = written_at(session.operations, name); span.valid()) return span;
+    open = message.find('`', close + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
 void Session::print(std::string_view text) const {
   if (int error = write_all(STDOUT_FILENO, text))
     throw Failure{exit_code::resource,
@@ -16,7 +50,9 @@ void Session::print(std::string_view text) const {
 }
 
 void Session::tell(const Diagnostic& diagnostic) const {
-  write_all(STDERR_FILENO, render(diagnostic, sources, message_format, colour));
+  Diagnostic shown = diagnostic;
+  if (!shown.span.valid() && is_about_the_program(shown.code)) shown.span = place_of(*this, shown.message);
+  write_all(STDERR_FILENO, render(shown, sources, message_format, colour));
 }
 
 void Session::tell(const Diagnostics& diagnostics) const {
@@ -24,6 +60,23 @@ void Session::tell(const Diagnostics& diagnostics) const {
 }
 
 void Session::tell(std::string_view text) const { write_all(STDERR_FILENO, text); }
+
+// Files are in place by now: a want of memory changes nothing, and there is nothing left to be done about it.
+void Session::tell_what_was_written() const try {
+  if (written_.empty()) return;
+  constexpr std::size_t most = 8;
+  if (message_format == MessageFormat::json) {
+    nlohmann::json line;
+    for (const std::string& path : written_) line["wrote"].push_back(path);
+    tell(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    return;
+  }
+  std::string text = "wrote ";
+  const std::size_t shown = written_.size() > most ? most - 1 : written_.size();
+  for (std::size_t k = 0; k < shown; ++k) text += (k == 0 ? "" : ", ") + tap::quoted(written_[k]);
+  if (shown < written_.size()) text += " and " + std::to_string(written_.size() - shown) + " more";
+  tell(text + "\n");
+} catch (const std::bad_alloc&) {}
 
 bool wants_colour(ColourChoice choice, int file_descriptor) {
   if (choice != ColourChoice::automatic) return choice == ColourChoice::always;

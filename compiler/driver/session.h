@@ -32,6 +32,12 @@ struct Session {
   void tell(const Diagnostic& diagnostic) const;
   void tell(const Diagnostics& diagnostics) const;
   void tell(std::string_view text) const;
+  // Notes that a file was written. What a command wrote is told in one line when it ends, whether or not it succeeds.
+  void wrote(std::string path) const { written_.push_back(std::move(path)); }
+  void tell_what_was_written() const;
+
+ private:
+  mutable std::vector<std::string> written_;
 };
 
 // Thrown when everything has been told already; only the exit code is left.

@@ -24,11 +24,13 @@ int run_tapc(int argc, const char* const* argv) {
 #endif
   try {
     Session session;  // allocates already
-    return guarded(session, [&] {
+    const int exit_code = guarded(session, [&] {
       session.arguments.assign(argv, argv + argc);
       remember_for_reproducer(session.arguments);
       return CommandLine().run(session, argc, argv);
     });
+    session.tell_what_was_written();
+    return exit_code;
   } catch (const std::bad_alloc&) { end_without_memory(); }
 }
 

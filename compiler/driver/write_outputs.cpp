@@ -15,6 +15,7 @@ void write_outputs(const Session& session, const std::vector<OutputFile>& files)
                              ", which was read",
                          "write to another file");
   write_files(files);
+  for (const OutputFile& file : files) session.wrote(file.path);
 }
 
 }  // namespace tap::driver

@@ -49,7 +49,7 @@ class PlanReader {
       }
       at_ = std::min(end + 1, text_.size());
     }
-    if (!started) throw TextFailure{1, "the plan is empty; it must begin with `plan 1`"};
+    if (!started) throw TextFailure{1, "the plan is empty; it must begin with `plan 2`"};
     return std::move(result_);
   }
 
@@ -68,8 +68,14 @@ class PlanReader {
 
   static void read_version(Line& line) {
     std::size_t begin = line.column();
-    if (!line.eat_word("plan")) line.fail("a plan must begin with `plan 1`");
-    if (line.integer() != 1) line.fail_at(begin, "the version of the plan must be 1");
+    if (!line.eat_word("plan")) line.fail("a plan must begin with `plan 2`");
+    const std::int64_t version = line.integer();
+    if (version == 1)
+      refuse(line, begin,
+             "this is a plan of version 1; version 2 numbers operations of one name from 1, in the order of the text, "
+             "where version 1 had the number of a value: `Y.sum#1`, not `Y.sum#6`",
+             "compare the names that have a `#` with `tapc inspect --splits`, then write `plan 2`");
+    if (version != 2) line.fail_at(begin, "the version of the plan must be 2");
   }
 
   void read_decision(Line& line) {

@@ -1,6 +1,6 @@
 // A plan with the places of what its text says, so that a mistake is shown where it was written.
 //
-//   plan 1
+//   plan 2
 //   split H dim k into 4 over mesh.model      operation H at 13..14, dim k at 19..20, blocks, place
 //
 // A split may be written as in a program, too: `split H on k into [0..2, 2..8] over model`.

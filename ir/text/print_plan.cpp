@@ -91,7 +91,7 @@ std::string decision_text(const Decision& decision) {
 }
 
 std::string print(const Plan& plan) {
-  std::string out = "plan 1\n";
+  std::string out = "plan 2\n";
   for (const Decision& d : plan.decisions) out += decision_text(d) + "\n";
   return out;
 }

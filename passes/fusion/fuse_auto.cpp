@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "passes/fusion/fuse.h"
+#include "support/byte_size.h"
 
 namespace tap::passes {
 
@@ -30,8 +31,6 @@ std::vector<bool> sequential_graphs(const Program& program) {
   return found;
 }
 
-std::string kib(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1024); }
-
 // Why the value's writers and readers are not in one group.
 std::string why_apart(const GroupMaker& maker, ValueId value, const FusionLimits& limits) {
   std::vector<OperationId> around = maker.uses().writers[value.index()];
@@ -43,11 +42,11 @@ std::string why_apart(const GroupMaker& maker, ValueId value, const FusionLimits
   if (auto* refusal = std::get_if<Refusal>(&outcome)) return refusal->reason;
   const GroupFacts& facts = std::get<MadeGroup>(outcome).facts;
   if (facts.inner_bytes > limits.inner_bytes)
-    return fmt::format("a point of the group would hold {}, more than {}", kib(facts.inner_bytes),
-                       kib(limits.inner_bytes));
+    return fmt::format("a point of the group would hold {}, more than {}", byte_size(facts.inner_bytes),
+                       byte_size(limits.inner_bytes));
   if (facts.operand_bytes > limits.operand_bytes)
-    return fmt::format("a point of the group would read {}, more than {}", kib(facts.operand_bytes),
-                       kib(limits.operand_bytes));
+    return fmt::format("a point of the group would read {}, more than {}", byte_size(facts.operand_bytes),
+                       byte_size(limits.operand_bytes));
   const Operator& last = maker.program()[maker.graph()[*std::max_element(around.begin(), around.end())].op];
   std::vector<std::uint32_t> over;
   for (std::uint32_t d = 0; d < last.dims.size(); ++d)

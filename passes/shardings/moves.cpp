@@ -9,7 +9,7 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/explicit_reshards.h"
-#include "support/plural.h"
+#include "support/byte_size.h"
 
 namespace tap::passes {
 namespace {
@@ -107,11 +107,14 @@ std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse
   std::int64_t bytes = 0;
   for (const Move& move : moves) bytes += move.bytes;
   const Move& first = moves.front();
-  std::string message = fmt::format("different shardings require an implicit reshard: {}: {}, {} per device",
-                                    first.what, first.step, plural(static_cast<std::uint64_t>(first.bytes), "byte"));
+  const std::size_t use = first.what.find(" for ");  // a value, and the operation that reads it
+  const std::string what = use == std::string::npos
+                               ? "`" + first.what + "`"
+                               : "`" + first.what.substr(0, use) + "` for `" + first.what.substr(use + 5) + "`";
+  std::string message = fmt::format("different shardings require an implicit reshard: {}: {}, {} per device", what,
+                                    first.step, byte_size(static_cast<double>(first.bytes)));
   if (moves.size() > 1)
-    message +=
-        fmt::format("; and {} more, {} in all", moves.size() - 1, plural(static_cast<std::uint64_t>(bytes), "byte"));
+    message += fmt::format("; and {} more, {} in all", moves.size() - 1, byte_size(static_cast<double>(bytes)));
   Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
   diagnostic.help(
       "give both the same sharding, or make the reshard explicit: `Z = X @ …` is X with another sharding; `tapc "

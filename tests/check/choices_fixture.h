@@ -179,7 +179,7 @@ inline std::map<std::string, const RegionBody*> choices(const Program& program) 
   return choices(program, program.main);
 }
 
-inline Plan plan(const std::string& lines) { return std::get<Plan>(parse_plan("plan 1\n" + lines)); }
+inline Plan plan(const std::string& lines) { return std::get<Plan>(parse_plan("plan 2\n" + lines)); }
 
 inline Way picked(const Program& program, const std::string& lines, bool require_proof = false) {
   passes::PassContext context;

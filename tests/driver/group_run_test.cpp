@@ -26,7 +26,7 @@ ir::Program compiled(const std::string& text) {
   return outcome.compiled->program;
 }
 
-ir::Plan plan_of(const std::string& lines) { return std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)); }
+ir::Plan plan_of(const std::string& lines) { return std::get<ir::Plan>(ir::parse_plan("plan 2\n" + lines)); }
 
 ir::Program planned(const ir::Program& program, const std::string& lines) {
   pipeline::Compilation certified = test::certified(program, plan_of(lines));

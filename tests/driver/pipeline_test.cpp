@@ -102,7 +102,7 @@ Compilation cut_into(int blocks) {
       "  M[i] = max[j] H[i, j]\n  E[i, j] = exp(H[i, j] - M[i])\n  S[i] = sum[j] E[i, j]\n"
       "  P[i, j] = E[i, j] / S[i]\n  T[j, o] = sum[i] P[i, j] * V[i, o]\n  C[i] = sum[k in 0..i+1] P[k, 0]\n}");
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
-  std::string plan = "plan 1\nsplit H dim k into 3\nsplit E dim j into 2 over threads\n";
+  std::string plan = "plan 2\nsplit H dim k into 3\nsplit E dim j into 2 over threads\n";
   for (const char* name : {"H", "M", "E", "S", "P", "T", "C"})
     plan += fmt::format("split {} dim i into {} over {}\n", name, blocks, *name == 'M' ? "sequential" : "threads");
   Compilation made = certified(outcome.compiled->program, std::get<ir::Plan>(ir::parse_plan(plan)), Stage::schedule);
@@ -154,7 +154,7 @@ TEST(Pipeline, ThousandsOfDevicesAreListedAsFewAre) {
     auto outcome = tap::test::compile_text(counted(fmt::format("mesh m = {}\nprogram p{}", mesh, body)));
     EXPECT_TRUE(outcome.compiled) << outcome.messages;
     Compilation made = certified(outcome.compiled->program,
-                                 std::get<ir::Plan>(ir::parse_plan("plan 1\n" + counted(lines))), Stage::schedule);
+                                 std::get<ir::Plan>(ir::parse_plan("plan 2\n" + counted(lines))), Stage::schedule);
     EXPECT_FALSE(made.verdict.refused()) << body << summary(made);
     std::size_t tasks = made.schedule->buffers.size();
     for (const ir::BlockGraph& graph : made.expanded()->graphs) tasks += graph.tasks.size() + graph.held.size();
@@ -230,7 +230,7 @@ TEST(Pipeline, AMillionDevicesInRows) {
     EXPECT_TRUE(outcome.compiled) << outcome.messages;
     return certified(outcome.compiled->program,
                      std::get<ir::Plan>(ir::parse_plan(fmt::format(
-                         "plan 1\nsplit Y dim i into {0} over axis m.d\nsplit S dim i into {0} over axis m.d\n", n))),
+                         "plan 2\nsplit Y dim i into {0} over axis m.d\nsplit S dim i into {0} over axis m.d\n", n))),
                      stop);
   };
   constexpr std::int64_t many = 1 << 20;
@@ -264,7 +264,7 @@ TEST(Pipeline, RowsOfBlocksThatDiffer) {
     auto outcome = tap::test::compile_text(text);
     ASSERT_TRUE(outcome.compiled) << outcome.messages;
     Compilation made = certified(outcome.compiled->program,
-                                 std::get<ir::Plan>(ir::parse_plan(std::string("plan 1\n") + lines)), Stage::schedule);
+                                 std::get<ir::Plan>(ir::parse_plan(std::string("plan 2\n") + lines)), Stage::schedule);
     EXPECT_FALSE(made.verdict.refused()) << lines << summary(made);
     ir::BlockProgram apart = *made.expanded();
     for (ir::BlockGraph& graph : apart.graphs) graph = one_by_one(graph);

@@ -68,7 +68,7 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
   const ir::Program& program = outcome.compiled->program;
   pipeline::Compilation certified =
-      test::certified(program, std::get<ir::Plan>(ir::parse_plan("plan 1\n" + lines)), pipeline::Stage::schedule);
+      test::certified(program, std::get<ir::Plan>(ir::parse_plan("plan 2\n" + lines)), pipeline::Stage::schedule);
   EXPECT_EQ(check::test::first_refusal(certified.verdict), "") << name;
   std::vector<Tensor> inputs = passes::test::some_inputs(program);
   StageCase made{std::move(name), *certified.expanded(), *certified.schedule, inputs, {}, {}, {}};

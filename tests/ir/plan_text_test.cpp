@@ -64,7 +64,7 @@ RC_GTEST_PROP(PlanText, ParsesWhatItPrints, ()) {
 
 TEST(PlanText, PartsStandWhereTheyWereWritten) {
   const std::string text =
-      "\xef\xbb\xbfplan 1\n\n  split H.m dim k into [0, 4] over pod.data:(1)2 tree 2 // why\nfuse a, \"b c\" over i\n";
+      "\xef\xbb\xbfplan 2\n\n  split H.m dim k into [0, 4] over pod.data:(1)2 tree 2 // why\nfuse a, \"b c\" over i\n";
   auto parsed = parse_plan_text(text);
   ASSERT_TRUE(std::holds_alternative<PlanText>(parsed)) << std::get<PlanMistake>(parsed).message;
   auto seen = [&](std::size_t decision, PlanPart part, const std::string& name) {
@@ -88,7 +88,7 @@ TEST(PlanText, NamesThatNeedNoQuotes) {
 }
 
 TEST(PlanText, SplitsAsAProgramWritesThem) {
-  auto plan = [](const std::string& line) { return std::get<Plan>(parse_plan("plan 1\n" + line)); };
+  auto plan = [](const std::string& line) { return std::get<Plan>(parse_plan("plan 2\n" + line)); };
   EXPECT_EQ(plan("split H on k into [0..3, 3..8] over pod.model"), plan("split H dim k into [0, 3, 8] over pod.model"));
   const Plan bare = plan("split H on axis 1 into 2 over model:(1)2");
   const auto& split = std::get<PlannedSplit>(bare.decisions.at(0));
@@ -107,7 +107,7 @@ TEST(PlanText, MistakesShowTheRightLine) {
                             {"splt H dim i into 2", "did you mean `split`?"},
                             {"split H dim i into 2 # halves", "write `// halves`"},
                             {"# halves", "write `// halves`"}}) {
-    auto parsed = parse_plan_text("plan 1\n" + std::string(line));
+    auto parsed = parse_plan_text("plan 2\n" + std::string(line));
     auto* mistake = std::get_if<PlanMistake>(&parsed);
     ASSERT_TRUE(mistake) << line;
     EXPECT_EQ(mistake->help, help) << line;
@@ -116,7 +116,7 @@ TEST(PlanText, MistakesShowTheRightLine) {
 
 TEST(PlanText, MistakesHaveAPlace) {
   auto at = [](std::string_view line) {
-    auto parsed = parse_plan_text("plan 1\n" + std::string(line));
+    auto parsed = parse_plan_text("plan 2\n" + std::string(line));
     auto* error = std::get_if<PlanMistake>(&parsed);
     return error && error->line == 2 ? static_cast<int>(error->column) : -1;
   };

@@ -27,7 +27,7 @@ constexpr std::string_view three_values =
     "}\n";
 
 SplitResult applied(const Program& program, const std::string& lines) {
-  auto parsed = parse_plan("plan 1\n" + lines);
+  auto parsed = parse_plan("plan 2\n" + lines);
   if (auto* error = std::get_if<TextError>(&parsed)) ADD_FAILURE() << error->message;
   return apply_splits(program, std::get<Plan>(parsed));
 }

@@ -44,7 +44,7 @@ Program product_and_relu() {
 }
 
 Plan plan_of(const std::string& lines) {
-  auto parsed = parse_plan("plan 1\n" + lines);
+  auto parsed = parse_plan("plan 2\n" + lines);
   if (auto* error = std::get_if<TextError>(&parsed)) ADD_FAILURE() << error->message;
   return std::get<Plan>(parsed);
 }
@@ -132,13 +132,13 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
 
 TEST(PlanText, PrintsAndParsesBack) {
   std::string text =
-      "plan 1\nchoose H 1\nsplit H.m dim k into 4 over axis pod.model:(1)2 tree 2\n"
+      "plan 2\nchoose H 1\nsplit H.m dim k into 4 over axis pod.model:(1)2 tree 2\n"
       "split Y dim i into [0, 100, 4096] over threads\nfuse H, H.m, Y over i\nunroll u 4\n";
   auto parsed = parse_plan(text);
   ASSERT_TRUE(std::holds_alternative<Plan>(parsed)) << std::get<TextError>(parsed).message;
   EXPECT_EQ(print(std::get<Plan>(parsed)), text);
   EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 2\n")));
-  EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 1\nsplit Y\n")));
+  EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 2\nsplit Y\n")));
 }
 
 // 1,000 operations on 100 shards, every other one moved: far from quadratic in either.

@@ -33,7 +33,7 @@ Program source() {
 
 // What a plan makes of the program, proved and run.
 Program planned(const std::string& plan_text) {
-  auto parsed = parse_plan("plan 1\n" + plan_text);
+  auto parsed = parse_plan("plan 2\n" + plan_text);
   EXPECT_TRUE(std::holds_alternative<Plan>(parsed));
   const Plan plan = std::get<Plan>(parsed);
   Program before = inline_calls(source(), {}).program;

@@ -41,7 +41,7 @@ program main(X: f32[10]) -> (Y: f32[10]) { Y = iterate 7 (S = X) { T[i] = S[i] *
         self.assertEqual(self.bench("a.tap", "--runs", "1", "--seconds", "0")["work"], {"flops": 7 * 20, "bytes": 80})
 
     def test_cutting_is_no_work(self):
-        self.write("a.plan", "plan 1\nsplit C dim i into 5 over threads\n")
+        self.write("a.plan", "plan 2\nsplit C dim i into 5 over threads\n")
         self.assertEqual(self.bench("a.tap", "--plan", "a.plan", "--runs", "1", "--seconds", "0")["work"]["flops"], 2 * 30 * 40 * 50)
 
     def test_inputs_and_options_as_of_run(self):

@@ -21,7 +21,7 @@ class ChoicesTest(TapcTest):
     def given(self, program, lines=None):
         self.write("p.tap", program)
         if lines is not None:
-            self.write("p.plan", "plan 1\n" + lines)
+            self.write("p.plan", "plan 2\n" + lines)
 
     def check(self, *arguments):
         return subprocess.run([TAPC.parent / "tapc-check", *arguments], cwd=self.folder, capture_output=True, text=True,
@@ -106,7 +106,7 @@ class ChoicesTest(TapcTest):
                 with self.subTest(option=option, engine=engine):
                     kept = self.tapc("run", "p.tap", *inputs, "--engine", engine, option)
                     self.assertEqual(kept.stdout, wanted.stdout, kept.told)
-        self.write("p.plan", "plan 1\nchoose Y 1\n")
+        self.write("p.plan", "plan 2\nchoose Y 1\n")
         self.assertEqual(self.tapc("run", "p.tap", *inputs, "--plan", "p.plan", "--no-distribute").returncode, 1)
 
     def test_the_rules_are_written_beside_the_certificate(self):
@@ -123,7 +123,7 @@ class ChoicesTest(TapcTest):
         result = self.tapc("opt", "p.tap", "--passes=inline_calls,offer_choices", "--remarks", "-o", "stage.txt")
         self.assertIn("offer_choices left `C` of `p` as it is: `rewrite matmul(x, w) =>", result.told)
         self.assertNotIn("choice", self.printed("opt", "stage.txt", "--passes=pick_choices"))
-        self.write("p.plan", "plan 1\nchoose C 1\n")
+        self.write("p.plan", "plan 2\nchoose C 1\n")
         self.assertIn("C.products", self.printed("opt", "stage.txt", "--passes=pick_choices", "--plan", "p.plan"))
 
     def test_mistakes_of_a_plan(self):

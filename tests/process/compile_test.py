@@ -415,7 +415,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(2, "outside kernel .* does not load", "compile", str(outside), "-o", "s.so", "--emit=exe")
 
     def test_fused_operations(self):
-        self.write("p.plan", "plan 1\nfuse a, Y over i\nsplit Y dim i into 2 over threads\n")
+        self.write("p.plan", "plan 2\nfuse a, Y over i\nsplit Y dim i into 2 over threads\n")
         self.compile("program p(X: i64[6]) -> (Y: i64[6]) { a[i] = 60 / X[i]  Y[i] = a[i] + a[i - 1 else 0] }\n",
                      "--plan", "p.plan", "--emit=py")
         module = self.module("p")
@@ -427,7 +427,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
                 program(X=x)
 
     def test_streamed_attention(self):
-        self.write("p.plan", 'plan 1\nfuse "Y.t.sum", "Y.t", "Y.mx" over i, j\nsplit "Y.s" dim j into 8 over sequential\n')
+        self.write("p.plan", 'plan 2\nfuse "Y.t.sum", "Y.t", "Y.mx" over i, j\nsplit "Y.s" dim j into 8 over sequential\n')
         self.compile("use std\nprogram p(Q: f64[9, 4], K: f64[50, 4], V: f64[50, 3]) -> (Y: f64[9, 3]) { Y = attention(Q, K, V) }\n",
                      "--plan", "p.plan", "--emit=py")
         module = self.module("p")

@@ -152,7 +152,7 @@ class Data(TapcTest):
                         "-i", "X=@" + self.save("x.npy", x), "-o", "Y=@y.npy")
             np.testing.assert_allclose(self.load("y.npy"), blur(blur(x)), rtol=1e-5, atol=1e-6)
             self.write("p.plan",
-                       "plan 1\nsplit Z dim i into 3 over threads\nsplit Y dim i into [0, 2, 7] over sequential\n")
+                       "plan 2\nsplit Z dim i into 3 over threads\nsplit Y dim i into [0, 2, 7] over sequential\n")
             self.expect(0, r"^$", "run", ROOT / "examples/smooth.tap", "--dim", "n=7", "--dim", "m=5", "--engine",
                         engine, "--kernels", "smooth.so",
                         "-i", "X=@x.npy", "--plan", "p.plan", "--expect", "Y=@y.npy", "--atol", "0", "--rtol", "0")
@@ -208,7 +208,7 @@ program main(X: f32[8, 2, 4]) -> (Y: f32[16, 4]) { Y = inter(X) }
         x = np.arange(64, dtype=np.float32).reshape(8, 2, 4)
         np.save(self.folder / "x.npy", x)
         for dim, blocks in (("r", 2), ("i", 3)):
-            self.write("plan", f"plan 1\nsplit Y dim {dim} into {blocks} over threads\n")
+            self.write("plan", f"plan 2\nsplit Y dim {dim} into {blocks} over threads\n")
             with self.subTest(dim):
                 self.expect(0, r"^$", "run", "a.tap", "--kernels", "k.so", "-i", "X=@x.npy", "-o", "Y=@y.npy", "--plan", "plan")
                 np.testing.assert_array_equal(np.load(self.folder / "y.npy"), x.reshape(16, 4))

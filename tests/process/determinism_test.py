@@ -38,7 +38,7 @@ class Determinism(BitsTest):
             result, axis = ROWS[name]
             for blocks, threads in ((1, "2"), (1, "8"), (2, "1"), (5, "2"), (16, "8")):
                 with self.subTest(program=name, blocks=blocks, threads=threads):
-                    self.write("p.plan", f"plan 1\nsplit {result} on axis {axis} into {blocks} over threads\n")
+                    self.write("p.plan", f"plan 2\nsplit {result} on axis {axis} into {blocks} over threads\n")
                     self.assertEqual(self.bits(*inputs, "--plan", "p.plan", "--threads", threads), wanted)
 
     def test_constants_prepared_ahead(self):

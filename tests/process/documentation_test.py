@@ -140,7 +140,7 @@ class Documentation(TapcTest):
         """The sharded graph of the first program of README.md."""
         for block in FENCE.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
             self.keep(block)
-        self.write("layer.plan", "plan 1\n")
+        self.write("layer.plan", "plan 2\n")
         return self.expect(0, "^$", "inspect", "layer.tap", "--plan", "layer.plan", "--format", "svg").stdout.decode()
 
     def keep(self, block):

@@ -77,7 +77,7 @@ class Inspect(TapcTest):
     def test_what_a_plan_makes(self):
         source = Path(self.write("p.tap", "mesh pod = [data: 2]\nprogram p(X: f64[7, 5], W: f64[5, 4]) -> (Y: f64[7, 4]) {\n"
                                      "  Y[i, o] = sum[k] X[i, k] * W[k, o]\n}\n"))
-        self.write("p.plan", "plan 1\nsplit Y dim i into 2 over pod.data\nsplit Y dim k into [0, 0, 5] over threads\n")
+        self.write("p.plan", "plan 2\nsplit Y dim i into 2 over pod.data\nsplit Y dim k into [0, 0, 5] over threads\n")
         for format in ("dot", "svg", "graphml"):
             told = self.inspect(source, format, "--plan", "p.plan")
             for words in ("i in 2 blocks over pod.data", "k in 2 blocks over threads", "sum of k_block"):
@@ -86,7 +86,7 @@ class Inspect(TapcTest):
         self.assertEqual(list(problems(graph, SCHEMA))[:5], [])
         self.assertEqual([[p["over"] for p in o["placements"]] for o in graph["graphs"][0]["operations"]],
                          [["pod.data", "threads"], ["pod.data"]])
-        self.write("p.plan", "plan 1\nsplit Y dim z into 2\n")
+        self.write("p.plan", "plan 2\nsplit Y dim z into 2\n")
         self.expect(1, r"p\.plan:2:13: error\[T1402\]", "inspect", source, "--plan", "p.plan")
 
     def test_a_file_is_written_whole(self):

@@ -206,7 +206,7 @@ class SeveralWriters(TapcTest):
     def fails(self, text, plan):
         """What is wrong, or nothing; None where the program or the plan is refused as it may be."""
         self.write("p.tap", text)
-        self.write("p.plan", "plan 1\n" + "".join(line + "\n" for line in plan))
+        self.write("p.plan", "plan 2\n" + "".join(line + "\n" for line in plan))
         checked = self.tapc("check", "p.tap", timeout=60)
         if checked.returncode != 0:
             return None

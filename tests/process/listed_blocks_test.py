@@ -11,7 +11,7 @@ MEMORY = 2 << 30
 
 class ListedBlocks(TapcTest):
     def plan(self, *lines):
-        self.write("p.plan", "plan 1\n" + "".join(f"split {line}\n" for line in lines))
+        self.write("p.plan", "plan 2\n" + "".join(f"split {line}\n" for line in lines))
 
     def test_the_product_of_splits_is_limited(self):
         self.write("p.tap", PROGRAM)

@@ -38,7 +38,7 @@ class Onnx(TapcTest):
         written = json.loads(first.stdout)
         self.assertEqual(list(problems(written, SCHEMA)), [])
         self.assertEqual(written["configuration"], {"name": "pod", "num_devices": 8})
-        self.assertEqual({node["name"] for node in written["node"]}, {"H", "Y", "Y.y.sum", "linear", "linear.y.sum"})
+        self.assertEqual({node["name"] for node in written["node"]}, {"H", "Y", "Y.y.sum", "H.linear", "H.linear.y.sum"})
         self.write("first.json", first.stdout)
         listed = self.tapc("sharding", "mlp.tap", "--from", "onnx-json", "first.json")
         self.assertEqual(listed.returncode, 0, listed.told)

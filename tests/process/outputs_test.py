@@ -6,13 +6,13 @@ from tapc import *
 class Outputs(TapcTest):
     def test_e12_no_output_is_what_was_read(self):
         self.write("p.tap", PROGRAM)
-        self.write("p.plan", "plan 1\nsplit Y dim i into 2 over threads\n")
+        self.write("plan.txt", "plan 2\nsplit Y dim i into 2 over threads\n")
         self.write("used.tap", DOUBLE)
         self.write("uses.tap", 'use used\nprogram main(X: f32[4]) -> (Y: f32[4]) { Y = double(X) }\n')
         (self.folder / "hard.txt").hardlink_to(self.folder / "p.tap")
         (self.folder / "soft.txt").symlink_to("p.tap")
         for words in (["opt", "p.tap", "-o", "p.tap"], ["opt", "p.tap", "-o", "./p.tap"], ["opt", "p.tap", "-o", "hard.txt"],
-                      ["inspect", "p.tap", "-o", "soft.txt"], ["inspect", "p.tap", "--plan", "p.plan", "-o", "p.plan"],
+                      ["inspect", "p.tap", "-o", "soft.txt"], ["inspect", "p.tap", "--plan", "plan.txt", "-o", "plan.txt"],
                       ["verify", "p.tap", "--certificate", "p.tap"], ["opt", "uses.tap", "-o", "used.tap"],
                       ["run", "p.tap", "-i", "X=ones", "--certificate", "p.tap"]):
             with self.subTest(words):

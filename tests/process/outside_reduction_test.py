@@ -121,7 +121,7 @@ class OutsideReductions(TapcTest):
         return out[0]
 
     def plan(self, *lines):
-        self.write("p.plan", "plan 1\n" + "".join(line + "\n" for line in lines))
+        self.write("p.plan", "plan 2\n" + "".join(line + "\n" for line in lines))
         self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
 
     def test_blocks_of_a_product(self):
@@ -185,7 +185,7 @@ class OutsideReductions(TapcTest):
 
     def test_floats_in_order_are_not_cut(self):
         self.write("p.tap", PRODUCT.format(k=7))
-        self.write("p.plan", "plan 1\nsplit Y dim r into 3\n")
+        self.write("p.plan", "plan 2\nsplit Y dim r into 3\n")
         self.expect(1, r"T1402\]: `r` of `Y` cannot be split: `sum` rounds, and --strict-fp keeps the written order", "verify", "p.tap", "--plan",
                     "p.plan", "--strict-fp")
 
@@ -193,7 +193,7 @@ class OutsideReductions(TapcTest):
         self.write("p.tap", TOP.replace("at: i64[n])", "at: i64[n, 1])").replace("at at [i] shape [1]",
                                                                                "at at [i, 0] shape [1, 1]")
                    .replace("A: i64[5]", "A: i64[5, 1]"))
-        self.write("p.plan", "plan 1\nsplit V dim r into 4\n")
+        self.write("p.plan", "plan 2\nsplit V dim r into 4\n")
         self.expect(1, r"T1402\]: `r` of `V` cannot be split: the results of `top` have different shapes", "verify",
                     "p.tap", "--plan", "p.plan")
 

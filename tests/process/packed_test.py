@@ -59,7 +59,7 @@ class Packed(TapcTest):
         return [np.load(self.folder / f"{name}.out.npy") for name in results]
 
     def test_a_reduction_that_is_walked_in_blocks(self):
-        self.write("plan", "plan 1\nsplit Y dim k into 8 over sequential\n")
+        self.write("plan", "plan 2\nsplit Y dim k into 8 over sequential\n")
         a, b = self.whole(37, 2000), self.whole(2000, 600)
         y, = self.run_on(WALKED, {"a": a, "b": b}, ["Y"], "--plan", "plan")
         np.testing.assert_array_equal(y, a @ b)
@@ -76,7 +76,7 @@ class Packed(TapcTest):
                     windows = np.where(inside, x[:, :, np.clip(places, 0, n - 1)], np.float32(2))
                     y, = self.run_on(WINDOWS % {"n": n, "m": m, "at": at}, {"x": x, "k": k}, ["Y"])
                     np.testing.assert_array_equal(y, np.einsum("bcjv,ocv->boj", windows, k))
-        self.write("plan", "plan 1\nsplit Y dim j into 3 over threads\nsplit Y dim c into 4 over sequential\n")
+        self.write("plan", "plan 2\nsplit Y dim j into 3 over threads\nsplit Y dim c into 4 over sequential\n")
         self.write("p.tap", WINDOWS % {"n": 29, "m": 28, "at": "j + v - 1"})
         self.expect(0, "(?s).*", "compile", "p.tap", "--emit=loops", "-o", "p", "--plan", "plan")
         self.assertRegex((self.folder / "p.loops").read_text(), r"p4\[w, w_1, w_2\] = t0\[.*\? else 2\.0\]")
@@ -161,7 +161,7 @@ class Packed(TapcTest):
         whole, = self.run_on(ROWS, {"a": a}, ["s"])
         for blocks in (4, 8, 16, 32, 64):
             with self.subTest(blocks=blocks):
-                self.write("plan", f"plan 1\nsplit s dim i into {blocks} over threads\n")
+                self.write("plan", f"plan 2\nsplit s dim i into {blocks} over threads\n")
                 cut, = self.run_on(ROWS, {"a": a}, ["s"], "--plan", "plan")
                 np.testing.assert_array_equal(cut.view(np.int32), whole.view(np.int32))
 

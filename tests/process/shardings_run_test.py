@@ -56,7 +56,7 @@ program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
 SHARDED = re.compile(r" @ (pod|ring|m)\[[^\]]*\]")
 
 
-GATHERED = r"^tapc: warning\[T0910\]: different shardings require an implicit reshard.*: L for A\.sum: all_gather .* bytes per device; " \
+GATHERED = r"^[\w.]+:\d+:\d+: warning\[T0910\]: different shardings require an implicit reshard.*: `L` for `A\.sum`: all_gather .* per device; " \
            "and 1 more, "
 
 
@@ -178,7 +178,7 @@ class ShardingsRun(TapcTest):
                     "        r2[i] = r[i] - ap[i] + f64(t)\n        p2[i] = r2[9 - i] + p[i]\n"
                     "        (x2, r2, p2, x)\n    }\n}\n")
             with self.subTest(sharding=sharding):
-                moved = "T0910.*P?/?p for ap: all_gather"
+                moved = "T0910.*[PX]?/?p` for `ap`: all_gather"
                 graph = self.same(text, ["A=iota", "B=iota"], told=f"{moved}|^$", assumed=True)
                 self.assertIn("over axis pod.a", graph)
                 blocks = self.tapc("opt", "--stage", "block", "s.tap").stdout.decode()
@@ -250,7 +250,7 @@ class ShardingsRun(TapcTest):
                        "A=[2, 3, 1, 5, 0, 2]", "B=[1, 0, -4, 2, 7, 3]")
 
     def test_a_line_of_the_plan_wins(self):
-        self.write("p.plan", "plan 1\nsplit H dim o into 2 over threads\n")
+        self.write("p.plan", "plan 2\nsplit H dim o into 2 over threads\n")
         graph = self.same(DATA_PARALLEL.format(n=8), ["X=iota", "W=iota"], "--plan", "p.plan")
         self.assertEqual(graph.count("over axis pod.data"), 1)
         self.assertEqual(graph.count("over threads"), 1)
@@ -265,7 +265,7 @@ class ShardingsRun(TapcTest):
             self.write("s.tap", ATTENTION.format(n=n, seq=4))
             self.write("w.tap", SHARDED.sub("", ATTENTION.format(n=n, seq=4)))
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"]
-            for a, b in zip(self.numbers("s.tap", "--fuse", *given, told="L for A"), self.numbers("w.tap", *given)):
+            for a, b in zip(self.numbers("s.tap", "--fuse", *given, told="L` for `A"), self.numbers("w.tap", *given)):
                 self.assertLessEqual(abs(a - b), 1e-6 * abs(b))
 
     def test_moves_that_nobody_asked_for(self):
@@ -274,7 +274,7 @@ class ShardingsRun(TapcTest):
         for command in ("run", "verify", "compile", "sharding", "opt"):
             more = {"opt": ["--stage", "sharded"], "compile": ["-o", "s"]}.get(command, [])
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"] if command == "run" else []
-            self.expect(1, r"error\[T0909\]: .*L for A\.sum: all_gather", command, "s.tap", "--no-implicit-reshard",
+            self.expect(1, r"error\[T0909\]: .*`L` for `A\.sum`: all_gather", command, "s.tap", "--no-implicit-reshard",
                         *more, *given)
         self.expect(0, "^$", "verify", "m.tap", "--no-implicit-reshard")
 
@@ -282,13 +282,13 @@ class ShardingsRun(TapcTest):
         self.write("m.tap", MLP.format(data=2, model=4, n=8, h=32))
         part = self.expect(0, "^$", "inspect", "m.tap", "--device", "5").stdout.decode()
         # Its rows and columns, its part of the sum, and that of all: 3 of the 4 partials are from others.
-        self.assertRegex(part, r"^device 5: 4 applications, receives 3 boxes of 1152 bytes from other devices\n")
+        self.assertRegex(part, r"^device 5: 4 applications, receives 3 boxes of 1.125 KiB from other devices\n")
         self.assertRegex(part, r"device 5: H\[4\.\.8, 8\.\.16\]@5 = ")
         self.assertNotIn("device 4:", part)
         self.expect(2, "no operation runs on device 8", "inspect", "m.tap", "--device", "8")
         self.write("w.tap", SHARDED.sub("", DATA_PARALLEL.format(n=4)))
         self.expect(2, "no operation is split over devices", "inspect", "w.tap", "--device", "0")
-        self.write("p.plan", "plan 1\nsplit H dim i into 2 over devices {3}, {9}\n")
+        self.write("p.plan", "plan 2\nsplit H dim i into 2 over devices {3}, {9}\n")
         self.assertIn("device 9: H[2..4, 0..4]@9 = ",
                       self.expect(0, "^$", "inspect", "w.tap", "--plan", "p.plan", "--device", "9").stdout.decode())
 
@@ -314,7 +314,7 @@ class ShardingsRun(TapcTest):
     def test_what_is_not_followed_is_told(self):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
                             "    Y[3 - i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
-        self.expect(0, r"^tapc: remark\[T0801\]: a sharding cannot be implemented: .*write this value, and `Y@0` writes "
+        self.expect(0, r"^[\w.]+:\d+:\d+: remark\[T0801\]: a sharding cannot be implemented: .*write this value, and `Y@0` writes "
                        "it in reverse order", "run", "s.tap", "-i", "X=iota")
 
     def test_what_several_operations_write(self):

@@ -24,7 +24,7 @@ DIVIDE = "program p(a: i64[40, 6], b: i64[40, 6]) -> (q: i64[40, 6]) { q[i, j] =
 
 class Shards(TapcTest):
     def plan(self, *lines):
-        self.write("p.plan", "plan 1\n" + "".join(f"split {line} over threads\n" for line in lines))
+        self.write("p.plan", "plan 2\n" + "".join(f"split {line} over threads\n" for line in lines))
 
     def test_code_does_not_grow_with_blocks(self):
         self.write("p.tap", PROGRAM)

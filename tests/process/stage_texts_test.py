@@ -13,7 +13,7 @@ class StageTextsTest(TapcTest):
     def stages(self, source, plan=""):
         """The texts of all stages, and the certificate."""
         self.write("p.tap", source)
-        self.write("p.plan", "plan 1\n" + plan)
+        self.write("p.plan", "plan 2\n" + plan)
         result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p")
         self.assertEqual(result.returncode, 0, result.told)
         return [path.read_text() for path in sorted(self.folder.glob("p.*.ir"))], (self.folder / "p.cert").read_text()

@@ -94,7 +94,7 @@ class StagesAgain(TapcTest):
 
     def test_each_text_of_each_case(self):
         for name, (source, lines) in CASES.items():
-            file, plan, inputs = self.write("p.tap", source), self.write("p.plan", "plan 1\n" + lines), self.inputs(source)
+            file, plan, inputs = self.write("p.tap", source), self.write("p.plan", "plan 2\n" + lines), self.inputs(source)
             wanted = self.taken("run", file, "--engine", "interp", "--passes", "none", *inputs).stdout
             for text in self.texts(file, plan):
                 for command in (["verify"], ["opt"], ["opt", "--stage", "sharded"], ["opt", "--stage", "block"]):

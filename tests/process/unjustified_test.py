@@ -15,7 +15,7 @@ SOURCE = """program p(X: f32[6, 4], W: f32[4, 3]) -> (Y: f32[6, 3]) {
     Y[i, o] = Z[i, o] * 2 + Z[i, o]
 }
 """
-PLAN = "plan 1\nsplit Y dim i into 3 over devices {0}, {1}, {2}\nsplit H dim o into 3 over devices {0}, {1}, {2}\n"
+PLAN = "plan 2\nsplit Y dim i into 3 over devices {0}, {1}, {2}\nsplit H dim o into 3 over devices {0}, {1}, {2}\n"
 INPUTS = ["-i", "X=iota", "-i", "W=ones"]
 WITH_CERTIFICATE = ["simplify_cells", "compose_maps", "apply_splits", "realise"]
 

@@ -16,7 +16,7 @@ CHAIN = """program p(X: f32[64, 8], W: f32[8, 4]) -> (Y: f32[64, 4]) {
     Y[i, o] = Z[i, o] * 2 + Z[i, o]
 }
 """
-PLAN = "plan 1\nsplit Y dim i into 8 over threads\nsplit H dim k into [0, 3, 8]\n"
+PLAN = "plan 2\nsplit Y dim i into 8 over threads\nsplit H dim k into [0, 3, 8]\n"
 
 
 class VerifyTest(TapcTest):
@@ -215,17 +215,17 @@ class VerifyTest(TapcTest):
                            ("split Z dim t into 2", "`Z` has no dim `t`"),
                            ("fuse S, Y over k", "")]:
             with self.subTest(line):
-                self.write("p.plan", "plan 1\n" + line + "\n")
+                self.write("p.plan", "plan 2\n" + line + "\n")
                 self.expect(1, r"p\.plan:2:\d+: error\[T1402\]: .*" + told, "verify", "p.tap", "--plan", "p.plan")
         # More blocks than points are legal, and the last ones empty.
-        self.write("p.plan", "plan 1\nsplit S dim k into 100 over threads\nsplit Y dim i into 9 over threads\n")
+        self.write("p.plan", "plan 2\nsplit S dim k into 100 over threads\nsplit Y dim i into 9 over threads\n")
         self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
 
     def test_a_plan_that_does_not_fit(self):
         self.write("p.tap", CHAIN)
-        self.write("p.plan", "plan 1\nsplit Q dim i into 8\n")
+        self.write("p.plan", "plan 2\nsplit Q dim i into 8\n")
         self.expect(1, "T1402.*there is no operation `Q`", "verify", "p.tap", "--plan", "p.plan")
-        self.write("p.plan", "plan 1\ncut Y\n")
+        self.write("p.plan", "plan 2\ncut Y\n")
         self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan")
 
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace tap::driver {
 namespace {
 
@@ -52,6 +55,14 @@ std::optional<std::string> as_out_of_range(const std::string& text) {
   return fmt::format("invalid value `{}` for {}: expected a number from {}", given, text.substr(0, value), bounds);
 }
 
+// CLI11 says `--format excludes --splits`.
+std::string as_excluded(const std::string& text) {
+  static constexpr std::string_view middle = " excludes ";
+  auto at = text.find(middle);
+  if (at == text.npos) return text;
+  return text.substr(0, at) + " cannot be combined with " + text.substr(at + middle.size());
+}
+
 // CLI11 says `Could not convert: --threads = abc`.
 std::string as_wrong_number(const std::string& text) {
   static constexpr std::string_view begin = "Could not convert: ";
@@ -66,7 +77,11 @@ std::string as_wrong_count(const std::string& text) {
   if (auto at = text.find(override); at != text.npos) return text.substr(0, at) + " takes no value";
   auto colon = text.find(": ");
   std::string option = text.substr(0, colon);
-  if (text.find(most) != text.npos) return option + " is given more than once";
+  if (auto at = text.find(most); at != text.npos) {
+    const int each = std::atoi(text.c_str() + at + most.size()), words = std::atoi(text.c_str() + text.rfind(' ') + 1);
+    const int times = words / std::max(each, 1);
+    return option + " is given " + (times == 2 ? "twice" : std::to_string(times) + " times");
+  }
   std::size_t digits = text.find_first_of("0123456789", colon == text.npos ? 0 : colon);
   if (digits == text.npos || text.substr(digits, 2) == "1 ") return option + " needs a value";
   return option + " needs " + text.substr(digits, text.find(' ', digits) - digits) + " values";
@@ -181,6 +196,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
                       join(choice->choices, ", "),
                   near ? "did you mean `" + *near + "`?" : "");
     }
+    if (dynamic_cast<const CLI::ExcludesError*>(&error)) throw wrong(as_excluded(text));
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(as_wrong_count(text));
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
     if (auto range = as_out_of_range(text)) throw wrong(*range);

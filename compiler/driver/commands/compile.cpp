@@ -1,4 +1,5 @@
-// tapc compile FILE -o OUT: a program as a shared library, with a C header and a manifest; more on request.
+// tapc compile FILE -o OUT: a program as a shared library, with a C header and a manifest, or in the form that OUT's ending
+// says; more on request.
 //
 //   tapc compile mlp.tap -o mlp.so --emit=py,loops      mlp.so mlp.h mlp.json mlp_program.py mlp.loops
 //
@@ -15,6 +16,7 @@
 #include "backend/schedule/schedule.h"
 #include "compiler/driver/bindings/library_files.h"
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/compile_outputs.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/depfile.h"
@@ -32,20 +34,6 @@
 namespace tap::driver {
 namespace {
 
-struct Output {
-  std::string_view word, ending, what;
-};
-constexpr Output extra[] = {{"obj", ".o", "an object file"},
-                            {"exe", "", "an executable that reads and writes .npy files"},
-                            {"llvm", ".ll", "LLVM IR as text"},
-                            {"asm", ".s", "assembly"},
-                            {"loops", ".loops", "the loops of the kernels"},
-                            {"schedule", ".schedule", "the schedule"},
-                            {"mlir", ".mlir", "the program in the MLIR dialects linalg and shard"},
-                            {"py", "_program.py", "a Python module"},
-                            {"cmake", "-config.cmake", "a CMake target"},
-                            {"pc", ".pc", "a pkg-config file"}};
-
 struct CompileCommand {
   std::string file, output, name, plan, machine, depfile, target = "native";
   std::vector<std::string> emit;
@@ -53,10 +41,6 @@ struct CompileCommand {
   bool self_check = true;
   SourceOptions source;
   PassOptions passes;
-
-  bool wants(std::string_view word) const { return std::find(emit.begin(), emit.end(), word) != emit.end(); }
-  // -o OUT.mlir --emit=mlir: that text and nothing else.
-  bool is_for_text() const { return emit == std::vector<std::string>{"mlir"} && output.ends_with(".mlir"); }
 };
 
 bool is_prefix(std::string_view name) {
@@ -77,43 +61,15 @@ std::string prefix_for(const CompileCommand& command, const std::string& program
   return command.name.empty() ? program : command.name;
 }
 
-struct Places {
-  std::string stem;     // of all outputs, with folders
-  std::string library;  // without folders
-  std::string header;   // likewise
-};
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// OUT is the library; the others are called as it is, with other endings.
-Places places_for(const CompileCommand& command) {
-  Places places{command.output, base_name(command.output), ""};
-  if (places.stem.ends_with(".so")) places.stem.resize(places.stem.size() - 3);
-  else places.library += ".so";
-  const std::string stem = base_name(places.stem), whole = base_name(command.output);
-  if (stem.empty() || whole == "." || whole == "..")
-    throw wrong_command(Code::command_line, tap::quoted(command.output) + " does not name a file",
-                        "write -o libmlp.so");
-  places.header = stem + ".h";
-  bool plain = std::all_of(places.library.begin(), places.library.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+';
-  });
-  if (!plain && (command.wants("cmake") || command.wants("pc")))
-    throw wrong_command(Code::command_line,
-                        tap::quoted(places.library) + " is not a valid file name in CMake and pkg-config files",
-                        "use letters, digits and `._-+`");
-  return places;
-}
-
-backend::Target target_for(const CompileCommand& command) {
+backend::Target target_for(const CompileCommand& command, const CompileOutputs& outputs) {
   backend::Target target = *backend::target_named(command.target);  // the option took no other
-  if (!target.linkable && (!command.wants("obj") || command.wants("exe")))
+  if (!target.linkable && ((outputs.is_library && !outputs.wants("obj")) || outputs.wants("exe")))
     throw wrong_command(Code::command_line,
-                        std::string("tapc links ") + (command.wants("exe") ? "programs" : "libraries") +
+                        std::string("tapc links ") + (outputs.wants("exe") ? "programs" : "libraries") +
                             " for this machine's kind of processor only, not for " + target.name,
-                        "emit the object and link it there: --emit=obj");
+                        "emit the object and link it there: -o FILE.o");
   for (const char* of_library : {"py", "cmake", "pc"})
-    if (!target.linkable && command.wants(of_library))
+    if (!target.linkable && outputs.wants(of_library))
       throw wrong_command(
           Code::command_line,
           std::string("--emit=") + of_library + " describes a library, and tapc cannot link one for " + target.name,
@@ -129,7 +85,8 @@ struct Made {
 };
 
 // `machine`: that of the code; without one only MLIR is wanted.
-Made make(Session& session, const CompileCommand& command, FileId file, const ir::Machine* machine) {
+Made make(Session& session, const CompileCommand& command, const CompileOutputs& outputs, FileId file,
+          const ir::Machine* machine) {
   Made made{{}, read_plan(session, command.plan)};
   Dumps dumps(session, command.passes);
   PassOptions passes = command.passes;
@@ -137,7 +94,7 @@ Made make(Session& session, const CompileCommand& command, FileId file, const ir
   passes.fuse = command.fuse;
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
   Given given = driver::given(session, file, compile_options(command.source), command.source.shapes);
-  if (command.wants("mlir")) {
+  if (outputs.wants("mlir")) {
     pipeline::Compilation simplified = compile(session, std::move(given), wanted, passes, dumps);
     made.compiled = std::move(simplified.source);
     made.mlir = mlir_text(simplified.program);
@@ -149,34 +106,33 @@ Made make(Session& session, const CompileCommand& command, FileId file, const ir
   wanted.stop = pipeline::Stage::schedule;
   wanted.machine = *machine;
   made.pipeline = compile(session, std::move(given), wanted, passes, dumps);
-  if (!command.wants("mlir")) made.compiled = std::move(made.pipeline.source);
+  if (!outputs.wants("mlir")) made.compiled = std::move(made.pipeline.source);
   return made;
 }
 
-std::vector<OutputFile> files_for(const CompileCommand& command, const Places& places, LibraryFacts& facts,
+std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOutputs& outputs, LibraryFacts& facts,
                                   const backend::CompiledProgram& lowered, const std::string& mlir) {
   Phase phase("generating code");
+  const bool links = facts.target.linkable && outputs.is_library;
   backend::LibraryCode code =
       backend::emit({facts.prefix, &lowered.kernels.kernels,
-                     backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), command.wants("exe")},
-                    facts.target, {command.wants("llvm"), command.wants("asm")});
+                     backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), outputs.wants("exe")},
+                    facts.target, {outputs.wants("llvm"), outputs.wants("asm")});
   if (backend::runs_here(facts.target)) {
     Phase trying("testing the kernels");
     backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
   }
   std::vector<OutputFile> files;
-  std::string library;
-  if (facts.target.linkable) {
+  if (links) {
     Phase linking("linking");
-    library = backend::link_shared(code.object, places.library);
+    std::string library = backend::link_shared(code.object, outputs.library);
     facts.library_bytes = library.size();
     facts.library_hash = backend::sha256(library);
-    std::string folder = places.stem.substr(0, places.stem.size() - base_name(places.stem).size());
-    files.push_back({folder + places.library, {std::move(library)}});
+    files.push_back({outputs.folder() + outputs.library, {std::move(library)}});
   }
-  files.push_back({places.stem + ".h", {c_header(facts)}});
-  for (const Output& output : extra) {
-    if (!command.wants(output.word)) continue;
+  if (outputs.has_header()) files.push_back({outputs.stem + ".h", {c_header(facts)}});
+  for (const OutputKind& output : output_kinds()) {
+    if (!outputs.wants(output.word)) continue;
     std::string text = output.word == "obj"
                            ? (facts.target.linkable ? backend::link_relocatable(code.object) : code.object)
                        : output.word == "exe"      ? backend::link_program(code.object)
@@ -188,10 +144,9 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const Places& p
                        : output.word == "py"       ? python_module(facts)
                        : output.word == "cmake"    ? cmake_config(facts)
                                                    : pkg_config(facts);
-    files.push_back({places.stem + std::string(output.ending), {std::move(text)}, output.word == "exe"});
+    files.push_back({outputs.stem + std::string(output.ending), {std::move(text)}, output.word == "exe"});
   }
-  if (facts.target.linkable)
-    files.push_back({places.stem + ".json", {manifest_text(facts)}});  // last: it names the others
+  if (links) files.push_back({outputs.stem + ".json", {manifest_text(facts)}});  // last: it names the others
   return files;
 }
 
@@ -222,22 +177,22 @@ void write_with_depfile(const Session& session, const CompileCommand& command, s
 }
 
 int compile(Session& session, const CompileCommand& command) {
-  if (command.is_for_text()) {
+  const CompileOutputs outputs = compile_outputs(command.output, command.emit);
+  if (outputs.only_mlir()) {
     const FileId text = read_source(session, command.file);
-    write_with_depfile(session, command, {{command.output, {make(session, command, text, nullptr).mlir}}});
+    write_with_depfile(session, command, {{command.output, {make(session, command, outputs, text, nullptr).mlir}}});
     return exit_code::done;
   }
-  Places places = places_for(command);
-  backend::Target target = target_for(command);
+  backend::Target target = target_for(command, outputs);
   const FileId file = read_source(session, command.file);
   LibraryFacts facts;
   const ir::Machine machine = machine_for(session, target, command.machine);
-  Made made = make(session, command, file, &machine);
+  Made made = make(session, command, outputs, file, &machine);
   const pipeline::Compilation& program = made.pipeline;
   facts.program = made.compiled.name;
   facts.prefix = prefix_for(command, made.compiled.name);
-  facts.file = places.library;
-  facts.header = places.header;
+  facts.file = outputs.library;
+  facts.header = outputs.header();
   facts.target = std::move(target);
   facts.features = backend::features_of(facts.target);
   facts.source_hash = backend::sha256(session.sources.file(file).text());
@@ -246,8 +201,8 @@ int compile(Session& session, const CompileCommand& command) {
   facts.work = work_of(program.program);
   facts.schedule = &*program.schedule;
   facts.scratch_bytes = backend::most_scratch(program.lowered->kernels.kernels);
-  if (command.wants("exe")) require_standalone(facts);
-  std::vector<OutputFile> files = files_for(command, places, facts, *program.lowered, made.mlir);
+  if (outputs.wants("exe")) require_standalone(facts);
+  std::vector<OutputFile> files = files_for(command, outputs, facts, *program.lowered, made.mlir);
   Phase writing("writing the library");
   write_with_depfile(session, command, std::move(files));
   return exit_code::done;
@@ -255,7 +210,7 @@ int compile(Session& session, const CompileCommand& command) {
 
 std::vector<std::string> emit_words() {
   std::vector<std::string> words;
-  for (const Output& output : extra) words.emplace_back(output.word);
+  for (const OutputKind& output : output_kinds()) words.emplace_back(output.word);
   return words;
 }
 
@@ -264,9 +219,10 @@ std::vector<std::string> emit_words() {
 Action declare_compile(CLI::App& app) {
   auto command = std::make_shared<CompileCommand>();
   app.add_option("FILE", command->file, "A source file or a stage text")->required();
-  app.add_option("-o,--output", command->output,
-                 "The shared library; its header and manifest are written beside it. OUT.mlir with --emit=mlir: the "
-                 "MLIR text only")
+  app.add_option(
+         "-o,--output", command->output,
+         "The file to write: OUT.so is a library (its header and manifest go beside it), OUT.o an object with its "
+         "header; OUT.ll, .s, .loops, .schedule and .mlir are text")
       ->required();
   app.add_option("--name", command->name, "Prefix of the exported functions (default: the program's name)");
   app.add_option("--emit", command->emit, "Further outputs, separated by commas")

@@ -8,6 +8,7 @@
 #include "ir/shardings/device_places.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/splits/expand_device.h"
+#include "support/byte_size.h"
 #include "support/plural.h"
 
 namespace tap::driver {
@@ -60,7 +61,8 @@ std::string part_of_device(const ir::Program& program, std::int64_t device) {
     if (!graph.tasks.empty()) text += ir::print(program, graph);
   }
   return fmt::format("device {}: {}, receives {} of {} from other devices\n", device,
-                     plural(applications, "application"), plural(moves, "box", "boxes"), plural(bytes, "byte")) +
+                     plural(applications, "application"), plural(moves, "box", "boxes"),
+                     byte_size(static_cast<double>(bytes))) +
          text;
 }
 

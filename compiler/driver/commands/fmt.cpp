@@ -38,10 +38,11 @@ std::optional<Formatted> format_file(Session& session, const std::string& path) 
 }
 
 // The file itself is replaced, not a link to it.
-void replace(const std::string& path, const std::string& text) {
+void replace(const Session& session, const std::string& path, const std::string& text) {
   std::error_code error;
   std::filesystem::path target = std::filesystem::canonical(path, error);
   write_files({{error ? path : target.string(), {text}}});
+  session.wrote(path);
 }
 
 int format_all(Session& session, const FmtOptions& options) {
@@ -57,7 +58,7 @@ int format_all(Session& session, const FmtOptions& options) {
       session.print(path + "\n");
       worst = exit_code::wrong_program;
     } else {
-      replace(path, formatted->text);
+      replace(session, path, formatted->text);
     }
   }
   return worst;

@@ -1,14 +1,18 @@
 // tapc inspect FILE: the graph of a program as text, JSON or a picture, as it was written, or as a plan makes it.
 //
-//   tapc inspect mlp.tap --format=svg -o mlp.svg
+//   tapc inspect mlp.tap -o mlp.svg
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --splits             what a plan can name and cut
 //   tapc inspect mlp.tap --device=3           what that device computes and takes from others, by the shardings or --plan
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
+
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/device_part.h"
+#include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/commands/split_list.h"
 #include "compiler/driver/read_plan.h"
@@ -16,13 +20,15 @@
 #include "compiler/driver/show/graph_json.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
+#include "runtime/failure.h"
 #include "support/phase.h"
+#include "support/quoted.h"
 
 namespace tap::driver {
 namespace {
 
 struct InspectOptions {
-  std::string file, format = "text", output, plan;
+  std::string file, format, output, plan;  // format: empty where neither --format nor the output's ending says it
   bool splits = false, choices = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
@@ -37,10 +43,34 @@ std::string as_graphml(const Compiled& compiled) { return to_graphml(drawing_of(
 
 struct Format {
   std::string_view name;
+  std::array<std::string_view, 2> endings;
   std::string (*write)(const Compiled& compiled);
 };
-constexpr Format formats[] = {
-    {"text", as_text}, {"dot", as_dot}, {"svg", as_svg}, {"json", as_json}, {"graphml", as_graphml}};
+constexpr Format formats[] = {{"text", {".txt", ".ir"}, as_text},
+                              {"dot", {".dot", ".gv"}, as_dot},
+                              {"svg", {".svg", ".svg"}, as_svg},
+                              {"json", {".json", ".json"}, as_json},
+                              {"graphml", {".graphml", ".graphml"}, as_graphml}};
+
+// The ending of the output's name decides, and --format may only repeat it. Lists are text.
+void take_ending(InspectOptions& options) {
+  const std::string_view ending = ending_of(options.output);
+  const bool list = options.splits || options.device;
+  if (ending.empty() || options.output == "-") return;
+  auto format = std::find_if(std::begin(formats), std::end(formats), [&](const Format& known) {
+    return known.endings[0] == ending || known.endings[1] == ending;
+  });
+  if (format == std::end(formats))
+    throw unknown_ending("inspect", options.output, "use .txt or .ir for text, .dot or .gv, .svg, .json, .graphml");
+  const std::string wanted = list ? "text" : options.format;
+  if (!wanted.empty() && wanted != format->name)
+    throw wrong_command(Code::command_line,
+                        list ? "the list is text, and " + tap::quoted(options.output) + " is the name of a " +
+                                   std::string(format->name) + " file"
+                             : "--format=" + wanted + " contradicts the ending of " + tap::quoted(options.output),
+                        list ? "use .txt" : "leave --format out, or change the ending");
+  options.format = format->name;
+}
 
 // The passes up to the one that offers what the plan can choose.
 std::vector<passes::Pass> offering_passes() {
@@ -77,7 +107,9 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   return compiled;
 }
 
-int inspect(Session& session, const InspectOptions& options) {
+int inspect(Session& session, InspectOptions options) {
+  take_ending(options);
+  if (options.format.empty()) options.format = "text";
   std::string text;
   Compiled compiled = compiled_for(session, options, text);
   Phase phase("drawing the graph");
@@ -101,7 +133,8 @@ Action declare_inspect(CLI::App& app) {
              "--format", options->format,
              "Format: text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
           ->check(CLI::IsMember(names));
-  app.add_option("-o,--output", options->output, "The file to write (default: standard output)");
+  app.add_option("-o,--output", options->output,
+                 "The file to write (default: standard output); its ending decides the format");
   auto* plan = app.add_option(
       "--plan", options->plan,
       "Show the graph after this plan: fused, split, with its transfers; with --splits, what can still be split");

@@ -13,6 +13,7 @@
 #include "compiler/driver/show/describe_monoid.h"
 #include "compiler/driver/show/sharding_facts.h"
 #include "compiler/driver/standard_library.h"
+#include "compiler/frontend/syntax/builtins.h"
 #include "compiler/frontend/syntax/parse.h"
 #include "ir/text.h"
 #include "ir/text_names.h"
@@ -195,6 +196,14 @@ int ops(Session& session, OpsOptions options) {
   for (const Signature& signature : all) names.push_back(signature.name);
   for (const ast::MonoidDecl* monoid : monoids_of(*module)) names.push_back(monoid->name.text);
   auto near = did_you_mean(options.name, names);
+  if (is_builtin_reduction(options.name) || builtin_function(options.name))
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("`{}` is built into the language; `tapc ops` describes operators and monoids",
+                                         options.name))
+                      .help(is_builtin_reduction(options.name)
+                                ? fmt::format("it is a reduction over variables: `{}[k] x[k]`", options.name)
+                                : fmt::format("it is a function of cells: `{}(x[i])`", options.name))};
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::command_line, Span{},
                            fmt::format("there is no operator or monoid `{}` in {}", options.name,

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
@@ -73,6 +74,14 @@ std::string stage_text(Session& session, const OptOptions& options) {
   return made.expanded() ? ir::print(*made.expanded(), true) : ir::print(made.program);
 }
 
+void require_ending_of_text(const std::string& output) {
+  static constexpr std::string_view endings[] = {"", ".ir", ".txt", ".tap", ".blocks", ".loops"};
+  if (output == "-" || std::find(std::begin(endings), std::end(endings), ending_of(output)) != std::end(endings))
+    return;
+  throw unknown_ending("opt", output,
+                       "stages are text: use .ir, .txt, .tap, .blocks or .loops; `tapc inspect -o` draws");
+}
+
 int opt(Session& session, const OptOptions& options) {
   if (options.list) {
     session.print(list_of_passes());
@@ -82,6 +91,7 @@ int opt(Session& session, const OptOptions& options) {
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "FILE is required")
                       .help("`tapc opt FILE` runs the usual passes; `tapc opt --list-passes` lists them")};
+  require_ending_of_text(options.output);
   std::string text = stage_text(session, options);
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_outputs(session, {{options.output, {std::move(text)}}});

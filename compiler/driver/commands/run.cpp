@@ -38,6 +38,7 @@ void publish(Session& session, const std::vector<OutputSpec>& specs, const std::
   Phase phase("writing results");
   PlannedOutputs planned = plan_outputs(specs, results);
   write_files(planned.files);
+  for (const OutputFile& file : planned.files) session.wrote(file.path);
   std::string text;
   for (const NamedTensor& result : planned.printed)
     text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()),

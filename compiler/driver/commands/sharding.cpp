@@ -98,7 +98,14 @@ int sharding(Session& session, const ShardingOptions& options) {
   return exit_code::done;
 }
 
-void declare_onnx(CLI::App& app, ShardingOptions& options) {
+// What is printed is one thing.
+void exclude_each_other(const std::vector<CLI::Option*>& options) {
+  for (CLI::Option* option : options)
+    for (CLI::Option* other : options)
+      if (option != other) option->excludes(other);
+}
+
+CLI::Option* declare_onnx(CLI::App& app, ShardingOptions& options) {
   app.add_option(
          "--from", options.from,
          "onnx-json SPECS: take the shardings from this file of ONNX sharding specs; check them and infer the others")
@@ -106,14 +113,16 @@ void declare_onnx(CLI::App& app, ShardingOptions& options) {
       ->type_size(2)
       ->expected(1)
       ->check([](const std::string& word) { return word.empty() ? "expected a format and a file" : ""; });
-  app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs")
-      ->check(CLI::IsMember({"onnx-json"}));
+  CLI::Option* to =
+      app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs")
+          ->check(CLI::IsMember({"onnx-json"}));
   app.add_option("--on-unsupported", options.on_unsupported,
                  "Unsupported specs: error (default), or fallback (treat them as unsharded)")
       ->check(CLI::IsMember({"error", "fallback"}));
   app.add_option("--reduced", options.reduced,
                  "The result of a sharded reduction is on all participating devices (all, default) or on one (one)")
       ->check(CLI::IsMember({"all", "one"}));
+  return to;
 }
 
 }  // namespace
@@ -129,12 +138,15 @@ Action declare_sharding(CLI::App& app) {
                "Propagate whole axes only, and not through permutations and halos");
   app.add_flag("--open", options->open,
                "Keep dims open, and inferred shardings of inputs and results as they are, even if uneven");
-  app.add_flag("--moves", options->moves, "List the collectives with their bytes");
-  app.add_flag("--plan", options->plan, "Print the plan that implements the shardings, for --plan of other commands");
-  app.add_option("--device", options->device, "List the box of each value that this device holds")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
-  declare_onnx(app, *options);
+  CLI::Option* moves = app.add_flag("--moves", options->moves, "List the collectives with their bytes");
+  CLI::Option* plan = app.add_flag("--plan", options->plan,
+                                   "Print the plan that implements the shardings, for --plan of other commands");
+  CLI::Option* device = app.add_option("--device", options->device, "List the box of each value that this device holds")
+                            ->check(CLI::NonNegativeNumber);
+  CLI::Option* graph =
+      app.add_flag("--graph", options->graph, "Print the graph with its shardings; tapc reads it back");
+  CLI::Option* to = declare_onnx(app, *options);
+  exclude_each_other({moves, plan, device, graph, to});
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);

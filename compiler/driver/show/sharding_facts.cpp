@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "ir/text_names.h"
+#include "support/byte_size.h"
 #include "support/checked.h"
-#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
@@ -25,7 +25,7 @@ std::int64_t bytes_of_box(const Box& box, const ir::TensorType& type) {
 }
 
 std::string bytes_or_more(std::int64_t bytes) {
-  return bytes == too_many ? "2^63 bytes or more" : plural(bytes, "byte");
+  return bytes == too_many ? "2^63 bytes or more" : byte_size(static_cast<double>(bytes));
 }
 
 // The hull of what the points of a box read of an operand, by all accesses to it: a stencil has several.

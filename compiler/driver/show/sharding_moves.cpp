@@ -5,14 +5,9 @@
 #include <algorithm>
 
 #include "passes/shardings/moves.h"
-#include "support/plural.h"
+#include "support/byte_size.h"
 
 namespace tap::driver {
-namespace {
-
-std::string bytes_text(std::int64_t bytes) { return plural(static_cast<std::uint64_t>(bytes), "byte"); }
-
-}  // namespace
 
 std::string list_moves(const ir::Program& program) {
   std::vector<passes::Move> moves = passes::moves_of(program);
@@ -24,11 +19,11 @@ std::string list_moves(const ir::Program& program) {
   std::string text;
   std::int64_t all = 0;
   for (const passes::Move& move : moves) {
-    text += fmt::format("{:{}}  {:{}}  {}{}\n", move.what, wide, move.step, wider, bytes_text(move.bytes),
-                        move.implicit ? ", implicit" : "");
+    text += fmt::format("{:{}}  {:{}}  {}{}\n", move.what, wide, move.step, wider,
+                        byte_size(static_cast<double>(move.bytes)), move.implicit ? ", implicit" : "");
     all += move.bytes;
   }
-  return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", bytes_text(all));
+  return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", byte_size(static_cast<double>(all)));
 }
 
 }  // namespace tap::driver

@@ -12,6 +12,7 @@
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
+#include "support/byte_size.h"
 #include "support/plural.h"
 
 namespace tap::driver {
@@ -20,15 +21,6 @@ namespace {
 using ir::GraphId;
 using ir::Sharding;
 using ir::ValueId;
-
-// 640 bytes, 1.5 MiB: large sums need no more digits.
-std::string amount(double bytes) {
-  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (bytes < 1024) return plural(static_cast<std::uint64_t>(bytes), "byte");
-  std::size_t unit = 0;
-  for (bytes /= 1024; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
-  return fmt::format("{:.4g} {}", bytes, units[unit]);
-}
 
 // The largest part of a value that one device holds.
 ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
@@ -91,7 +83,7 @@ std::string sums(const ir::Program& program, const ir::Graph& graph) {
   for (const ir::Value& value : graph.values) all.add(program, value);
   std::string text;
   for (const auto& [what, sum] : {std::pair("inputs", inputs), {"results", outputs}, {"all values", all}})
-    text += fmt::format("{}: {} per device, of {}\n", what, amount(sum.local), amount(sum.whole));
+    text += fmt::format("{}: {} per device, of {}\n", what, byte_size(sum.local), byte_size(sum.whole));
   return text;
 }
 
@@ -190,13 +182,13 @@ std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId gra
       std::erase(without_it.dims[d].axes, axis);
       ir::Value other{about.name, about.type, false, without_it};
       text += fmt::format("  axis {} is sharded by {}; without it, a device would hold {} more\n", d, to_string(axis),
-                          amount(bytes_of(on_a_device(program, other)) - local));
+                          byte_size(bytes_of(on_a_device(program, other)) - local));
       text += reasons.of(graph, value, d, axis);
     }
   if (text.empty()) return "  not sharded: every device holds all of it\n";
   return text + fmt::format("  if replicated, each of {} would hold {}\n",
                             plural(static_cast<std::uint64_t>(device_count(mesh)), "device"),
-                            amount(bytes_of(about.type)));
+                            byte_size(bytes_of(about.type)));
 }
 
 // Of every graph, what a device has of each value.
@@ -217,7 +209,7 @@ std::string tables(const ir::Program& program, const std::function<std::string(c
 std::string list_shardings(const ir::Program& program) {
   auto largest = [&](const ir::Value& value) {
     const ir::TensorType local = on_a_device(program, value);
-    return fmt::format("{}, {}", to_string(local), amount(bytes_of(local)));
+    return fmt::format("{}, {}", to_string(local), byte_size(bytes_of(local)));
   };
   return mesh_lines(program) + tables(program, largest) + "\n" + sums(program, program[program.main]);
 }
@@ -234,10 +226,10 @@ std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
     if (!box || box->empty()) return std::string("nothing");
     const double bytes = bytes_of({value.type.element, box->shape()});
     sum += bytes;
-    return fmt::format("{}, {}", to_string(*box), amount(bytes));
+    return fmt::format("{}, {}", to_string(*box), byte_size(bytes));
   };
   const std::string text = mesh_lines(program) + tables(program, held);
-  return fmt::format("{}\nall values: {} on device {}\n", text, amount(sum), device);
+  return fmt::format("{}\nall values: {} on device {}\n", text, byte_size(sum), device);
 }
 
 ValuePlaces places_of_values(const Compiled& compiled) {
@@ -268,9 +260,9 @@ std::string why_sharded(const Session& session, const passes::Propagated& found,
                                      value.sharding ? " @ " + to_string(*value.sharding) : ", not sharded");
       if (!value.sharding)
         return text + fmt::format("  no annotated sharding propagates to it: every device holds {}\n",
-                                  amount(bytes_of(value.type)));
-      text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), amount(bytes_of(local)),
-                          amount(bytes_of(value.type)));
+                                  byte_size(bytes_of(value.type)));
+      text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), byte_size(bytes_of(local)),
+                          byte_size(bytes_of(value.type)));
       return text + axis_lines(reasons, program, graph, ir::ValueId(v)) +
              lines_of_what_was_cut_back(found, graph, ir::ValueId(v));
     }

@@ -167,8 +167,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Member& mem
               *type};
     }
   }
-  session_.fail(
-      Diagnostic(Code::wrong_kind_of_name, span, quoted(source_of(session_, span)) + " is not the value of a cell"));
+  session_.fail(not_a_member(env, source_of(session_, span), member, span));
 }
 
 }  // namespace tap

@@ -45,7 +45,7 @@ void IndexSpace::solve_ranges() {
     std::vector<AxisIndex> axes = expand(at);
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
       if (axes[axis].kind == AxisIndex::Kind::variable)
-        candidates_[axes[axis].var.index()].push_back({(*at.shape)[axis], axes[axis].span, at.left, at.bounded});
+        candidates_[axes[axis].var.index()].push_back({(*at.shape)[axis], axes[axis].span, at.left, at.bounded, i});
   }
   bool progress = true;
   while (progress) {
@@ -88,6 +88,30 @@ void IndexSpace::solve_ranges() {
     if (!var.resolved)
       session_.fail(
           Diagnostic(Code::cyclic_definition, var.span, "the range of " + quoted(var.name) + " depends on itself"));
+}
+
+// d[i] = A[i, i] of a matrix that is not square covers one of the axes, which is all that it can.
+std::vector<IndexSpace::PartlyRead> IndexSpace::partly_read() const {
+  std::vector<PartlyRead> found;
+  // Where another axis is too short the read is out of bounds, which is told instead: the indices may be exchanged.
+  for (std::size_t v = 0; v < vars_.size(); ++v)
+    for (const Candidate& c : candidates_[v])
+      if (!c.left && !c.bounded && c.size < vars_[v].range.hi) return found;
+  for (std::size_t v = 0; v < vars_.size(); ++v) {
+    const IndexVar& var = vars_[v];
+    const std::vector<Candidate>& candidates = candidates_[v];
+    bool by_left = std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.left; });
+    if (var.role != VarRole::left || var.lo || !by_left) continue;
+    for (const Candidate& c : candidates) {
+      bool whole = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+        return other.place == c.place && other.size == var.range.hi;
+      });
+      if (c.left || c.bounded || whole || c.size <= var.range.hi) continue;
+      found.push_back({VarId(v), c.span, places_[c.place].tensor, c.size});
+      break;
+    }
+  }
+  return found;
 }
 
 // Bounds that are constant give a range; bounds that follow other variables also give constraints.

@@ -101,6 +101,14 @@ class IndexSpace {
   VarAffine affine_or_fail(const Env& env, const AxisIndex& index);
   VarId counter(std::uint32_t depth, const std::string& name, ir::Range trips, Span span);
   const IndexVar& operator[](VarId id) const { return vars_[id.index()]; }
+  // Left variables without a written range whose tensor on the left is shorter than an axis that they read alone.
+  struct PartlyRead {
+    VarId var;
+    Span index;  // in the read
+    std::string tensor;
+    std::int64_t axis_size;
+  };
+  std::vector<PartlyRead> partly_read() const;
   // What the left side stands at, `i.., j`, where a tensor of that shape can be read there.
   std::optional<std::string> left_indices(const Shape& shape) const;
   const std::vector<VarId>& left_vars() const { return left_; }
@@ -126,6 +134,7 @@ class IndexSpace {
     std::int64_t size;
     Span span;
     bool left, bounded;
+    std::size_t place;  // of places_
   };
   // A reduction's operand or a let's body: its scope, and what it binds, in order (is pack, number).
   struct Scoped {

@@ -1,6 +1,7 @@
 #include "compiler/frontend/elaborate/body.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "compiler/frontend/elaborate/equation.h"
@@ -18,6 +19,30 @@ ir::ValueId BodyBuilder::add_value(std::string name, ir::TensorType type, Span s
   graph_.values.push_back({std::move(name), std::move(type), false, std::nullopt});
   provenance_.values.push_back(span);
   return ir::ValueId(graph_.values.size() - 1);
+}
+
+// Where several values were given one name, as the sums of one equation are, they are numbered in the order of the text:
+// plans name operations by them, and what is written elsewhere must not change these names.
+ir::Graph BodyBuilder::take_graph() {
+  std::vector<bool> asked_for(graph_.values.size(), false);  // inputs and results keep the names that they are known by
+  for (const auto* list : {&graph_.inputs, &graph_.outputs})
+    for (ir::ValueId v : *list) asked_for[v.index()] = true;
+  std::unordered_map<std::string, int> count, number;
+  for (std::size_t v = 0; v < asked_for.size(); ++v)
+    if (!asked_for[v]) ++count[graph_.values[v].name];
+  for (std::size_t v = 0; v < asked_for.size(); ++v) {
+    std::string& name = graph_.values[v].name;
+    if (asked_for[v] || name.empty() || count[name] < 2) continue;
+    const int k = ++number[name];
+    name += "#" + std::to_string(k);
+  }
+  return std::move(graph_);
+}
+
+std::string BodyBuilder::name_within_statement(const std::string& callee) const {
+  if (!statements_ || current_ >= statements_->size()) return callee;
+  auto* binding = std::get_if<ast::Binding>(&(*statements_)[current_].node);
+  return binding && !binding->left.empty() ? binding->left[0].text + "." + callee : callee;
 }
 
 ir::ValueId BodyBuilder::local_value(const TensorEntity& tensor) {

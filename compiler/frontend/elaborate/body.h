@@ -17,6 +17,7 @@ class BodyBuilder {
 
   Env& env() { return env_; }
   ir::Graph& graph() { return graph_; }
+  ir::Graph take_graph();  // once all is built
   std::uint32_t counter_depth() const { return counter_depth_; }
 
   ir::ValueId add_value(std::string name, ir::TensorType type, Span span);
@@ -47,6 +48,9 @@ class BodyBuilder {
   std::vector<Bound> whole(ast::ExprId expr, const std::vector<std::string>& names);
 
  private:
+  // Of a call within an expression: Y.linear in Y = relu(linear(X, W, b)).
+  std::string name_within_statement(const std::string& callee) const;
+
   friend class EquationBuilder;
 
   struct Result {

@@ -40,6 +40,11 @@ bool BodyBuilder::read_cells(ast::ExprId id, CellText& text) {
     return std::all_of(call->args.begin(), call->args.end(),
                        [&](const ast::Arg& arg) { return read_cells(arg.value, text); });
   }
+  if (auto* member = std::get_if<ast::Member>(&expr.node)) {
+    Diagnostic d = not_a_member(env_, source_of(session_, expr.span), *member, expr.span);
+    d.fixes.clear();  // the arithmetic around it is none that compiles, either
+    session_.fail(std::move(d));
+  }
   auto* name = std::get_if<ast::NameRef>(&expr.node);
   if (!name) return false;
   auto* tensor = env_.find_as<TensorEntity>(name->name);

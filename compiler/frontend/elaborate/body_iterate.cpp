@@ -77,7 +77,7 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
     op.operands.push_back(graph_[outside].type);
     op.operand_names.push_back(graph_[outside].name);
   }
-  session_.program.graphs.push_back(std::move(inner.graph_));
+  session_.program.graphs.push_back(inner.take_graph());
   session_.provenance.graphs.push_back(std::move(inner.provenance_));
   op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(session_.program.graphs.size() - 1), trips};
   ir::OperatorId op_id = session_.interner.add(std::move(op));

@@ -98,7 +98,10 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
     if (state && state->owner == this && by->size() == 1 && by->back() == current_)
       d.help("give the next state a new name, and end the body with it: " +
              quoted(use.name + "2[…] = …; " + use.name + "2"));
-    else d.help("use `iterate` for repetition; write a prefix sum as `y[i] = sum[k in 0..i+1] x[k]`");
+    else
+      d.help(
+          "use `iterate` for repetition (docs/guide/in_place_algorithms.md shows how); write a prefix sum as `y[i] = "
+          "sum[k in 0..i+1] x[k]`");
     for (std::size_t other : statements) {
       in_cycle_.insert(other);
       poison((*statements_)[other]);

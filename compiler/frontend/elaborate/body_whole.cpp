@@ -22,7 +22,10 @@ bool BodyBuilder::is_literal(ast::ExprId id) const {
                       std::holds_alternative<FloatEntity>(*entity) || std::holds_alternative<BoolEntity>(*entity) ||
                       std::holds_alternative<CounterEntity>(*entity));
   }
-  if (std::holds_alternative<ast::Member>(expr.node)) return true;
+  if (auto* member = std::get_if<ast::Member>(&expr.node)) {  // T.max
+    auto* type = std::get_if<ast::NameRef>(&env_[member->object].node);
+    return type && try_type(env_, type->name);
+  }
   return std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node) ||
          std::holds_alternative<ast::BoolLiteral>(expr.node);
 }
@@ -53,7 +56,7 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
   if (auto* c = std::get_if<ast::Call>(&expr.node)) {
     bool plain = c->callee.size() == 1 && !c->has_params;
     if (plain && (builtin_function(c->callee[0].text) || try_type(env_, c->callee[0].text)))
-      return map_call(*c, id, first);
+      return map_call(*c, id, names.empty() ? name_within_statement(c->callee[0].text) : first);
     return call(*c, id, names);
   }
   if (auto* repetition = std::get_if<ast::Iterate>(&expr.node)) return iterate(*repetition, id, names);
@@ -266,7 +269,9 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
   std::vector<Bound> results;
   std::vector<ir::ValueId> values;
   for (std::size_t k = 0; k < instance.results.size(); ++k) {
-    std::string name = k < names.size() ? names[k] : names.empty() ? callee : instance.result_names[k];
+    std::string name = k < names.size() ? names[k]
+                       : names.empty()  ? name_within_statement(callee)
+                                        : instance.result_names[k];
     values.push_back(add_value(name, instance.results[k], span));
     results.push_back({values.back(), instance.results[k]});
   }

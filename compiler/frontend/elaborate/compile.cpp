@@ -3,6 +3,7 @@
 #include "compiler/frontend/elaborate/annotations.h"
 #include "compiler/frontend/elaborate/program.h"
 #include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/unread_values.h"
 #include "compiler/frontend/rewrites/rule_graphs.h"
 #include "ir/verify/verify.h"
 #include "support/check.h"
@@ -24,15 +25,16 @@ const Definition* choose_program(Session& session, const ModuleScope& scope,
   if (!wanted.empty()) {
     for (const Definition* p : programs)
       if (p->name == wanted) return p;
-    Diagnostic d(Code::no_program, {},
+    Diagnostic d(Code::no_program, programs.empty() ? Span{scope.file, 0, 0} : programs.front()->name_span,
                  "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
     if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
     else d.help(names.empty() ? "it declares no program" : "its programs are " + joined(names));
     session.fail(std::move(d));
   }
   if (programs.size() > 1)
-    session.fail(Diagnostic(Code::which_program, {}, "the file has several programs: " + joined(names))
-                     .help("choose one with `--program " + names.front() + "`"));
+    session.fail(
+        Diagnostic(Code::which_program, programs[1]->name_span, "the file has several programs: " + joined(names))
+            .help("choose one with `--program " + names.front() + "`"));
   return programs.empty() ? nullptr : programs.front();
 }
 
@@ -96,6 +98,7 @@ std::optional<Compiled> build(ParsedFile parsed) {
     }
     if (options.check_only) check_uncalled_operators(session, scope);
     if (!diagnostics.has_errors()) try_rewrites(session, scope);
+    if (!diagnostics.has_errors()) warn_of_unread_values(scope, diagnostics);
   } catch (const Abandoned&) {}
   if (diagnostics.has_errors()) return std::nullopt;
   compiled.program = std::move(session.program);

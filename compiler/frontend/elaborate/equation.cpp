@@ -56,12 +56,34 @@ void EquationBuilder::build() {
   }
   space_.walk(env_, equation_.right);
   space_.solve();
+  warn_of_partly_read_axes();
   cells_.offer_float(declared_type(0));
 
   const auto* reduce = std::get_if<ast::Reduce>(&env_[equation_.right].node);
   if (equation_.tuple && equation_.left.size() > 1 && reduce) return reduce_tuple(*reduce);
   if (equation_.left.size() == 1 && reduce) return reduce_root(*reduce);
   map_values();
+}
+
+// r[i] = sum[j] A[j, i] where r is shorter than A's second axis. Whoever means a part of the axis writes the range.
+void EquationBuilder::warn_of_partly_read_axes() {
+  const std::vector<IndexSpace::PartlyRead> partly = space_.partly_read();
+  if (partly.empty() || session_.definitions.is_library(span_.file)) return;
+  auto range = [&](VarId var) { return space_[var].name + " in 0.." + std::to_string(space_[var].range.hi); };
+  const IndexSpace::PartlyRead& first = partly.front();
+  const std::string name = quoted(space_[first.var].name);
+  Diagnostic d(Code::axis_partly_read, first.index,
+               name + " runs over 0.." + std::to_string(space_[first.var].range.hi) + " here; this axis of " +
+                   quoted(first.tensor) + " has size " + std::to_string(first.axis_size));
+  d.label(space_[first.var].span, "the left side gives " + name + " its range");
+  std::string ranges;
+  for (const auto& part : partly) ranges += (ranges.empty() ? "" : ", ") + range(part.var);
+  // In an operator the number is right for this call only.
+  const bool anywhere = session_.instantiating.empty();
+  d.help("if a part of the axis is meant, write the range" + (anywhere ? ": " + quoted("… for " + ranges) : ""));
+  Span end{span_.file, span_.end, span_.end};
+  if (anywhere) d.fix(end, (equation_.ranges.empty() ? " for " : ", ") + ranges);
+  session_.report(std::move(d));
 }
 
 // What is written, and the right sides' cells, become one map.

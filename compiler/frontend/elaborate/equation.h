@@ -14,6 +14,7 @@ class EquationBuilder {
   void build();
 
  private:
+  void warn_of_partly_read_axes();
   void map_values();
   void reduce_root(const ast::Reduce& reduce);
   // A reduction by a monoid of several components: one operand, type and write per component.

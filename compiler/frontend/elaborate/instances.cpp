@@ -43,7 +43,7 @@ Instance build_instance(Session& session, const Definition& definition, const Si
   body.finish_results(signature.results);
   if (session.diagnostics->error_count() == errors) body.annotate(signature.inputs, signature.results, op->body);
   if (session.diagnostics->error_count() > errors) throw Abandoned{};
-  session.program.graphs.push_back(std::move(body.graph()));
+  session.program.graphs.push_back(body.take_graph());
   session.provenance.graphs.push_back(std::move(body.provenance()));
   call.name = op->name.text;
   for (const auto& tensor : given) call.operands.push_back(tensor.type);

@@ -180,7 +180,7 @@ ir::GraphId build_program(Session& session, const Definition& definition) {
   body.finish_results(program.results);
   if (session.diagnostics->error_count() == errors) body.annotate(program.inputs, program.results, program.body);
   if (session.diagnostics->error_count() > errors) throw Abandoned{};
-  session.program.graphs.push_back(std::move(body.graph()));
+  session.program.graphs.push_back(body.take_graph());
   session.provenance.graphs.push_back(std::move(body.provenance()));
   return ir::GraphId(session.program.graphs.size() - 1);
 }

@@ -211,6 +211,11 @@ ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
   if (auto type = try_type(env, name.text)) return *type;
   Diagnostic d(Code::unknown_name, name.span, "there is no element type " + quoted(name.text));
   offer_type(d, name.text, name.span);
+  if (d.help_text.empty()) {
+    std::string list;
+    for (const std::string& type : type_names()) list += (list.empty() ? "" : ", ") + quoted(type);
+    d.help("the element types are " + list);
+  }
   session.fail(std::move(d));
 }
 

@@ -57,14 +57,19 @@ constexpr Elsewhere elsewhere[] = {{"float64", "f64", ""},
 
 }  // namespace
 
-void offer_type(Diagnostic& d, const std::string& name, Span span) {
+bool offer_type_elsewhere(Diagnostic& d, const std::string& name, Span span) {
   for (const Elsewhere& type : elsewhere) {
     if (name != type.theirs) continue;
     if (type.why.empty()) d.help("did you mean " + quoted(std::string(type.ours)) + "?");
     else d.help(std::string(type.why));
     if (!type.ours.empty()) d.fix(span, std::string(type.ours));
-    return;
+    return true;
   }
+  return false;
+}
+
+void offer_type(Diagnostic& d, const std::string& name, Span span) {
+  if (offer_type_elsewhere(d, name, span)) return;
   if (auto near = did_you_mean(name, type_names())) d.help("did you mean " + quoted(*near) + "?").fix(span, *near);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/elaborate/types_elsewhere.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "compiler/frontend/syntax/numpy_names.h"
 
@@ -25,11 +26,31 @@ struct Describe {
 };
 
 // Constants that other languages name.
-constexpr std::pair<std::string_view, std::string_view> mathematical_constants[] = {
-    {"pi", "3.141592653589793"}, {"tau", "6.283185307179586"}, {"M_PI", "3.141592653589793"}};
+constexpr std::pair<std::string_view, std::string_view> mathematical_constants[] = {{"pi", "3.141592653589793"},
+                                                                                    {"PI", "3.141592653589793"},
+                                                                                    {"M_PI", "3.141592653589793"},
+                                                                                    {"tau", "6.283185307179586"}};
+
+// Empty for a name that is none.
+std::string constant_of(std::string_view name) {
+  for (auto [constant, digits] : mathematical_constants)
+    if (name == constant) return std::string(digits);
+  return "";
+}
 
 void offer_near(Diagnostic& d, const std::string& name, Span span, const std::vector<std::string>& known) {
   if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(span, *near);
+}
+
+// The nearest name, or all that there are.
+void offer_near_or_list(Diagnostic& d, const std::string& name, Span span, const std::vector<std::string>& known,
+                        const std::string& noun) {
+  constexpr std::size_t most = 8;
+  offer_near(d, name, span, known);
+  if (!d.help_text.empty() || known.empty() || known.size() > most) return;
+  std::string list;
+  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + quoted(one);
+  d.help("the " + noun + " here " + (known.size() == 1 ? "is " : "are ") + list);
 }
 
 // Before the first declaration and the documentation that belongs to it.
@@ -73,10 +94,10 @@ Diagnostic undefined(const Env& env, const std::string& name, Span span) {
     std::string word = name == "True" ? "true" : "false";
     return std::move(d.help("write " + quoted(word)).fix(span, word));
   }
-  for (auto [constant, digits] : mathematical_constants)
-    if (name == constant)
-      return std::move(d.help("write the number: " + quoted(std::string(digits))).fix(span, std::string(digits)));
-  offer_near(d, name, span, names_in(env));
+  if (std::string digits = constant_of(name); !digits.empty())
+    return std::move(d.help("write the number: " + quoted(digits)).fix(span, digits));
+  std::vector<std::string> known = names_in(env);
+  offer_near_or_list(d, name, span, known, known.size() == 1 ? "only name" : "names");
   return d;
 }
 
@@ -84,8 +105,20 @@ Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span) {
   const Entity* other = env.find(name);
   Diagnostic d(other ? Code::wrong_kind_of_name : Code::unknown_name, span,
                quoted(name) + (other ? " is " + description(*other) + ", not a tensor" : " is not defined"));
-  offer_near(d, name, span, names_in(env, true));
+  std::string digits = other ? "" : constant_of(name);
+  if (!digits.empty()) return std::move(d.help("write the number: " + quoted(digits)));
+  std::vector<std::string> known = names_in(env, true);
+  offer_near_or_list(d, name, span, known, known.size() == 1 ? "only tensor" : "tensors");
   return d;
+}
+
+Diagnostic not_a_member(const Env& env, const std::string& text, const ast::Member& member, Span span) {
+  auto* object = std::get_if<ast::NameRef>(&env[member.object].node);
+  std::string digits = object && !env.find(object->name) ? constant_of(member.member.text) : "";
+  if (digits.empty()) return Diagnostic(Code::wrong_kind_of_name, span, quoted(text) + " is not a value");
+  return Diagnostic(Code::unknown_name, span, quoted(text) + " is not defined")
+      .help("write the number: " + quoted(digits))
+      .fix(span, digits);
 }
 
 void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
@@ -118,8 +151,11 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
   if (sort == Sort::op)
     for (auto& builtin : builtin_function_names()) known.push_back(builtin);
   std::sort(known.begin(), known.end());
+  if (sort == Sort::op && offer_type_elsewhere(d, name.text, name.span)) return;
   offer_near(d, name.text, name.span, known);
-  if (!d.help_text.empty() || !own_file) return;
+  if (!d.help_text.empty()) return;
+  if (sort == Sort::op) d.help("`tapc ops` lists the operators of the standard library");
+  if (!own_file) return;
   if (auto near = did_you_mean(name.text, session.definitions.standard_names(sort)))
     d.help("did you mean " + quoted(*near) + " of the standard library? It needs `use std` at the top of the file")
         .fix(place_of_use(session, *env.module), "use std\n")

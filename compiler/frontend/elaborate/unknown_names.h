@@ -19,6 +19,9 @@ Diagnostic undefined(const Env& env, const std::string& name, Span span);
 // The same where a tensor is needed: `n` is a dim, not a tensor.
 Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span);
 
+// `math.pi` where a value is needed: `text` is what is written.
+Diagnostic not_a_member(const Env& env, const std::string& text, const ast::Member& member, Span span);
+
 // Help for an operator or monoid that is not there: `use std` if the standard library has it, else the nearest name.
 void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d);
 

@@ -20,7 +20,7 @@ ir::GraphId side(Session& session, const RuleAt& at, const std::string& name, as
   for (const auto& [variable, type] : types)
     body.declare_input({variable, at.module[at.rule.pattern].span}, type, {}, false);
   for (const auto& bound : body.whole(expr, {})) body.graph().outputs.push_back(bound.value);
-  session.program.graphs.push_back(std::move(body.graph()));
+  session.program.graphs.push_back(body.take_graph());
   session.provenance.graphs.push_back(std::move(body.provenance()));
   return ir::GraphId(session.program.graphs.size() - 1);
 }

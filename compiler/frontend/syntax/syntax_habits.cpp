@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/frontend/syntax/builtins.h"
 #include "compiler/frontend/syntax/habit_place.h"
 #include "compiler/frontend/syntax/numpy_names.h"
@@ -83,18 +85,29 @@ class Habits : HabitPlace {
     return false;
   }
 
+  // sum[i] = x[i], at the begin of a statement
+  bool defines(std::size_t i) const {
+    if (list_.kind(i) != K::reduction || list_.kind(i + 1) != K::lbracket) return false;
+    const std::size_t close = list_.partner[i + 1];
+    const K left = list_.kind(i - 1);
+    return close != TokenList::none && list_.kind(close + 1) == K::assign &&
+           (list_.tokens[i].first_on_line || left == K::lbrace || left == K::semicolon);
+  }
+
   // program p(sum: f32[8]) …: `sum[i] + 1` and `sum[] = …` are reductions without an operand or a variable.
   bool name_of_reduction() {
-    for (std::size_t i = 1; i + 1 < list_.tokens.size(); ++i) {
-      const std::string_view left = list_.text_of(i - 1);
-      bool declares = list_.kind(i) == K::reduction && list_.kind(i + 1) == K::colon &&
+    // The nearest one before the place, in this declaration.
+    for (std::size_t i = std::min(at_, list_.tokens.size() - 2); i >= 1; --i) {
+      const std::string_view left = list_.text_of(i - 1), text = list_.text_of(i);
+      if (list_.tokens[i].first_on_line && (text == "program" || text == "op")) break;
+      bool declares = is_builtin_reduction(text) && list_.kind(i + 1) == K::colon &&
                       (left == "(" || left == "," || left == "const");
-      if (!declares) continue;
+      if (!declares && !defines(i)) continue;
       d_ = Diagnostic(Code::reserved_name, list_.span(i),
                       fmt::format("`{}` is a built-in name and cannot name a tensor", list_.text_of(i)));
       std::size_t use = at_;
       while (use > i + 1 && list_.text_of(use) != list_.text_of(i)) --use;
-      if (use > i + 1) d_.label(list_.span(use), "here it is a reduction");
+      if (declares && use > i + 1) d_.label(list_.span(use), "here it is a reduction");
       d_.help(fmt::format("choose another name, for example `{}_`", list_.text_of(i)));
       return true;
     }

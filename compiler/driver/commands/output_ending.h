@@ -1,0 +1,20 @@
+// The ending of an output file's name: it says which format is wanted. A name without one, such as `graph`, leaves that open.
+//
+//   ending_of("out/mlp.svg")   ".svg"        ending_of("out.d/mlp")   ""        ending_of(".svg")   ""
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "support/diagnostic.h"
+
+namespace tap::driver {
+
+// What follows the last `/`.
+std::string base_name(const std::string& path);
+std::string_view ending_of(std::string_view path);
+
+// `tapc inspect` cannot write `x.png`: unknown ending `.png`. `accepted` is the help: `use .svg or .dot`
+Failure unknown_ending(std::string_view command, const std::string& path, std::string accepted);
+
+}  // namespace tap::driver

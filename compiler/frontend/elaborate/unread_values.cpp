@@ -1,0 +1,149 @@
+// By the text alone: a value counts as read wherever its name stands as an expression in its scope, but for the statements
+// that define it. Another name of the same spelling hides an unread value, and never makes a read one look unread.
+#include "compiler/frontend/elaborate/unread_values.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/frontend/elaborate/size_names.h"
+#include "support/element_type.h"
+#include "support/quoted.h"
+
+namespace tap {
+namespace {
+
+class Unread {
+ public:
+  Unread(const ModuleScope& scope, const ast::Module& module, Diagnostics& diagnostics)
+      : scope_(scope), module_(module), diagnostics_(diagnostics) {
+    for (const ast::Expr& expr : module.exprs) {
+      if (auto* name = std::get_if<ast::NameRef>(&expr.node)) mentions_[name->name].push_back(expr.span.begin);
+      if (auto* pack = std::get_if<ast::PackRef>(&expr.node)) mentions_[pack->name].push_back(expr.span.begin);
+      if (auto* index = std::get_if<ast::Index>(&expr.node)) mentions_[index->base.text].push_back(expr.span.begin);
+      if (auto* iterate = std::get_if<ast::Iterate>(&expr.node)) iterates_.emplace_back(expr.span, iterate);
+    }
+    for (auto& [name, places] : mentions_) std::sort(places.begin(), places.end());
+  }
+
+  template <class Declaration>
+  void check(const Declaration& declared, Span whole) {
+    std::set<std::string> results;
+    for (const ast::TensorParam& result : declared.results) results.insert(result.name.text);
+    for (const ast::TensorParam& input : declared.inputs) {
+      if (count(input.name.text, whole) > 0 || results.count(input.name.text)) continue;
+      if (!gives_a_size(declared, input, whole)) warn(input.name, "the input ");
+    }
+    check_statements(declared.body, results, whole);
+    for (const auto& [span, iterate] : iterates_)
+      if (whole.begin <= span.begin && span.end <= whole.end) check_statements(iterate->body, {}, span);
+  }
+
+  void report() {
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+    for (Diagnostic& warning : found_) diagnostics_.report(std::move(warning));
+  }
+
+ private:
+  std::size_t count(const std::string& name, Span within) const {
+    auto found = mentions_.find(name);
+    if (found == mentions_.end()) return 0;
+    const auto& places = found->second;
+    return static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), within.end) -
+                                    std::lower_bound(places.begin(), places.end(), within.begin));
+  }
+
+  static std::vector<ast::Name> written_names(const ast::Statement& statement) {
+    if (auto* binding = std::get_if<ast::Binding>(&statement.node)) return binding->left;
+    std::vector<ast::Name> names;
+    if (auto* equation = std::get_if<ast::Equation>(&statement.node))
+      for (const ast::LeftSide& cell : equation->left) names.push_back(cell.base);
+    return names;
+  }
+
+  // Of a statement that writes several values one may be all that is wanted.
+  void check_statements(const std::vector<ast::Statement>& statements, const std::set<std::string>& results,
+                        Span within) {
+    std::map<std::string, std::size_t> outside;  // mentions, less those of the statements that define the name
+    for (const ast::Statement& statement : statements)
+      for (const ast::Name& name : written_names(statement)) {
+        auto [entry, fresh] = outside.try_emplace(name.text, 0);
+        if (fresh) entry->second = count(name.text, within);
+        entry->second -= count(name.text, statement.span);
+      }
+    for (const ast::Statement& statement : statements) {
+      const std::vector<ast::Name> names = written_names(statement);
+      bool wanted = std::any_of(names.begin(), names.end(), [&](const ast::Name& name) {
+        return results.count(name.text) || outside[name.text] > 0;
+      });
+      if (wanted) continue;
+      for (const ast::Name& name : names)
+        if (warned_.insert({within.begin, name.text}).second) warn(name, "");
+    }
+  }
+
+  std::set<std::string> names_in(const ast::TypeExpr& type) const {
+    std::set<std::string> names{type.element.text};
+    for (const ast::DimItem& item : type.dims)
+      for_size_names(module_, item.size, [&](const std::string& name, SizeName) { names.insert(name); });
+    return names;
+  }
+
+  // Where two packs share a type, it does not say which dims are whose.
+  std::set<std::string> names_settled_by(const ast::TypeExpr& type) const {
+    const auto packs = std::count_if(type.dims.begin(), type.dims.end(), [](const auto& dim) { return dim.pack; });
+    std::set<std::string> names{type.element.text};
+    for (const ast::DimItem& item : type.dims)
+      for_size_names(module_, item.size, [&](const std::string& name, SizeName kind) {
+        if (kind == SizeName::dim || packs < 2) names.insert(name);
+      });
+    return names;
+  }
+
+  // x of `zeros_like(x: T[n]) -> (y: T[n])`: without it nothing would say what n and T are.
+  template <class Declaration>
+  bool gives_a_size(const Declaration& declared, const ast::TensorParam& input, Span whole) const {
+    std::set<std::string> others;
+    for (const ast::TensorParam& other : declared.inputs)
+      if (other.name.text != input.name.text) others.merge(names_settled_by(other.type));
+    std::set<std::string> of_results;
+    for (const ast::TensorParam& result : declared.results) of_results.merge(names_in(result.type));
+    for (const std::string& name : names_in(input.type)) {
+      if (others.count(name) || is_dim(name) || element_type_named(name)) continue;
+      if (of_results.count(name) || count(name, whole) > count(name, input.type.span)) return true;
+    }
+    return false;
+  }
+  bool is_dim(const std::string& name) const { return scope_.own[static_cast<std::size_t>(Sort::dim)].count(name) > 0; }
+
+  void warn(const ast::Name& name, std::string_view what) {
+    if (name.text.starts_with('_')) return;
+    found_.push_back(Diagnostic(Code::never_read, name.span, std::string(what) + quoted(name.text) + " is never read")
+                         .help("remove it, or begin its name with `_`: " + quoted("_" + name.text)));
+  }
+
+  const ModuleScope& scope_;
+  const ast::Module& module_;
+  Diagnostics& diagnostics_;
+  std::map<std::string, std::vector<std::uint32_t>> mentions_;  // where each name stands as an expression
+  std::vector<std::pair<Span, const ast::Iterate*>> iterates_;
+  std::set<std::pair<std::uint32_t, std::string>> warned_;  // a name with several writers: once
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace
+
+void warn_of_unread_values(const ModuleScope& scope, Diagnostics& diagnostics) {
+  for (const ModuleScope* used : scope.uses)
+    if (!used->library) warn_of_unread_values(*used, diagnostics);
+  if (scope.in_order.empty()) return;
+  Unread unread(scope, *scope.in_order.front()->module, diagnostics);
+  for (const Definition* definition : scope.in_order) {
+    if (auto* op = definition->as<ast::OpDecl>()) unread.check(*op, definition->part);
+    if (auto* program = definition->as<ast::ProgramDecl>()) unread.check(*program, definition->part);
+  }
+  unread.report();
+}
+
+}  // namespace tap

@@ -1,0 +1,13 @@
+// Inputs and locals that nothing reads: a mistyped name, or an equation that was forgotten.
+//
+//   program p(X: f32[4], s: f32[]) -> (Y: f32[4]) { h[i] = X[i] * s[]; Y[i] = X[i] }      `h` is never read
+#pragma once
+
+#include "compiler/frontend/elaborate/definitions.h"
+
+namespace tap {
+
+// Warns of them in all operators and programs of a file and of the modules that it uses, libraries apart. Pre: no errors.
+void warn_of_unread_values(const ModuleScope& scope, Diagnostics& diagnostics);
+
+}  // namespace tap
