@@ -170,13 +170,13 @@ struct FoldOf {
 
 // `of` with a cell of its own for what each point writes; and the map that puts it where `of` writes it.
 //   p[i, r] = f(i, r)          y[2 i + r] = p[i, r]
-struct ApartOf {
+struct StagedOf {
   OperationRef of;
-  bool operator==(const ApartOf&) const = default;
+  bool operator==(const StagedOf&) const = default;
 };
 struct PlacedFrom {
   OperationRef of;
-  OperationId apart;
+  OperationId staged;
   bool operator==(const PlacedFrom&) const = default;
 };
 
@@ -204,7 +204,7 @@ struct WholeCopy {
 
 using Justification = std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf,
                                    TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf,
-                                   FoldOf, ApartOf, PlacedFrom, ProductOf, Reordered, WholeCopy>;
+                                   FoldOf, StagedOf, PlacedFrom, ProductOf, Reordered, WholeCopy>;
 
 // Two operations of `before` that compute the same from the same: their results are one.
 struct EqualOperations {

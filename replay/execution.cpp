@@ -11,7 +11,7 @@ bool is_idle(const ir::Operator& op, const Box& points) {
 }
 bool is_whole(const ir::Operator& op) { return op.region() && op.region()->kind != ir::RegionKind::group; }
 
-bool is_told_by(const ir::Access& access, std::size_t dim) {
+bool is_indexed_by(const ir::Access& access, std::size_t dim) {
   return std::ranges::any_of(access.projection.start.rows, [dim](auto& row) { return speaks_of(row, dim); });
 }
 
@@ -24,7 +24,7 @@ bool cuts_cells(const ir::Operator& op, const ir::Constraint& c) {
 std::vector<std::size_t> dims_that_matter(const ir::Operator& op, const ir::Access& write) {
   std::vector<std::size_t> dims;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    bool matters = is_told_by(write, d);
+    bool matters = is_indexed_by(write, d);
     for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && speaks_of(c.expr, d);
     if (matters) dims.push_back(d);
   }
@@ -35,7 +35,7 @@ std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box
   std::int64_t written = 1;
   for (std::int64_t extent : write.projection.shape) written = checked::mul(written, extent);
   for (std::size_t d = 0; d < points.rank(); ++d)
-    if (is_told_by(write, d)) written = checked::mul(written, points.dims[d].size());
+    if (is_indexed_by(write, d)) written = checked::mul(written, points.dims[d].size());
   bool all = std::ranges::all_of(op.constraints, [&](const ir::Constraint& c) {
     bool both = c.comparison == ir::Comparison::equal_zero;
     return !cuts_cells(op, c) || (least(c.expr, reach) >= 0 && (!both || greatest(c.expr, reach) <= 0));
@@ -139,7 +139,7 @@ void add_written(const ir::Program& program, const Run& run, const Written& more
   memory.gaps |= !more.dense;
   Points& seen = memory.points[&by];
   std::size_t told = 0;
-  for (std::size_t d = 0; d < run.side.op->dims.size(); ++d) told += is_told_by(by, d);
+  for (std::size_t d = 0; d < run.side.op->dims.size(); ++d) told += is_indexed_by(by, d);
   if (told == more.wrote.points.rank() && !seen.meets(members, more.wrote))
     memory.count = checked::add(memory.count, more.count);
   seen.add(members, more.wrote);

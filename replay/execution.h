@@ -80,7 +80,7 @@ std::vector<Box> all_of(const Box& first, const ir::Row& row);  // of cells, eac
 bool is_idle(const ir::Operator& op, const Box& points);        // no point writes anything
 // Regions that are no groups need all of their operands, and write all of their results.
 bool is_whole(const ir::Operator& op);
-bool is_told_by(const ir::Access& access, std::size_t dim);  // whether the dim says which cell it is
+bool is_indexed_by(const ir::Access& access, std::size_t dim);  // whether the dim says which cell it is
 // Of a reduction, what bounds the reduced dims says nothing of the cells.
 bool cuts_cells(const ir::Operator& op, const ir::Constraint& c);
 // A box of which each reduced dim has one point: it says where a result is written.

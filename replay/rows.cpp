@@ -68,10 +68,11 @@ namespace {
 
 // Whether no access tells two of the dims, or one and a constraint another: then the points of all boxes, put into one, touch what
 // the points of each touch. And where a result does not depend on a dim, each of them touches the same.
-bool is_apart(const ir::Operator& op, const std::vector<ir::Access>& accesses, const std::vector<std::size_t>& dims) {
+bool is_disjoint(const ir::Operator& op, const std::vector<ir::Access>& accesses,
+                 const std::vector<std::size_t>& dims) {
   return std::ranges::all_of(accesses, [&](const ir::Access& access) {
     auto told = [&](std::size_t d) {
-      return is_told_by(access, d) || std::ranges::any_of(op.constraints, [&](const ir::Constraint& c) {
+      return is_indexed_by(access, d) || std::ranges::any_of(op.constraints, [&](const ir::Constraint& c) {
                return cuts_cells(op, c) && speaks_of(c.expr, d);
              });
     };
@@ -113,7 +114,7 @@ std::vector<Box> joined(const Box& first, const ir::Row& row, Joins joins) {
 
 std::vector<Box> points_of(const ir::Operator& op, const Box& first, const ir::Row& row) {
   std::vector<Box> boxes = joined(first, row, [&](const std::vector<std::size_t>& dims) {
-    return is_apart(op, op.reads, dims) && is_apart(op, op.writes, dims);
+    return is_disjoint(op, op.reads, dims) && is_disjoint(op, op.writes, dims);
   });
   for (Box& box : boxes)
     for (const ir::Blocking& b : op.blockings)

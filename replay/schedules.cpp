@@ -282,7 +282,7 @@ class Machine {
   static void each_point(const ir::Access& by, Box points, std::size_t d, Visit visit) {
     if (d == points.rank()) return visit(points);
     const ir::Range all = points.dims[d];
-    const std::int64_t end = is_told_by(by, d) ? all.hi : all.lo + 1;
+    const std::int64_t end = is_indexed_by(by, d) ? all.hi : all.lo + 1;
     for (std::int64_t i = all.lo; i < end; ++i) {
       points.dims[d] = {i, i + 1};
       each_point(by, points, d + 1, visit);

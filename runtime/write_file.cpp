@@ -68,7 +68,7 @@ void sync_folder(const std::string& folder) {
 }
 
 // What is written under one name twice would be the last of them, and nobody would be told. A folder may have several names.
-void require_apart(const std::vector<OutputFile>& files) {
+void require_distinct(const std::vector<OutputFile>& files) {
   std::map<std::pair<std::string, std::string>, const OutputFile*> names;
   for (const OutputFile& file : files) {
     std::string folder = folder_of(file.path), name = file.path.substr(file.path.rfind('/') + 1);
@@ -169,7 +169,7 @@ void StagedFile::undo() noexcept {
 void write_files(const std::vector<OutputFile>& files) {
   std::set<std::string> folders;
   for (const OutputFile& file : files) folders.insert(folder_of(file.path));
-  require_apart(files);
+  require_distinct(files);
   for (const std::string& folder : folders) remove_leftovers(folder);
   std::vector<StagedFile> staged;
   staged.reserve(files.size());

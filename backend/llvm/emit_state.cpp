@@ -51,7 +51,7 @@ Value* EmitState::address(std::uint32_t tensor, const std::vector<Value*>& at) {
   return b.CreateGEP(memory_type(b.getContext(), kernel.tensors[tensor].type.element), bases[tensor], offset);
 }
 
-void EmitState::keep_apart(llvm::Instruction& access, std::uint32_t tensor) {
+void EmitState::mark_no_alias(llvm::Instruction& access, std::uint32_t tensor) {
   access.setMetadata(llvm::LLVMContext::MD_alias_scope, scope[tensor]);
   access.setMetadata(llvm::LLVMContext::MD_noalias, elsewhere[tensor]);
 }
@@ -59,13 +59,13 @@ void EmitState::keep_apart(llvm::Instruction& access, std::uint32_t tensor) {
 Value* EmitState::load(std::uint32_t tensor, const std::vector<Value*>& at) {
   ElementType type = kernel.tensors[tensor].type.element;
   auto* load = b.CreateLoad(memory_type(b.getContext(), type), address(tensor, at));
-  keep_apart(*load, tensor);
+  mark_no_alias(*load, tensor);
   return from_memory(b, load, type);
 }
 
 void EmitState::store(std::uint32_t tensor, const std::vector<Value*>& at, Value* value) {
   ElementType type = kernel.tensors[tensor].type.element;
-  keep_apart(*b.CreateStore(to_memory(b, value, type), address(tensor, at)), tensor);
+  mark_no_alias(*b.CreateStore(to_memory(b, value, type), address(tensor, at)), tensor);
 }
 
 std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNode& sum) {

@@ -85,7 +85,7 @@ struct EmitState {
   llvm::Value* load(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
   void store(std::uint32_t tensor, const std::vector<llvm::Value*>& at, llvm::Value* value);
   llvm::Value* origin(std::uint32_t tensor, std::size_t axis);  // the coordinate of the first cell that is in memory
-  void keep_apart(llvm::Instruction& access, std::uint32_t tensor);  // from accesses to other tensors
+  void mark_no_alias(llvm::Instruction& access, std::uint32_t tensor);  // from accesses to other tensors
   // Leaves the kernel where the condition holds, with the current point in *error; or just what is tried.
   struct Where {
     std::uint32_t tensor = 0;

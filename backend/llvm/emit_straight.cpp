@@ -249,7 +249,7 @@ Value* StraightCells::read(const Load& read) {
   bool at_once = fill && lanes_of(fill) <= lanes &&
                  register_type(b.getContext(), type) == memory_type(b.getContext(), type);
   Value* raw = load(place, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
-  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.keep_apart(*instruction, read.tensor);
+  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.mark_no_alias(*instruction, read.tensor);
   Value* value = from_memory(b, raw, type);
   if (!inside || at_once) return value;
   std::vector<Value*> sides{value, fill};
@@ -284,7 +284,7 @@ void StraightCells::store(const Store::Target& target, Value* value) {
       stored = b.CreateAlignedStore(raw, place.address, align);
     }
   }
-  s_.keep_apart(*stored, target.tensor);
+  s_.mark_no_alias(*stored, target.tensor);
 }
 
 Value* StraightCells::in_memory(const Store::Target& target, Value* value) {
@@ -310,7 +310,7 @@ void StraightCells::store_across(const Store::Target& target, const std::vector<
     }
     Value* address =
         b.CreateGEP(memory_type(b.getContext(), type), place.address, b.CreateNSWMul(place.step, b.getInt64(lane)));
-    s_.keep_apart(*b.CreateMaskedStore(columns[lane], address, llvm::Align(size_of(type)), mask), target.tensor);
+    s_.mark_no_alias(*b.CreateMaskedStore(columns[lane], address, llvm::Align(size_of(type)), mask), target.tensor);
   }
 }
 

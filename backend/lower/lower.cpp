@@ -105,7 +105,7 @@ std::vector<CellId> Lowering::identity(const Monoid& monoid) {
 }
 
 std::vector<CellId> Lowering::beginning(const Monoid& monoid) {
-  return goes_on_ ? result_cells(monoid, true) : identity(monoid);
+  return accumulates_into_result_ ? result_cells(monoid, true) : identity(monoid);
 }
 
 std::vector<CellId> Lowering::combination(const Monoid& monoid, const std::vector<CellId>& a,
@@ -263,10 +263,10 @@ bool Lowering::are_harmless(const std::vector<CellId>& roots) const {
   return std::all_of(roots.begin(), roots.end(), [&](CellId id) { return places.harmless(id); });
 }
 
-std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic, bool goes_on) {
+std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic, bool accumulates_into_result) {
   TAP_CHECK(op_.map() || op_.reduce(), "only maps and reductions become loops");
   extents_ = extents;
-  goes_on_ = goes_on;
+  accumulates_into_result_ = accumulates_into_result;
   declare_loads();
   if (op_.reduce()) {
     // From the right, each cell adds to what stands behind it: not what is written, where that rounds.
@@ -344,7 +344,7 @@ std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const
   constexpr std::int64_t larger = 4;
   double points = 1;
   for (std::int64_t size : extents.sizes) points *= static_cast<double>(std::max<std::int64_t>(size, 1));
-  auto lies_along = [&](std::size_t d) {
+  auto is_contiguous_along = [&](std::size_t d) {
     auto dense = [&](const Access& access) {
       const auto& rows = access.projection.start.rows;
       return !rows.empty() && rows.back().coefficients[d] != 0;
@@ -353,7 +353,7 @@ std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const
   };
   std::int64_t most = 0;
   for (std::size_t d : dims)
-    if (std::int64_t size = extents.sizes[d] * (lies_along(d) ? 1 : larger); !kernel.cut || size > most) {
+    if (std::int64_t size = extents.sizes[d] * (is_contiguous_along(d) ? 1 : larger); !kernel.cut || size > most) {
       kernel.cut = d;
       most = size;
     }

@@ -176,10 +176,10 @@ Extents GroupLowering::extents_of_box(const std::vector<DimSpan>& box) const {
 }
 
 std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
-                                              bool goes_on) {
+                                              bool accumulates_into_result) {
   Lowering lowering(program_, op, kernel_, frame, machine_);
   lowering.note_steps(steps_);
-  return lowering.run(extents_of_box(box), kernel_.exact_arithmetic, goes_on);
+  return lowering.run(extents_of_box(box), kernel_.exact_arithmetic, accumulates_into_result);
 }
 
 // A map of those that a streamed reduction is made of.
@@ -205,7 +205,7 @@ void GroupLowering::add_stream(std::size_t number, std::size_t level, Frame fram
     const TensorType& kept = parts.partial.results[r];
     bool own = written[r] && kept == graph_[v].type;
     so_far.push_back(own ? results[r] : new_local(v, kept.element));
-    if (!parts.goes_on) block.push_back(new_local(v, kept.element));
+    if (!parts.accumulates_into_result) block.push_back(new_local(v, kept.element));
   }
   auto add_parts = [&](std::vector<Statement>& into, const std::vector<Operator>& maps) {
     for (const Operator& map : maps) append(into, lowered_part(map, frame, box));
@@ -213,7 +213,7 @@ void GroupLowering::add_stream(std::size_t number, std::size_t level, Frame fram
   frame.results = so_far;
   add_parts(levels_[0].before, parts.begin);
   std::vector<Statement> step;
-  if (parts.goes_on) {
+  if (parts.accumulates_into_result) {
     step = lowered(parts.partial, frame, box, true);
   } else {
     frame.results = block;

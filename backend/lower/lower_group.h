@@ -94,7 +94,7 @@ class GroupLowering {
   void add_stream(std::size_t number, std::size_t level, Frame frame, const std::vector<DimSpan>& box);
   Extents extents_of_box(const std::vector<DimSpan>& box) const;
   std::vector<Statement> lowered(const ir::Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
-                                 bool goes_on = false);
+                                 bool accumulates_into_result = false);
   std::vector<Statement> lowered_with_endings(std::size_t number, const Frame& frame, const std::vector<DimSpan>& box);
   std::vector<Statement> lowered_part(const ir::Operator& part, Frame frame, std::vector<DimSpan> box);
 

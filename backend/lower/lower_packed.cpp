@@ -195,7 +195,7 @@ std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part
                                             std::size_t chunked) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   auto identities = across(tile, &rows, &lanes, {{assign(state.slots, beginning(monoid))}});
-  if (!chunk || goes_on_) return identities;
+  if (!chunk || accumulates_into_result_) return identities;
   AffineExpr done = plus(variable(chunk->from), variable(frame_.lo[chunked]), -1);
   Guard first{{{done, Comparison::equal_zero}}, {}, std::move(identities)};
   Guard later{{{plus(done, number(-1)), Comparison::at_least_zero}},
@@ -209,7 +209,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
   const Monoid& monoid = program_[op_.reduce()->monoid];
   State state = at(monoid, tile_state_, tile_number(tile));
   auto result = begin_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0));
-  append(result, fetch_next(tile, rows, lanes, chunk || goes_on_));
+  append(result, prefetch_next(tile, rows, lanes, chunk || accumulates_into_result_));
   std::vector<Statement> inner = across(tile, &rows, &lanes, {accumulate(monoid, state)});
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;

@@ -205,7 +205,7 @@ std::int64_t extent_of(const KernelTable& table, const Program& program, const S
 }
 
 // What each kernel computes, by the first operator that has it.
-void tell_what(KernelTable& table, const Program& program, const std::vector<bool>& any_box) {
+void describe_kernels(KernelTable& table, const Program& program, const std::vector<bool>& any_box) {
   std::vector<std::optional<ScheduledKernel>> what(table.kernels.size());
   for (std::size_t o = 0; o < table.of.size(); ++o) {
     if (!table.of[o]) continue;
@@ -247,7 +247,7 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
     }
   }
   note_boxes(compiled);
-  tell_what(compiled.kernels, program, any_box);
+  describe_kernels(compiled.kernels, program, any_box);
   return compiled;
 }
 

@@ -223,7 +223,8 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   State one = new_state(monoid, 1, 1), other = new_state(monoid, 1, 1), all = new_state(monoid, 1, 1);
   finish.push_back(
       {FoldLanes{first.slots, all.slots, one.slots, other.slots, combination(monoid, one.values, other.values)}});
-  if (goes_on_) finish.push_back({assign(all.slots, combination(monoid, result_cells(monoid, true), all.values))});
+  if (accumulates_into_result_)
+    finish.push_back({assign(all.slots, combination(monoid, result_cells(monoid, true), all.values))});
   finish.push_back({completed(all.values)});
   append(result, over_rows(tile, rows, std::move(finish)));
   return result;

@@ -36,9 +36,9 @@ class Lowering {
  public:
   Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame, const ir::Machine& machine)
       : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)), machine_(machine) {}
-  // `extents`: by dim, how large the box is. With `goes_on` a reduction, no scan or scatter, begins with what is in its
+  // `extents`: by dim, how large the box is. With `accumulates_into_result` a reduction, no scan or scatter, begins with what is in its
   // results, which have the monoid's types and one cell per point.
-  std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool goes_on = false);
+  std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool accumulates_into_result = false);
 
   // What is assumed of the size of the kernel's box is noted there.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
@@ -177,7 +177,8 @@ class Lowering {
                                     const std::optional<Block>& chunk, std::size_t chunked);
   std::vector<Statement> end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
                                   const std::optional<Block>& chunk, std::size_t chunked);
-  std::vector<Statement> fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes, bool goes_on) const;
+  std::vector<Statement> prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                       bool accumulates_into_result) const;
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                      const std::optional<Block>& chunk, const Packing& packing);
   std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
@@ -208,7 +209,7 @@ class Lowering {
   std::uint32_t vector_variable_ = 0;  // which of the vectors side by side
   State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
-  bool goes_on_ = false;
+  bool accumulates_into_result_ = false;
   std::vector<Ending> endings_;
   // In which result of which ending a reduction's value is kept until it is complete, if not in its own.
   std::optional<std::pair<std::size_t, std::size_t>> keeper_;

@@ -41,9 +41,14 @@ bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, st
 
 class PackingChooser {
  public:
-  PackingChooser(const Operator& op, const RegisterTile& tile, const Extents& extents, bool goes_on,
+  PackingChooser(const Operator& op, const RegisterTile& tile, const Extents& extents, bool accumulates_into_result,
                  const Machine& machine, const std::vector<bool>& prepared)
-      : op_(op), tile_(tile), extents_(extents), goes_on_(goes_on), machine_(machine), prepared_(prepared) {}
+      : op_(op),
+        tile_(tile),
+        extents_(extents),
+        accumulates_into_result_(accumulates_into_result),
+        machine_(machine),
+        prepared_(prepared) {}
 
   std::optional<Packing> run() {
     if (!tile_.rows || !op_.reduce()) return {};
@@ -93,7 +98,8 @@ class PackingChooser {
     return d != tile_.dim && d != *tile_.rows && size(tile_.dim) % line_cells != 0 &&
            std::ranges::all_of(op_.writes, [&](const Access& write) {
              const auto& rows = write.projection.start.rows;
-             return rows.size() > 1 && lies_along(rows, tile_.dim) && rows[rows.size() - 2].coefficients[d] == 1;
+             return rows.size() > 1 && is_contiguous_along(rows, tile_.dim) &&
+                    rows[rows.size() - 2].coefficients[d] == 1;
            });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
@@ -168,7 +174,7 @@ class PackingChooser {
       else first = d;
       all = checked::mul(all, size(d));
     }
-    bool free = first && goes_on_;
+    bool free = first && accumulates_into_result_;
     for (const Constraint& c : op_.constraints) free = free && c.expr.coefficients[*first] == 0;
     for (const Blocking& b : op_.blockings) free = free && b.dim != *first && b.block_dim != *first;
     std::int64_t points = all;
@@ -199,15 +205,15 @@ class PackingChooser {
   // every block that has a part of a line fetches it again.
   bool has_lines_along(std::size_t d) const {
     return std::ranges::any_of(op_.reads, [&](const Access& access) {
-      return lies_along(access.projection.start.rows, d) && uses(access, tile_.dim) && !uses(access, *tile_.rows) &&
-             can_be_packed(op_, access, extents_);
+      return is_contiguous_along(access.projection.start.rows, d) && uses(access, tile_.dim) &&
+             !uses(access, *tile_.rows) && can_be_packed(op_, access, extents_);
     });
   }
 
   const Operator& op_;
   const RegisterTile& tile_;
   const Extents& extents_;
-  const bool goes_on_;
+  const bool accumulates_into_result_;
   const Machine& machine_;
   const std::int64_t line_cells = machine_.line_bytes / 4;  // of 4 bytes, as most cells are
   const std::vector<bool> prepared_;
@@ -250,7 +256,8 @@ std::optional<std::size_t> turned_along(const Operator& op, const Access& access
                                         const Extents& extents) {
   constexpr std::int64_t fewest = 8;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    if (d == lanes || d == rows || extents.sizes[d] < fewest || !lies_along(access.projection.start.rows, d)) continue;
+    if (d == lanes || d == rows || extents.sizes[d] < fewest || !is_contiguous_along(access.projection.start.rows, d))
+      continue;
     if (op.dims[d].role == DimRole::reduction) return d;
     if (can_be_beside(op, access, d, lanes, extents)) return d;
   }
@@ -266,8 +273,9 @@ double uses_of_packed(const Operator& op, const Access& access, const RegisterTi
 }
 
 std::optional<Packing> choose_packing(const Operator& op, const RegisterTile& tile, const Extents& extents,
-                                      bool goes_on, const Machine& machine, const std::vector<bool>& prepared) {
-  return PackingChooser(op, tile, extents, goes_on, machine, prepared).run();
+                                      bool accumulates_into_result, const Machine& machine,
+                                      const std::vector<bool>& prepared) {
+  return PackingChooser(op, tile, extents, accumulates_into_result, machine, prepared).run();
 }
 
 }  // namespace tap::backend

@@ -35,9 +35,10 @@ std::optional<std::size_t> turned_along(const ir::Operator& op, const ir::Access
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 
-// Empty if what is read stays near the core anyway. `goes_on`: what has been combined so far can be kept in memory, so that
+// Empty if what is read stays near the core anyway. `accumulates_into_result`: what has been combined so far can be kept in memory, so that
 // the reduction may be done in blocks. `prepared`: as of choose_tile. Pre: the tile is for this operator, not along a reduction.
 std::optional<Packing> choose_packing(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
-                                      bool goes_on, const ir::Machine& machine, const std::vector<bool>& prepared = {});
+                                      bool accumulates_into_result, const ir::Machine& machine,
+                                      const std::vector<bool>& prepared = {});
 
 }  // namespace tap::backend

@@ -57,7 +57,7 @@ std::vector<std::size_t> free_dims(const Program& program, const Operator& op) {
   return result;
 }
 
-bool lies_along(const std::vector<AffineExpr>& at, std::size_t variable) {
+bool is_contiguous_along(const std::vector<AffineExpr>& at, std::size_t variable) {
   auto follows = [&](const AffineExpr& e) { return e.coefficients[variable] != 0; };
   return !at.empty() && at.back().coefficients[variable] == 1 && std::ranges::count_if(at, follows) == 1;
 }

@@ -20,6 +20,6 @@ std::optional<ir::Scatter> native_scatter(const ir::Program& program, const ir::
 std::vector<std::size_t> free_dims(const ir::Program& program, const ir::Operator& op);
 
 // Whether one value of the variable after another is one cell after another in memory, and moves nothing else.
-bool lies_along(const std::vector<ir::AffineExpr>& at, std::size_t variable);
+bool is_contiguous_along(const std::vector<ir::AffineExpr>& at, std::size_t variable);
 
 }  // namespace tap::backend

@@ -49,7 +49,7 @@ Operator identities(const Operator& combine, const Monoid& monoid) {
   return map;
 }
 
-bool can_go_on(const Program& program, const Operator& op) {
+bool can_accumulate_into_result(const Program& program, const Operator& op) {
   if (native_scan(op) || native_scatter(program, op)) return false;
   return std::all_of(op.writes.begin(), op.writes.end(), [](const Access& w) { return w.invariant_dims.empty(); });
 }
@@ -59,7 +59,7 @@ bool can_go_on(const Program& program, const Operator& op) {
 StreamParts stream_parts(const Program& program, const Operator& op, const std::vector<bool>& written) {
   StreamedReduction whole = streamed(program, op);
   StreamParts parts;
-  parts.goes_on = can_go_on(program, op);
+  parts.accumulates_into_result = can_accumulate_into_result(program, op);
   const Operator begin = identities(whole.combine, program[op.reduce()->monoid]);
   for (const auto& writes : by_indices(whole.combine)) {
     parts.begin.push_back(restricted(begin, writes));

@@ -17,7 +17,7 @@ struct StreamParts {
   std::vector<ir::Operator> combine;  // (what came before, the block's) → what there is then, in this order
   std::vector<ir::Operator> finish;   // rounds to the types of the results: one map for each that needs it
   // The reduction itself can go on from what came before: there is one memory per component, with all of its indices.
-  bool goes_on = false;
+  bool accumulates_into_result = false;
 };
 // Pre: as of ir::streamed. `written`: by result, whether its last value is stored.
 StreamParts stream_parts(const ir::Program& program, const ir::Operator& op, const std::vector<bool>& written);

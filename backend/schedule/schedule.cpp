@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "backend/schedule/conflicting_writes.h"
 #include "backend/schedule/copied_boxes.h"
 #include "backend/schedule/operation_texts.h"
 #include "backend/schedule/outside_calls.h"
 #include "backend/schedule/schedule_tasks.h"
-#include "backend/schedule/turns.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -122,7 +122,7 @@ std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<B
     const OperationId operation = operation_of(*first);
     const auto next =
         std::find_if(first, blocks.tasks.end(), [&](const Task& t) { return operation_of(t) != operation; });
-    for (const auto& turn : in_turns(program_[frame.graph[operation].op], {first, next})) {
+    for (const auto& turn : serialise_conflicting_writes(program_[frame.graph[operation].op], {first, next})) {
       for (const Task& t : turn) std::visit([&](const auto& one) { task(frame, one); }, t);
       ++order_;
     }

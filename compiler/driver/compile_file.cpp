@@ -201,7 +201,7 @@ pipeline::Compilation compile_given(Session& session, const GivenFile& given, co
   Diagnostics diagnostics;
   auto tell = [&] {
     session.tell(diagnostics);
-    tell_law_warnings(session);
+    show_law_warnings(session);
   };
   observer.after_build = [&](const Compiled& built) {
     tell();

@@ -60,7 +60,7 @@ std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& optio
   });
 }
 
-void tell_warnings(const Session& session, backend::KernelCache* cache) {
+void show_warnings(const Session& session, backend::KernelCache* cache) {
   if (!cache) return;
   for (const Diagnostic& warning : cache->take_warnings()) session.tell(warning);
 }
@@ -121,7 +121,7 @@ Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& 
   if (options.engine == "native") {
     auto cache = open_cache(options.cache);
     backend::Executable executable = compile_native(program, options, kernels, cache);
-    tell_warnings(session, cache.get());
+    show_warnings(session, cache.get());
     result.summary.threads = options.threads;
     result.summary.shards = executable.shard_count();
     Phase phase("running native code");

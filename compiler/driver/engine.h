@@ -31,7 +31,7 @@ struct KernelCacheOptions {
 void add_cache_options(CLI::App& app, KernelCacheOptions& options);
 void add_self_check_option(CLI::App& app, bool& self_check);
 std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options);  // null: none
-void tell_warnings(const Session& session, backend::KernelCache* cache);
+void show_warnings(const Session& session, backend::KernelCache* cache);
 
 struct EngineOptions {
   std::string engine = "native";

@@ -55,13 +55,13 @@ LawMemory& law_memory() {
   static LawMemory memory(&law_folder());
   return memory;
 }
-void tell_law_warnings(const Session& session) {
+void show_law_warnings(const Session& session) {
   if (!used_folder) return;
   for (const Diagnostic& warning : used_folder->take_warnings()) session.tell(warning);
 }
 #else
 LawMemory& law_memory() { return transient_law_memory(); }
-void tell_law_warnings(const Session&) {}
+void show_law_warnings(const Session&) {}
 #endif
 
 LawMemory& transient_law_memory() {

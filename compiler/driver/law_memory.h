@@ -10,6 +10,6 @@ namespace tap::driver {
 
 LawMemory& law_memory();            // of this process and the disk
 LawMemory& transient_law_memory();  // of this process alone
-void tell_law_warnings(const Session& session);
+void show_law_warnings(const Session& session);
 
 }  // namespace tap::driver

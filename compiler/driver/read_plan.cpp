@@ -9,7 +9,7 @@
 namespace tap::driver {
 namespace {
 
-constexpr std::size_t most_told = 20;
+constexpr std::size_t most_shown = 20;
 
 // Where a line of the plan writes out steps of the iterate that the operation stands in: they have names of their own then.
 const ir::TextPart* unrolled_by(const Session& session, const std::string& name) {
@@ -90,7 +90,7 @@ ir::Plan read_plan(Session& session, const std::string& path) {
 }
 
 void tell(const Session& session, const pipeline::PlanRefused& refused) {
-  for (std::size_t k = 0; k < refused.problems.size() && k < most_told; ++k)
+  for (std::size_t k = 0; k < refused.problems.size() && k < most_shown; ++k)
     session.tell(diagnose(session, refused.problems[k], refused.requested));
 }
 

@@ -112,7 +112,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
     program = std::move(planned);
   } catch (const pipeline::UnjustifiedStep& fault) {
     if (!go_on) throw;
-    warn_of_a_step_left_out(session, fault);
+    warn_step_left_out(session, fault);
     if (!fault.source.name.empty()) made.compiled = fault.source;
     program = fault.before.back();
   }

@@ -10,7 +10,7 @@ Diagnostic told(const Session& session, const pipeline::UnjustifiedStep& fault) 
   return {Code::not_justified, written_at(session.operations, fault.operation), fault.what()};
 }
 
-void warn_of_a_step_left_out(const Session& session, const pipeline::UnjustifiedStep& fault) {
+void warn_step_left_out(const Session& session, const pipeline::UnjustifiedStep& fault) {
   remember_evidence_for_reproducer(fault.evidence);
   char name[256];
   write_reproducer("checking the certificate", fault.what(), name);

@@ -15,6 +15,6 @@ namespace tap::driver {
 Diagnostic told(const Session& session, const pipeline::UnjustifiedStep& fault);
 
 // Warns that the step was left out, and writes the reproducer.
-void warn_of_a_step_left_out(const Session& session, const pipeline::UnjustifiedStep& fault);
+void warn_step_left_out(const Session& session, const pipeline::UnjustifiedStep& fault);
 
 }  // namespace tap::driver

@@ -209,7 +209,7 @@ class CertificateParser {
       return StepOf{from, line.integer()};
     }
     if (kind == "point") return PointOf{from};
-    if (kind == "apart") return ApartOf{from};
+    if (kind == "staged") return StagedOf{from};
     if (kind == "placed") return PlacedFrom{from, number_after(line, "from")};
     if (kind == "fold") return fold(line, std::move(from));
     line.fail(fmt::format("`{}` is not a justification", kind));

@@ -74,7 +74,8 @@ class PlanReader {
       refuse(line, begin,
              "this is a plan of version 1; version 2 numbers operations of one name from 1, in the order of the text, "
              "where version 1 had the number of a value: `Y.sum#1`, not `Y.sum#6`",
-             "compare the names that have a `#` with `tapc inspect --splits`, then write `plan 2`");
+             "compare the names that have a `#` with `tapc inspect --splits`, write `Y.staged` for `Y.apart`, then "
+             "`plan 2`");
     if (version != 2) line.fail_at(begin, "the version of the plan must be 2");
   }
 

@@ -70,8 +70,8 @@ std::string words_for(const OfferedFor& j) { return "offered " + written(j.from)
 std::string words_for(const StepOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
 std::string words_for(const TransferOf&) { return "transfer"; }
 std::string words_for(const PointOf& j) { return "point " + written(j.of); }
-std::string words_for(const ApartOf& j) { return "apart " + written(j.of); }
-std::string words_for(const PlacedFrom& j) { return fmt::format("placed {} from {}", written(j.of), j.apart.index()); }
+std::string words_for(const StagedOf& j) { return "staged " + written(j.of); }
+std::string words_for(const PlacedFrom& j) { return fmt::format("placed {} from {}", written(j.of), j.staged.index()); }
 std::string words_for(const FoldOf& j) { return fmt::format("fold {} dim {} by {}", written(j.of), j.dim, j.size); }
 
 std::string words_for(const ProductOf& j) { return fmt::format("product {} {}", written(j.of), written(j.dims)); }

@@ -54,9 +54,9 @@ std::string step_name(const Program& program, const Operation& operation) {
 std::vector<std::vector<OperationId>> steps_of(const Program& program, const Graph& inner) {
   std::vector<std::vector<OperationId>> steps;
   for (std::size_t o = 0; o < inner.operations.size(); ++o) {
-    bool goes_on = !steps.empty() &&
-                   step_name(program, inner.operations[o]) == step_name(program, inner[steps.back().back()]);
-    if (!goes_on) steps.emplace_back();
+    bool accumulates_into_result = !steps.empty() && step_name(program, inner.operations[o]) ==
+                                                         step_name(program, inner[steps.back().back()]);
+    if (!accumulates_into_result) steps.emplace_back();
     steps.back().push_back(OperationId(o));
   }
   return steps;

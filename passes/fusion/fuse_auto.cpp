@@ -32,7 +32,7 @@ std::vector<bool> sequential_graphs(const Program& program) {
 }
 
 // Why the value's writers and readers are not in one group.
-std::string why_apart(const GroupMaker& maker, ValueId value, const FusionLimits& limits) {
+std::string why_not_fused(const GroupMaker& maker, ValueId value, const FusionLimits& limits) {
   std::vector<OperationId> around = maker.uses().writers[value.index()];
   const auto& readers = maker.uses().readers[value.index()];
   around.insert(around.end(), readers.begin(), readers.end());
@@ -56,8 +56,8 @@ std::string why_apart(const GroupMaker& maker, ValueId value, const FusionLimits
   return "other groups of its operations move fewer bytes";
 }
 
-void tell_apart(const GroupMaker& maker, const std::vector<std::vector<OperationId>>& groups,
-                const FusionLimits& limits, std::vector<Remark>& remarks) {
+void remark_unfused(const GroupMaker& maker, const std::vector<std::vector<OperationId>>& groups,
+                    const FusionLimits& limits, std::vector<Remark>& remarks) {
   const Graph& graph = maker.graph();
   std::vector<std::size_t> group_of(graph.operations.size(), groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g)
@@ -69,7 +69,7 @@ void tell_apart(const GroupMaker& maker, const std::vector<std::vector<Operation
     auto with_it = [&](OperationId o) { return own < groups.size() && group_of[o.index()] == own; };
     if (std::all_of(writers.begin(), writers.end(), with_it) && std::all_of(readers.begin(), readers.end(), with_it))
       continue;
-    remarks.push_back({"", graph.name, graph.values[v].name, why_apart(maker, ValueId(v), limits)});
+    remarks.push_back({"", graph.name, graph.values[v].name, why_not_fused(maker, ValueId(v), limits)});
   }
 }
 
@@ -84,7 +84,7 @@ PassResult fuse_auto(const Program& program, const FusionLimits& limits, const C
       GroupMaker maker(program, program.graphs[g], caution);
       std::vector<std::vector<OperationId>> chosen = choose_groups(maker, limits);
       for (const auto& members : chosen) groups.push_back(*group_within(maker, members, limits));
-      tell_apart(maker, chosen, limits, result.remarks);
+      remark_unfused(maker, chosen, limits, result.remarks);
     }
     if (groups.empty()) {
       result.step.graphs.push_back(untouched(program, GraphId(g)));

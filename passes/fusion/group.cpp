@@ -228,7 +228,7 @@ MadeGroup Maker::make(const std::vector<std::uint32_t>& over) {
   add_dims(over);
   expect(why_not_streamed(view(), in_.caution()));
   windows_ = moving_demand(view());
-  expect(why_not_apart(view(), windows_));
+  expect(why_not_writable_by_points(view(), windows_));
   expect(why_not_once(view(), windows_));
   return {make_operator(), inner_, operations_, operands_, results_, group_facts(view(), windows_)};
 }

@@ -91,7 +91,8 @@ std::optional<Refusal> why_not_dense(const GroupView& group, const MovingDemand&
   return Refusal{fmt::format("the cells of {} that one point writes have gaps", name(group, operation))};
 }
 
-std::optional<Refusal> why_not_apart(const GroupView& group, const MovingDemand& windows, std::size_t operation) {
+std::optional<Refusal> why_not_writable_by_points(const GroupView& group, const MovingDemand& windows,
+                                                  std::size_t operation) {
   const Operator op = operator_of(group, operation);
   for (const Constraint& c : op.constraints) {
     bool reduced = false;
@@ -127,7 +128,7 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const Caution& c
   return std::nullopt;
 }
 
-std::optional<Refusal> why_not_apart(const GroupView& group, const MovingDemand& windows) {
+std::optional<Refusal> why_not_writable_by_points(const GroupView& group, const MovingDemand& windows) {
   std::map<ValueId, std::size_t> writes;
   for (const Operation& operation : group.graph.operations)
     for (const Access& write : group.program[operation.op].writes) ++writes[operation.results[write.tensor]];
@@ -137,7 +138,7 @@ std::optional<Refusal> why_not_apart(const GroupView& group, const MovingDemand&
           fmt::format("`{}` is written in {} parts that do not form one region", group.graph[v].name, writes[v])};
   for (std::size_t k = 0; k < group.graph.operations.size(); ++k)
     if (writes_result(group.graph, k))
-      if (auto refusal = why_not_apart(group, windows, k)) return refusal;
+      if (auto refusal = why_not_writable_by_points(group, windows, k)) return refusal;
   return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ struct Refusal {
 std::optional<Refusal> why_not_streamed(const ir::GroupView& group, const Caution& caution);
 
 // Each point of the group writes a region of its own, without holes, and computes no other cell of a result.
-std::optional<Refusal> why_not_apart(const ir::GroupView& group, const ir::MovingDemand& windows);
+std::optional<Refusal> why_not_writable_by_points(const ir::GroupView& group, const ir::MovingDemand& windows);
 
 // A reduction inside that a dim of the group leaves as it is would be done again at each of that dim's points: who reads it
 // there needs its finished value inside of that loop.

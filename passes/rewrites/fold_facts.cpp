@@ -96,7 +96,7 @@ class FactFinder {
       const CellNode& node = fold_.exprs[id];
       if (node.op != CellOp::reduce) continue;
       facts_.apart[id.index()] = true;
-      set_apart(node.args[0], facts_.dims[id.index()]);
+      mark_operations(node.args[0], facts_.dims[id.index()]);
     }
     for (CellId root : fold_.roots) facts_.apart[root.index()] = true;
     return std::move(facts_);
@@ -104,7 +104,7 @@ class FactFinder {
 
  private:
   // What is computed of a block's points alike for several of the cells around it.
-  void set_apart(CellId id, DimSet around) {
+  void mark_operations(CellId id, DimSet around) {
     const CellNode& node = fold_.exprs[id];
     if (node.args.empty() || node.op == CellOp::reduce) return;
     const bool fewer = facts_.dims[id.index()] != around && (facts_.dims[id.index()] & ~around) == 0;
@@ -112,7 +112,7 @@ class FactFinder {
       facts_.apart[id.index()] = facts_.contracts = true;
       return;
     }
-    for (CellId arg : node.args) set_apart(arg, around);
+    for (CellId arg : node.args) mark_operations(arg, around);
   }
 
   const Fold& fold_;

@@ -16,7 +16,7 @@ void append(Plan& plan, const Plan& more) {
   plan.decisions.insert(plan.decisions.end(), more.decisions.begin(), more.decisions.end());
 }
 
-void tell_unfollowed(PassResult& result, const std::string& what) {
+void warn_unfollowed(PassResult& result, const std::string& what) {
   result.told.emplace_back(Code::pass_declined, Span{}, "a sharding cannot be implemented: " + what);
 }
 
@@ -24,7 +24,7 @@ void tell_unfollowed(PassResult& result, const std::string& what) {
 Plan plan_of(const Program& program, const Plan& written, const PassContext& context, PassResult& result) {
   if (!has_shardings(program) || is_placed(program)) return {};  // or they were followed already
   if (has_calls(program)) {
-    tell_unfollowed(result, "shardings inside calls need the pass `inline_calls`");
+    warn_unfollowed(result, "shardings inside calls need the pass `inline_calls`");
     return {};
   }
   PropagationOptions options;
@@ -35,7 +35,7 @@ Plan plan_of(const Program& program, const Plan& written, const PassContext& con
     return {};
   }
   ShardedPlan found = plan_of_shardings(spread.program, caution_of(context), written);
-  for (const LeftWhole& left : found.left) tell_unfollowed(result, to_string(left));
+  for (const LeftWhole& left : found.left) warn_unfollowed(result, to_string(left));
   if (std::optional<Diagnostic> moves = implicit_moves(spread.program, context.no_implicit_reshard))
     result.told.push_back(std::move(*moves));
   return std::move(found.plan);

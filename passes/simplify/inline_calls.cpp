@@ -73,7 +73,7 @@ class Inliner {
   std::string name_in_call(const Frame& frame, const Operation& operation) const;
   void drop_unused_values();
   bool has_notes(const Frame& frame, ValueId value) const;
-  void keep_apart(Frame& frame, ValueId result, ValueId source);
+  void bind_result(Frame& frame, ValueId result, ValueId source);
   OperatorId identity_operator(const TensorType& type);
 
   const Program& program_;
@@ -204,13 +204,13 @@ void Inliner::copy_call(Frame& frame, OperationId id, GraphId callee) {
   copy_operations(inner);
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
     ValueId source = inner.values[graph.outputs[k].index()];
-    if (source != frame.values[call.results[k].index()]) keep_apart(frame, call.results[k], source);
+    if (source != frame.values[call.results[k].index()]) bind_result(frame, call.results[k], source);
   }
 }
 
 // The result is the source under another name. Where something is said of the result alone, it must stay a value of its
 // own: then the source is copied.
-void Inliner::keep_apart(Frame& frame, ValueId result, ValueId source) {
+void Inliner::bind_result(Frame& frame, ValueId result, ValueId source) {
   ValueId own = frame.values[result.index()];
   if (!has_notes(frame, result)) {
     frame.values[result.index()] = source;

@@ -14,7 +14,7 @@
 #include "passes/splits/place_on_devices.h"
 #include "passes/splits/shared_writes.h"
 #include "passes/splits/split_graph.h"
-#include "passes/splits/write_apart.h"
+#include "passes/splits/stage_interleaved_writes.h"
 #include "support/check.h"
 #include "support/plural.h"
 
@@ -307,7 +307,7 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
   SplitApplier applier(program, plan, caution);
   SplitResult result = applier.run();
   if (applier.without_boxes().empty() || no_boxes == NoBoxes::refused) return result;
-  std::optional<WrittenApart> apart = write_apart(program, plan, applier.without_boxes());
+  std::optional<StagedWrites> apart = stage_interleaved_writes(program, plan, applier.without_boxes());
   if (!apart) return result;
   std::vector<std::string> gathered;
   for (const PlanProblem& problem : result.problems)
@@ -323,7 +323,7 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
 }
 
 PassResult apply_splits(const Program& program, const PassContext& context) {
-  SplitResult applied = apply_splits(program, context.plan, caution_of(context), NoBoxes::written_apart);
+  SplitResult applied = apply_splits(program, context.plan, caution_of(context), NoBoxes::staged);
   PassResult result{program, {"apply_splits"}};
   result.problems = std::move(applied.problems);
   if (!result.problems.empty()) return result;

@@ -13,8 +13,8 @@ struct SplitResult {
   std::vector<PlanProblem> problems;
   std::vector<std::string> gathered;  // what is written apart, and why, a sentence each
 };
-// What blocks over devices write may lie between what other devices write, or beside what other operations do (write_apart.h).
-enum class NoBoxes : std::uint8_t { written_apart, refused };
+// What blocks over devices write may lie between what other devices write, or beside what other operations do (stage_interleaved_writes.h).
+enum class NoBoxes : std::uint8_t { staged, refused };
 
 // At most this many blocks of one dim; more are a mistake.
 inline constexpr std::int64_t max_blocks = std::int64_t{1} << 20;
@@ -29,7 +29,7 @@ std::string named_dim(const ir::Program& program, const ir::Operation& operation
 
 // Post: no graph has split requests. Decisions that are not splits are passed over.
 SplitResult apply_splits(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {},
-                         NoBoxes no_boxes = NoBoxes::written_apart);
+                         NoBoxes no_boxes = NoBoxes::staged);
 // As a pass: the splits of the context's plan.
 PassResult apply_splits(const ir::Program& program, const PassContext& context);
 

@@ -7,7 +7,7 @@
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/step_state.h"
 #include "ir/shardings/device_places.h"
-#include "passes/splits/reads_apart.h"
+#include "passes/splits/read_groups.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -24,7 +24,7 @@ struct MeshCut {
   bool operator==(const MeshCut&) const = default;
 };
 
-bool runs_apart(const Operation& operation) {
+bool runs_on_devices(const Operation& operation) {
   return std::any_of(operation.placements.begin(), operation.placements.end(), on_devices);
 }
 
@@ -123,7 +123,7 @@ class Realiser {
   GraphClaim run(bool& changed) {
     for (std::size_t o = 0; o < before_.operations.size(); ++o) {
       Operation operation = before_.operations[o];
-      set_apart(operation);
+      group_reads(operation);
       for (std::uint32_t k = 0; k < operation.operands.size(); ++k)
         if (needs_transfer(operation, k)) operation.operands[k] = transfer(operation, k);
       after_.operations.push_back(std::move(operation));
@@ -136,7 +136,7 @@ class Realiser {
 
  private:
   // What a device reads far from each other of what is moved has memory of its own each.
-  void set_apart(Operation& operation) {
+  void group_reads(Operation& operation) {
     for (std::uint32_t k = 0, given = static_cast<std::uint32_t>(operation.operands.size()); k < given; ++k) {
       if (!needs_transfer(operation, k)) continue;
       const auto groups = near_reads(program_, operation, k);
@@ -151,7 +151,8 @@ class Realiser {
   bool needs_transfer(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];
-    bool spread = std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return runs_apart(before_[w]); });
+    bool spread =
+        std::any_of(writers.begin(), writers.end(), [&](OperationId w) { return runs_on_devices(before_[w]); });
     if (!spread) return false;
     if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return true;
     const Operation& producer = before_[writers[0]];

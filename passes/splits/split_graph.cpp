@@ -116,20 +116,20 @@ std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const Plann
   return after_[after_[first].results[0]].name;
 }
 
-std::string GraphSplitter::write_apart(OperationId o, const Operator& apart, const Operator& placed) {
+std::string GraphSplitter::stage_interleaved_writes(OperationId o, const Operator& staged, const Operator& placed) {
   const Operation& operation = before_[o];
   Operation first{{}, operation.operands, {}, operation.operand_shardings};
-  interner_.assign(first, apart);
+  interner_.assign(first, staged);
   for (std::size_t w = 0; w < placed.writes.size(); ++w)
     first.results.push_back(
-        add_value(before_[operation.results[placed.writes[w].tensor]].name + ".apart", apart.results[w]));
+        add_value(before_[operation.results[placed.writes[w].tensor]].name + ".staged", staged.results[w]));
   Operation second{{}, first.results, operation.results, {}};
   interner_.assign(second, placed);
   second.placements = operation.placements;
   OperationId id(after_.operations.size());
   after_.operations.push_back(std::move(first));
   after_.operations.push_back(std::move(second));
-  claim_.operations.push_back(ApartOf{{{}, o}});
+  claim_.operations.push_back(StagedOf{{{}, o}});
   claim_.operations.push_back(PlacedFrom{{{}, o}, id});
   return after_[after_[id].results[0]].name;
 }

@@ -17,8 +17,8 @@ class GraphSplitter {
   void place_all(ir::OperationId o, const ir::PlannedSplit& split);  // as it is, on these devices alone
   // The name of the partials, if the operation becomes their combination.
   std::optional<std::string> cut(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
-  // What it computes in a value of its own, and then in its place; the name of that value (write_apart.h).
-  std::string write_apart(ir::OperationId o, const ir::Operator& apart, const ir::Operator& placed);
+  // What it computes in a value of its own, and then in its place; the name of that value (stage_interleaved_writes.h).
+  std::string stage_interleaved_writes(ir::OperationId o, const ir::Operator& staged, const ir::Operator& placed);
   // Puts the graph in its place in the program.
   ir::GraphClaim finish();
 

@@ -67,7 +67,7 @@ bool is_called(const Reader& tables, const Tensor& tensor, const char* name, siz
   return static_cast<size_t>(tensor.name.bytes) == length && memcmp(tables.text(tensor.name), name, length) == 0;
 }
 
-void require_apart(const Slots& results) {
+void require_distinct(const Slots& results) {
   for (int64_t k = 0; k < results.count; ++k)
     for (int64_t j = 0; j < k; ++j)
       if (results.all[k].path && results.all[j].path && strcmp(results.all[k].path, results.all[j].path) == 0)
@@ -267,7 +267,7 @@ int run(int count, char** words, char**) {
     if (threads) options.threads = threads_in(words[k]);
     else take(tables, input ? inputs : outputs, words[k], input ? "the input " : "the result ");
   }
-  require_apart(outputs);
+  require_distinct(outputs);
   auto *constants = room_for<library::TensorView>(inputs.count), *given = room_for<library::TensorView>(inputs.count);
   auto* results = room_for<library::TensorView>(outputs.count);
   int64_t constant_count = 0, given_count = 0;

@@ -142,7 +142,7 @@ std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit,
   return begin;
 }
 
-void require_apart(const std::vector<ZipEntry>& entries, const std::string& who) {
+void require_disjoint(const std::vector<ZipEntry>& entries, const std::string& who) {
   std::vector<const ZipEntry*> sorted;
   for (const ZipEntry& entry : entries) sorted.push_back(&entry);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) {
@@ -200,7 +200,7 @@ std::vector<ZipEntry> read_zip_directory(Bytes bytes, const std::string& who, co
     at += zip::central_size + name_size + extra_size + comment_size;
   }
   if (at != end) throw zip::malformed(who, plural(end - at, "byte") + " follow the last entry of its directory");
-  require_apart(entries, who);
+  require_disjoint(entries, who);
   return entries;
 }
 

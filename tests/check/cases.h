@@ -11,7 +11,7 @@ inline std::vector<Case> all() {
   std::vector<Case> cases;
   for (auto make :
        {copied, equal, simplified, composed, composed_fills, inlined, unrolled, two_steps, grouped, blocked, partials,
-        partials_of_a_kernel, walked, scan_forwards, scan_backwards, moved, moved_on_lists, apart, folded})
+        partials_of_a_kernel, walked, scan_forwards, scan_backwards, moved, moved_on_lists, staged, folded})
     cases.push_back(make());
   return cases;
 }

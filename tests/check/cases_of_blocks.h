@@ -95,8 +95,8 @@ inline Case moved() {
   return {"moved", placed, result.program, result.step};
 }
 
-// y[2 i + r] = prod[k] x[i, k] + r, apart from where it belongs, so that blocks of r are boxes.
-inline Case apart() {
+// y[2 i + r] = prod[k] x[i, k] + r, in a staging buffer first, so that blocks of r are boxes.
+inline Case staged() {
   Program p;
   p.meshes = {{"m", {{"d", 2}}, {}}};
   BuildGraph g{p, {}};
@@ -112,8 +112,8 @@ inline Case apart() {
   Plan plan;
   plan.decisions.push_back(PlannedSplit{"y", "r", Blocks{2}, Placement::mesh_axis, "m", AxisRef{"d", {}}});
   passes::SplitResult result = passes::apply_splits(p, plan);
-  TAP_CHECK(result.problems.empty() && result.steps.size() == 2, "what lies between in a test cannot be written apart");
-  return {"apart", p, result.stages[0], result.steps[0]};
+  TAP_CHECK(result.problems.empty() && result.steps.size() == 2, "what lies between in a test cannot be staged");
+  return {"staged", p, result.stages[0], result.steps[0]};
 }
 
 // … on devices that are listed.

@@ -82,17 +82,17 @@ namespace changes {
 inline const std::vector<std::string> by_operator = {
     "copied",   "axioms",        "composition", "blocks-partition", "reduction-partition", "unroll",
     "group",    "reads-covered", "well-formed", "writes-exact",     "equal-operations",    "scan",
-    "transfer", "fold",          "apart"};
+    "transfer", "fold",          "staged"};
 inline const std::vector<std::string> by_flow = {
     "copied",      "axioms",    "composition", "blocks-partition", "reduction-partition",
     "unroll",      "group",     "data-flow",   "writes-exact",     "interface",
     "well-formed", "induction", "scan",        "transfer",         "reads-covered",
-    "held",        "fold",      "apart"};
+    "held",        "fold",      "staged"};
 
 inline const std::vector<std::string> by_blocks = {
-    "blocks-partition", "reduction-partition", "well-formed", "scan", "reads-covered", "copied", "fold", "apart"};
+    "blocks-partition", "reduction-partition", "well-formed", "scan", "reads-covered", "copied", "fold", "staged"};
 inline const std::vector<std::string> by_monoid = {"copied", "reduction-partition", "blocks-partition", "scan", "fold",
-                                                   "apart"};
+                                                   "staged"};
 
 inline AffineExpr* any_row(Mutant& m, std::vector<Access> Operator::*accesses) {
   Operator* op = m.op();

@@ -57,10 +57,10 @@ inline std::vector<Kind> claim_changes() {
          return j && (j->partial = OperationId(j->partial.index() + 1), true);
        }},
       {"what is placed is said to be from elsewhere",
-       {"apart"},
+       {"staged"},
        [](Mutant& m) {
          auto* j = m.justified<PlacedFrom>();
-         return j && (j->apart = OperationId(j->apart.index() + 1), true);
+         return j && (j->staged = OperationId(j->staged.index() + 1), true);
        }},
       {"another dim is said to be folded",
        {"fold"},

@@ -14,13 +14,13 @@ namespace {
 using B = testing::OperatorBuilder;
 
 // y[7*i + j, k] for i <= k: j is left out, i and k stay.
-TEST(TakenApart, FlattenedAxesBecomeTheirDigits) {
+TEST(SplitDigits, FlattenedAxesBecomeTheirDigits) {
   B b;
   auto i = b.parallel(0, 4), j = b.parallel(0, 7), k = b.parallel(0, 5);
   b.at_least_zero(B::at({{k, 1}, {i, -1}}));
   b.write({28, 5}, {B::at({{i, 7}, {j, 1}}), B::at({{k, 1}})});
   ir::Operator op = b.build();
-  TakenApart apart = take_apart({28, 5}, {write_map(op, 0)});
+  SplitDigits apart = split_digits({28, 5}, {write_map(op, 0)});
   EXPECT_EQ(apart.shape, (Shape{4, 5}));
   ASSERT_EQ(apart.maps[0].dims.size(), 2u);
   EXPECT_EQ(apart.maps[0].dims[1].dim, k);
@@ -29,16 +29,16 @@ TEST(TakenApart, FlattenedAxesBecomeTheirDigits) {
 }
 
 // y[n-1-i] of one writer and y[i] of another: their points at the begin write different cells.
-TEST(TakenApart, DimsOfOppositeDirectionStay) {
+TEST(SplitDigits, DimsOfOppositeDirectionStay) {
   B a, b;
   for (B* x : {&a, &b}) x->parallel(2, 8);
   a.write({6}, {B::at({{0, -1}}, 7)});
   b.write({6}, {B::at({{0, 1}}, -2)});
   ir::Operator one = a.build(), other = b.build();
-  TakenApart both = take_apart({6}, {write_map(one, 0), write_map(other, 0)});
+  SplitDigits both = split_digits({6}, {write_map(one, 0), write_map(other, 0)});
   EXPECT_EQ(both.shape, (Shape{6}));
   EXPECT_EQ(both.maps[0].projection.start(ir::Point{2}), (ir::Point{5}));
-  TakenApart reversed = take_apart({6}, {write_map(one, 0)});
+  SplitDigits reversed = split_digits({6}, {write_map(one, 0)});
   EXPECT_TRUE(reversed.shape.empty());
   EXPECT_EQ(reversed.cell_of_points({}), (ir::Point{5}));
   EXPECT_EQ(reversed.first_cell({}), (ir::Point{0}));

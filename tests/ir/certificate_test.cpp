@@ -56,7 +56,7 @@ Justification random_justification() {
     case 12: return StepOf{of, random_integer()};
     case 13: return TransferOf{};
     case 14: return PointOf{of};
-    case 15: return ApartOf{of};
+    case 15: return StagedOf{of};
     case 16: return PlacedFrom{of, any_operation()};
     case 17: return ProductOf{of, several<std::uint32_t>(any_number)};
     case 18: return Reordered{of, several<std::uint32_t>(any_number)};

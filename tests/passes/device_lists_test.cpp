@@ -187,7 +187,7 @@ TEST(WrittenTogether, WhatIsNoBoxIsWrittenApart) {
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
     const std::vector<Value>& values = result.program[result.program.main].values;
     auto is_apart = [](const Value& v) {
-      return v.name.find(".apart") != std::string::npos && v.name.find(".partial") == std::string::npos;
+      return v.name.find(".staged") != std::string::npos && v.name.find(".partial") == std::string::npos;
     };
     EXPECT_EQ(std::ranges::count_if(values, is_apart), apart);
     expect_same(program, result);

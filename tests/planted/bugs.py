@@ -40,7 +40,7 @@ BUGS = [
      "std::int64_t edge = checked::add(blocks_.block(along, r - 1).lo, shift_);"),
     ("a scan that runs backwards carries forwards", "passes/splits/cut_scan.cpp", "if (!forward_) apart = scale(apart, -1);",
      ""),
-    ("blocks that write the same cells do so at a time", "backend/schedule/turns.cpp",
+    ("blocks that write the same cells do so at a time", "backend/schedule/conflicting_writes.cpp",
      "if (again.empty()) return {tasks};", "return {tasks};"),
     ("a transfer is forgotten where blocks do not agree", "passes/splits/realise.cpp", "held.cuts != wanted.cuts", "false"),
     ("a halo counts as the cell itself", "passes/splits/realise.cpp",

@@ -263,7 +263,7 @@ class Evaluation {
     }
     for (const Value& v : program[program.main].values) {
       note("partials", writes_partials(v.name));
-      note("written apart", v.name.find(".apart") != std::string::npos);
+      note("staged writes", v.name.find(".staged") != std::string::npos);
     }
     for (const Graph& graph : program.graphs)
       for (const Operation& operation : graph.operations) note_operation(program[operation.op], operation);

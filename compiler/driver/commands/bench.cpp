@@ -83,7 +83,7 @@ Figures measure(Session& session, const BenchOptions& options) {
   if (auto cache = open_cache(options.engine.cache)) {
     compiled(figures.compiling.warm, cache);  // fills it
     figures.compiling.has_cache = compiled(figures.compiling.warm, cache).cached_count() == executable.kernel_count();
-    tell_warnings(session, cache.get());
+    show_warnings(session, cache.get());
   }
   figures.kernels = executable.kernel_count();
   figures.work = work_of(program);

@@ -51,7 +51,7 @@ class Times {
 // Stages that no pass makes.
 constexpr std::string_view listed_stages[] = {"expand"};
 
-void tell_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
+void show_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
     session.tell(
         Diagnostic(Code::pass_declined, Span{},
@@ -140,7 +140,7 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
                                     : pipeline::compile(std::get<ir::Program>(std::move(given)), how, observer);
   if (!options.certificate.empty()) write_outputs(session, certificate_files(options.certificate, made));
   if (made.expanded()) dumps.after("expand", true, [&] { return ir::print(*made.expanded(), true); });
-  if (options.remarks) tell_remarks(session, made.remarks);
+  if (options.remarks) show_remarks(session, made.remarks);
   if (options.time) session.tell(times.text());
   if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
   if (judged_here) pipeline::require_justified(made, options.require_proof);

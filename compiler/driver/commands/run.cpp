@@ -93,7 +93,7 @@ Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, Engin
       return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
     } catch (const pipeline::UnjustifiedStep& fault) {
       if (!go_on) throw;
-      warn_of_a_step_left_out(session, fault);
+      warn_step_left_out(session, fault);
     }
     if (runnable.earlier.empty()) {
       engine.engine = "interp";

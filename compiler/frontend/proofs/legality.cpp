@@ -164,7 +164,7 @@ struct Legality::State {
   std::optional<Violation> find_write_violation(const Shape& shape, const std::vector<Writer>& writers,
                                                 const std::vector<WriteMap>& maps) {
     ++statistics.by_isl;
-    TakenApart apart = take_apart(shape, maps);
+    SplitDigits apart = split_digits(shape, maps);
     std::optional<Violation> violation = decide_writes(apart.shape, writers, apart.maps);
     if (!violation) return violation;
     if (auto* v = std::get_if<NeverWritten>(&*violation)) v->cell = apart.first_cell(v->cell);

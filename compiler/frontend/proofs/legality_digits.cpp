@@ -107,7 +107,7 @@ class Apart {
       for (std::size_t dim : left_out_[w]) remove_dim(result_.maps[w], dim);
     }
   }
-  TakenApart result() && { return std::move(result_); }
+  SplitDigits result() && { return std::move(result_); }
 
  private:
   void keep(std::size_t axis, std::int64_t size) {
@@ -139,12 +139,12 @@ class Apart {
 
   const std::vector<WriteMap>& maps_;
   std::vector<std::vector<std::size_t>> left_out_;  // dims by writer
-  TakenApart result_;
+  SplitDigits result_;
 };
 
 }  // namespace
 
-ir::Point TakenApart::original(const ir::Point& cell, bool of_points) const {
+ir::Point SplitDigits::original(const ir::Point& cell, bool of_points) const {
   ir::Point result(rank, 0);
   std::size_t at = 0;
   for (const Digit& digit : digits)
@@ -152,6 +152,6 @@ ir::Point TakenApart::original(const ir::Point& cell, bool of_points) const {
   return result;
 }
 
-TakenApart take_apart(const Shape& shape, const std::vector<WriteMap>& maps) { return Apart(shape, maps).result(); }
+SplitDigits split_digits(const Shape& shape, const std::vector<WriteMap>& maps) { return Apart(shape, maps).result(); }
 
 }  // namespace tap

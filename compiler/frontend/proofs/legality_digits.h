@@ -15,7 +15,7 @@
 
 namespace tap {
 
-struct TakenApart {
+struct SplitDigits {
   // The digits of all axes of y, in order; an axis that stays as it is has one, of stride 1.
   struct Digit {
     std::size_t axis = 0;
@@ -36,6 +36,6 @@ struct TakenApart {
  private:
   ir::Point original(const ir::Point& cell, bool of_points) const;
 };
-TakenApart take_apart(const Shape& shape, const std::vector<WriteMap>& maps);
+SplitDigits split_digits(const Shape& shape, const std::vector<WriteMap>& maps);
 
 }  // namespace tap

@@ -127,7 +127,7 @@ std::optional<std::string> range_that_fits(const ir::Operator& op, const std::op
 }
 
 // Where the witness is excluded by a condition that the proof does not count, the message would seem false.
-void tell_uncounted(const Session& session, Diagnostic& d, const ir::Operator& op,
+void note_uncounted(const Session& session, Diagnostic& d, const ir::Operator& op,
                     const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
@@ -147,7 +147,7 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
                "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
                    ", but the shape of " + quoted(name) + " is " + to_string(shape));
   d.at_caret("reads outside");
-  if (!kernel) tell_uncounted(session, d, op, names, span, module);
+  if (!kernel) note_uncounted(session, d, op, names, span, module);
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there is outside, too");
     session.fail(std::move(d));

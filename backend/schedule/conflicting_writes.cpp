@@ -1,4 +1,4 @@
-#include "backend/schedule/turns.h"
+#include "backend/schedule/conflicting_writes.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-std::vector<std::vector<Task>> in_turns(const Operator& op, const std::vector<Task>& tasks) {
+std::vector<std::vector<Task>> serialise_conflicting_writes(const Operator& op, const std::vector<Task>& tasks) {
   std::set<std::uint32_t> again;
   for (const Access& write : op.writes) again.insert(write.invariant_dims.begin(), write.invariant_dims.end());
   if (again.empty()) return {tasks};

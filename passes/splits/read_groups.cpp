@@ -1,4 +1,4 @@
-#include "passes/splits/reads_apart.h"
+#include "passes/splits/read_groups.h"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ std::vector<std::int64_t> corners(const Program& program, const Operation& opera
 }
 
 // As ir::read_pieces finds that cells lie apart: half of the box around them and more is nobody's.
-bool are_apart(const Box& a, const Box& b) {
+bool are_far_apart(const Box& a, const Box& b) {
   if (a.empty() || b.empty()) return false;
   const std::int64_t cells = checked::add(a.size(), b.size()) - intersect(a, b).size();
   return cells <= hull(a, b).size() / 2;
@@ -53,7 +53,7 @@ std::vector<std::vector<std::uint32_t>> near_reads(const Program& program, const
     for (std::uint32_t r : groups[0]) touched.back().push_back(intersect(op.reads[r].projection.bounds(*box), whole));
   }
   auto are_near = [&](std::size_t a, std::size_t b) {
-    return std::none_of(touched.begin(), touched.end(), [&](const auto& at) { return are_apart(at[a], at[b]); });
+    return std::none_of(touched.begin(), touched.end(), [&](const auto& at) { return are_far_apart(at[a], at[b]); });
   };
   std::vector<std::size_t> group(groups[0].size());  // by read: the first that it is near to, through others or not
   for (std::size_t k = 0; k < group.size(); ++k) {

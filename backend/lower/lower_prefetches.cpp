@@ -30,15 +30,15 @@ AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr&
 
 // What the rows after these write, if lanes lie one after another in it: it comes near while this tile is computed, else the next
 // one would wait for it. What is only written need not, if it goes on line by line.
-std::vector<Statement> Lowering::fetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                            bool goes_on) const {
+std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                               bool accumulates_into_result) const {
   if (rows.count < tile.row_count) return {};  // the last ones
   const std::int64_t last_lane = static_cast<std::int64_t>(tile.lanes) * lanes.count - 1;
   std::vector<Statement> each, last;
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
-    if (target.tensor == no_tensor || !lies_along(target.at, frame_.at[tile.dim])) continue;
+    if (target.tensor == no_tensor || !is_contiguous_along(target.at, frame_.at[tile.dim])) continue;
     const TensorType& type = kernel_.tensors[target.tensor].type;
-    if (!goes_on && apart(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes) continue;
+    if (!accumulates_into_result && apart(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes) continue;
     Fetch first{target.tensor, {}}, end{target.tensor, {}};
     for (const AffineExpr& e : target.at) {
       first.at.push_back(shifted(e, frame_.at[*tile.rows], tile.row_count));
@@ -79,9 +79,9 @@ std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Par
     const bool far = element_count(type.shape) > machine_.l2_bytes / cell_bytes;
     if (!plain || !far || apart(type, at, frame_.at[along]) < machine_.page_bytes) continue;
     const bool by_rows = tile.rows && depends_on(op_, {id}, *tile.rows);
-    if (!by_rows && lies_along(at, frame_.at[tile.dim]) && tile.lanes * tile.vectors * cell_bytes < foreseen) {
+    if (!by_rows && is_contiguous_along(at, frame_.at[tile.dim]) && tile.lanes * tile.vectors * cell_bytes < foreseen) {
       append(result, across(tile, nullptr, &lanes, {{Fetch{load.tensor, std::move(at)}}}));
-    } else if (by_rows && lies_along(at, frame_.at[*tile.rows]) && !depends_on(op_, {id}, tile.dim)) {
+    } else if (by_rows && is_contiguous_along(at, frame_.at[*tile.rows]) && !depends_on(op_, {id}, tile.dim)) {
       for (std::int64_t row : {0u, rows->count - 1}) {
         Fetch one{load.tensor, at};
         for (AffineExpr& e : one.at)

@@ -10,6 +10,7 @@
 
 namespace tap::backend {
 
-std::vector<std::vector<ir::Task>> in_turns(const ir::Operator& op, const std::vector<ir::Task>& tasks);
+std::vector<std::vector<ir::Task>> serialise_conflicting_writes(const ir::Operator& op,
+                                                                const std::vector<ir::Task>& tasks);
 
 }  // namespace tap::backend

@@ -1,4 +1,4 @@
-#include "passes/splits/write_apart.h"
+#include "passes/splits/stage_interleaved_writes.h"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 bool is_reduced(const Operator& op, std::size_t dim) { return op.dims[dim].role == DimRole::reduction; }
 
-bool can_write_apart(const Operator& op) {
+bool can_stage_writes(const Operator& op) {
   auto of_reduced = [&](const Constraint& c) {
     for (std::size_t d = 0; d < op.dims.size(); ++d)
       if (is_reduced(op, d) && c.expr.coefficients[d] != 0) return true;
@@ -44,16 +44,16 @@ Access over_parallel(const Operator& op, Access write) {
 }
 
 struct Operators {
-  Operator apart, placed;
+  Operator staged, placed;
 };
 
-// Pre: can_write_apart(op).
+// Pre: can_stage_writes(op).
 Operators operators_for(const Operator& op) {
   Operators made{op, {}};
-  auto& [apart, placed] = made;
-  apart.results.clear();
-  apart.writes.clear();
-  apart.result_names.clear();
+  auto& [staged, placed] = made;
+  staged.results.clear();
+  staged.writes.clear();
+  staged.result_names.clear();
   placed.name = op.name;
   for (const IndexDim& dim : op.dims)
     if (dim.role != DimRole::reduction) placed.dims.push_back(dim);
@@ -75,26 +75,26 @@ Operators operators_for(const Operator& op) {
       own.projection.shape.push_back(1);
       type.shape.push_back(op.dims[d].range.size());
     }
-    if (!op.result_names.empty()) apart.result_names.push_back(op.result_names[write.tensor]);
+    if (!op.result_names.empty()) staged.result_names.push_back(op.result_names[write.tensor]);
     Access read = over_parallel(op, own);
     read.invariant_dims.clear();
     placed.reads.push_back(std::move(read));
     placed.writes.push_back(over_parallel(op, write));
     body.values.push_back(placed.exprs.read(w, type.element));
-    apart.results.push_back(std::move(type));
-    apart.writes.push_back(std::move(own));
+    staged.results.push_back(std::move(type));
+    staged.writes.push_back(std::move(own));
   }
-  placed.operands = apart.results;
-  if (!op.result_names.empty()) placed.operand_names = apart.result_names;
+  placed.operands = staged.results;
+  if (!op.result_names.empty()) placed.operand_names = staged.result_names;
   placed.body = std::move(body);
   return made;
 }
 
 }  // namespace
 
-std::optional<WrittenApart> write_apart(const Program& program, const Plan& plan,
-                                        const std::set<std::string>& operations) {
-  WrittenApart made{program, {"write_apart"}, plan};
+std::optional<StagedWrites> stage_interleaved_writes(const Program& program, const Plan& plan,
+                                                     const std::set<std::string>& operations) {
+  StagedWrites made{program, {"stage_interleaved_writes"}, plan};
   for (Graph& graph : made.program.graphs) graph.splits.clear();
   OperationFinder finder(program);
   std::map<GraphId, std::map<OperationId, std::string>> places;
@@ -102,7 +102,7 @@ std::optional<WrittenApart> write_apart(const Program& program, const Plan& plan
     const auto place = finder.find(program.main, name);
     if (!place || is_inside_of_a_group(program, place->graph)) return std::nullopt;
     const Operator op = in_own_words(program, program[place->graph][place->operation]);
-    if (!can_write_apart(op)) return std::nullopt;
+    if (!can_stage_writes(op)) return std::nullopt;
     places[place->graph][place->operation] = name;
   }
   Interner interner(made.program);
@@ -116,7 +116,7 @@ std::optional<WrittenApart> write_apart(const Program& program, const Plan& plan
         continue;
       }
       const Operators operators = operators_for(in_own_words(program, program[graph].operations[o]));
-      const std::string value = splitter.write_apart(OperationId(o), operators.apart, operators.placed);
+      const std::string value = splitter.stage_interleaved_writes(OperationId(o), operators.staged, operators.placed);
       renamed[found->second] = found->second.substr(0, found->second.rfind('/') + 1) + value;
     }
     made.step.graphs.push_back(splitter.finish());

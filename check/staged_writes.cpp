@@ -1,4 +1,4 @@
-// What an operation writes apart, each point in a cell of its own, and the map that puts it in its place.
+// What an operation writes to a staging buffer, each point in a cell of its own, and the map that puts it in its place.
 //
 //   y[2 i + r] = f(i, r)          p[i, r] = f(i, r)   and   y[2 i + r] = p[i, r]
 #include "check/justify.h"
@@ -7,9 +7,9 @@ namespace tap::check {
 
 namespace {
 
-constexpr auto obligation = Obligation::apart;
+constexpr auto obligation = Obligation::staged;
 
-// The cell of what is written apart: an axis for each dim that says where it was to be written, in their order.
+// The cell of the staging buffer: an axis for each dim that says where it was to be written, in their order.
 std::pair<std::vector<AffineExpr>, ir::TensorType> axes_of(const ir::Operator& op, const ir::Access& write,
                                                            const Dims& dims, std::size_t over) {
   std::vector<AffineExpr> rows;
@@ -37,7 +37,7 @@ void check_points(const ir::Operator& op) {
 
 }  // namespace
 
-Justify::Result Justify::justify(const ir::ApartOf& j) {
+Justify::Result Justify::justify(const ir::StagedOf& j) {
   const Side before = places_.side(j.of);
   const std::size_t over = side_.op->dims.size();
   check_points(*before.op);
@@ -57,18 +57,18 @@ Justify::Result Justify::justify(const ir::ApartOf& j) {
 }
 
 Justify::Result Justify::justify(const ir::PlacedFrom& j) {
-  const Side before = places_.side(j.of), apart = part<ir::ApartOf>(j.apart, j.of, obligation).second;
+  const Side before = places_.side(j.of), staged = part<ir::StagedOf>(j.staged, j.of, obligation).second;
   const std::size_t over = side_.op->dims.size();
   const Dims dims = in_order(*before.op, over, obligation, dims_of_role(*before.op, ir::DimRole::reduction));
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();
-  match.expect(side_.op->map() && apart.results.size() == wanted.writes.size(), "it places other cells");
+  match.expect(side_.op->map() && staged.results.size() == wanted.writes.size(), "it places other cells");
   wanted.body = side_.op->body.index();
   wanted.monoid.reset();
   wanted.values.clear();
   for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
     const auto [rows, type] = axes_of(*before.op, before.op->writes[k], dims, over);
-    wanted.values.push_back(read_of(match.terms(), apart.results[k], type.element, rows));
+    wanted.values.push_back(read_of(match.terms(), staged.results[k], type.element, rows));
   }
   match.is(wanted);
   return {obligation, {j.of}};
