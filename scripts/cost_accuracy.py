@@ -84,7 +84,7 @@ class Runner:
         if plan == "--fuse":
             words.append(plan)
         elif plan:
-            (Path(folder) / "p.plan").write_text("plan 1\n" + plan + "\n")
+            (Path(folder) / "p.plan").write_text("plan 2\n" + plan + "\n")
             words += ["--plan", str(Path(folder) / "p.plan")]
         predicted = self.json("cost", *words, *self.machine)
         if predicted is None:

@@ -12,7 +12,7 @@
 namespace tap::cost {
 namespace {
 
-pipeline::Compilation compiled(const std::string& text, const std::string& plan = "plan 1\n") {
+pipeline::Compilation compiled(const std::string& text, const std::string& plan = "plan 2\n") {
   auto outcome = tap::test::compile_text(text);
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
   auto read = ir::parse_plan(plan);
@@ -54,7 +54,7 @@ TEST(Cost, AChangedLineCostsOnlyWhatItTouches) {
   cost_of(model, compiled(chain));
   const std::size_t looked = model.works().evaluations();
   // Blocks of rows: one more box of M's kernel, or a kernel of its own; nothing else.
-  cost_of(model, compiled(chain, "plan 1\nsplit M dim i into 4 over sequential\n"));
+  cost_of(model, compiled(chain, "plan 2\nsplit M dim i into 4 over sequential\n"));
   EXPECT_EQ(model.works().evaluations(), looked + 1);
 }
 
@@ -62,7 +62,7 @@ TEST(Cost, AsManyLoopNestsForManyBlocksAsForFew) {
   for (int blocks : {4, 64}) {
     Model model(one_device(), 1);
     cost_of(model, compiled("program p(X: f32[4096]) -> (Y: f32[4096]) { Y[i] = exp(X[i]) }",
-                            "plan 1\nsplit Y dim i into " + std::to_string(blocks) + " over sequential\n"));
+                            "plan 2\nsplit Y dim i into " + std::to_string(blocks) + " over sequential\n"));
     EXPECT_EQ(model.works().evaluations(), 1u) << blocks;
   }
 }

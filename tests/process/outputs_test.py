@@ -44,7 +44,7 @@ class Outputs(TapcTest):
         names = ("a b.tap", "a\\ # b.tap", "100%$HOME.plan", "out put.so")  # what make gives a meaning to
         for name in names[:2]:
             self.write(name, program)
-        self.write(names[2], "plan 1\n")
+        self.write(names[2], "plan 2\n")
         self.write("Makefile", "-include p.d\n.DEFAULT_GOAL := all\nall: out\\ put.so\n\t@echo $(words $^) made\nout\\ put.so:\n\t@:\n")
         for name in names[:2]:
             self.expect(0, "^", "compile", name, "-o", names[3], "--depfile", "p.d", "--plan", names[2], "--machine", "m.toml", "-i", "X=@x.safetensors")

@@ -41,7 +41,7 @@ class Package(TapcTest):
         (project / "scale.tap").write_text("use more\n" + (EXAMPLE / "scale.tap").read_text().replace("    Y[", "    f = twice(factor)\n    Y[").replace("factor[] *", "f[] *"))
         (project / "more.tap").write_text("use most\nop twice(x: f32[]) -> (y: f32[]) { y = one(x) }\n")
         (project / "most.tap").write_text("op one(x: f32[]) -> (y: f32[]) { y[] = x[] }\n")
-        (project / "p.plan").write_text("plan 1\n")
+        (project / "p.plan").write_text("plan 2\n")
         (project / "main.c").write_text((EXAMPLE / "main.c").read_text())
         (project / "CMakeLists.txt").write_text((EXAMPLE / "CMakeLists.txt").read_text().replace("--dim n=3", '--dim n=3 --plan "${CMAKE_CURRENT_SOURCE_DIR}/p.plan"'))
         for generator in ("Ninja", "Unix Makefiles"):
