@@ -106,8 +106,9 @@ TEST(Mutation, WhatIsAcceptedOfTwoChangesComputesTheSame) {
       if (!one.change(m) || !other.change(m)) continue;
       const bool right = first_refusal(verdict_of(m.of)).empty();
       ++(right ? accepted : refused);
-      if (right)
+      if (right) {
         EXPECT_EQ(result_of(m.of.after), result_of(c.before)) << one.name << " and " << other.name << " of " << c.name;
+      }
     }
   EXPECT_GE(refused, 400u);
   std::printf("%zu mutants of two changes refused, %zu accepted\n", refused, accepted);

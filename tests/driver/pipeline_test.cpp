@@ -80,8 +80,11 @@ TEST(Pipeline, ATextWithErrorsIsRejected) {
        {"program p(X: f32[4]) -> (Y: f32[4]) { Y[i] = X[i + 1] }", "program p(", "tap-ir 1\nnonsense"}) {
     Diagnostics diagnostics;
     const Text text{&sources, sources.add("p.tap", wrong), {}, &diagnostics};
-    if (is_stage(wrong)) EXPECT_THROW(compile(text, Options{}), Failure);
-    else EXPECT_THROW(compile(text, Options{}), TextRejected);
+    if (is_stage(wrong)) {
+      EXPECT_THROW(compile(text, Options{}), Failure);
+    } else {
+      EXPECT_THROW(compile(text, Options{}), TextRejected);
+    }
     EXPECT_EQ(diagnostics.has_errors(), !is_stage(wrong)) << wrong;
   }
 }

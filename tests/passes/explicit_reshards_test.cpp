@@ -41,11 +41,11 @@ TEST(ExplicitReshards, NothingToDo) {
   EXPECT_EQ(moves(test::lowered("program p(X: f32[8, 8]) -> (Y: f32[8, 8]) { Y[i, j] = X[j, i] }")), Lines{});
 }
 
-constexpr std::string_view matrix_product =
+constexpr std::string_view matrix_product_source =
     "program p(X: f32[8, 16] @ m[{}, {a}], W: f32[16, 4] @ m[{a}, {}]) -> (Y: f32[8, 4] @ m[WANTED]) {\n"
     "  Y[i, o] = sum[k] X[i, k] * W[k, o] }";
 Lines product_moves(const std::string& wanted) {
-  std::string text = "mesh m = [a: 4, b: 2]\n" + std::string(matrix_product);
+  std::string text = "mesh m = [a: 4, b: 2]\n" + std::string(matrix_product_source);
   text.replace(text.find("WANTED"), 6, wanted);
   return moves(test::lowered(text));
 }

@@ -205,7 +205,9 @@ TEST(Expand, PiecesThatLieApart) {
     if (auto* move = std::get_if<Move>(&task)) cells += move->box.size();
   EXPECT_EQ(cells, 100);  // what lies at the other end: each has its own already
   for (const Held& held : blocks.graphs[0].held)
-    if (held.device != everywhere) EXPECT_LE(held.box.size(), 10);  // and nothing between
+    if (held.device != everywhere) {
+      EXPECT_LE(held.box.size(), 10);  // and nothing between
+    }
   EXPECT_EQ(check::test::refusal_of(blocks), "");
 }
 
