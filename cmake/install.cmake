@@ -10,7 +10,8 @@ file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runt
 install(FILES ${runtime_sources} ${runtime}/kernel_abi.h ${runtime}/schedule_tables.h
         DESTINATION share/tapestry/runtime)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
-install(FILES ${CMAKE_SOURCE_DIR}/support/large_memory.h DESTINATION share/tapestry/support)
+install(FILES ${CMAKE_SOURCE_DIR}/support/alignment.h ${CMAKE_SOURCE_DIR}/support/large_memory.h
+        DESTINATION share/tapestry/support)
 
 # Man pages, made from the help of tapc. Without Python there are none.
 if(EXISTS /usr/bin/python3)

@@ -34,6 +34,15 @@ const std::vector<Code>& all_codes() {
   return all;
 }
 
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::error: return "error";
+    case Severity::warning: return "warning";
+    case Severity::remark: return "remark";
+  }
+  return "";
+}
+
 std::optional<Code> code_from_id(std::string_view id) {
   for (Code code : all_codes())
     if (info(code).id == id) return code;
@@ -43,8 +52,9 @@ std::optional<Code> code_from_id(std::string_view id) {
 // What differs only in labels or help says the same thing at the same place: one of them is enough.
 void Diagnostics::report(Diagnostic diagnostic) {
   if (!seen_.insert(hash_of(diagnostic)).second) return;
-  bool is_error = diagnostic.severity() == Severity::error;
-  if (is_error && ++errors_ > max_errors) return;
+  Severity severity = diagnostic.severity();
+  if (severity == Severity::error && ++errors_ > max_shown) return;
+  if (severity == Severity::warning && ++warnings_ > max_shown) return;
   all_.push_back(std::move(diagnostic));
 }
 

@@ -18,6 +18,7 @@
 namespace tap {
 
 enum class Severity : std::uint8_t { error, warning, remark };
+std::string_view severity_name(Severity severity);
 
 enum class Code : std::uint16_t {
 #define TAP_CODE(name, id, severity, title) name,
@@ -103,21 +104,23 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-// Collects diagnostics in the order in which they were found. Past max_errors further errors are only counted, and one
-// line `too many errors` tells so. The same message at the same place is reported once.
+// Collects diagnostics in the order in which they were found: the first `max_shown` errors and as many warnings. Further
+// ones are only counted, and a line `too many errors` or `too many warnings` says so. The same message at the same place is
+// reported once.
 class Diagnostics {
  public:
-  static constexpr std::size_t max_errors = 20;
+  static constexpr std::size_t max_shown = 20;
 
   void report(Diagnostic diagnostic);
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
-  bool overflowed() const { return errors_ > max_errors; }
+  bool too_many_errors() const { return errors_ > max_shown; }
+  bool too_many_warnings() const { return warnings_ > max_shown; }
   const std::vector<Diagnostic>& all() const { return all_; }
 
  private:
   std::vector<Diagnostic> all_;
-  std::size_t errors_ = 0;
+  std::size_t errors_ = 0, warnings_ = 0;
   std::unordered_set<std::size_t> seen_;  // hashes of code, place and message
 };
 

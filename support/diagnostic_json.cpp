@@ -7,15 +7,6 @@
 namespace tap {
 namespace {
 
-std::string_view severity_name(Severity s) {
-  switch (s) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::remark: return "remark";
-  }
-  return "";
-}
-
 // "file":…,"line":…,"column":…,"end_line":…,"end_column":…
 std::string place(Span span, const SourceMap& sources) {
   if (!span.valid()) return R"("file":null,"line":null,"column":null,"end_line":null,"end_column":null)";
@@ -66,12 +57,11 @@ std::string json_line(const Diagnostic& d, const SourceMap& sources) {
       json_quoted(d.caret), labels, notes, json_quoted(d.help_text), fixes);
 }
 
-std::string json_too_many_errors() {
-  return fmt::format(
-      R"_({{{},"severity":"error","code":null,"message":"too many errors: the first {} are shown","caret":"",)_"
-      R"_("labels":[],"notes":[],"help":"","fixes":[]}})_"
-      "\n",
-      place(Span{}, SourceMap{}), Diagnostics::max_errors);
+std::string json_line(Severity severity, std::string_view message) {
+  return fmt::format(R"_({{{},"severity":"{}","code":null,"message":{},"caret":"",)_"
+                     R"_("labels":[],"notes":[],"help":"","fixes":[]}})_"
+                     "\n",
+                     place(Span{}, SourceMap{}), severity_name(severity), json_quoted(message));
 }
 
 }  // namespace tap

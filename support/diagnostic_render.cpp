@@ -203,9 +203,14 @@ std::string render(const Diagnostic& diagnostic, const SourceMap& sources, Messa
 std::string render(const Diagnostics& diagnostics, const SourceMap& sources, MessageFormat format, bool colour) {
   std::string out;
   for (const Diagnostic& diagnostic : diagnostics.all()) out += render(diagnostic, sources, format, colour);
-  if (!diagnostics.overflowed()) return out;
-  if (format == MessageFormat::json) return out + json_too_many_errors();
-  return out + fmt::format("too many errors: the first {} are shown\n", Diagnostics::max_errors);
+  for (auto [overflowed, severity] : {std::pair(diagnostics.too_many_warnings(), Severity::warning),
+                                      std::pair(diagnostics.too_many_errors(), Severity::error)}) {
+    if (!overflowed) continue;
+    std::string line =
+        fmt::format("too many {}s: the first {} are shown", severity_name(severity), Diagnostics::max_shown);
+    out += format == MessageFormat::json ? json_line(severity, line) : line + "\n";
+  }
+  return out;
 }
 
 }  // namespace tap

@@ -137,7 +137,7 @@ TEST(PlanText, PrintsAndParsesBack) {
   auto parsed = parse_plan(text);
   ASSERT_TRUE(std::holds_alternative<Plan>(parsed)) << std::get<TextError>(parsed).message;
   EXPECT_EQ(print(std::get<Plan>(parsed)), text);
-  EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 2\n")));
+  EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 3\n")));
   EXPECT_TRUE(std::holds_alternative<TextError>(parse_plan("plan 2\nsplit Y\n")));
 }
 

@@ -136,7 +136,7 @@ class MeshForm(TapcTest):
                     tensors.append((f"X{len(tensors)}", shape, sharding))
             program = self.program(mesh, tensors)
             for device in range(mesh.count()):
-                listed = self.expect(0, "^$", "sharding", program, f"--device={device}", "--open").stdout.decode()
+                listed = self.expect(0, "^", "sharding", program, f"--device={device}", "--open").stdout.decode()
                 for name, shape, sharding in tensors:
                     with self.subTest(seed=seed, mesh=str(mesh), sharding=str(sharding), shape=shape, device=device):
                         box = sharding.box(shape, device)

@@ -60,7 +60,7 @@ class SourceLimits(TapcTest):
                  chain("i", "if (if i > 1 then t[A, A] > 0 else true) then t[A, A] else A", "x[A]"),
                  chain("x[i]", "if (if i > 0 then x[i - 1] + A else 1) > 0 then (if i > 0 then x[i - 1] - A else A) else 3", "A")]
         for form in forms:
-            text = f"use std\nprogram p(x: f32[4], t: i64[4, 4]) -> (y: f32[4]) {{ y[i] = {form} }}\n"
+            text = f"use std\nprogram p(x: f32[4], t: i64[4, 4]) -> (y: f32[4], z: i64[]) {{ y[i] = {form}; z[] = t[0, 0] + i64(x[0]) }}\n"
             for engine in ("native", "interp"):
                 with self.subTest(form[:60], engine=engine):
                     self.expect(0, r"^$", "run", self.write("a.tap", text), "--engine", engine, "-i",
@@ -111,8 +111,8 @@ class SourceLimits(TapcTest):
 
     def test_a14_many_readers(self):
         def readers(n):
-            lines = "".join(f"    A{k}[i] = X[i] + {k % 7}\n" for k in range(n))
-            return "program p(X: f32[4]) -> (Y: f32[4]) {\n" + lines + f"    Y[i] = A{n - 1}[i]\n}}\n"
+            lines = "".join(f"    _A{k}[i] = X[i] + {k % 7}\n" for k in range(n))
+            return "program p(X: f32[4]) -> (Y: f32[4]) {\n" + lines + f"    Y[i] = _A{n - 1}[i]\n}}\n"
         self.linear(readers, 100_000)
 
     def test_a14_many_calls_of_distinct_operators(self):

@@ -153,6 +153,20 @@ TEST_F(Rendered, TooManyErrors) {
   EXPECT_TRUE(text.ends_with("tapc: error[T0109]: m19\ntoo many errors: the first 20 are shown\n")) << text;
 }
 
+TEST_F(Rendered, TooManyWarnings) {
+  Diagnostics diagnostics;
+  for (int i = 0; i < 20; ++i) diagnostics.report({Code::never_read, Span{}, "m" + std::to_string(i)});
+  EXPECT_EQ(render(diagnostics, sources_, MessageFormat::human, false).find("too many"), std::string::npos);
+  diagnostics.report({Code::never_read, Span{}, "m20"});
+  diagnostics.report({Code::syntax, Span{}, "an error"});
+  std::string text = render(diagnostics, sources_, MessageFormat::human, false);
+  EXPECT_TRUE(text.ends_with("m19\ntapc: error[T0109]: an error\ntoo many warnings: the first 20 are shown\n")) << text;
+  text = render(diagnostics, sources_, MessageFormat::json, false);
+  auto last = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
+  EXPECT_EQ(last["severity"], "warning");
+  EXPECT_EQ(last["message"], "too many warnings: the first 20 are shown");
+}
+
 TEST_F(Rendered, JsonIsOneObjectALineAndParses) {
   Span s = find("ab \"\\\n  H = \u00e9 reul", "reul");
   Diagnostics diagnostics;

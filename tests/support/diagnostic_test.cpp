@@ -23,7 +23,7 @@ TEST(Diagnostics, KeepsTwentyErrorsAndCountsTheRest) {
   for (int i = 0; i < 25; ++i) diagnostics.report({Code::unknown_name, Span{}, "no " + std::to_string(i)});
   EXPECT_EQ(diagnostics.all().size(), 20u);
   EXPECT_EQ(diagnostics.error_count(), 25u);
-  EXPECT_TRUE(diagnostics.overflowed());
+  EXPECT_TRUE(diagnostics.too_many_errors());
 }
 
 TEST(Diagnostics, ReportsTheSameOnlyOnce) {

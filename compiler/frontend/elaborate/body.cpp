@@ -185,7 +185,7 @@ void BodyBuilder::build(const std::vector<ast::Statement>& statements) {
                                  std::string("an index or size of this statement: ") + overflow.what()));
       poison(statement);
     }
-    if (session_.diagnostics->overflowed()) throw Abandoned{};
+    if (session_.diagnostics->too_many_errors()) throw Abandoned{};
   }
   statements_ = nullptr;
 }
