@@ -217,7 +217,8 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
   Iteration loop{region.trips, 0, text, {}};
   std::vector<BufferId> inputs;
   std::vector<Holders> results(op.results.size());
-  auto begin_with = [&](std::size_t k, Box box, const Row& row) {
+  // The box is a copy: a new buffer moves the known ones.
+  auto begin_with = [&](std::size_t k, Box box, const Row& row) {  // NOLINT(performance-unnecessary-value-param)
     const Buffer given = tasks_.at(operands[k]);
     const BufferId now = tasks_.new_buffer(given.name, given.element, box, row);
     tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
@@ -257,9 +258,10 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
   return results;
 }
 
-// The memory that a step leaves a state in: that of the value, if the body made it and it is nothing else.
-BufferId Scheduler::next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken,
-                               std::size_t before) {
+// The memory that a step leaves a state in: that of the value, if the body made it and it is nothing else. `now` is a copy: a new
+// buffer moves the known ones.
+BufferId Scheduler::next_state(const Holders& holders, Buffer now,  // NOLINT(performance-unnecessary-value-param)
+                               const std::set<BufferId>& taken, std::size_t before) {
   BufferId only = holders[0];
   const bool alike = tasks_.at(only).box == now.box && tasks_.at(only).row == now.row;
   if (holders.size() == 1 && only.index() >= before && alike && !taken.contains(only) && !fixed_.contains(only))
