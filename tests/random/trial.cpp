@@ -297,7 +297,7 @@ const std::vector<PlanFeature>& plan_features() {
       {"groups", 10},
       {"groups that are cut", 5},
       {"groups that stream", 1},
-      {"written apart", 1},
+      {"staged writes", 1},
       {"repetitions unrolled", 1},
       {"stage texts", 5},
       {"strict", 5},
