@@ -10,12 +10,14 @@
 //   place Z over devices {3}
 //   fuse H, H.m, Y over i
 //   unroll u 4
+//   evaluations 64                        the plan is complete
 //
 // An operation is named by the value that it writes (with several writers: `Y@1`, counted from 0), in the graph of a region
 // by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows. Lines of one
 // operation apply in their order; a dim that is split again has its blocks cut.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -56,6 +58,8 @@ using Decision = std::variant<PlannedChoice, PlannedSplit, PlannedFusion, Planne
 
 struct Plan {
   std::vector<Decision> decisions;
+  // With it the plan is complete: nothing else is to be decided. It was made by at most so many evaluations of the cost model.
+  std::optional<std::int64_t> evaluations = std::nullopt;
   bool operator==(const Plan&) const = default;
 };
 

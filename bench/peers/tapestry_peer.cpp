@@ -1,6 +1,6 @@
 // Our own peer: a program in Tap, compiled once in this process as `tapc run` does, and called as often as run.py asks.
 //
-//   tapestry_peer FILE THREADS [fuse] [plan=FILE] [shift=0.5] [dim:n=64 …]
+//   tapestry_peer FILE THREADS [plan=FILE] [shift=0.5] [dim:n=64 …]
 //
 // shift: what is added to the inputs' cells.
 #include <cstring>
@@ -10,9 +10,8 @@
 #include "backend/llvm/library.h"
 #include "backend/machine_of.h"
 #include "bench/peers/protocol.h"
-#include "compiler/driver/commands/passes.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/read_plan.h"
 #include "passes/splits/expand.h"
 #include "runtime/failure.h"
 
@@ -20,19 +19,20 @@ namespace tap {
 namespace {
 
 struct Arguments {
-  std::string file, plan;
+  std::string file;
+  driver::DecisionOptions decisions;
   std::size_t threads = 1;
-  bool fuse = false;
   float shift = 0;
   driver::SourceOptions source;
 };
 
 Arguments parse_arguments(int argc, char** argv) {
-  Arguments arguments{argv[1], "", std::stoul(argv[2]), false, 0, {}};
+  Arguments arguments;
+  arguments.file = argv[1];
+  arguments.threads = std::stoul(argv[2]);
   for (int i = 3; i < argc; ++i) {
     std::string word = argv[i];
-    if (word == "fuse") arguments.fuse = true;
-    else if (word.starts_with("plan=")) arguments.plan = word.substr(5);
+    if (word.starts_with("plan=")) arguments.decisions.plan = word.substr(5);
     else if (word.starts_with("shift=")) arguments.shift = std::stof(word.substr(6));
     else if (word.starts_with("dim:")) arguments.source.dims.push_back(word.substr(4));
   }
@@ -41,11 +41,10 @@ Arguments parse_arguments(int argc, char** argv) {
 
 ir::Program compile(driver::Session& session, const Arguments& arguments) {
   driver::PassOptions passes;
-  passes.plan = driver::read_plan(session, arguments.plan);
-  passes.fuse = arguments.fuse;
-  return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source),
-                               driver::pipeline_options(passes, pipeline::Stage::sharded))
-      .program;
+  driver::read_decisions(session, arguments.decisions, passes);
+  pipeline::Options wanted = driver::pipeline_options(passes, pipeline::Stage::sharded);
+  driver::let_decide(session, arguments.decisions, "", wanted);
+  return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source), wanted).program;
 }
 
 std::vector<Tensor> inputs_of(const ir::Graph& main, float shift) {

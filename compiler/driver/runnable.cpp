@@ -91,20 +91,25 @@ pipeline::Compilation simplified(Session& session, const GivenFile& given, const
 // Into `made`: the program to run, and before it those that are certified to compute the same, where the run may go back to them.
 void lower(Session& session, const GivenFile& given, const RunnableOptions& options, Runnable& made) {
   PassOptions passes = options.passes;
-  passes.plan = read_plan(session, options.plan);
-  passes.fuse = options.fuse;
   Dumps dumps(session, options.passes);
   take(passes, options.source);
+  read_decisions(session, options.decisions, passes);
   const bool go_on = options.go_on && !passes.require_proof;
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
+#ifdef TAP_HAVE_BACKEND
+  let_decide(session, options.decisions, options.machine_file, wanted);
+#endif
   ir::Program& program = made.compiled.program;
   try {
     pipeline::Compilation first = simplified(session, given, wanted, passes, dumps);
     made.compiled = std::move(first.source);
     program = std::move(first.program);
+    write_decisions(session, options.decisions, first.plan);
+    wanted.plan = std::move(first.plan);
+    wanted.decide.reset();
     // With a list of passes of one's own, calls may still be there, which cannot be cut. What is placed already lacks its
     // transfers.
-    if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(program)) return;
+    if (options.passes.chosen && options.decisions.plan.empty() && !tap::passes::is_placed(program)) return;
     wanted.begin = wanted.stop;
     wanted.stop = pipeline::Stage::sharded;
     ir::Program planned = compile(session, go_on ? program : std::move(program), wanted, passes, dumps).program;
@@ -130,8 +135,7 @@ void add_runnable_options(CLI::App& app, RunnableOptions& options) {
   add_source_options(app, options.source);
   add_reshard_option(app, options.source);
   add_pass_options(app, options.passes);
-  app.add_option("--plan", options.plan, "A plan: what to fuse and split, and where to place the blocks");
-  app.add_flag("--fuse", options.fuse, "Fuse operations into groups, so that values between them need no full buffer");
+  add_decision_options(app, options.decisions);
 }
 
 Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files) {

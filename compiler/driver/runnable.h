@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/commands/passes.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/compile_file.h"
 #include "runtime/tensors/input_spec.h"
 
@@ -16,8 +16,8 @@ struct RunnableOptions {
   SourceOptions source;
   std::vector<std::string> inputs;  // as `-i` has them
   PassOptions passes;
-  std::string plan;
-  bool fuse = false;
+  DecisionOptions decisions;
+  std::string machine_file;  // by which decisions are made
   bool make_up = false;  // inputs that are not given are random numbers
   bool go_on = false;    // a step that is not justified is left out, with a warning, unless a proof is asked for
 };

@@ -40,8 +40,11 @@ Compilation compile(Source source, const Options& options, const Observer& obser
   // Syntax trees → graph at the sizes asked for: every access is proved legal and every law is decided as it is built.
   if (reaches(Stage::built)) steps.build();
 
+  // Graph → plan: what the user's plan leaves open is chosen by the cost model.
+  if (reaches(Stage::decided)) steps.decide();
+
   // Graph → graph: calls inlined, cells simplified, rewrites offered and picked, maps composed.
-  if (reaches(Stage::simplified)) steps.run(options.simplify ? *options.simplify : passes::lowering());
+  if (reaches(Stage::simplified)) steps.run(steps.simplifying());
 
   // Iterates unrolled, operations fused into groups: as the plan says, and where it saves memory traffic.
   if (reaches(Stage::fused)) steps.run(passes::planned_passes());

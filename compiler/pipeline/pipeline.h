@@ -28,6 +28,7 @@
 #include "passes/rewrites/rules.h"
 #ifdef TAP_HAVE_BACKEND
 #include "backend/compiled_program.h"
+#include "cost/decide/decide.h"
 #endif
 
 namespace tap::pipeline {
@@ -37,6 +38,15 @@ enum class Proof : std::uint8_t {
   recorded,  // the verdict is part of the result, whatever it is
   required,  // what is refused is thrown (failures.h)
 };
+
+#ifdef TAP_HAVE_BACKEND
+// By what the decisions that a plan leaves open are made.
+struct Deciding {
+  cost::Cluster cluster = {};
+  std::int64_t threads = 1;
+  std::size_t evaluations = cost::usual_evaluations;
+};
+#endif
 
 // What is compiled: a text, or a graph that is legal already.
 using Source = std::variant<Text, ir::Program>;
@@ -48,12 +58,13 @@ struct Options {
   passes::Caution caution = {};            // with require_proof, what is only assumed is refused, too
   bool no_distribute = false;
   bool no_implicit_reshard = false;
-  bool fuse_more = false;                                  // groups that the compiler chooses, beside those of the plan
+  bool fuse_more = false;                                  // groups by memory traffic alone, beside those of the plan
   std::optional<std::vector<passes::Pass>> simplify = {};  // instead of the usual passes
   Proof proof = Proof::required;
   Stage begin = Stage::built;  // what a given graph is already: a sharded graph is not sharded again
   Stage stop = Stage::sharded;
 #ifdef TAP_HAVE_BACKEND
+  std::optional<Deciding> decide = {};  // none: what the plan leaves open stays as it is
   ir::Machine machine = {};
   backend::ScheduleOptions scheduling = {};
 #endif
@@ -67,6 +78,7 @@ struct Observer {
 
 struct Compilation {
   Compiled source = {};                 // what a text declares, without its graph
+  ir::Plan plan = {};                   // of the options, with what was decided; without what shardings add
   ir::Program program;                  // the last graph
   std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
   ir::Certificate certificate;          // what each step claims

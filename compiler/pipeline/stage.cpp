@@ -7,6 +7,8 @@ std::span<const StageInfo> stages() {
       {Stage::parsed, "parse", "ParsedFile", "first: the syntax trees of the file and of the modules that it uses"},
       {Stage::built, "build", "ir::Program",
        "before anything is rewritten: resolves names and sizes, proves or refutes every access and law"},
+      {Stage::decided, "decide", "ir::Plan",
+       "before its choices and groups are applied: what the plan leaves open is chosen by the cost model"},
       {Stage::simplified, "simplify", "ir::Program",
        "before the plan, which names the operations that are left once calls are inlined and maps are composed"},
       {Stage::fused, "fuse", "ir::Program", "before sharding, which splits a group as one operation"},

@@ -10,7 +10,7 @@
 
 namespace tap::pipeline {
 
-enum class Stage : std::uint8_t { text, parsed, built, simplified, fused, sharded, blocks, loops, schedule };
+enum class Stage : std::uint8_t { text, parsed, built, decided, simplified, fused, sharded, blocks, loops, schedule };
 
 struct StageInfo {
   Stage stage;

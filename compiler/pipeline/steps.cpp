@@ -23,6 +23,8 @@ Steps::Steps(Source source, const Options& options, const Observer& observer)
     : options_(options), observer_(observer), context_{options.plan,          options.caution.strict_fp,
                                                        options.rules,         options.caution.require_proof,
                                                        options.no_distribute, options.no_implicit_reshard} {
+  planned_ = context_.plan.decisions.size();
+  made_.plan = context_.plan;
   if (auto* text = std::get_if<Text>(&source)) {
     text_ = std::move(*text);
   } else {
@@ -45,6 +47,24 @@ void Steps::build() {
   context_.rules = options_.offer_rewrites ? rewrites_->all() : rewrites_->chosen_from(options_.plan);
 }
 
+std::span<const passes::Pass> Steps::simplifying() const {
+  return options_.simplify ? std::span<const passes::Pass>(*options_.simplify) : passes::lowering();
+}
+
+void Steps::decide() {
+#ifdef TAP_HAVE_BACKEND
+  if (!options_.decide || context_.plan.evaluations || options_.simplify) return;
+  Phase phase("deciding");
+  const Deciding& by = *options_.decide;
+  cost::Decided decided =
+      cost::decide(made_.program, {context_, simplifying(), by.cluster, by.threads, by.evaluations});
+  context_.plan = std::move(decided.plan);
+  context_.plan.evaluations = static_cast<std::int64_t>(by.evaluations);
+  planned_ = context_.plan.decisions.size();
+  made_.plan = context_.plan;
+#endif
+}
+
 void Steps::run(std::span<const passes::Pass> list) {
   Phase phase("passes");
   auto after = [this](const passes::PassRun& run) {
@@ -62,7 +82,7 @@ void Steps::run(std::span<const passes::Pass> list) {
     made_.told.push_back(std::move(diagnostic));
   }
   if (!passed.problems.empty())
-    throw PlanRefused(std::move(passed.problems), operations_in_front(context_.plan, options_.plan.decisions.size()));
+    throw PlanRefused(std::move(passed.problems), operations_in_front(context_.plan, planned_));
 }
 
 Compilation Steps::finish() {

@@ -19,6 +19,9 @@ class Steps {
   // Pre: the source is a text. Both throw as parse and build of front.h do.
   void parse();
   void build();
+  // Completes the plan, unless it is complete or nothing is to be decided.
+  void decide();
+  std::span<const passes::Pass> simplifying() const;  // the passes that always run, or those that the options list
   // Throws PlanRefused for decisions that cannot be applied, and Failure for an error of a pass.
   void run(std::span<const passes::Pass> list);
   // With the checker's verdict on all steps.
@@ -31,6 +34,7 @@ class Steps {
   ParsedText parsed_;
   std::optional<RewriteRules> rewrites_;
   passes::PassContext context_;  // with the plan as passes have completed it
+  std::size_t planned_ = 0;        // decisions of the plan before shardings add theirs in front
   Compilation made_;
 };
 

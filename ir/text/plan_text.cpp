@@ -17,7 +17,8 @@ struct PlanFailure : TextFailure {
 };
 
 constexpr std::int64_t most_devices = 1 << 24;
-constexpr std::array<std::string_view, 5> keywords{"choose", "split", "place", "fuse", "unroll"};
+constexpr std::array<std::string_view, 6> keywords{"choose", "split", "place", "fuse", "unroll", "evaluations"};
+constexpr std::int64_t most_evaluations = 1 << 30;
 
 template <class List, class Text>
 std::string near_one(std::string_view found, const List& list, Text text) {
@@ -41,7 +42,7 @@ class PlanReader {
       Line line(text_.substr(at_, end - at_), number);
       if (!line.at_end()) {
         refuse_other_comment(line);
-        if (started) read_decision(line);
+        if (started) read_line(line);
         else read_version(line);
         refuse_other_comment(line);
         line.expect_end();
@@ -79,6 +80,13 @@ class PlanReader {
     if (version != 2) line.fail_at(begin, "the version of the plan must be 2");
   }
 
+  void read_line(Line& line) {
+    const std::size_t begin = line.column();
+    if (!line.eat_word("evaluations")) return read_decision(line);
+    if (result_.plan.evaluations) line.fail_at(begin, "`evaluations` occurs twice");
+    result_.plan.evaluations = line.bounded_integer(0, most_evaluations);
+  }
+
   void read_decision(Line& line) {
     result_.parts.emplace_back();
     result_.parts.back().push_back({PlanPart::whole, "", at_ + line.column(), 0});
@@ -100,8 +108,8 @@ class PlanReader {
     if (keyword == "unroll") return unroll(line);
     refuse(line, begin,
            keyword.empty()
-               ? "a line must begin with choose, split, place, fuse or unroll"
-               : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse or unroll",
+               ? "a line must begin with choose, split, place, fuse, unroll or evaluations"
+               : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse, unroll or evaluations",
                              keyword),
            near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }

@@ -93,6 +93,7 @@ std::string decision_text(const Decision& decision) {
 std::string print(const Plan& plan) {
   std::string out = "plan 2\n";
   for (const Decision& d : plan.decisions) out += decision_text(d) + "\n";
+  if (plan.evaluations) out += fmt::format("evaluations {}\n", *plan.evaluations);
   return out;
 }
 

@@ -137,6 +137,7 @@ Action declare_bench(CLI::App& app) {
   app.add_flag("--json", options->json, "Print JSON (docs/schema/bench.schema.json)");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
+    options->what.machine_file = options->engine.machine_file;
     Figures figures = measure(session, *options);
     session.print(options->json ? as_json(figures, *options) : for_people(figures));
     return exit_code::done;

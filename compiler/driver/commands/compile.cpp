@@ -17,12 +17,11 @@
 #include "compiler/driver/bindings/library_files.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/compile_outputs.h"
-#include "compiler/driver/commands/passes.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/machine_file.h"
-#include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/show/emit_mlir.h"
 #include "compiler/driver/write_outputs.h"
@@ -35,9 +34,9 @@ namespace tap::driver {
 namespace {
 
 struct CompileCommand {
-  std::string file, output, name, plan, machine, depfile, target = "native";
+  std::string file, output, name, machine, depfile, target = "native";
+  DecisionOptions decisions;
   std::vector<std::string> emit;
-  bool fuse = false;
   bool self_check = true;
   SourceOptions source;
   PassOptions passes;
@@ -87,16 +86,18 @@ struct Made {
 // `machine`: that of the code; without one only MLIR is wanted.
 Made make(Session& session, const CompileCommand& command, const CompileOutputs& outputs, FileId file,
           const ir::Machine* machine) {
-  Made made{{}, read_plan(session, command.plan)};
+  Made made;
   Dumps dumps(session, command.passes);
   PassOptions passes = command.passes;
-  passes.plan = made.plan;
-  passes.fuse = command.fuse;
+  read_decisions(session, command.decisions, passes);
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
+  let_decide(session, command.decisions, command.machine, wanted, command.target);
   Given given = driver::given(session, file, compile_options(command.source), command.source.shapes);
   if (outputs.wants("mlir")) {
     pipeline::Compilation simplified = compile(session, std::move(given), wanted, passes, dumps);
     made.compiled = std::move(simplified.source);
+    wanted.plan = made.plan = std::move(simplified.plan);
+    wanted.decide.reset();
     made.mlir = mlir_text(simplified.program);
     given = std::move(simplified.program);
     wanted.begin = pipeline::Stage::simplified;
@@ -106,6 +107,7 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   wanted.stop = pipeline::Stage::schedule;
   wanted.machine = *machine;
   made.pipeline = compile(session, std::move(given), wanted, passes, dumps);
+  if (!outputs.wants("mlir")) made.plan = made.pipeline.plan;
   if (!outputs.wants("mlir")) made.compiled = std::move(made.pipeline.source);
   return made;
 }
@@ -234,9 +236,8 @@ Action declare_compile(CLI::App& app) {
   app.add_option("--depfile", command->depfile,
                  "Write a make rule that names every file read: the source, modules, the plan");
   add_machine_option(app, command->machine);
-  app.add_option("--plan", command->plan, "A plan: what to fuse and split, and where to place the blocks");
+  add_decision_options(app, command->decisions);
   add_self_check_option(app, command->self_check);
-  app.add_flag("--fuse", command->fuse, "Fuse operations into groups, so that values between them need no full buffer");
   add_source_options(app, command->source);
   add_reshard_option(app, command->source);
   add_shape_option(app, command->source);

@@ -10,11 +10,11 @@
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/device_part.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/machine_file.h"
-#include "compiler/driver/read_plan.h"
 #include "compiler/driver/show/cost_table.h"
 #include "compiler/driver/work.h"
 #include "compiler/pipeline/rewrite_rules.h"
@@ -24,11 +24,12 @@ namespace tap::driver {
 namespace {
 
 struct CostOptions {
-  std::string file, plan, machine;
+  std::string file, machine;
+  DecisionOptions decisions;
   std::vector<std::string> mesh;  // data=4
   std::optional<std::int64_t> device;
   std::int64_t threads = 1;
-  bool fuse = false, json = false;
+  bool json = false;
   SourceOptions source;
 };
 
@@ -76,8 +77,7 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
 
 pipeline::Compilation scheduled(Session& session, const CostOptions& options, const ir::Machine& machine) {
   PassOptions passes;
-  passes.plan = read_plan(session, options.plan);
-  passes.fuse = options.fuse;
+  read_decisions(session, options.decisions, passes);
   passes.verify = false;
   const GivenFile given = read_given(session, options.file, options.source);
   Compiled compiled = build_given(session, given);
@@ -87,6 +87,7 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
   take(passes, options.source);
   pipeline::Options wanted =
       pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
+  let_decide(session, options.decisions, options.machine, wanted);
   wanted.rules = rewrites.chosen_from(passes.plan);
   wanted.machine = machine;
   Dumps none(session, passes);
@@ -120,6 +121,7 @@ CostReport report_of_device(const ir::Program& program, const CostOptions& optio
 int predict(Session& session, const CostOptions& options) {
   cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   const pipeline::Compilation made = scheduled(session, options, cluster.types.front().core);
+  write_decisions(session, options.decisions, made.plan);
   Phase phase("predicting the cost");
   cost::Model model(std::move(cluster), options.threads);
   const CostReport report = options.device ? report_of_device(made.program, options, model)
@@ -133,7 +135,7 @@ int predict(Session& session, const CostOptions& options) {
 Action declare_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
-  app.add_option("--plan", options->plan, "A plan: what to fuse and split, and where to place the blocks");
+  add_decision_options(app, options->decisions);
   app.add_option("--mesh", options->mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -141,7 +143,6 @@ Action declare_cost(CLI::App& app) {
          "--device", options->device,
          "The cost on this device of a mesh, with the messages that it receives; else all devices are threads here")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--fuse", options->fuse, "Fuse operations into groups, so that values between them need no full buffer");
   app.add_option("--threads", options->threads, "Number of threads for native code")->check(CLI::Range(1, 4096));
   add_machine_option(app, options->machine);
   app.add_flag("--json", options->json, "Print JSON (docs/schema/cost.schema.json)");

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/passes.h"
-#include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
 #include "compiler/pipeline/proof.h"
 #include "ir/text/certificate_text.h"
@@ -32,7 +32,8 @@ pipeline::Stage stop_of(const std::string& stage) {
 }
 
 struct VerifyOptions {
-  std::string file, plan, certificate, stages;
+  std::string file, certificate, stages;
+  DecisionOptions decisions;
   SourceOptions source;
   std::string stage = verified_stages.back();
   bool time = false;
@@ -57,11 +58,15 @@ void write(const Session& session, const VerifyOptions& options, const pipeline:
 int verify(Session& session, const VerifyOptions& options) {
   PassOptions passes;
   take(passes, options.source);
-  passes.plan = read_plan(session, options.plan);
+  read_decisions(session, options.decisions, passes);
   pipeline::Options wanted = pipeline_options(passes, stop_of(options.stage));
   wanted.proof = pipeline::Proof::recorded;
+#ifdef TAP_HAVE_BACKEND
+  let_decide(session, options.decisions, "", wanted);
+#endif
   const pipeline::Compilation made = compile_given(session, read_given(session, options.file, options.source), wanted);
   write(session, options, made);
+  write_decisions(session, options.decisions, made.plan);
   for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
   session.print(pipeline::summary(made));
   if (options.time) {
@@ -79,7 +84,7 @@ int verify(Session& session, const VerifyOptions& options) {
 Action declare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
-  app.add_option("--plan", options->plan, "A plan: what to fuse and split, and where to place the blocks");
+  add_decision_options(app, options->decisions);
   app.add_option("--certificate", options->certificate, "Write the certificate to this file");
   app.add_option("--stages", options->stages, "Write the certified stages to PREFIX.00.ir, PREFIX.01.ir, ...");
   app.add_option("--stage", options->stage,

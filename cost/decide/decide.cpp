@@ -1,0 +1,138 @@
+#include "cost/decide/decide.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cost/decide/folds.h"
+#include "cost/decide/groups.h"
+#include "ir/graphs/operation_names.h"
+#include "passes/placed.h"
+
+namespace tap::cost {
+
+using namespace ir;
+
+namespace {
+
+// Decisions for many devices are made together with the shardings, not for each program by itself.
+bool is_for_devices(const Program& program, const Plan& plan) {
+  if (passes::is_placed(program)) return true;
+  for (const Graph& graph : program.graphs) {
+    if (!graph.splits.empty()) return true;
+    if (std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) { return v.sharding.has_value(); }))
+      return true;
+    for (const Operation& operation : graph.operations)
+      if (!operation.operand_shardings.empty()) return true;
+  }
+  return std::any_of(plan.decisions.begin(), plan.decisions.end(), [](const Decision& decision) {
+    auto* split = std::get_if<PlannedSplit>(&decision);
+    return split && (split->axis || split->placement == Placement::devices || split->all_at);
+  });
+}
+
+// The operations that the plan speaks of.
+std::set<std::string> named_in(const Plan& plan) {
+  std::set<std::string> names;
+  for (const Decision& decision : plan.decisions) {
+    if (auto* choice = std::get_if<PlannedChoice>(&decision)) names.insert(choice->operation);
+    if (auto* split = std::get_if<PlannedSplit>(&decision)) names.insert(split->operation);
+    if (auto* unroll = std::get_if<PlannedUnroll>(&decision)) names.insert(unroll->operation);
+    if (auto* fusion = std::get_if<PlannedFusion>(&decision))
+      names.insert(fusion->operations.begin(), fusion->operations.end());
+  }
+  return names;
+}
+
+class Decider {
+ public:
+  Decider(const Program& program, const DecideOptions& options)
+      : program_(program),
+        options_(options),
+        fixed_(named_in(options.context.plan)),
+        pricer_(options.cluster, options.threads, options.context.strict_fp, options.evaluations) {}
+
+  Decided run() {
+    std::vector<FoldChoice> folds;
+    auto best = with_groups(options_.context.plan, &folds);
+    if (!best) return {options_.context.plan, 0};  // what is wrong with the plan is reported where it is applied
+    for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold);
+    return {std::move(best->plan), pricer_.used()};
+  }
+
+ private:
+  struct Attempt {
+    Plan plan;
+    std::optional<Prediction> price;  // of the whole program; only where several are compared
+    Program fused;
+  };
+
+  // The fold in smaller and smaller blocks, until that no longer pays.
+  Attempt best_fold(Attempt best, const FoldChoice& fold) {
+    if (!best.price) best.price = pricer_.of(best.fused);
+    for (std::uint32_t alternative : fold.alternatives) {
+      Plan plan = choices_of(best.plan);
+      for (const std::string& name : fold.names) plan.decisions.emplace_back(PlannedChoice{name, alternative});
+      auto attempt = with_groups(std::move(plan), nullptr);
+      if (!attempt) break;
+      attempt->price = pricer_.of(attempt->fused);
+      if (!attempt->price || !best.price || !is_better(*attempt->price, *best.price)) break;
+      best = std::move(*attempt);
+    }
+    return best;
+  }
+
+  // The user's lines and the choices decided so far, without the groups decided for them.
+  Plan choices_of(const Plan& plan) const {
+    Plan kept = options_.context.plan;
+    for (std::size_t d = kept.decisions.size(); d < plan.decisions.size(); ++d)
+      if (std::holds_alternative<PlannedChoice>(plan.decisions[d])) kept.decisions.push_back(plan.decisions[d]);
+    return kept;
+  }
+
+  // The plan with the groups that pay under it. Nothing where it cannot be applied.
+  std::optional<Attempt> with_groups(Plan plan, std::vector<FoldChoice>* folds) {
+    passes::PassContext context = options_.context;
+    context.plan = plan;
+    auto look = [&](const passes::PassRun& run) {
+      if (folds && run.pass.name == "offer_choices") *folds = fold_choices(run.after, fixed_);
+    };
+    passes::Passed made = passes::run(options_.simplify, program_, context, look);
+    if (made.problems.empty()) made = passes::run(passes::planned_passes(), std::move(made.program), context);
+    if (!made.problems.empty()) return std::nullopt;
+    const passes::Caution caution{context.strict_fp, context.require_proof};
+    const std::size_t before = plan.decisions.size();
+    for (const auto& [graph, path] : graph_paths(made.program)) {
+      if (path.empty() ? graph != made.program.main : !is_repeated(made.program, graph)) continue;
+      DecidedGroups groups = decide_groups(made.program, graph, path, fixed_, caution, pricer_);
+      for (PlannedFusion& fusion : groups.fusions) plan.decisions.emplace_back(std::move(fusion));
+    }
+    Plan added;
+    added.decisions.assign(plan.decisions.begin() + static_cast<std::ptrdiff_t>(before), plan.decisions.end());
+    context.plan = added;
+    passes::Passed fused = passes::run(passes::planned_passes(), std::move(made.program), context);
+    if (!fused.problems.empty()) plan.decisions.resize(before);
+    return Attempt{std::move(plan), std::nullopt, std::move(fused.program)};
+  }
+
+  // Whether the graph is what an `iterate` does in each trip.
+  static bool is_repeated(const Program& program, GraphId graph) {
+    return std::any_of(program.operators.begin(), program.operators.end(), [&](const Operator& op) {
+      const RegionBody* region = op.region();
+      return region && region->kind == RegionKind::iterate && region->graph == graph;
+    });
+  }
+
+  const Program& program_;
+  const DecideOptions& options_;
+  std::set<std::string> fixed_;
+  Pricer pricer_;
+};
+
+}  // namespace
+
+Decided decide(const Program& program, const DecideOptions& options) {
+  if (is_for_devices(program, options.context.plan)) return {options.context.plan, 0};
+  return Decider(program, options).run();
+}
+
+}  // namespace tap::cost

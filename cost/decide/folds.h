@@ -1,0 +1,22 @@
+// Reductions that may be computed by their fold, in blocks of several sizes: where a plan says nothing they are folded at
+// once, which keeps a matrix of everything that is combined; in blocks, that matrix can be streamed.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tap::cost {
+
+struct FoldChoice {
+  std::vector<std::string> names;           // of equal choices, as a plan calls them
+  std::vector<std::uint32_t> alternatives;  // folds in blocks, large blocks first
+};
+
+// Pre: the program has its choices (passes/rewrites/offer_choices.h), none of them picked. Of those that a plan speaks of,
+// by the names in `fixed`, nothing is offered.
+std::vector<FoldChoice> fold_choices(const ir::Program& program, const std::set<std::string>& fixed);
+
+}  // namespace tap::cost

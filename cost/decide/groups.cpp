@@ -1,0 +1,267 @@
+#include "cost/decide/groups.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "cost/decide/part.h"
+#include "ir/graphs/operation_names.h"
+#include "passes/fusion/choose_groups.h"
+#include "passes/fusion/fuse.h"
+
+namespace tap::cost {
+
+using namespace ir;
+using passes::GroupMaker, passes::MadeGroup;
+
+namespace {
+
+using Members = std::vector<OperationId>;
+
+constexpr std::size_t window = 48;    // operations among which groups are looked for at once
+constexpr std::size_t most_cuts = 8;  // of a set into two groups
+
+// Some operations fused, over some dims of the last one; others stay single.
+struct Piece {
+  Members operations;
+  std::vector<std::uint32_t> over;
+};
+using Variant = std::vector<Piece>;
+
+// The parallel dims of the last operation, and those over which it reduces.
+std::vector<std::uint32_t> dims_over(const Operator& op, bool reduced) {
+  std::vector<std::uint32_t> over;
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d)
+    if (!op.dims[d].keep && (op.dims[d].role == DimRole::parallel || (reduced && op.dims[d].role == DimRole::reduction)))
+      over.push_back(d);
+  return over;
+}
+
+// Over which dims of its last operation a group is, in the order of the group's own.
+std::vector<std::uint32_t> dims_of_last(const MadeGroup& group) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> dims;
+  const auto last = static_cast<std::uint32_t>(group.operations.size() - 1);
+  for (const GroupAnchor& anchor : group.op.region()->anchors)
+    if (anchor.operation == last) dims.emplace_back(anchor.dim, anchor.inner_dim);
+  std::sort(dims.begin(), dims.end());
+  std::vector<std::uint32_t> over;
+  for (auto [dim, inner] : dims) over.push_back(inner);
+  return over;
+}
+
+// The operations of one candidate, as a program of its own.
+class Candidate {
+ public:
+  Candidate(Program part, const passes::Caution& caution, Pricer& pricer)
+      : part_(std::move(part)), caution_(caution), pricer_(pricer), maker_(part_, part_[part_.main], caution) {}
+
+  const GroupMaker& maker() const { return maker_; }
+  std::size_t size() const { return maker_.graph().operations.size(); }
+
+  // The best of the variants that were priced; empty: all stay single. `known`: groups to be tried as well.
+  Variant best(const Variant& known) {
+    auto apart = pricer_.of(part_);
+    if (!apart) return {};
+    before_ = best_price_ = *apart;
+    const Members all = range(0, size());
+    try_groups({}, all);
+    if (!known.empty()) consider(known);
+    const std::size_t cuts = std::min(size() - 1, most_cuts);
+    for (std::size_t k = 1; k <= cuts; ++k) {
+      const std::size_t from_the_end = size() - k;
+      try_groups({}, range(0, from_the_end), range(from_the_end, size()));
+      if (2 * k < size()) try_groups({}, range(k, size()));
+    }
+    return best_;
+  }
+  double saved() const { return before_.seconds - best_price_.seconds; }
+
+ private:
+  static Members range(std::size_t from, std::size_t to) {
+    Members members;
+    for (std::size_t o = from; o < to; ++o) members.push_back(OperationId(o));
+    return members;
+  }
+
+  // The ways in which these operations can be one group.
+  std::vector<Piece> pieces(const Members& operations) const {
+    std::vector<Piece> made;
+    if (operations.size() < 2) return made;
+    auto add = [&](const passes::GroupOutcome& outcome, std::vector<std::uint32_t> over) {
+      if (std::holds_alternative<passes::Refusal>(outcome) || over.empty()) return;
+      if (std::none_of(made.begin(), made.end(), [&](const Piece& p) { return p.over == over; }))
+        made.push_back({operations, std::move(over)});
+    };
+    passes::GroupOutcome usual = maker_.make(operations, passes::RecomputeLimit{});
+    if (auto* group = std::get_if<MadeGroup>(&usual)) add(usual, dims_of_last(*group));
+    const Operator& last = maker_.program()[maker_.graph()[operations.back()].op];
+    for (bool reduced : {false, true}) {
+      std::vector<std::uint32_t> over = dims_over(last, reduced);
+      if (!computes_once(operations, over)) continue;
+      add(maker_.make(operations, over), over);
+    }
+    return made;
+  }
+
+  // Dims chosen by hand may make an operation inside run again and again.
+  bool computes_once(const Members& operations, const std::vector<std::uint32_t>& over) const {
+    passes::GroupOutcome outcome = maker_.make(operations, over);
+    auto* group = std::get_if<MadeGroup>(&outcome);
+    return group && std::all_of(group->facts.recompute.begin(), group->facts.recompute.end(),
+                                [](double times) { return times < 1.5; });
+  }
+
+  // The variant with these operations as one more group, and what is left of the set as another, or not.
+  void try_groups(const Variant& others, const Members& operations, const Members& rest = {}) {
+    for (Piece& piece : pieces(operations)) {
+      Variant variant = others;
+      variant.push_back(piece);
+      consider(variant);
+      if (rest.size() < 2) continue;
+      for (Piece& second : pieces(rest)) {
+        Variant both = variant;
+        both.push_back(second);
+        consider(both);
+        break;  // the usual dims
+      }
+    }
+  }
+
+  void consider(const Variant& variant) {
+    Program fused = part_;
+    std::vector<MadeGroup> groups;
+    for (const Piece& piece : variant) {
+      passes::GroupOutcome outcome = maker_.make(piece.operations, piece.over);
+      auto* group = std::get_if<MadeGroup>(&outcome);
+      if (!group) return;
+      groups.push_back(std::move(*group));
+    }
+    if (waits_for_itself(groups)) return;
+    passes::Rebuilt rebuilt = passes::with_groups(fused, fused.main, std::move(groups));
+    fused.graphs[fused.main.index()] = std::move(rebuilt.graph);
+    auto price = pricer_.of(fused);
+    if (!price || !is_better(*price, best_price_)) return;
+    best_ = variant;
+    best_price_ = *price;
+  }
+
+  // Whether a group needs what comes of it by way of operations outside.
+  bool waits_for_itself(const std::vector<MadeGroup>& groups) const {
+    for (const MadeGroup& group : groups) {
+      std::vector<bool> after(size(), false);
+      auto member = [&](OperationId o) {
+        return std::find(group.operations.begin(), group.operations.end(), o) != group.operations.end();
+      };
+      for (std::size_t o = 0; o < size(); ++o)
+        for (ValueId v : maker_.graph().operations[o].operands)
+          for (OperationId from : maker_.uses().writers[v.index()]) {
+            const bool follows = after[from.index()] || (member(from) && !member(OperationId(o)));
+            if (!follows) continue;
+            if (member(OperationId(o))) {
+              if (after[from.index()]) return true;
+            } else {
+              after[o] = true;
+            }
+          }
+    }
+    return false;
+  }
+
+  Program part_;
+  passes::Caution caution_;
+  Pricer& pricer_;
+  GroupMaker maker_;
+  Variant best_;
+  Prediction before_, best_price_;
+};
+
+// What a plan calls a dim: its name, or its number where the name is not unique.
+std::string dim_name(const Operator& op, std::uint32_t dim) {
+  const std::string& name = op.dims[dim].name;
+  auto found = find_dim(op, name);
+  return found && *found == dim && !name.empty() ? name : "#" + std::to_string(dim);
+}
+
+// The groups of one window of a graph.
+class Window {
+ public:
+  Window(const Program& program, const Graph& graph, const DefUse& uses, Members members)
+      : graph_(graph), members_(std::move(members)), part_(part_of(program, graph, uses, members_)) {}
+
+  // Sets of this window's operations: a few large ones, with the groups that usual limits allow in each.
+  void decide(const passes::Caution& caution, Pricer& pricer, const std::function<void(const Variant&, double)>& take) {
+    GroupMaker maker(part_, part_[part_.main], caution);
+    passes::FusionLimits usual, wide;
+    wide.inner_bytes *= 1024;
+    wide.operand_bytes *= 1e9;
+    const std::vector<Members> sets = passes::choose_groups(maker, wide), small = passes::choose_groups(maker, usual);
+    const DefUse uses = def_use(part_[part_.main]);
+    for (const Members& set : sets) {
+      Candidate candidate(part_of(part_, part_[part_.main], uses, set), caution, pricer);
+      Variant variant = candidate.best(known(maker, set, small, usual));
+      if (variant.empty()) continue;
+      for (Piece& piece : variant)
+        for (OperationId& o : piece.operations) o = members_[set[o.index()].index()];
+      take(variant, candidate.saved());
+    }
+  }
+
+ private:
+  // The groups among them that are subsets of the set, by their numbers in it.
+  static Variant known(const GroupMaker& maker, const Members& set, const std::vector<Members>& groups,
+                       const passes::FusionLimits& limits) {
+    Variant variant;
+    for (const Members& group : groups) {
+      Piece piece;
+      for (OperationId o : group) {
+        auto at = std::lower_bound(set.begin(), set.end(), o);
+        if (at == set.end() || *at != o) break;
+        piece.operations.emplace_back(static_cast<std::size_t>(at - set.begin()));
+      }
+      if (piece.operations.size() != group.size()) continue;
+      auto made = passes::group_within(maker, group, limits);
+      if (!made) continue;
+      piece.over = dims_of_last(*made);
+      variant.push_back(std::move(piece));
+    }
+    return variant;
+  }
+
+  const Graph& graph_;
+  Members members_;
+  Program part_;
+};
+
+}  // namespace
+
+DecidedGroups decide_groups(const Program& program, GraphId id, const std::string& path,
+                            const std::set<std::string>& fixed, const passes::Caution& caution, Pricer& pricer) {
+  DecidedGroups decided;
+  const Graph& graph = program[id];
+  const DefUse uses = def_use(graph);
+  const std::vector<std::string> names = operation_names(graph);
+  auto take = [&](const Variant& variant, double saved) {
+    decided.saved += saved;
+    for (const Piece& piece : variant) {
+      PlannedFusion fusion;
+      for (OperationId o : piece.operations) fusion.operations.push_back(path + names[o.index()]);
+      const Operator op = in_own_words(program, graph[piece.operations.back()]);
+      for (std::uint32_t d : piece.over) fusion.dims.push_back(dim_name(op, d));
+      decided.fusions.push_back(std::move(fusion));
+    }
+  };
+  Members open;
+  auto close = [&] {
+    if (open.size() > 1) Window(program, graph, uses, open).decide(caution, pricer, take);
+    open.clear();
+  };
+  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+    // Without gaps, for what leaves a window and comes back to it would make groups wait for each other.
+    const bool stays = names[o].empty() || fixed.count(path + names[o]) || !stands_alone(program, graph.operations[o]);
+    if (!stays) open.emplace_back(o);
+    if (stays || open.size() == window) close();
+  }
+  close();
+  return decided;
+}
+
+}  // namespace tap::cost

@@ -1,0 +1,30 @@
+// Which operations of a graph are fused, and over which dims: of the groupings that move few bytes the one with the lowest
+// predicted time.
+//
+//   m[i] = max[k] x[i, k]   s[i] = sum[k] exp(x[i, k] - m[i])   y[i, k] = exp(x[i, k] - m[i]) / s[i]
+//   tried: as they are; {m, s, y} over i; {m, s} over i and y; m and {s, y} over i; a last reduction also over its reduced
+//   dims, which streams what it reads
+//
+// A set of operations is priced as a program of its own, so that equal layers of a large program are priced once.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cost/decide/pricer.h"
+#include "ir/plan.h"
+#include "passes/caution.h"
+
+namespace tap::cost {
+
+struct DecidedGroups {
+  std::vector<ir::PlannedFusion> fusions;
+  double saved = 0;  // seconds, by prediction
+};
+
+// For one graph; `path` leads to it in a plan. Operations whose names are in `fixed` stay as they are.
+DecidedGroups decide_groups(const ir::Program& program, ir::GraphId graph, const std::string& path,
+                            const std::set<std::string>& fixed, const passes::Caution& caution, Pricer& pricer);
+
+}  // namespace tap::cost

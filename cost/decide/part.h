@@ -1,0 +1,21 @@
+// Some operations of a graph as a program of their own: what they read of others is its input, what others read its output.
+// Names are left out, so that parts which compute the same in different places are equal.
+//
+//   the layer's  m[i] = max[k] x[i, k],  y[i, j] = exp(x[i, j] - m[i])    an input x, an output y, two operations
+#pragma once
+
+#include <vector>
+
+#include "ir/graphs/graph_algorithms.h"
+
+namespace tap::cost {
+
+// Pre: the operations are in the graph's order. Operation k of the part is the k-th of them.
+ir::Program part_of(const ir::Program& program, const ir::Graph& graph, const ir::DefUse& uses,
+                    const std::vector<ir::OperationId>& operations);
+
+// Whether a part with this operation can be lowered by itself: it is no region, has no counter of an `iterate` around it, and
+// nobody has decided where it runs.
+bool stands_alone(const ir::Program& program, const ir::Operation& operation);
+
+}  // namespace tap::cost

@@ -1,0 +1,41 @@
+// What programs cost on a machine: lowered, scheduled and priced, each once. How many may be is a number, not a time, so that
+// a decision does not depend on how busy the machine is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "cost/model/model.h"
+#include "ir/graph.h"
+
+namespace tap::cost {
+
+struct Prediction {
+  double seconds = 0;
+  double bytes = 0;  // of memory, besides inputs and results
+  bool operator==(const Prediction&) const = default;
+};
+
+// Whether the first is to be taken instead of the second, which is there: it must be faster by more than what the model cannot
+// tell, or about as fast with much less memory.
+bool is_better(const Prediction& now, const Prediction& before);
+
+class Pricer {
+ public:
+  Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, std::size_t evaluations);
+
+  // Nothing once all evaluations are used. Pre: nothing in the program is on devices.
+  std::optional<Prediction> of(const ir::Program& program);
+
+  std::size_t used() const { return used_; }
+  const Device& device() const { return model_.device(); }
+
+ private:
+  Model model_;
+  bool strict_fp_;
+  std::size_t left_, used_ = 0;
+  std::unordered_map<std::string, Prediction> known_;  // by the program's text
+};
+
+}  // namespace tap::cost
