@@ -28,9 +28,9 @@ CASES = {
                     [dict(n=n) for n in (48, 100, 200, 384, 600)], [None]),
     "softmax": ("use std\nprogram p(X: f32[n, m]) -> (Y: f32[n, m]) { Y = softmax(X) }",
                 [dict(n=n, m=m) for n, m in [(16, 64), (64, 1000), (1024, 1024), (4096, 1000), (20000, 33), (8, 100000)]],
-                [None, "--fuse"]),
+                [None, "none"]),
     "layernorm": ("use std\nprogram p(X: f32[n, m], g: f32[m], b: f32[m]) -> (Y: f32[n, m]) { Y = layer_norm(X, g, b) }",
-                  [dict(n=n, m=m) for n, m in [(16, 64), (64, 1000), (1024, 1024), (4096, 256)]], [None, "--fuse"]),
+                  [dict(n=n, m=m) for n, m in [(16, 64), (64, 1000), (1024, 1024), (4096, 256)]], [None, "none"]),
     "maps": ("program p(X: f32[n]) -> (Y: f32[n]) { Y[i] = exp(X[i]) / (1 + X[i] * X[i]) }",
              [dict(n=n) for n in (100, 1000, 10000, 100000, 1000000, 10000000)], [None]),
     "affine": ("program p(X: f32[n, m], b: f32[m]) -> (Y: f32[n, m]) { Y[i, j] = max(X[i, j] * 2 + b[j], 0) }",
@@ -47,12 +47,12 @@ CASES = {
                 [dict(n=n) for n in (32, 100, 256, 512, 1024, 2048)], [None, "unroll Y 2"]),
     "mlp": ("use std\nprogram p(X: f32[n, d], const W: f32[d, h], const V: f32[h, d]) -> (Y: f32[n, d]) {\n"
             " Y = matmul(relu(matmul(X, W)), V) }",
-            [dict(n=n, d=d, h=h) for n, d, h in [(1, 256, 1024), (16, 256, 1024), (64, 256, 256), (128, 512, 1024)]], [None, "--fuse"]),
+            [dict(n=n, d=d, h=h) for n, d, h in [(1, 256, 1024), (16, 256, 1024), (64, 256, 256), (128, 512, 1024)]], [None, "none"]),
     "attention": ("program p(Q: f32[b, n, d], K: f32[b, n, d], V: f32[b, n, d]) -> (O: f32[b, n, d]) {\n"
                   " S[h, i, j] = sum[e] Q[h, i, e] * K[h, j, e]\n M[h, i] = max[j] S[h, i, j]\n"
                   " E[h, i, j] = exp(S[h, i, j] - M[h, i])\n L[h, i] = sum[j] E[h, i, j]\n"
                   " O[h, i, e] = sum[j] E[h, i, j] / L[h, i] * V[h, j, e] }",
-                  [dict(b=b, n=n, d=d) for b, n, d in [(1, 64, 32), (4, 128, 64), (2, 512, 64), (1, 1024, 64)]], [None, "--fuse"]),
+                  [dict(b=b, n=n, d=d) for b, n, d in [(1, 64, 32), (4, 128, 64), (2, 512, 64), (1, 1024, 64)]], [None, "none"]),
 }
 
 
@@ -81,7 +81,7 @@ class Runner:
 
     def both(self, file, sizes, plan, folder, threads):
         words = [file] + [w for k, v in sizes.items() for w in ("--dim", f"{k}={v}")] + ["--threads", str(threads)]
-        if plan == "--fuse":
+        if plan == "none":
             words.append(plan)
         elif plan:
             (Path(folder) / "p.plan").write_text("plan 2\n" + plan + "\n")

@@ -44,7 +44,13 @@ class Work {
       : op_(op), extents_(extents), prepared_(prepared) {
     std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
     needed_ = reachable_from(op.exprs, roots);
-    if (op.reduce()) monoid_ = &program[op.reduce()->monoid];
+    for (CellId id : needed_) {
+      if (id.index() >= follows_.size()) follows_.resize(id.index() + 1);
+      for (std::size_t d = 0; d < op.dims.size(); ++d) follows_[id.index()].push_back(depends_on(op, {id}, d));
+    }
+    if (!op.reduce()) return;
+    monoid_ = &program[op.reduce()->monoid];
+    for (CellId id : reachable_from(monoid_->exprs, monoid_->combine)) combination_ += weight(monoid_->exprs[id]);
   }
 
   const Monoid* monoid() const { return monoid_; }
@@ -79,17 +85,11 @@ class Work {
     std::uint32_t all = 0;
     if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
     for (CellId id : needed_)
-      if (op_.exprs[id].op == CellOp::read && depends_on(op_, {id}, tile.dim) &&
-          !(tile.rows && depends_on(op_, {id}, *tile.rows)))
+      if (op_.exprs[id].op == CellOp::read && follows(id, tile.dim) && !(tile.rows && follows(id, *tile.rows)))
         all += tile.vectors;
     return all;
   }
-  double combination() const {
-    double all = 0;
-    if (!monoid_) return 0;
-    for (CellId id : reachable_from(monoid_->exprs, monoid_->combine)) all += weight(monoid_->exprs[id]);
-    return all;
-  }
+  double combination() const { return combination_; }
   // Storing a vector along the dim.
   double stores(std::size_t dim, std::uint32_t lanes) const {
     double all = 0;
@@ -106,6 +106,7 @@ class Work {
   }
 
  private:
+  bool follows(CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
   static Along kind(const std::vector<AffineExpr>& rows, std::size_t dim) {
     Along result = Along::same;
@@ -123,8 +124,8 @@ class Work {
     return 1;
   }
   double copies(CellId id, const Tile& tile) const {
-    double result = depends_on(op_, {id}, tile.dim) ? tile.vectors : 1;
-    if (tile.rows && depends_on(op_, {id}, *tile.rows)) result *= tile.row_count;
+    double result = follows(id, tile.dim) ? tile.vectors : 1;
+    if (tile.rows && follows(id, *tile.rows)) result *= tile.row_count;
     return result;
   }
   double cost(CellId id, const Tile& tile) const {
@@ -143,13 +144,13 @@ class Work {
   }
   // What rows read is copied first (packing.h): all of it is there.
   bool is_window(CellId id, const Access& access, const Tile& tile) const {
-    return monoid_ && tile.rows && depends_on(op_, {id}, *tile.rows) && can_be_window(op_, access, extents_);
+    return monoid_ && tile.rows && follows(id, *tile.rows) && can_be_window(op_, access, extents_);
   }
   // What lanes read is copied before the program runs, so that a vector is one load, and near.
   bool is_prepared(CellId id, const Access& access, const Tile& tile) const {
     return access.tensor < prepared_.size() && prepared_[access.tensor] && monoid_ && tile.rows &&
-           op_.dims[tile.dim].role == DimRole::parallel && depends_on(op_, {id}, tile.dim) &&
-           !depends_on(op_, {id}, *tile.rows) && can_be_packed(op_, access, extents_);
+           op_.dims[tile.dim].role == DimRole::parallel && follows(id, tile.dim) && !follows(id, *tile.rows) &&
+           can_be_packed(op_, access, extents_);
   }
   // Whether a cell that rows read is inside: asked for each row, or once for all.
   static double guard(const Access& access, const Tile& tile) {
@@ -179,7 +180,7 @@ class Work {
   double from_afar(CellId id, const Access& access, const Tile& tile) const {
     constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
     if (!monoid_) return 0;
-    double steps = tile.rows && depends_on(op_, {id}, *tile.rows) ? tile.row_count : 1;
+    double steps = tile.rows && follows(id, *tile.rows) ? tile.row_count : 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       for (const AffineExpr& row : access.projection.start.rows)
         if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
@@ -190,7 +191,7 @@ class Work {
   // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
   double strided(CellId id, const Access& access, const Tile& tile) const {
     double direct = 1.5 * tile.lanes;
-    if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || depends_on(op_, {id}, *tile.rows) ||
+    if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
         !can_be_packed(op_, access, extents_))
       return direct;
     RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
@@ -202,6 +203,8 @@ class Work {
   const Extents& extents_;
   const std::vector<bool> prepared_;
   std::vector<CellId> needed_;
+  std::vector<std::vector<bool>> follows_;  // by needed cell and dim: whether it depends on it
+  double combination_ = 0;                  // instructions for combining two values
   const Monoid* monoid_ = nullptr;
 };
 

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/median.h"
 #include "compiler/pipeline/limits.h"
@@ -13,10 +15,13 @@
 #include "backend/llvm/kernel_cache.h"
 #include "backend/llvm/library.h"
 #include "compiler/driver/machine_file.h"
+#include "cost/machine/host.h"
 #endif
 
 namespace tap::driver {
 namespace {
+
+constexpr int most_threads = 4096;
 
 std::vector<std::string> engines() {
 #ifdef TAP_HAVE_BACKEND
@@ -67,7 +72,12 @@ void show_warnings(const Session& session, backend::KernelCache* cache) {
 #endif
 
 void add_native_options(CLI::App& app, EngineOptions& options) {
-  app.add_option("--threads", options.threads, "Number of threads for native code")->check(CLI::Range(1, 4096));
+#ifdef TAP_HAVE_BACKEND
+  options.threads = static_cast<std::size_t>(std::min<std::int64_t>(cost::usable_threads(), most_threads));
+#endif
+  app.add_option("--threads", options.threads,
+                 "Number of threads for native code (default: as many as this process may use)")
+      ->check(CLI::Range(1, most_threads));
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
 #ifdef TAP_HAVE_BACKEND

@@ -18,8 +18,8 @@ struct RunnableOptions {
   PassOptions passes;
   DecisionOptions decisions;
   std::string machine_file;  // by which decisions are made
-  bool make_up = false;  // inputs that are not given are random numbers
-  bool go_on = false;    // a step that is not justified is left out, with a warning, unless a proof is asked for
+  bool make_up = false;      // inputs that are not given are random numbers
+  bool go_on = false;        // a step that is not justified is left out, with a warning, unless a proof is asked for
 };
 void add_runnable_options(CLI::App& app, RunnableOptions& options);
 

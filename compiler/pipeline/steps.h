@@ -34,7 +34,7 @@ class Steps {
   ParsedText parsed_;
   std::optional<RewriteRules> rewrites_;
   passes::PassContext context_;  // with the plan as passes have completed it
-  std::size_t planned_ = 0;        // decisions of the plan before shardings add theirs in front
+  std::size_t planned_ = 0;      // decisions of the plan before shardings add theirs in front
   Compilation made_;
 };
 

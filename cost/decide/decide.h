@@ -15,10 +15,10 @@
 
 namespace tap::cost {
 
-inline constexpr std::size_t usual_evaluations = 64;
+inline constexpr std::size_t usual_evaluations = 32;
 
 struct DecideOptions {
-  passes::PassContext context = {};            // with the plan as far as it goes
+  passes::PassContext context = {};             // with the plan as far as it goes
   std::span<const passes::Pass> simplify = {};  // what runs before a plan's groups
   Cluster cluster = {};
   std::int64_t threads = 1;

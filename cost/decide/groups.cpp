@@ -17,8 +17,7 @@ namespace {
 
 using Members = std::vector<OperationId>;
 
-constexpr std::size_t window = 48;    // operations among which groups are looked for at once
-constexpr std::size_t most_cuts = 8;  // of a set into two groups
+constexpr std::size_t window = 48;  // operations among which groups are looked for at once
 
 // Some operations fused, over some dims of the last one; others stay single.
 struct Piece {
@@ -31,7 +30,8 @@ using Variant = std::vector<Piece>;
 std::vector<std::uint32_t> dims_over(const Operator& op, bool reduced) {
   std::vector<std::uint32_t> over;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-    if (!op.dims[d].keep && (op.dims[d].role == DimRole::parallel || (reduced && op.dims[d].role == DimRole::reduction)))
+    if (!op.dims[d].keep &&
+        (op.dims[d].role == DimRole::parallel || (reduced && op.dims[d].role == DimRole::reduction)))
       over.push_back(d);
   return over;
 }
@@ -65,11 +65,13 @@ class Candidate {
     const Members all = range(0, size());
     try_groups({}, all);
     if (!known.empty()) consider(known);
-    const std::size_t cuts = std::min(size() - 1, most_cuts);
-    for (std::size_t k = 1; k <= cuts; ++k) {
-      const std::size_t from_the_end = size() - k;
-      try_groups({}, range(0, from_the_end), range(from_the_end, size()));
+    // Fewer and fewer of them, from the front and from the back, as long as that pays.
+    std::size_t improved = 1;
+    for (std::size_t k = 1; k + 1 < size() && k <= improved + 1; ++k) {
+      const double before = best_price_.seconds;
+      try_groups({}, range(0, size() - k), range(size() - k, size()));
       if (2 * k < size()) try_groups({}, range(k, size()));
+      if (best_price_.seconds < before) improved = k;
     }
     return best_;
   }

@@ -84,9 +84,8 @@ Program part_of(const Program& program, const Graph& graph, const DefUse& uses,
   // What nobody reads is computed all the same where it is all that its writer does.
   for (OperationId o : operations) {
     const std::vector<ValueId>& results = graph[o].results;
-    const bool unread = std::all_of(results.begin(), results.end(), [&](ValueId v) {
-      return uses.readers[v.index()].empty() && !escaping.count(v);
-    });
+    const bool unread = std::all_of(results.begin(), results.end(),
+                                    [&](ValueId v) { return uses.readers[v.index()].empty() && !escaping.count(v); });
     if (unread) escaping.insert(results.begin(), results.end());
   }
   return maker.finish(written, escaping);
@@ -96,8 +95,7 @@ bool stands_alone(const Program& program, const Operation& operation) {
   const Operator& op = program[operation.op];
   return !op.region() && operation.placements.empty() && op.blockings.empty() &&
          !std::holds_alternative<TransferBody>(op.body) && !std::holds_alternative<KernelBody>(op.body) &&
-         std::none_of(op.dims.begin(), op.dims.end(),
-                      [](const IndexDim& dim) { return dim.role == DimRole::counter; });
+         std::none_of(op.dims.begin(), op.dims.end(), [](const IndexDim& dim) { return dim.role == DimRole::counter; });
 }
 
 }  // namespace tap::cost

@@ -12,9 +12,9 @@ namespace tap::cost {
 
 namespace {
 
-constexpr double sure = 0.95;      // of the time: beyond what the model cannot tell
-constexpr double as_good = 1.02;   // of the time
-constexpr double smaller = 0.5;    // of the memory
+constexpr double sure = 0.95;        // of the time: beyond what the model cannot tell
+constexpr double as_good = 1.02;     // of the time
+constexpr double smaller = 0.5;      // of the memory
 constexpr double noticed = 1 << 20;  // bytes: less memory than that is not worth a slower program
 constexpr std::size_t operations_per_evaluation = 8;
 

@@ -34,15 +34,15 @@ Device builtin(const ir::Machine& core, std::int64_t threads) {
   device.latency = 4 / hertz;
   const double both = static_cast<double>(device.threads);
   auto level = [&](const char* name, double bytes, double per_cycle, double scaling) {
-    const double read = per_cycle * hertz, write = read / 2;
+    const double read = per_cycle * hertz, write = 0.7 * read;
     device.levels.push_back({name, bytes, read, write, read * scaling, write * scaling});
   };
   level("l1", static_cast<double>(core.l1_bytes), 2 * vector, both);
   level("l2", static_cast<double>(core.l2_bytes), std::min(vector, 48.0), both);
-  level("l3", static_cast<double>(core.l3_bytes), 10, both);
-  level("memory", 0, 4, std::min(both, 4.0));
+  level("l3", static_cast<double>(core.l3_bytes), 20, both);
+  level("memory", 0, 8, std::min(both, 4.0));
   device.memory_bytes = 16.0 * (1LL << 30);
-  device.call = 0.3e-6;
+  device.call = 0.1e-6;
   device.run = 1e-6;
   device.wake = 4e-6;
   return device;

@@ -109,8 +109,9 @@ class PlanReader {
     refuse(line, begin,
            keyword.empty()
                ? "a line must begin with choose, split, place, fuse, unroll or evaluations"
-               : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse, unroll or evaluations",
-                             keyword),
+               : fmt::format(
+                     "`{}` is not a decision; a line must begin with choose, split, place, fuse, unroll or evaluations",
+                     keyword),
            near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 

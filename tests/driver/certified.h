@@ -18,4 +18,15 @@ inline pipeline::Compilation certified(ir::Program program, const ir::Plan& plan
   return pipeline::compile(std::move(program), options);
 }
 
+#ifdef TAP_HAVE_BACKEND
+// As a command compiles it that has no plan: the cost model decides.
+inline pipeline::Compilation certified_as_decided(ir::Program program, bool strict_fp) {
+  pipeline::Options options;
+  options.decide = pipeline::Deciding{cost::builtin_cluster(cost::builtin({}, 2)), 2};
+  options.caution.strict_fp = strict_fp;
+  options.proof = pipeline::Proof::recorded;
+  return pipeline::compile(std::move(program), options);
+}
+#endif
+
 }  // namespace tap::driver::test

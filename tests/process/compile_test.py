@@ -236,7 +236,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.expect(3, "`W1` is missing|W1: f32", "run", "mlp.json", "-i", "X=rand:1")
         self.compile(DIVIDE, name="divide")
         self.expect(6, "division by zero in `q` at i=0", "run", "divide.json", "-i", "a=iota", "-i", "b=zeros")
-        for option in (["--engine", "interp"], ["--strict-fp"], ["--require-proof"], ["--dump-after=all"], ["--fuse"],
+        for option in (["--engine", "interp"], ["--strict-fp"], ["--require-proof"], ["--dump-after=all"], ["--plan-out", "p"],
                        ["--certificate", "c"], ["--time-passes"], ["--remarks"], ["--no-verify"], ["--passes=none"]):
             self.expect(2, option[0].split("=")[0] + " has no effect on a compiled program",
                         "run", "divide.json", "-i", "a=iota", "-i", "b=ones", *option)

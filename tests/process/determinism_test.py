@@ -26,7 +26,7 @@ INSIDE = {
 
 class Determinism(BitsTest):
     def bits(self, *words):
-        self.expect(0, "^$", "run", "p.tap", *words, "-o", "@all.npz", "--cache-dir", "kernels")
+        self.expect(0, "^$", "run", "p.tap", *words, "-o", "@all.npz", "--cache-dir", "kernels", "--evaluations", "0")
         with np.load(self.folder / "all.npz") as file:
             return {name: file[name].tobytes() for name in file.files}
 
@@ -61,7 +61,7 @@ class Determinism(BitsTest):
             self.write("p.tap", text.replace("const ", ""))
             wanted = self.bits(*inputs)
             self.write("p.tap", text)
-            for words in ([], ["--fuse"]):
+            for words in ([], ["--plan", "none"], FUSED):
                 with self.subTest(program=name, words=words):
                     self.assertEqual(self.bits(*inputs, *words), wanted)
                     self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--emit=schedule", *words)

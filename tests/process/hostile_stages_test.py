@@ -138,7 +138,7 @@ class Hostile:
             if made[1].returncode != 0 or made[0].stdout != made[1].stdout:
                 self.fault(f"the engines differ: {made[0].stdout[:300]} and {made[1].stdout[:300]} {made[1].stderr[-300:]}", text)
         other = self.generator.choice([["inspect", "h.ir"], ["opt", "h.ir"], ["check", "h.ir"], ["sharding", "h.ir"],
-                                       ["opt", "h.ir", "--stage", "block"], ["run", "h.ir", *inputs, "--fuse"]])
+                                       ["opt", "h.ir", "--stage", "block"], ["run", "h.ir", *inputs, *FUSED]])
         self.run([TAPC, *other], text)
 
     def chain(self, name, number, text):

@@ -28,7 +28,7 @@ class NarrowStores(TapcTest):
     def test_a_fused_product_of_bf16(self):
         self.write("a.tap", "program main(X: bf16[3, 2], W: bf16[2, 17]) -> (Y: bf16[3, 17], s: f32[3]) {\n"
                             "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  s[i] = sum[j] f32(Y[i, j])\n}\n")
-        given = ("run", "a.tap", "--fuse", "-i", "X=ones", "-i", "W=ones")
+        given = ("run", "a.tap", *FUSED, "-i", "X=ones", "-i", "W=ones")
         wanted = self.tapc(*given, "--engine", "interp").stdout
         self.assertEqual(self.tapc(*given, "--no-cache").stdout, wanted)
         self.assertEqual(self.tapc(*given, "--no-cache", "--no-self-check", environment={"TAPC_SELF_CHECK": ""}).stdout, wanted)
@@ -38,7 +38,7 @@ class NarrowStores(TapcTest):
             with self.subTest(n=n):
                 self.write("a.tap", NARROWED % {"n": n})
                 wanted = self.tapc("run", "a.tap", "--engine", "interp", *INPUTS).stdout
-                self.assertEqual(self.tapc("run", "a.tap", "--fuse", "--no-cache", *INPUTS).stdout, wanted)
+                self.assertEqual(self.tapc("run", "a.tap", *FUSED, "--no-cache", *INPUTS).stdout, wanted)
 
     def test_nothing_behind_the_results_of_a_library_is_overwritten(self):
         for target in ("native", "x86-64-v3"):
@@ -46,7 +46,7 @@ class NarrowStores(TapcTest):
                 with self.subTest(target=target, n=n):
                     name = f"{target.replace('-', '_')}_{n}"
                     self.write("a.tap", NARROWED % {"n": n})
-                    self.expect(0, "^$", "compile", "a.tap", "--fuse", "-o", name + ".so", "--emit=py", "--target", target)
+                    self.expect(0, "^$", "compile", "a.tap", *FUSED, "-o", name + ".so", "--emit=py", "--target", target)
                     spec = importlib.util.spec_from_file_location(name, self.folder / (name + "_program.py"))
                     module = importlib.util.module_from_spec(spec)
                     spec.loader.exec_module(module)

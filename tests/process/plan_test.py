@@ -72,9 +72,10 @@ class FusionTest(TapcTest):
                     self.write("p.plan", "plan 2\n" + plan)
                     for engine in ("interp", "native"):
                         self.assertEqual(self.results(inputs, "--plan", "p.plan", "--engine", engine), wanted[engine])
-            with self.subTest(name + ": chosen by the compiler"):
-                for engine in ("interp", "native"):
-                    self.assertEqual(self.results(inputs, "--fuse", "--engine", engine), wanted[engine])
+            for options in (FUSED, [], ["--plan", "none"]):
+                with self.subTest(name + ": chosen by the compiler", options=options):
+                    for engine in ("interp", "native"):
+                        self.assertEqual(self.results(inputs, *options, "--engine", engine), wanted[engine])
 
     def test_opt_applies_a_plans_groups(self):
         program, _, plans = FUSIBLE["softmax"]

@@ -100,7 +100,7 @@ class StagesAgain(TapcTest):
                 for command in (["verify"], ["opt"], ["opt", "--stage", "sharded"], ["opt", "--stage", "block"]):
                     with self.subTest(name=name, text=text, command=command):
                         self.taken(*command, text)
-                for options in ([], ["--engine", "interp"], ["--passes", "none"], ["--fuse"]):
+                for options in ([], ["--engine", "interp"], ["--passes", "none"], FUSED):
                     with self.subTest(name=name, text=text, options=options):
                         result = self.taken("run", text, *inputs, *options)
                         self.assertEqual(result.stdout, wanted)

@@ -68,7 +68,7 @@ class StrictOrder(TapcTest):
             wanted = np.empty(shape, dtype)
             for at in np.ndindex(*shape):
                 wanted[at] = in_order(np.array(terms(*arrays, *at), dtype).reshape(-1))
-            for options in ([], ["--fuse"]):
+            for options in ([], FUSED):
                 with self.subTest(name=name, type=kind, options=options):
                     self.expect(0, "^$", "run", "p.tap", "--strict-fp", *given, "-o", "y=@y.npy", *options)
                     np.testing.assert_array_equal(np.load(self.folder / "y.npy"), wanted)

@@ -13,6 +13,10 @@ TAPC = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 ROOT = Path(__file__).resolve().parents[2]
 SANITIZED = "asan" in str(TAPC) or "tsan" in str(TAPC)  # sanitizers reserve terabytes of addresses
 
+# The usual passes, and groups that move the fewest bytes, whether or not the cost model would choose them.
+FUSED = ["--passes=inline_calls,simplify_graph,simplify_cells,share_equal_operations,remove_dead_code,offer_choices,"
+         "pick_choices,compose_maps,simplify_cells,share_equal_operations,remove_dead_code,fuse_auto"]
+
 DOUBLE = "op double(x: f32[n]) -> (y: f32[n]) { y[i] = 2 * x[i] }\n"
 PROGRAM = "program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }\n"
 
@@ -75,5 +79,5 @@ class TapcTest(unittest.TestCase):
 
 
 GIB = 1 << 30
-__all__ = ["DOUBLE", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "os", "resource", "signal",
+__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "os", "resource", "signal",
            "subprocess", "sys", "unittest", "without_written"]

@@ -35,7 +35,7 @@ void report(std::uint64_t seed, const Trial& first, bool reduce) {
     const Trial smallest = attempt(reduced(bytes_of(seed)));
     std::printf("seed %llu: %s\nreduced: %s\n\n%s\n%s\n", number(seed), first.failure.c_str(), smallest.failure.c_str(),
                 smallest.source.text.c_str(),
-                (print(smallest.plan) + (smallest.fuse_more ? "and --fuse\n" : "") +
+                (print(smallest.plan) + (smallest.fuse_more ? "and fuse_auto\n" : "") +
                  (smallest.strict ? "and --strict-fp\n" : ""))
                     .c_str());
   }
@@ -64,7 +64,7 @@ void dump(const std::filesystem::path& folder, const Trial& trial) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "program.tap") << "mesh m = [x: 2, y: 3, z: 4]\n" << trial.source.text;
   std::ofstream(folder / "plan") << print(trial.plan);
-  std::ofstream(folder / "options") << (trial.fuse_more ? "--fuse " : "") << (trial.strict ? "--strict-fp " : "");
+  std::ofstream(folder / "options") << "--evaluations 0 " << (trial.strict ? "--strict-fp " : "");
   std::ofstream tensors(folder / "tensors"), data(folder / "data", std::ios::binary);
   auto add = [&](const char* role, const Tensor& t) {
     tensors << role << " " << name_of(t.type()) << " " << t.byte_size() << "\n";

@@ -133,8 +133,18 @@ class Evaluation {
     return true;
   }
 
-  // As `tapc run` does it, with --fuse or without.
+  // As `tapc run` does it, with what the cost model decides; or with groups that move few bytes, or with none.
   void as_by_default() {
+#ifdef TAP_HAVE_BACKEND
+    // Folds of floats assume finite values, unless everything is strict.
+    if ((trial_.strict || !trial_.source.special) && choose_(2)) {
+      pipeline::Compilation certified = driver::test::certified_as_decided(program_, trial_.strict);
+      trial_.plan = certified.plan;
+      note("decided");
+      if (judged(certified)) natively(passes::expand(certified.stages.back()), certified.stages.back());
+      return;
+    }
+#endif
     trial_.fuse_more = choose_(2);
     pipeline::Compilation certified =
         driver::test::certified(program_, {}, pipeline::Stage::sharded, trial_.fuse_more, trial_.strict);
@@ -237,7 +247,7 @@ class Evaluation {
     options.threads = static_cast<std::size_t>(1 + choose_(2));
     options.exact_arithmetic = trial_.strict;
     note(options.threads == 2 ? "native, two threads" : "native, one thread");
-    if (trial_.fuse_more) note("native, --fuse");
+    if (trial_.fuse_more) note("native, fuse_auto");
     std::vector<Tensor> found;
     for (const Tensor& t : wanted_) found.emplace_back(t.type(), t.shape());
     backend::Executable(std::move(blocks), options).run(inputs_, found);
@@ -304,7 +314,8 @@ const std::vector<PlanFeature>& plan_features() {
       {"defaults", 5},
       {"native, one thread", 10},
       {"native, two threads", 10},
-      {"native, --fuse", 5},
+      {"decided", 3},
+      {"native, fuse_auto", 3},
   };
   return features;
 }

@@ -18,6 +18,7 @@
 #include "compiler/driver/show/cost_table.h"
 #include "compiler/driver/work.h"
 #include "compiler/pipeline/rewrite_rules.h"
+#include "cost/machine/host.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -28,7 +29,7 @@ struct CostOptions {
   DecisionOptions decisions;
   std::vector<std::string> mesh;  // data=4
   std::optional<std::int64_t> device;
-  std::int64_t threads = 1;
+  std::int64_t threads = cost::usable_threads();
   bool json = false;
   SourceOptions source;
 };
@@ -143,7 +144,9 @@ Action declare_cost(CLI::App& app) {
          "--device", options->device,
          "The cost on this device of a mesh, with the messages that it receives; else all devices are threads here")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", options->threads, "Number of threads for native code")->check(CLI::Range(1, 4096));
+  app.add_option("--threads", options->threads,
+                 "Number of threads for native code (default: as many as this process may use)")
+      ->check(CLI::Range(1, 4096));
   add_machine_option(app, options->machine);
   app.add_flag("--json", options->json, "Print JSON (docs/schema/cost.schema.json)");
   add_source_options(app, options->source);

@@ -17,7 +17,7 @@ void add_decision_options(CLI::App& app, DecisionOptions& options) {
                  "open. `none`: the program as written (./none names a file)");
   app.add_option("--plan-out", options.plan_out, "Write the complete plan, with what was decided, to this file");
   app.add_option("--evaluations", options.evaluations,
-                 "How many evaluations of the cost model decisions may take (default 64; 0: decide nothing)")
+                 "How many evaluations of the cost model decisions may take (default 32; 0: decide nothing)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
 }
 

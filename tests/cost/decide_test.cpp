@@ -1,0 +1,119 @@
+// What the cost model decides: folds in blocks and groups, as lines of a plan.
+#include <gtest/gtest.h>
+
+#include "compiler/pipeline/pipeline.h"
+#include "cost/decide/decide.h"
+#include "cost/decide/part.h"
+#include "cost/decide/pricer.h"
+#include "ir/text.h"
+#include "tests/passes/lowered.h"
+
+namespace tap::cost {
+namespace {
+
+ir::Program built(const std::string& text) {
+  auto outcome = tap::test::compile_text(text);
+  EXPECT_TRUE(outcome.compiled) << outcome.messages;
+  return outcome.compiled->program;
+}
+
+ir::Plan plan_of(const std::string& lines) { return std::get<ir::Plan>(ir::parse_plan("plan 2\n" + lines)); }
+
+DecideOptions options_for(const std::string& lines, std::size_t evaluations = usual_evaluations) {
+  DecideOptions options;
+  options.context.plan = plan_of(lines);
+  options.simplify = passes::lowering();
+  options.cluster = {{builtin({}, 2)}};
+  options.threads = 2;
+  options.evaluations = evaluations;
+  return options;
+}
+
+std::string decided(const std::string& text, const std::string& lines = "",
+                    std::size_t evaluations = usual_evaluations) {
+  return ir::print(decide(built(text), options_for(lines, evaluations)).plan);
+}
+
+constexpr const char* rows =
+    "program p(X: f32[4096, 4096]) -> (Y: f32[4096, 4096]) {\n"
+    "  m[i] = max[k] X[i, k]\n  s[i] = sum[k] exp(X[i, k] - m[i])\n  Y[i, j] = exp(X[i, j] - m[i]) / s[i]\n}";
+
+TEST(Decide, RowsThatDoNotFitIntoACacheAreReadOnce) { EXPECT_EQ(decided(rows), "plan 2\nfuse m, s, Y over i\n"); }
+
+TEST(Decide, TheSameProgramHasTheSamePlan) { EXPECT_EQ(decided(rows), decided(rows)); }
+
+TEST(Decide, OperationsThatThePlanNamesStayAsItSays) {
+  EXPECT_EQ(decided(rows, "split s dim i into 4 over threads\n"), "plan 2\nsplit s dim i into 4 over threads\n");
+  EXPECT_EQ(decided(rows, "fuse m, s over i\n"), "plan 2\nfuse m, s over i\n");
+}
+
+TEST(Decide, WithoutEvaluationsNothingIsDecided) { EXPECT_EQ(decided(rows, "", 0), "plan 2\n"); }
+
+TEST(Decide, AsManyEvaluationsAsAreAllowed) {
+  const ir::Program program = built(rows);
+  for (std::size_t most : {1, 2, 3, 8}) EXPECT_LE(decide(program, options_for("", most)).evaluations, most);
+}
+
+TEST(Decide, BodiesOfRepetitionsToo) {
+  EXPECT_EQ(decided("program p(X: f32[2048, 2048]) -> (Y: f32[2048, 2048]) {\n"
+                    "  Y = iterate 3 (x = X) {\n"
+                    "    m[i] = max[k] x[i, k]\n    y[i, j] = exp(x[i, j] - m[i])\n    y\n  }\n}"),
+            "plan 2\nfuse Y/m, Y/y over i\n");
+}
+
+TEST(Decide, AProgramWithShardingsKeepsItsPlan) {
+  EXPECT_EQ(decided("mesh d = [x: 2]\n"
+                    "program p(X: f32[4096, 4096] @ d[{x}, {}]) -> (Y: f32[4096, 4096]) {\n"
+                    "  m[i] = max[k] X[i, k]\n  Y[i, j] = exp(X[i, j] - m[i])\n}"),
+            "plan 2\n");
+}
+
+TEST(Decide, ValuesThatNoMemoryHoldsAreNotPriced) {
+  EXPECT_EQ(decided("program p(X: f32[4611686018427387904]) -> (Z: f32[4611686018427387904]) {\n"
+                    "  m[] = max[k] X[k]\n  Z[i] = X[i] - m[]\n}"),
+            "plan 2\n");
+}
+
+TEST(Decide, EqualLayersArePricedOnce) {
+  auto layers = [](int n) {
+    std::string text = "program p(X0: f32[1024, 1024]) -> (X" + std::to_string(n) + ": f32[1024, 1024]) {\n";
+    for (int k = 0; k < n; ++k) {
+      const std::string now = std::to_string(k), next = std::to_string(k + 1);
+      text += "  m" + now + "[i] = max[k] X" + now + "[i, k]\n  X" + next + "[i, j] = exp(X" + now + "[i, j] - m" +
+              now + "[i])\n";
+    }
+    return text + "}";
+  };
+  const std::size_t few = decide(built(layers(2)), options_for("", 1000)).evaluations;
+  const Decided many = decide(built(layers(20)), options_for("", 1000));
+  EXPECT_LE(many.evaluations, 3 * few);
+  EXPECT_EQ(many.plan.decisions.size(), 20u);
+}
+
+TEST(Decide, LongAttentionIsStreamed) {
+  const std::string text =
+      "use std\nprogram p(Q: f32[1, 8192, 64], K: f32[1, 8192, 64], V: f32[1, 8192, 64]) -> (Y: f32[1, 8192, 64]) {\n"
+      "  Y = attention(Q, K, V)\n}";
+  const std::string plan = decided(text);
+  EXPECT_NE(plan.find("choose Y.s "), plan.npos) << plan;
+  EXPECT_NE(plan.find("j_block"), plan.npos) << plan;
+}
+
+TEST(Decide, APartHasWhatItReadsAndWhatOthersRead) {
+  const ir::Program program = passes::run(passes::lowering(), built(rows)).program;
+  const ir::Graph& graph = program[program.main];
+  const ir::Program part =
+      part_of(program, graph, ir::def_use(graph), {ir::OperationId(0), ir::OperationId(1)});  // m and s
+  EXPECT_EQ(part[part.main].inputs.size(), 1u);
+  EXPECT_EQ(part[part.main].outputs.size(), 2u);
+}
+
+TEST(Decide, BetterIsFasterOrSmaller) {
+  EXPECT_TRUE(is_better({0.9, 0}, {1, 0}));
+  EXPECT_FALSE(is_better({0.99, 0}, {1, 0}));
+  EXPECT_TRUE(is_better({1.01, 1e6}, {1, 1e9}));
+  EXPECT_FALSE(is_better({1.1, 1e6}, {1, 1e9}));
+}
+
+}  // namespace
+}  // namespace tap::cost

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""What the cost model decides, from the command line. decisions_test.py TAPC"""
+import json
+
+import numpy as np
+
+from tapc import *
+
+ROWS = """program p(X: f32[n, k]) -> (Y: f32[n, k]) {
+  m[i] = max[j] X[i, j]
+  s[i] = sum[j] exp(X[i, j] - m[i])
+  Y[i, j] = exp(X[i, j] - m[i]) / s[i]
+}
+"""
+ATTENTION = """use std
+program p(Q: f32[b, n, d], K: f32[b, n, d], V: f32[b, n, d]) -> (Y: f32[b, n, d]) { Y = attention(Q, K, V) }
+"""
+SIZES = ["--dim", "n=2048", "--dim", "k=4096"]
+
+
+class Decisions(TapcTest):
+    def plan(self, *arguments):
+        self.expect(0, "^$", "cost", "p.tap", *arguments, "--plan-out", "out.plan")
+        return (self.folder / "out.plan").read_text()
+
+    def test_a_complete_plan_gives_the_same_bits(self):
+        self.write("p.tap", ATTENTION)
+        given = ["--dim", "b=2", "--dim", "n=300", "--dim", "d=32"] + [w for x in "QKV" for w in ("-i", x + "=rand:1")]
+        self.expect(0, "^$", "run", "p.tap", *given, "-o", "Y=@a.npy", "--plan-out", "out.plan")
+        plan = (self.folder / "out.plan").read_text()
+        self.assertRegex(plan, r"(?s)^plan 2\n.*evaluations 32\n$")
+        self.write("slow.toml", '[rates.f32]\narithmetic = "1 G/s"\n[caches]\nl1 = 1024\n')
+        for options in ([], ["--threads", "2"], ["--machine", "slow.toml"], ["--evaluations", "1000"]):
+            self.expect(0, "^$", "run", "p.tap", *given, "-o", "Y=@b.npy", "--plan", "out.plan", "--plan-out", "again.plan", *options)
+            self.assertEqual((self.folder / "again.plan").read_text(), plan)
+            self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
+
+    def test_results_are_right(self):
+        self.write("p.tap", ATTENTION)
+        b, n, d = 2, 300, 32
+        random = np.random.default_rng(1)
+        q, k, v = (random.standard_normal((b, n, d)).astype("f4") for _ in range(3))
+        for name, array in zip("QKV", (q, k, v)):
+            np.save(self.folder / f"{name}.npy", array)
+        given = [w for x in "QKV" for w in ("-i", f"{x}=@{x}.npy")]
+        t = np.einsum("bic,bjc->bij", q.astype("f8"), k) / np.sqrt(d)
+        t = np.exp(t - t.max(-1, keepdims=True))
+        wanted = np.einsum("bij,bjc->bic", t / t.sum(-1, keepdims=True), v)
+        for options in ([], ["--plan", "none"], ["--evaluations", "0"], ["--evaluations", "500"], ["--engine", "interp"]):
+            with self.subTest(options=options):
+                self.expect(0, "^$", "run", "p.tap", *given, "-o", "Y=@y.npy", *options)
+                np.testing.assert_allclose(np.load(self.folder / "y.npy"), wanted, rtol=1e-4, atol=1e-5)
+
+    def test_none_is_the_program_as_written(self):
+        self.write("p.tap", ROWS)
+        self.assertEqual(self.plan(*SIZES, "--plan", "none"), "plan 2\nevaluations 0\n")
+        self.write("none", "plan 2\nfuse m, s over i\nevaluations 0\n")
+        self.assertEqual(self.plan(*SIZES, "--plan", "./none"), "plan 2\nfuse m, s over i\nevaluations 0\n")
+
+    def test_lines_of_the_user_stay(self):
+        self.write("p.tap", ROWS)
+        self.assertEqual(self.plan(*SIZES), "plan 2\nfuse m, s, Y over i\nevaluations 32\n")
+        self.write("u.plan", "plan 2\nsplit m dim i into 4 over threads\n")
+        self.assertTrue(self.plan(*SIZES, "--plan", "u.plan").startswith("plan 2\nsplit m dim i into 4 over threads\n"))
+
+    def test_threads_change_no_decision(self):
+        self.write("p.tap", ATTENTION)
+        sizes = ["--dim", "b=1", "--dim", "n=1024", "--dim", "d=64"]
+        self.assertEqual(self.plan(*sizes), self.plan(*sizes, "--threads", "8"))
+
+    def test_long_attention_needs_little_memory(self):
+        """Its scores alone would take 4 GiB."""
+        self.write("p.tap", ATTENTION)
+        told = self.expect(0, "^$", "cost", "p.tap", "--dim", "b=1", "--dim", "n=32768", "--dim", "d=64", "--json")
+        memory = json.loads(told.stdout)["memory"]
+        self.assertLess(sum(memory.values()) if isinstance(memory, dict) else memory, 400e6)
+
+    def test_a_decided_program_is_certified(self):
+        self.write("p.tap", ATTENTION)
+        self.expect(0, "^$", "verify", "p.tap", "--dim", "b=2", "--dim", "n=1024", "--dim", "d=64", "--certificate", "c",
+                    "--stages", "s")
+        self.assertIn("fuse", (self.folder / "c").read_text())
+
+    def test_wrong_plans(self):
+        self.write("p.tap", ROWS)
+        for line, message in (("evaluations", "expected"), ("evaluations -1", "between|from 0|expected"),
+                              ("evaluations 3\nevaluations 4", "`evaluations` occurs twice")):
+            self.write("w.plan", "plan 2\n" + line + "\n")
+            self.expect(1, message, "cost", "p.tap", *SIZES, "--plan", "w.plan")
+
+
+if __name__ == "__main__":
+    unittest.main()
