@@ -43,12 +43,20 @@ std::set<std::string> named_in(const Plan& plan) {
   return names;
 }
 
+std::set<std::string> split_by(const Plan& plan) {
+  std::set<std::string> names;
+  for (const Decision& decision : plan.decisions)
+    if (auto* split = std::get_if<PlannedSplit>(&decision)) names.insert(split->operation);
+  return names;
+}
+
 class Decider {
  public:
   Decider(const Program& program, const DecideOptions& options)
       : program_(program),
         options_(options),
         fixed_(named_in(options.context.plan)),
+        is_split_(split_by(options.context.plan)),
         pricer_(options.cluster, options.threads, options.context.strict_fp, options.evaluations) {}
 
   Decided run() {
@@ -99,11 +107,13 @@ class Decider {
     passes::Passed made = passes::run(options_.simplify, program_, context, look);
     if (made.problems.empty()) made = passes::run(passes::planned_passes(), std::move(made.program), context);
     if (!made.problems.empty()) return std::nullopt;
+    const auto fixed = operations_of(made.program, fixed_);
+    if (!fixed) return std::nullopt;
     const passes::Caution caution{context.strict_fp, context.require_proof};
     const std::size_t before = plan.decisions.size();
     for (const auto& [graph, path] : graph_paths(made.program)) {
       if (path.empty() ? graph != made.program.main : !is_repeated(made.program, graph)) continue;
-      DecidedGroups groups = decide_groups(made.program, graph, path, fixed_, caution, pricer_);
+      DecidedGroups groups = decide_groups(made.program, graph, path, fixed->at(graph.index()), caution, pricer_);
       for (PlannedFusion& fusion : groups.fusions) plan.decisions.emplace_back(std::move(fusion));
     }
     Plan added;
@@ -112,6 +122,20 @@ class Decider {
     passes::Passed fused = passes::run(passes::planned_passes(), std::move(made.program), context);
     if (!fused.problems.empty()) plan.decisions.resize(before);
     return Attempt{std::move(plan), std::nullopt, std::move(fused.program)};
+  }
+
+  // The operations of these names, by graph. Nothing if the program has no such operation: a later pass makes it, or the plan has
+  // a mistake, which is reported for the program as the plan's author knows it.
+  std::optional<std::vector<std::set<OperationId>>> operations_of(const Program& program,
+                                                                  const std::set<std::string>& names) const {
+    std::vector<std::set<OperationId>> found(program.graphs.size());
+    OperationFinder finder(program);
+    for (const std::string& name : names) {
+      auto place = finder.find(program.main, name);
+      if (place) found[place->graph.index()].insert(place->operation);
+      else if (is_split_.count(name)) return std::nullopt;
+    }
+    return found;
   }
 
   // Whether the graph is what an `iterate` does in each trip.
@@ -124,7 +148,7 @@ class Decider {
 
   const Program& program_;
   const DecideOptions& options_;
-  std::set<std::string> fixed_;
+  std::set<std::string> fixed_, is_split_;  // names of operations
   Pricer pricer_;
 };
 

@@ -141,7 +141,7 @@ class Candidate {
     passes::Rebuilt rebuilt = passes::with_groups(fused, fused.main, std::move(groups));
     fused.graphs[fused.main.index()] = std::move(rebuilt.graph);
     auto price = pricer_.of(fused);
-    if (!price || !is_better(*price, best_price_)) return;
+    if (!price || !is_better(*price, best_price_) || !is_as_fast(*price, before_)) return;
     best_ = variant;
     best_price_ = *price;
   }
@@ -236,7 +236,7 @@ class Window {
 }  // namespace
 
 DecidedGroups decide_groups(const Program& program, GraphId id, const std::string& path,
-                            const std::set<std::string>& fixed, const passes::Caution& caution, Pricer& pricer) {
+                            const std::set<OperationId>& fixed, const passes::Caution& caution, Pricer& pricer) {
   DecidedGroups decided;
   const Graph& graph = program[id];
   const DefUse uses = def_use(graph);
@@ -258,7 +258,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     // Without gaps, for what leaves a window and comes back to it would make groups wait for each other.
-    const bool stays = names[o].empty() || fixed.count(path + names[o]) || !stands_alone(program, graph.operations[o]);
+    const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !stands_alone(program, graph.operations[o]);
     if (!stays) open.emplace_back(o);
     if (stays || open.size() == window) close();
   }

@@ -23,8 +23,8 @@ struct DecidedGroups {
   double saved = 0;  // seconds, by prediction
 };
 
-// For one graph; `path` leads to it in a plan. Operations whose names are in `fixed` stay as they are.
+// For one graph; `path` leads to it in a plan. Operations in `fixed` stay as they are.
 DecidedGroups decide_groups(const ir::Program& program, ir::GraphId graph, const std::string& path,
-                            const std::set<std::string>& fixed, const passes::Caution& caution, Pricer& pricer);
+                            const std::set<ir::OperationId>& fixed, const passes::Caution& caution, Pricer& pricer);
 
 }  // namespace tap::cost

@@ -1,6 +1,7 @@
 #include "cost/decide/pricer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/compiled_program.h"
 #include "backend/llvm/library.h"
@@ -12,34 +13,42 @@ namespace tap::cost {
 
 namespace {
 
-constexpr double sure = 0.95;        // of the time: beyond what the model cannot tell
-constexpr double as_good = 1.02;     // of the time
-constexpr double smaller = 0.5;      // of the memory
-constexpr double noticed = 1 << 20;  // bytes: less memory than that is not worth a slower program
+constexpr double sure = 0.95;  // of the score: beyond what the model cannot tell
+constexpr double as_fast = 1.02;
+constexpr double noticed = 1 << 20;  // bytes: less than that is not worth a slower program
 constexpr std::size_t operations_per_evaluation = 8;
 
 }  // namespace
 
-bool is_better(const Prediction& now, const Prediction& before) {
-  if (now.seconds < sure * before.seconds) return true;
-  return now.seconds <= as_good * before.seconds && before.bytes > noticed && now.bytes < smaller * before.bytes;
+double score(const Prediction& p) {
+  return p.seconds * (1 + 0.1 * std::log2(1 + std::max(p.bytes - noticed, 0.0) / (p.given + noticed)));
 }
+
+bool is_better(const Prediction& now, const Prediction& before) { return score(now) < sure * score(before); }
+
+bool is_as_fast(const Prediction& now, const Prediction& before) { return now.seconds <= as_fast * before.seconds; }
 
 Pricer::Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, std::size_t evaluations)
     : model_(std::move(cluster), threads), strict_fp_(strict_fp), left_(evaluations) {}
 
-// Whether all of its values can be in memory at once, which nobody has asked yet.
-static bool fits_in_addresses(const ir::Program& program) {
+namespace {
+
+double bytes_of_type(const ir::TensorType& type) {
+  double bytes = static_cast<double>(size_of(type.element));
+  for (std::int64_t extent : type.shape) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+// Whether all of its values can be in memory at once, which no stage has checked yet.
+bool fits_in_addresses(const ir::Program& program) {
   constexpr double most = 1e15;
   double bytes = 0;
   for (const ir::Graph& graph : program.graphs)
-    for (const ir::Value& value : graph.values) {
-      double size = static_cast<double>(size_of(value.type.element));
-      for (std::int64_t extent : value.type.shape) size *= static_cast<double>(extent);
-      bytes += size;
-    }
+    for (const ir::Value& value : graph.values) bytes += bytes_of_type(value.type);
   return bytes < most;
 }
+
+}  // namespace
 
 std::optional<Prediction> Pricer::of(const ir::Program& program) {
   if (!fits_in_addresses(program)) return std::nullopt;
@@ -56,6 +65,9 @@ std::optional<Prediction> Pricer::of(const ir::Program& program) {
   price.seconds = model_.of(trace_of(schedule, kernels), kernels).total.total();
   price.bytes = static_cast<double>(schedule.arena_bytes) +
                 static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(model_.threads());
+  const ir::Graph& main = program[program.main];
+  for (const auto* list : {&main.inputs, &main.outputs})
+    for (ir::ValueId v : *list) price.given += bytes_of_type(main[v].type);
   if (price.bytes > device().memory_bytes && device().memory_bytes > 0) price.seconds *= 100;  // it would swap
   known_.emplace(std::move(text), price);
   return price;

@@ -14,12 +14,16 @@ namespace tap::cost {
 struct Prediction {
   double seconds = 0;
   double bytes = 0;  // of memory, besides inputs and results
+  double given = 0;  // of inputs and results
   bool operator==(const Prediction&) const = default;
 };
 
-// Whether the first is to be taken instead of the second, which is there: it must be faster by more than what the model cannot
-// tell, or about as fast with much less memory.
+// What is minimised: a plan that takes twice the memory must save a tenth of the time.
+double score(const Prediction& prediction);
+// Whether the first is to be taken instead of the second, which is there: by more than what the model cannot tell.
 bool is_better(const Prediction& now, const Prediction& before);
+// Whether it is no slower, as far as the model can tell.
+bool is_as_fast(const Prediction& now, const Prediction& before);
 
 class Pricer {
  public:
