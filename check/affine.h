@@ -1,5 +1,5 @@
-// Affine expressions over boxes and domains, computed here and not by the code that is checked; of ir/ no more than sums of
-// expressions and intersections of boxes. All arithmetic is overflow-checked (Overflow refuses).
+// Affine expressions over boxes and domains, independent of the code that is checked; from ir/ it uses only sums of
+// expressions and intersections of boxes. All arithmetic is overflow-checked (an Overflow refuses the claim).
 #pragma once
 
 #include "ir/operator.h"

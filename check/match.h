@@ -1,6 +1,6 @@
-// Two operators side by side: one of `after`, and what it should be by the one of `before` that it stands for. What a rule
-// says of a rewrite is told by a form: that of the operator of `before`, over the index dims of the other, with what the
-// rewrite makes different put into it. One comparison then refuses every other difference, in numbers.
+// Compares an operator of `after` with its counterpart of `before`. A rule describes a rewrite as a form: the
+// operator of `before`, over the index dims of the other, with the changes of the rewrite applied. One comparison
+// then refuses every other difference, with numbers.
 #pragma once
 
 #include "check/affine.h"

@@ -1,6 +1,6 @@
-// Which values of a graph are the same: a value of an inner graph is followed to where it comes from, through the regions of
-// operations, alternatives of choices and steps of repetitions; operations that compute the same are merged. Every value
-// gets a class; equal classes are equal values.
+// Value numbering: a value of an inner graph is traced to its source through the regions of operations, the
+// alternatives of choices and the trips of iterates; operations that compute the same are merged. Every value gets a
+// class; values of one class are equal.
 #pragma once
 
 #include <limits>

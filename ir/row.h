@@ -1,9 +1,9 @@
-// Rows: things that are alike but for their numbers, each of which goes up by a step from one to the next; and rows of rows.
+// Rows: sequences of items that differ only in numbers, each of which increases by a constant step; and rows of rows.
 //
 //   apply 0 on [0..1, 0..8] device 0 times 4 by (1, 8, 1)      is four applications, the last of them on [3..4, 24..32]
 //                                                              by device 3
 //
-// So the blocks of an operation are one task, however many they are, whether one device runs them or each of thousands does.
+// So all blocks of an operation are one task, whether they run on one device or one on each of thousands.
 #pragma once
 
 #include <optional>

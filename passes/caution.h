@@ -1,5 +1,5 @@
-// What is asked of every rewrite, beside what it is to do: floats combined as they are written, and nothing that rests on a
-// law which is only assumed.
+// Options that restrict every rewrite: keep the written order of float operations (--strict-fp), and use no law that
+// is only assumed (--require-proof).
 #pragma once
 
 #include <initializer_list>

@@ -1,8 +1,8 @@
-// What a pass is: a function from Program to Program that also says what it claims and why it left something alone.
+// A pass: a function from Program to Program that also returns its claims, and remarks on what it declined.
 //
 //   PassResult simplify(const Program& program, const PassContext& context);
 //
-// A pass is one `.cpp` with its header, and one line in a table of pipeline.cpp.
+// A pass is one `.cpp` with its header, and one line in pass_table.cpp.
 #pragma once
 
 #include <string>

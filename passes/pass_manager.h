@@ -1,5 +1,5 @@
-// Runs passes in order. Verifies what each one made and names the one that broke something; collects their claims as a
-// certificate, and their remarks.
+// Runs passes in order. Verifies the result of each, so that a fault is reported with the name of its pass; collects
+// their claims as a certificate, and their remarks.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The passes in their order, each with the reason for its place.
+// The passes in order, each with the reason for its position.
 #pragma once
 
 #include <span>

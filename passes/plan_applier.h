@@ -1,8 +1,8 @@
-// Decisions of one kind, applied one after the other, each to what those before it made: every one that is applied is a step
-// with its claims, one that cannot be is left out and told.
+// Applies decisions of one kind in order, each to the result of the previous ones: every applied decision is a step
+// with its claims; one that cannot be applied is skipped and reported.
 //
-//   unroll U 2        a step: two steps of U's body become one
-//   unroll Q 2        a problem: no operation is called `Q`
+//   unroll U 2        a step: two trips of U become one
+//   unroll Q 2        a problem: there is no operation `Q`
 #pragma once
 
 #include "ir/graphs/operation_names.h"

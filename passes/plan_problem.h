@@ -1,6 +1,6 @@
-// Decisions that name something that is not there: what was wrong, what is near, and what there is.
+// Messages for plan lines with unknown names: what is wrong, similar names, and the existing names.
 //
-//   no operation is called `Hh`                      help: did you mean `H`?
+//   there is no operation `Hh`                      help: did you mean `H`?
 //   `H` has no dim `q`; it has `i`, `o`, `k`        help: `H.sum` has it
 #pragma once
 

@@ -1,4 +1,5 @@
-// Numbers that go up along the levels of a row of tasks: so that what is true of the first task is found true of all of them.
+// Numbers that increase linearly along the levels of a row of tasks: a fact proved for the first task then holds for
+// all.
 //
 //   device 2 times 8 by (…, 64) times 64 by (…, 1)      has along a mesh of 16 by 64 the coordinates 0, 1, … of axis 0,
 //                                                       and 2, 3, … of axis 1

@@ -1,6 +1,6 @@
-// What memories hold while the tasks of an explicit program run, one after another: of one value at a time, boxes of cells.
-// An operation on a box is right if its operands' memories hold what it reads and the box has all that it reduces; then its
-// results' memories hold what it writes.
+// The contents of memories while the tasks of an explicit program run in order: for each memory, boxes of cells of
+// one value at a time. An operation on a box is right if the memories of its operands hold all cells that it reads
+// and the box covers its whole reduction; then the memories of its results hold what it writes.
 //
 //   y[i] = x[i - 1 else 0] on [4..8]: x must be held on [3..7], then y is held on [4..8]
 #pragma once

@@ -1,6 +1,6 @@
-// The table of mappings that the SIGBUS handler consults (see mapped_file.h). Registering and releasing are thread-safe;
-// the handler takes no lock and allocates nothing. A bus error that is not of these mappings goes on to the handler that
-// was installed before ours, so the driver's report of an internal error stays.
+// The table of mappings for the SIGBUS handler (see mapped_file.h). Registering and releasing are thread-safe; the
+// handler takes no lock and allocates nothing. A bus error outside these mappings is passed to the handler that was
+// installed before, so that the driver still reports an internal error.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Whether this processor has what compiled code may use: asked before any of it runs, since it would be killed by a signal.
+// Whether this processor has the features that compiled code uses: checked before any of it runs, since a missing one
+// would raise SIGILL.
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
-// What happens where memory is refused to who can neither throw nor return: LLVM and isl, which are built without exceptions,
-// and destructors that allocate, as those of nlohmann::json do. The process ends there, in order, by a function that its owner
-// gives; everywhere else std::bad_alloc is thrown.
+// Out of memory in code that can neither throw nor return an error: LLVM and isl, which are built without exceptions,
+// and destructors that allocate, such as those of nlohmann::json. There the process ends in an orderly way, through a
+// function that the driver provides; everywhere else std::bad_alloc is thrown.
 //
 //   end_where_memory_must_suffice(end_without_memory);        once
 //   MemoryMustSuffice here;                                   in a function that calls such code

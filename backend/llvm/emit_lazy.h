@@ -1,4 +1,4 @@
-// Cells at one point, with branches for what is lazy.
+// Emits the cells of one point, with branches for lazy operands.
 #pragma once
 
 #include "backend/llvm/emit_state.h"

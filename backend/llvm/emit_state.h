@@ -1,5 +1,5 @@
-// What the emission of one kernel keeps while it goes: where the tensors, the box and the variables are. Shared by the
-// parts that emit statements (emit_statements.cpp) and cells (emit_lazy.cpp, emit_straight.cpp).
+// The state of emitting one kernel: where its tensors, box and variables are. Shared by the emitters of statements
+// (emit_statements.cpp) and cells (emit_lazy.cpp, emit_straight.cpp).
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// LLVM's own allocations, by malloc, which its frames do not survive either (support/memory_failure.h).
+// Out-of-memory handling for LLVM's own malloc calls, through which no exception can propagate
+// (support/memory_failure.h).
 #pragma once
 
 #include "support/memory_failure.h"

@@ -1,6 +1,7 @@
-// Kernels to objects: each kernel a module of its own, several at a time on threads, those that the cache has not at all.
-// An object has one function, whose symbol is made of the hash of all that its bytes depend on: the emitted LLVM IR, the
-// options, this build of tapc and of LLVM, the processor. So equal kernels have equal symbols, and no symbol comes from a name.
+// Compiles kernels to objects: one module per kernel, in parallel on threads, skipping those that are in the cache.
+// An object has one function, whose symbol is the hash of everything that its bytes depend on: the emitted LLVM IR,
+// the options, this build of tapc and LLVM, the processor. So equal kernels have equal symbols, and no symbol is
+// derived from a name.
 //
 //   ObjectCompiler compiler({.cache = cache});
 //   for (const Object& object : compiler.compile(kernels)) …    object.symbol, object.bytes: an ELF file

@@ -1,12 +1,12 @@
-// Where the cells of one statement are computed, so that each is emitted once although `if`, `and`, `or` and the fill of a
-// read are lazy. The branches of what is lazy form a tree of scopes. A cell belongs to the innermost scope that holds all
-// of its uses:
+// Assigns each cell of a statement to a scope, so that each is emitted once although `if`, `and`, `or` and the fill
+// of a read are lazy. Lazy branches form a tree of scopes. A cell belongs to the innermost scope that contains all of
+// its uses:
 //
-//   let a = x[i] / n in (if p then a else 0) + (if q then a * 2 else 0)      a belongs outside of both branches
+//   let a = x[i] / n in (if p then a else 0) + (if q then a * 2 else 0)      a belongs outside both branches
 //
-// There it is perhaps not asked for at all. If it cannot fail, no harm is done. If it can, it is *tried*: a failure is kept
-// beside the value and happens where the value is used. Emitting it in each branch instead would double the code at every
-// level of a chain of such cells.
+// There it may be computed although it is not needed, which is harmless if it cannot fail. If it can, it is *tried*:
+// the failure is recorded beside the value and raised where the value is used. Emitting it in each branch instead
+// would double the code at every level of a chain of such cells.
 #pragma once
 
 #include <set>

@@ -1,6 +1,6 @@
-// The loop IR: what stands between an operator and LLVM. A Kernel computes one operator on any box of its index space;
-// the box is an argument, so one kernel serves every shard. Bounds and addresses are affine in variables; a scalar is a
-// cell expression whose leaves are variables (index), loads (read) and accumulators (argument).
+// The loop IR, between operators and LLVM. A Kernel computes one operator on any box of its index space; the box is
+// an argument, so one kernel serves every shard. Bounds and addresses are affine in variables; a scalar is a cell
+// expression whose leaves are variables (index), loads (read) and accumulators (argument).
 //
 //   y[i] = sum[k in 0..i+1] x[k] * w[i, k]      becomes
 //
@@ -12,8 +12,7 @@
 //         acc0 = acc0 + x[k] * w[i, k]
 //       y[i] = acc0
 //
-// What a schedule adds to that are steps, loops that are unrolled or are the lanes of vectors, accumulators that are arrays,
-// and memory of the kernel's own:
+// A kernel schedule adds steps, unrolled loops, vector loops, arrays of accumulators, and scratch memory:
 //
 //     for i0 in lo_i..hi_i step 4
 //       unroll i in i0 of 4                   // i0, …, i0 + 3

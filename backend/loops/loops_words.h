@@ -1,4 +1,4 @@
-// What the printer and the parser of kernels (loops_text.h) share.
+// Keyword tables shared by the printer and the parser of kernels (loops_text.h).
 #pragma once
 
 #include <string_view>

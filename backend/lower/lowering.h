@@ -1,6 +1,6 @@
-// The work of lower(): the loops of one operator inside of a kernel. Shared by lower.cpp (cells, accesses, plain loops),
-// lower_tiles.cpp (register tiles: unrolled rows by lanes), lower_epilogue.cpp (maps at the end of reductions) and
-// lower_patterns.cpp (scans and scatters).
+// The implementation of lower(): the loops of one operator inside a kernel. Shared by lower.cpp (cells, accesses,
+// plain loops), lower_tiles.cpp (register tiles: unrolled rows by lanes), lower_epilogue.cpp (maps at the end of
+// reductions) and lower_patterns.cpp (scans and scatters).
 #pragma once
 
 #include <functional>

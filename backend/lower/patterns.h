@@ -1,4 +1,5 @@
-// The reductions of linear work (ir/interpret/linear_reductions.h) that loops are made for, and what they keep from being cut.
+// The linear-work reductions (ir/interpret/linear_reductions.h) that have loops of their own, and which dims these
+// keep from being split.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Arguments of sin, cos and tan less their quarter turns.
+// Range reduction for sin, cos and tan: subtracts multiples of a quarter turn.
 #pragma once
 
 #include "backend/maths/value.h"

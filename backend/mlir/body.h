@@ -1,5 +1,5 @@
-// The body of a linalg.generic that computes an operator's cells: where its reads come from, and its condition where the domain
-// is no box.
+// The body of a linalg.generic that computes an operator's cells: the sources of its reads, and a condition if the
+// domain is not a box.
 #pragma once
 
 #include "backend/mlir/cells.h"

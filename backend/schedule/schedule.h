@@ -1,5 +1,5 @@
-// From block graphs to a schedule (ir/schedule.h), with all memory planned. encode() makes of it the words that the executor
-// runs (runtime/schedule_tables.h).
+// From block graphs to a schedule (ir/schedule.h), with all memory planned. encode() turns it into the words that the
+// executor runs (runtime/schedule_tables.h).
 #pragma once
 
 #include "backend/loops/kernel_source.h"

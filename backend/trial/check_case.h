@@ -1,7 +1,7 @@
-// One trial of a compiled kernel (self_check.h) as plain data: the calls, what lies in memory before them, and what must lie
-// there after. So that it can be run here, or be written down for another machine.
+// One test case of a compiled kernel (self_check.h) as plain data: the calls, the initial memory, and the expected
+// memory. It can run here, or be written to a file for another machine.
 //
-// A tensor has only the part that the box touches. Its rows lie apart, and around it are bytes that nobody may change:
+// A tensor contains only the part that the box touches. Its rows have gaps, and it is surrounded by guard bytes:
 //
 //   guard … guard | x00 x01 x02 gap gap gap | x10 x11 x12 gap gap gap | guard … guard
 #pragma once

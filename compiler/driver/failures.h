@@ -1,4 +1,4 @@
-// The one place that knows how failures end the process.
+// Turns failures into messages and exit codes; no other file does.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The process itself: open standard descriptors, and signals that leave nothing behind.
+// Process setup: open standard descriptors, and signal handlers that remove temporary files.
 #pragma once
 
 namespace tap::driver {

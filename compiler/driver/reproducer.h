@@ -1,4 +1,4 @@
-// What is written when tapc itself is at fault: a file with everything that is needed to see the failure again.
+// Writes the reproducer of an internal error: one file with everything needed to see the failure again.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A program ready to be run, as `tapc run` and `tapc bench` do it: compiled at the sizes that its inputs have, passed through
-// the passes, cut as a plan says, and its inputs loaded.
+// A program ready to run, for `tapc run` and `tapc bench`: compiled for the sizes of its inputs, transformed by the
+// passes and the plan, with its inputs loaded.
 #pragma once
 
 #include <string>

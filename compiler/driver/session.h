@@ -1,4 +1,4 @@
-// What every subcommand has at hand: the sources read so far, how messages are shown, and checked output.
+// The state that every subcommand uses: the sources read so far, how messages are shown, and checked output.
 #pragma once
 
 #include <map>

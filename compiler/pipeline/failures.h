@@ -1,4 +1,5 @@
-// How a compilation fails, beside a Failure (support/diagnostic.h): with what a command needs to show the place.
+// Compilation errors beside a Failure (support/diagnostic.h), with the information that a command needs to show the
+// location.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 //   options.stop = Stage::sharded;
 //   Compilation made = compile(Text{&sources, file, how, &diagnostics}, options);
 //
-// Every step from the source's graph to the schedule states what it claims; the independent checker (check/) proves the claims
-// before anybody uses what was made. All commands that compile are thin over this function.
+// Every step from the source's graph to the schedule states its claims; the independent checker (check/) proves them
+// before the result is used. All commands that compile are thin wrappers of this function.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// The state of repetitions: what a step finds is what the step before left, and lies where it left it.
+// The state of iterates: each trip reads the state that the previous trip left, in the same place.
 //
-//   iterate 5 (u = X) { v[i] = u[i - 1 else 0] + u[i]; v }      a step finds u, and leaves v
+//   iterate 5 (u = X) { v[i] = u[i - 1 else 0] + u[i]; v }      a trip reads u and leaves v
 #pragma once
 
 #include <vector>

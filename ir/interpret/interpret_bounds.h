@@ -1,10 +1,10 @@
-// How far a computation in narrow floats may be from the oracle's f64: running error analysis.
+// Running error analysis: how far a computation in narrow floats may differ from the oracle's f64.
 //
 // Let x be the oracle's value of a cell and x' that of any other evaluation of the same program: at each node's own type
 // or wider, fused, vectorised, with a library's functions, reductions in another order. Then |x' - x| <= error. Each rule
 // below propagates the errors of the operands by the largest slope over their intervals and adds the rounding of the
 // node itself: the unit roundoff of the type it computes in (f32 for f16 and bf16), that of the oracle's own f64, and the
-// smallest normal number of the type, for underflow, flushed or gradual. Where nothing can be said the error is infinite.
+// smallest normal number of the type, for underflow, flushed or gradual. Where no bound is known, the error is infinite.
 #pragma once
 
 #include "ir/interpret/interpret_cell.h"

@@ -1,9 +1,9 @@
-// A plan with the places of what its text says, so that a mistake is shown where it was written.
+// A plan with the source positions of its text, so that errors are shown at their location.
 //
 //   plan 2
 //   split H dim k into 4 over mesh.model      operation H at 13..14, dim k at 19..20, blocks, place
 //
-// A split may be written as in a program, too: `split H on k into [0..2, 2..8] over model`.
+// A split may also be written as in a program: `split H on k into [0..2, 2..8] over model`.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The counter of an iterate replaced by an affine function of another one, or by a number, wherever it is spoken of: in
+// Replaces the counter of an iterate by an affine function of another counter, or by a number, wherever it occurs: in
 // accesses, constraints and cells of the operations of its body, and of the regions inside them.
 //
 //   y[i] = x[i] + c      c := 4*c + 1        y[i] = x[i] + (4*c + 1)

@@ -1,4 +1,4 @@
-// Groups chosen by the compiler: those of choose_groups, in main and in the bodies of iterates.
+// Groups chosen by the compiler with choose_groups, in the main graph and in the bodies of iterates.
 #pragma once
 
 #include "passes/fusion/choose_groups.h"

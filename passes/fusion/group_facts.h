@@ -1,5 +1,5 @@
-// What a group costs, by its windows alone: the bytes that there are at each point, the bytes that go in and out, and how
-// often its operations are computed.
+// The cost of a group, from its windows alone: the bytes live at each point, the bytes read and written, and how
+// often its operations are recomputed.
 #pragma once
 
 #include "ir/graphs/demand.h"

@@ -1,4 +1,4 @@
-// Whether a group, as it is anchored, computes at each of its points what is asked of it and nothing more.
+// Legality of an anchored group: each of its points computes exactly what is demanded.
 #pragma once
 
 #include <string>

@@ -1,12 +1,12 @@
-// The canonical form of an operator: what is left when nobody can tell how it was written. Two operators that differ
-// only in names, in the order of index variables, operands, accesses, constraints or cells, or in the order of the
-// operands of commutative cell operations, have equal codes.
+// The canonical form of an operator. Two operators that differ only in names, in the order of index variables,
+// operands, accesses, constraints or cells, or in the order of the operands of commutative cell operations, have
+// equal codes.
 //
-//   c[i, j] = sum[k] a[i, k] * b[k, j]    and    p[u, v] = sum[t] y[t, v] * x[u, t]    have one code,
-//   in which the first one's operand 0 has the place of the second one's operand 1
+//   c[i, j] = sum[k] a[i, k] * b[k, j]    and    p[u, v] = sum[t] y[t, v] * x[u, t]    have the same code,
+//   in which operand 0 of the first corresponds to operand 1 of the second
 //
-// What has an order keeps it: the axes of tensors, what a monoid that does not commute reduces over, and everything of
-// an outside kernel.
+// Where order matters, it is kept: the axes of tensors, the reduction dims of a monoid that does not commute, and
+// everything in an outside kernel.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
-// Where the pattern of a rule stands in a graph: by what operations compute, whoever wrote them and whatever they are called.
+// Finds matches of a rule's pattern in a graph, by what operations compute, independently of names and of how they
+// were written.
 //
 //   rule matmul(x, w) => …      C[i, j] = sum[k] A[i, k] * B[k, j]      matches, with x = A and w = B
 //
-// A binding of the variables is right if numbering the pattern's values by those of the graph ends with its results: each
-// operation of the pattern is looked up by its canonical form on the values that it is applied to.
+// A binding of the variables is right if numbering the pattern's values by those of the graph reaches its results:
+// each operation of the pattern is looked up by its canonical form on its operands.
 //
-// It is bounded: a rule is tried only at operations whose cells look like those of its pattern, and there in so many ways.
+// The search is bounded: a rule is tried only at operations with cells similar to its pattern's, and with a limited
+// number of bindings.
 #pragma once
 
 #include <map>

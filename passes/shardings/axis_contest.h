@@ -1,7 +1,7 @@
-// The contest for axes among the factors of one operation. A candidate is a factor with a list of axes that some tensor has it
-// cut by; every prefix of a list is one, too. The best one wins its axes; what overlaps with them is shortened; and so on,
-// until nobody can win any more. Better is who is on more cells of tensors; then who passes through, before reductions,
-// permutations and what must not be cut; then more shards.
+// Resolves conflicts for axes between the factors of one operation. A candidate is a factor with a list of axes by
+// which some tensor shards it; every prefix of the list is a candidate, too. The best candidate gets its axes,
+// overlapping candidates are shortened, and so on until none is left. Order of preference: more cells of tensors;
+// then pass-through factors before reductions, permutations and unsplittable factors; then more shards.
 #pragma once
 
 #include "passes/shardings/common_axes.h"

@@ -1,9 +1,9 @@
-// Factors: what an operator's index dims mean for the axes of its tensors. Two axes with one factor are cut alike; nothing
-// but projections says which.
+// Factors: the relation between an operator's index dims and the axes of its tensors. Axes with the same factor are
+// sharded alike. Factors follow from the projections alone.
 //
 //   y[i, o] = sum[k] x[i, k] * w[k, o]     ([i, k], [k, o])->([i, o]) reduction={k}
 //   y[4*i + j] = x[i, j]                   ([i, j])->([i j])             one axis of two factors, major to minor
-//   y[i] = x[n - 1 - i]                    ([i])->([i]) permutation={i}  the cells of a block lie in another place
+//   y[i] = x[n - 1 - i]                    ([i])->([i]) permutation={i}  the cells of a block change position
 //   y[n] = t[ids[n]]                       ([#t0], [n])->([n]) replicated={#t0}
 //
 // So propagation, validity and inference need no rule for any operator.

@@ -1,4 +1,4 @@
-// How the shards of a tensor's axes are cuts of the factors that the axes have.
+// Expresses the shards of a tensor's axes as splits of the factors of these axes.
 //
 //   x[8] in 4, read at 4*i + j with i < 2      i: 2 in 2, j: 4 in 2
 //   x[10] in 2, read at i + u with i < 8       i: 8 in 2; the window's u takes what it needs from other shards

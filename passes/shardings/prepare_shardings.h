@@ -1,4 +1,4 @@
-// Before and after shardings spread: what makes of a program's annotations what its author means.
+// Normalises a program's sharding annotations before propagation, and the inferred shardings after it.
 #pragma once
 
 #include "passes/shardings/sharding_net.h"

@@ -1,7 +1,7 @@
-// The net in which shardings spread: nodes are the values of a program's graphs and the uses that have a sharding of their
-// own; knots are the sites that tie them, those at the edges of regions included.
+// The graph on which shardings propagate: its nodes are the values of a program's graphs and the uses with a sharding
+// of their own; the sites connect them, including those at the boundaries of regions.
 //
-//   (u) = iterate (v = u0) { … w }     one knot (u0, w) -> (v, u): the state has one sharding before, in and after the loop
+//   (u) = iterate (v = u0) { … w }     one site (u0, w) -> (v, u): the state has one sharding before, in and after the loop
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// One run over a sharding net, from what is known to a fixpoint, at one level: how much each operation may pass on yet.
+// One propagation run over a sharding net, to a fixpoint, at one level, which limits what each operation propagates.
 #pragma once
 
 #include "passes/shardings/propagate.h"

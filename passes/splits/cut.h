@@ -1,7 +1,7 @@
-// Cutting one dim of one operator into blocks.
+// Splits one dim of one operator into blocks.
 //
-//   y[i] = f(x[i])            cut over i   is the same with one more dim: y[i] = f(x[i]) for i in block r
-//   y[i] = sum[k] x[i, k]     cut over k   is p[r, i] = sum[k in block r] x[i, k]   and   y[i] = sum[r] p[r, i]
+//   y[i] = f(x[i])            split over i  is the same with one more dim: y[i] = f(x[i]) for i in block r
+//   y[i] = sum[k] x[i, k]     split over k  is p[r, i] = sum[k in block r] x[i, k]   and   y[i] = sum[r] p[r, i]
 #pragma once
 
 #include "ir/graph.h"

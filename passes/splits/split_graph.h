@@ -1,4 +1,4 @@
-// One graph with some of its operations cut, and the claims that tell why it computes the same.
+// One graph with some of its operations split, and the claims that prove that it computes the same.
 #pragma once
 
 #include <set>

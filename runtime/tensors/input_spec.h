@@ -2,11 +2,11 @@
 //
 //   X=@x.npy               a file's tensor            X=@all.npz:entry     one of an archive's (default: the entry X, or
 //   @all.safetensors       every entry, by name                            the sole entry)
-//   W=rand:42              made up, of the declared type and shape
-//   W=f32[4, 8]=rand:42    the same with its own type and shape, where the program leaves them open
+//   W=rand:42              generated, of the declared type and shape
+//   W=f32[4, 8]=rand:42    the same with an explicit type and shape, if the program leaves them open
 //   B=[[1, 2], [3, 4]]     written out                S=3.5
 //
-// Makers: zeros, ones, iota (0, 1, 2, … in row-major order), const:3.5, rand:SEED, randn:SEED (see generate.h).
+// Generators: zeros, ones, iota (0, 1, 2, … in row-major order), const:3.5, rand:SEED, randn:SEED (see generate.h).
 // Parsing touches no file; materialise does.
 #pragma once
 

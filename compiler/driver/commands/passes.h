@@ -1,4 +1,4 @@
-// The options of a command that compiles: which passes, by which plan, and what is shown of them.
+// The options of commands that compile: the passes to run, the plan, and what to print.
 //
 //   tapc opt mlp.tap --passes=inline_calls,compose_maps --dump-after=changed --dump-dir=stages --remarks --time-passes
 #pragma once

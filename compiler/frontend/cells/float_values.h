@@ -1,4 +1,4 @@
-// What a parameter of kind float is: its f64, and the whole number that was written, which may be no f64.
+// The value of a float parameter: its f64, and the integer that was written, which may not be exact in f64.
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"

@@ -1,4 +1,5 @@
-// The body of a program, an operator or an iterate becomes a Graph: statements in order, locals by name, calls kept.
+// Turns the body of a program, an operator or an iterate into a Graph: statements in order, locals by name, calls
+// kept.
 #pragma once
 
 #include <deque>

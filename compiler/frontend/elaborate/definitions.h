@@ -1,5 +1,6 @@
-// Definitions: what a file and the modules that it uses declare, by name. A library is scanned once for its outline and
-// each of its declarations is parsed only when it is first looked up, so that `use std` costs what is used of it.
+// Definitions: the declarations of a file and the modules that it uses, by name. A library is scanned once for its
+// outline, and a declaration is parsed when it is first looked up, so that the cost of `use std` depends on what is
+// used.
 #pragma once
 
 #include <memory>

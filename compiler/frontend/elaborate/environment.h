@@ -1,4 +1,4 @@
-// What names mean while a body is elaborated: an Env is a chain of scopes, each name an Entity.
+// The meaning of names during elaboration: an Env is a chain of scopes, each name an Entity.
 //
 //   op f<k: int>(x: T[n, d..]) …   binds T (a type), n (a dim), d (a pack), k (a parameter), x (a tensor)
 #pragma once

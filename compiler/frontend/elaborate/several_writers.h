@@ -1,4 +1,4 @@
-// Equations that write a value together with others: each needs a range of its own.
+// Equations that write parts of the same value: each needs its own range.
 //
 //   c[i] = a[i]              for i in 0..2
 //   c[2 + i] = b[i]

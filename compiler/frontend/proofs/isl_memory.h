@@ -1,5 +1,5 @@
-// isl does not look everywhere whether it was given the memory that it asked for, and GMP, whose numbers it computes with,
-// aborts (support/memory_failure.h).
+// Out-of-memory handling for isl, which does not check all allocations, and for GMP, which it uses and which aborts
+// (support/memory_failure.h).
 #pragma once
 
 #include "support/memory_failure.h"

@@ -1,5 +1,6 @@
-// Legality, proved with isl: every read inside its tensor (affine guards counted) or bounded; every cell of every value
-// written exactly once over all its writers. Verdicts are cached by structure; closed forms answer the common cases.
+// Legality, proved with isl: every read is in bounds (including affine guards) or has a fill; every cell of every
+// value is written exactly once by all its writers together. Verdicts are cached by structure; closed forms decide
+// the common cases.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Asks for the legality of accesses and turns a violation into a message with its witness.
+// Checks the legality of accesses and reports a violation with its witness.
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"

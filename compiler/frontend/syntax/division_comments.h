@@ -1,6 +1,6 @@
-// Comments that stand where Python divides:
+// Warns about comments that were probably meant as Python's integer division:
 //
-//   y[i] = x[i] // 2        a comment: y[i] is x[i]. Meant is x[i] / 2, which floors
+//   y[i] = x[i] // 2        a comment: y[i] is x[i]; probably x[i] / 2 is intended, which floors
 #pragma once
 
 #include "compiler/frontend/syntax/tokens.h"

@@ -1,5 +1,5 @@
-// The place where a text does not fit the grammar, for those who look there for a habit of another language: the tokens
-// around it, whole operands, and the message that they make their own.
+// The context of a syntax error, for the detection of habits from other languages: the surrounding tokens, whole
+// operands, and the message to replace.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What people write who come from another language, told in Tap's words where the parser stops at it: `**`, `+=`, `c ? a : b`,
-// `# comment`, `for i in range(8):`, `return`, `x[i] else 0`, …
+// Messages for syntax from other languages, at the token where the parser fails: `**`, `+=`, `c ? a : b`, `#
+// comment`, `for i in range(8):`, `return`, `x[i] else 0`, …
 #pragma once
 
 #include "compiler/frontend/syntax/syntax_messages.h"

@@ -1,4 +1,4 @@
-// What a user is told where the text does not fit the grammar: what was found, and what was wanted, in words of Tap.
+// Messages for syntax errors: what was found and what was expected, in Tap's terms.
 #pragma once
 
 #include <bitset>
