@@ -36,7 +36,7 @@ void Justify::same_operation(const Side& after, const Side& before) {
 // The inner graphs compute the same by claims of their own.
 void Justify::same_region(const Side& after, const Side& before) {
   const ir::RegionBody *a = after.op->region(), *b = before.op->region();
-  expect(Obligation::copied, a && a->kind == b->kind, "a region became something else");
+  expect(Obligation::copied, a && a->kind == b->kind, "a region changed its kind");
   expect(Obligation::copied, a->trips == b->trips, "{}..{} trips, {}..{} before", a->trips.lo, a->trips.hi, b->trips.lo,
          b->trips.hi);
   auto rule = &ir::Alternative::rule;

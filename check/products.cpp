@@ -44,7 +44,7 @@ std::vector<ir::CellId> factors_of(const ir::Operator& op, ir::CellId root, ir::
     const ir::CellNode& node = op.exprs[cell];
     if (node.op == times) open.insert(open.end(), node.args.rbegin(), node.args.rend());
     else found.push_back(cell);
-    require(open.size() + found.size() <= most_factors, "there are more than 64 factors");
+    require(open.size() + found.size() <= most_factors, "it has more than 64 factors");
   }
   return found;
 }

@@ -8,7 +8,7 @@ namespace tap::check {
 void Justify::same_repetition(const Side& before, const ir::OperationRef& from) {
   constexpr auto obligation = Obligation::induction;
   const ir::RegionBody *a = side_.op->region(), *b = before.op->region();
-  expect(obligation, a && a->kind == ir::RegionKind::iterate, "an iterate became something else");
+  expect(obligation, a && a->kind == ir::RegionKind::iterate, "an iterate became a different operation");
   const ir::GraphClaim* claim = context_.claim_of(a->graph, b->graph);
   expect(obligation, claim, "no claim relates the bodies");
   std::int64_t last = checked::add(checked::mul(claim->steps, a->trips.hi), claim->first);

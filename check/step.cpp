@@ -171,7 +171,7 @@ class GraphCheck {
       expect(Obligation::interface, now.size() == was.size(), "{} {}s, {} before", now.size(), what, was.size());
       for (std::size_t k = 0; k < now.size(); ++k) {
         expect(Obligation::interface, after_[now[k]].is_const == before[was[k]].is_const,
-               "{} {} is const only before or after", what, k);
+               "{} {} is const on one side only", what, k);
         Class value = places_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
         expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} differs", what, k);
       }

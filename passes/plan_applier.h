@@ -2,7 +2,7 @@
 // with its claims; one that cannot be applied is skipped and reported.
 //
 //   unroll U 2        a step: two trips of U become one
-//   unroll Q 2        a problem: there is no operation `Q`
+//   unroll Q 2        a problem: unknown operation `Q`
 #pragma once
 
 #include "ir/graphs/operation_names.h"

@@ -31,7 +31,7 @@ PlanProblem no_operation(const Program& program, std::size_t decision, const std
     if (main[v].name == name)
       return {decision, "`" + name + "` is an input; a plan names operations", PlanPart::operation, name,
               near_or_all("", names, "operations")};
-  return {decision, "there is no operation `" + name + "`", PlanPart::operation, name,
+  return {decision, "unknown operation `" + name + "`", PlanPart::operation, name,
           near_or_all(name, names, "operations")};
 }
 

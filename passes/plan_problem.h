@@ -1,6 +1,6 @@
 // Messages for plan lines with unknown names: what is wrong, similar names, and the existing names.
 //
-//   there is no operation `Hh`                      help: did you mean `H`?
+//   unknown operation `Hh`                      help: did you mean `H`?
 //   `H` has no dim `q`; it has `i`, `o`, `k`        help: `H.sum` has it
 #pragma once
 

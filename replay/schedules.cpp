@@ -152,7 +152,7 @@ class Machine {
       const auto [by_all, by_some] = memories_->seen(where.id, members, op.operands[operand].shape);
       expect(tasks_.reads, contents->hold(value, intersect(cells, by_some)),
              "operand {} of `{}` is missing: the memory {}", operand, op.name,
-             contents->value == value ? "lacks cells of it" : "holds something else");
+             contents->value == value ? "lacks cells of it" : "holds a different value");
       expect(tasks_.does, !fill || by_all.contains(cells) || contents->filled == fill,
              "operand {} of `{}` has no fill around the tensor", operand, op.name);
     }

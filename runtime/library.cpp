@@ -206,7 +206,7 @@ int32_t tap_library_run_dlpack(Context* context, const DlTensor* const* inputs, 
 
 size_t tap_library_message(Context* context, char* text, size_t size) {
   if (context) pthread_mutex_lock(&context->mutex);
-  const char* all = !context ? "out of memory: there is no context" : context->text ? context->text : "";
+  const char* all = !context ? "out of memory: the context is null" : context->text ? context->text : "";
   size_t length = strlen(all), part = length < size ? length : size - 1;
   if (size > 0) {
     memcpy(text, all, part);

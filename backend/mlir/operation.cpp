@@ -124,7 +124,7 @@ class OperationWriter {
         if (loops_.sizes[loop] > 1 && !is_written_by(k, loop))
           throw Refused{
               fmt::format("`{}` writes one cell at many points of `{}`", in_.name, op_.dims[loops_.dims[loop]].name),
-              "leave that index out of the equation"};
+              "remove that index from the equation"};
   }
 
   // --- reductions ---

@@ -1,6 +1,6 @@
 // Reads a plan file (ir/plan.h); errors are shown at their location.
 //
-//   p.plan:3:7: error[T1402]: there is no operation `Hh`
+//   p.plan:3:7: error[T1402]: unknown operation `Hh`
 //   3 | split Hh dim i into 2
 //     |       ^^
 //   help: did you mean `H`?

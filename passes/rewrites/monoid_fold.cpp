@@ -286,7 +286,7 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
       break;
     }
     const std::string& own = op.dims[dim].name;
-    made.rule = space.count == 1 ? fmt::format("{} over {} at once", name, own)
+    made.rule = space.count == 1 ? fmt::format("{} over all of {}", name, own)
                                  : fmt::format("{} in blocks of {} of {}", name, size, own);
     if (contracts) made.rule += rule_end;
     made.rule += rests_on;

@@ -135,7 +135,7 @@ class Planner {
       if (most > 1 && device_count(mesh) > most_listed) {
         for (std::size_t a = 0; a < axes.size(); ++a)
           for (; axes[a].size() > 1; axes[a].pop_back())
-            leave(graph, v, a, axes[a].back(), "its blocks of blocks would lie on more devices than a plan can list");
+            leave(graph, v, a, axes[a].back(), "its nested blocks would need more devices than a plan can list");
         most = 1;
       }
       WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));

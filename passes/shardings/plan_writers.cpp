@@ -38,7 +38,7 @@ class WriterCuts {
     const std::optional<std::uint32_t> dim = walker(row);
     if (!dim) {
       const std::optional<std::int64_t> at = block_of(cut, row.offset, access_.projection.shape[cut.axis]);
-      if (!at) return "`" + name_ + "` writes across the border of a block";
+      if (!at) return "`" + name_ + "` writes across the boundary of a block";
       split.blocks = Blocks{};
       split.all_at = *at;
     } else {

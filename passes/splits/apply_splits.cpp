@@ -208,8 +208,8 @@ class SplitApplier {
       return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be split: " + why, PlanPart::dim});
     bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::walks(op, *dim, split);
     if (split.tree && !partials)
-      return number("the blocks of `" + split.dim + "` make no partials, so a tree cannot combine " +
-                    std::to_string(*split.tree) + " of them at a time");
+      return number("the blocks of `" + split.dim + "` are not partials, so a tree cannot combine " +
+                    std::to_string(*split.tree) + " at a time");
     if (!split.axis && split.devices.empty()) return dim;
     if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }
@@ -331,7 +331,7 @@ PassResult apply_splits(const Program& program, const PassContext& context) {
   for (const std::string& why : applied.gathered)
     result.told.emplace_back(
         Code::pass_declined, Span{},
-        why + "; each point is written to a staging buffer first, and all devices put all of it in place");
+        why + "; all points are written to a staging buffer first, and every device copies all of it into place");
   for (std::size_t k = 0; k < applied.steps.size(); ++k)
     result.earlier.push_back({std::move(applied.stages[k]), std::move(applied.steps[k])});
   if (!result.earlier.empty()) {

@@ -68,7 +68,7 @@ std::string why_not_cut(const Program& program, const Operator& op, std::uint32_
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
       return "it is streamed already; split into partials before that";
   const MonoidId* by = monoid_of(op);
-  if (!by) return "what `" + d.name + "` reduces is not known to be a reduction cell by cell";
+  if (!by) return "the reduction over `" + d.name + "` is not known to work cell by cell";
   if (op.kernel())
     if (std::string why = why_no_partials(op); !why.empty()) return why;
   const Monoid& monoid = program[*by];
@@ -80,7 +80,7 @@ std::string why_not_cut(const Program& program, const Operator& op, std::uint32_
                              [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
     if (is_block_dim(op, outer) ? !walks : outer > dim) continue;
     if (monoid.laws.commutative == Law::proved || monoid.laws.commutative == Law::assumed) continue;
-    return "`" + op.dims[outer].name + "` is reduced outside of `" + d.name + "` and `" + monoid.name +
+    return "`" + op.dims[outer].name + "` is reduced outside `" + d.name + "` and `" + monoid.name +
            "` does not commute";
   }
   return "";

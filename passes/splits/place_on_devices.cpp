@@ -84,7 +84,7 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
     }
   if (split.all_at && *split.all_at >= static_cast<std::int64_t>(split.devices.size()))
     return plan_problem(PlanPart::number,
-                        "there is no set " + std::to_string(*split.all_at) + " of devices, counted from 0");
+                        "device set " + std::to_string(*split.all_at) + " does not exist (sets are counted from 0)");
   auto used = [](const DeviceSets& sets, std::int64_t number) {
     return DeviceSets{sets[static_cast<std::size_t>(number)]};
   };
@@ -102,9 +102,9 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
     std::string sets;
     for (std::size_t k = 0; k < lists.size(); ++k)
       sets += (k ? (k + 1 == lists.size() ? " and " : ", ") : "") + ir::to_string(DeviceSets{lists[k][(*missing)[k]]});
-    return plan_problem(PlanPart::place, "no device is in all of " + sets + ", so a block of `" + split.operation +
+    return plan_problem(PlanPart::place, "no device is in all of " + sets + ": a block of `" + split.operation +
                                              "` would have no device (it is already split over devices along " + names +
-                                             " already)");
+                                             ")");
   }
   return std::nullopt;
 }

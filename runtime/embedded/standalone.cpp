@@ -146,7 +146,7 @@ void check_header(const Reader& tables, Slot& slot, const char* header) {
     shape = end + strspn(end, ", ");
   }
   if (!fits || *shape != ')') {
-    fprintf(stderr, "%s: `%s` has another shape than the program's ", program_name, slot.path);
+    fprintf(stderr, "%s: `%s` has the wrong shape; expected ", program_name, slot.path);
     print_shape(stderr, tables, tensor);
     fputs("\n", stderr);
     exit(wrong_data);

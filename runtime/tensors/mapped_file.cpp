@@ -57,7 +57,7 @@ void require_regular(const std::string& path, const struct stat& status) {
 
 Failure shrank(const std::string& path, std::uint64_t wanted, std::uint64_t got) {
   return wrong_data(Code::data_changed, quoted(path) + " changed while it was read: " + plural(wanted, "byte") +
-                                            " were there at first, " + std::to_string(got) + " later");
+                                            " at first, then " + std::to_string(got));
 }
 
 SharedBytes read_all(int fd, const std::string& path, std::size_t size) {

@@ -101,7 +101,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
     SplitResult result = apply_splits(program, plan_of(line));
     return result.problems.size() == 1 ? result.problems[0].message : std::to_string(result.problems.size());
   };
-  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "there is no operation `Q`");
+  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "unknown operation `Q`");
   EXPECT_EQ(problem("split Z dim q into 2 over threads"), "`Z` has no dim `q`; it has `i`, `j`, `k`");
   EXPECT_EQ(problem("split Z dim i into [0, 2, 5] over threads"),
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
@@ -109,7 +109,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
             "`i` is split into 1099511627776 blocks; 1 to 1048576 are possible");
   EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 places");
   EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
-  EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "there is no mesh `n`");
+  EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "unknown mesh `n`");
 }
 
 TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {

@@ -214,7 +214,7 @@ TEST(Unroll, Refusals) {
   EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; cannot unroll by -1");
   EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; cannot unroll by 5");
   EXPECT_EQ(message("Z", 2), "`Z` is not an iterate, so it cannot be unrolled");
-  EXPECT_EQ(message("Q", 2), "there is no operation `Q`");
+  EXPECT_EQ(message("Q", 2), "unknown operation `Q`");
 }
 
 }  // namespace

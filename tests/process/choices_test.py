@@ -128,7 +128,7 @@ class ChoicesTest(TapcTest):
 
     def test_mistakes_of_a_plan(self):
         for lines, message in [("choose C 2\n", "`C` has no alternative 2; it has 0 to 1"),
-                               ("choose D 1\n", "there is no operation `D`"),
+                               ("choose D 1\n", "unknown operation `D`"),
                                ("choose C 1\nchoose C 1\n", "`C` offers no choice")]:
             self.given(PROGRAM, lines)
             with self.subTest(lines=lines):

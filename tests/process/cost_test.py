@@ -109,9 +109,9 @@ class Cost(TapcTest):
 
     def test_wrong_meshes(self):
         self.write("m.tap", MESH)
-        self.expect(2, "names no axis of the program[\\s\\S]*did you mean `data`", "cost", "m.tap", "--mesh", "dat=4")
+        self.expect(2, "is not an axis of the program[\\s\\S]*did you mean `data`", "cost", "m.tap", "--mesh", "dat=4")
         for mesh in ("data", "data=0", "data=-1", "data=x", "data=99999999999999999999", "=4"):
-            self.expect(2, "is no axis with a size|names no axis", "cost", "m.tap", "--mesh", mesh)
+            self.expect(2, "is not of the form AXIS=SIZE|is not an axis", "cost", "m.tap", "--mesh", mesh)
         self.expect(2, "no operation runs on device 99", "cost", "m.tap", "--device", "99")
         self.write("p.tap", PRODUCT)
         self.expect(2, "no operation is split over devices", "cost", "p.tap", "--dim", "n=8", "--device", "0")

@@ -125,7 +125,7 @@ class Mlir(TapcTest):
         self.assertGreater(text.count("shard.shard "), 750)
         self.assertIn("sharded_dims_offsets", text)
         refused = re.findall("^// --emit=mlir: (.*)", text, re.M)
-        self.assertEqual({line for line in refused if "its blocks are uneven, and there are too many of them or they lie over several axes" not in line}, set())
+        self.assertEqual({line for line in refused if "its blocks are uneven, and they are too many or over several axes" not in line}, set())
         self.assertLess(len(refused), 280)
         self.opt("--split-input-file", "-o", os.devnull, file="all.mlir")
 
@@ -167,7 +167,7 @@ class Mlir(TapcTest):
                  "{\n    Y[i] = X[i] + 1\n    W[i] = Z[i] + 1\n}")
         for text, message in ((order, "`X` .*: the devices of `ring` are listed in another order"),
                               (partial, "`S` .*: it holds partial results over `a`"),
-                              (several, "`H` .*: its blocks are uneven, and there are too many of them or they lie over several axes"),
+                              (several, "`H` .*: its blocks are uneven, and they are too many or over several axes"),
                               (parts, "`Z` .*: `a` of 6 devices is divided here after 3 and elsewhere after 2")):
             self.write("s.tap", text)
             self.write("out.mlir", "kept")

@@ -55,7 +55,7 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
     auto [stop, error] =
         std::from_chars(text.data() + std::min(equals + 1, text.size()), text.data() + text.size(), size);
     if (equals == text.npos || error != std::errc() || stop != text.data() + text.size() || size < 1 || size > 1 << 20)
-      throw wrong_mesh(text, "is no axis with a size", "write the size of an axis: --mesh data=4,model=2");
+      throw wrong_mesh(text, "is not of the form AXIS=SIZE", "write --mesh data=4,model=2");
     std::vector<std::string> names;
     bool found = false;
     for (ir::Mesh& mesh : program.meshes)
@@ -63,13 +63,13 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
         names.push_back(axis.name);
         if (axis.name != text.substr(0, equals)) continue;
         if (!mesh.devices.empty())
-          throw wrong_mesh(text, "changes a mesh whose devices are listed", "leave their order out of the program");
+          throw wrong_mesh(text, "resizes a mesh with listed devices", "remove `devices` from the mesh");
         axis.size = size;
         found = true;
       }
     if (found) continue;
     auto near = did_you_mean(text.substr(0, equals), names);
-    throw wrong_mesh(text, "names no axis of the program",
+    throw wrong_mesh(text, "is not an axis of the program",
                      near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
   }
 }
@@ -139,7 +139,7 @@ Action declare_cost(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option(
          "--device", options->device,
-         "The cost on this device of a mesh, with the messages that it receives; else all devices are threads here")
+         "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices are threads here)")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--fuse", options->fuse, "Fuse operations into groups, so that values between them need no full buffer");
   app.add_option("--threads", options->threads, "Number of threads for native code")->check(CLI::Range(1, 4096));

@@ -206,7 +206,7 @@ int ops(Session& session, OpsOptions options) {
                                 : fmt::format("it is a function of cells: `{}(x[i])`", options.name))};
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::command_line, Span{},
-                           fmt::format("there is no operator or monoid `{}` in {}", options.name,
+                           fmt::format("unknown operator or monoid `{}` in {}", options.name,
                                        options.file.empty() ? "the standard library" : options.file))
                     .help(near ? "did you mean `" + *near + "`?" : "`tapc ops` lists all")};
 }

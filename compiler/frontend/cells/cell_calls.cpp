@@ -174,7 +174,7 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
     session_.fail(std::move(d));
   }
   if (!definition) {
-    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
+    Diagnostic d(Code::unknown_name, name.span, "unknown operator or function " + quoted(name.text));
     if (!offer_plain_call(session_, env, call, span, d)) offer_definition(session_, env, Sort::op, name, d);
     session_.fail(std::move(d));
   }

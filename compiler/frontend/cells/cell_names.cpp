@@ -152,7 +152,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Member& mem
                   components[i].type};
       std::vector<std::string> names;
       for (const auto& component : components) names.push_back(component.name);
-      Diagnostic d(Code::unknown_name, member.member.span, "there is no component " + quoted(member.member.text));
+      Diagnostic d(Code::unknown_name, member.member.span, "unknown component " + quoted(member.member.text));
       if (auto near = did_you_mean(member.member.text, names))
         d.help("did you mean " + quoted(*near) + "?").fix(member.member.span, *near);
       session_.fail(std::move(d));

@@ -45,11 +45,11 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
   if (!definition) {
     auto known = session_.definitions.names(*env.scope, Sort::monoid);
     for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
-    Diagnostic unknown(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name));
+    Diagnostic unknown(Code::unknown_name, reduce.monoid.span, "unknown reduction " + quoted(name));
     if (std::string mend = instead_of_reduction(name, "[…]"); !mend.empty())
       session_.fail(std::move(unknown.help(mend)));
     session_.fail(
-        with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name)),
+        with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "unknown reduction " + quoted(name)),
                        reduce.monoid.span, name, known));
   }
   if (!is_generic(*definition)) return monoid_of(session_, *definition, {}, reduce.monoid.span);

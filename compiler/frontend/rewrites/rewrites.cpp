@@ -55,7 +55,7 @@ class RuleChecker {
           call->callee.size() == 2 ? session_.definitions.find_qualified(scope_, Sort::op, call->callee[0].text, callee)
                                    : session_.definitions.find(scope_, Sort::op, call->callee.back());
       if (!definition) {
-        Diagnostic d(Code::unknown_name, call->callee.back().span, "there is no operator " + quoted(callee));
+        Diagnostic d(Code::unknown_name, call->callee.back().span, "unknown operator " + quoted(callee));
         Env env;
         env.module = &module_;
         env.scope = &scope_;

@@ -101,7 +101,7 @@ void TokenWindow::restart(std::size_t index) {
 
 antlr4::Token* TokenWindow::get(std::size_t index) const {
   index = std::min(index, list_.tokens.size() - 1);
-  TAP_CHECK(index >= base_, "a token before the statement was asked for");
+  TAP_CHECK(index >= base_, "a token before the statement was requested");
   while (base_ + objects_.size() <= index) {
     std::size_t next = base_ + objects_.size();
     objects_.emplace_back(type_of_kind[static_cast<std::size_t>(list_.kind(next))], next);

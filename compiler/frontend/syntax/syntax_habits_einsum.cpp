@@ -16,7 +16,7 @@ using K = TokenKind;
 
 constexpr char ellipsis = '.';  // one letter for `...`
 
-// The letters of one operand or of the result, an ellipsis as one; nothing if it holds something else.
+// The letters of one operand or of the result, an ellipsis as one; nothing if it holds a different value.
 std::optional<std::string> letters_of(std::string_view term) {
   std::string letters;
   for (std::size_t i = 0; i < term.size(); ++i) {

@@ -123,7 +123,7 @@ class Statements : HabitPlace {
     std::string head = text(open - 1, at_ - 1), name(list_.text_of(open - 1));
     Span span = list_.span(open - 1);
     if (std::string mend = instead_of_reduction(name, text(open, at_ - 1)); !mend.empty())
-      return tell(span, fmt::format("there is no built-in reduction `{}`", name), mend);
+      return tell(span, fmt::format("unknown built-in reduction `{}`", name), mend);
     return tell(list_.span(at_), fmt::format("unexpected value after `{}`", head),
                 fmt::format("the built-in reductions are sum, prod, max, min, any and all; a user monoid needs its "
                             "operand in parentheses: `{} (…)`",
