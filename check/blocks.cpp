@@ -1,4 +1,4 @@
-// Dims that are cut into blocks: all of them apart, partials of a reduction and their combination, and reductions of a point.
+// Splits: parallel dims, partials of a reduction and their combination, and reductions over one point.
 #include "check/justify.h"
 
 namespace tap::check {
@@ -42,7 +42,7 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   for (std::size_t k = b.blockings.size(); k < a.blockings.size(); ++k) {
     const ir::Blocking& by = a.blockings[k];
     match.expect(by.block_dim == wanted.dims.size() && by.dim < wanted.dims.size(),
-                 "the block dim of blocking {} is not new", k);
+                 "blocking {} uses an existing dim as its block dim", k);
     match.cut(wanted, by, wanted.dims[by.dim].role);
   }
   match.is(wanted);

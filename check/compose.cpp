@@ -1,4 +1,4 @@
-// Composition: a map in the place of what reads it.
+// Composition: a read is replaced by the map that computes it.
 #include <functional>
 
 #include "check/justify.h"

@@ -1,4 +1,4 @@
-// What runs on a mesh finds there what it reads: each device holds every cell that its blocks ask for.
+// Every device of a mesh holds all cells that its blocks read.
 //
 //   Z[i] over data, Y[i] = relu(Z[i]) over data     block r of Y reads block r of Z; both are on the devices r
 //

@@ -1,4 +1,4 @@
-// Which rule justifies an operation; and those that need no more than a comparison.
+// Dispatches to the rule that justifies an operation; contains the rules that need only a comparison.
 #include "check/justify.h"
 
 namespace tap::check {

@@ -1,4 +1,4 @@
-// Reads: where each is evaluated, by the conditions that lead to it, and whether it leaves its tensor there.
+// Legality of reads: the conditions under which each read is evaluated, and whether it is in bounds there.
 //
 //   if i > 0 then x[i - 1] else 0      x is read where i > 0, so that i - 1 is never -1
 //   x[i else u[i - 8]], x of f32[8]    u is read where i < 0 or i > 7

@@ -1,5 +1,5 @@
-// Writes: that those of a value cover it, each cell once. Boxes that lie side by side are told by their sizes; what is of another
-// form is counted cell by cell, if there are not too many.
+// Legality of writes: the writes of a value cover it, each cell once. Adjacent boxes are compared by their sizes;
+// other forms are enumerated cell by cell, up to a limit.
 //
 //   y[i] = a[i]   y[8 + j] = b[j]          two boxes, which do not meet and have as many cells as y
 #include "check/legal.h"

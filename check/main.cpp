@@ -1,4 +1,5 @@
-// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
+// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: checks that the stages, in order, compute the same
+// as the source.
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //

@@ -1,4 +1,4 @@
-// Groups and transfers: operations moved into a region, and regions that must cover what is read of them.
+// Groups and transfers: operations moved into a region, and regions that must cover all reads.
 #include <algorithm>
 
 #include "check/justify.h"

@@ -1,4 +1,4 @@
-// Repetitions: by induction over their steps, and steps that are written out.
+// Iterates: by induction over their trips, and unrolled trips.
 #include "check/justify.h"
 
 namespace tap::check {

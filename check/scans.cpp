@@ -1,4 +1,4 @@
-// Cut scans: each block scanned alone, the blocks before it combined, and both together.
+// Split scans: each block is scanned alone, the blocks before it are combined, and both results are combined.
 //
 //   y[i] = m[k] f(k) where k <= i + s      of block r of i, the blocks of k before r are seen whole by every i of it, and those
 //                                          behind r by none: so y[i] = combine(carry[r], local[i]), or turned round

@@ -1,5 +1,5 @@
-// The program that a certificate begins with: no step made it, so what steps are held to is asked of it here. Its reads and writes
-// are legal, what a write does not depend on makes no difference, groups compute what they hold, transfers move what is read.
+// Checks the first program of a certificate, which no step made. Its reads and writes are legal, writes do not depend
+// on invariant dims, groups compute all that they contain, and transfers copy what is read.
 #include "check/check.h"
 #include "check/justify.h"
 #include "check/legal.h"

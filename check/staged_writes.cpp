@@ -1,4 +1,5 @@
-// What an operation writes to a staging buffer, each point in a cell of its own, and the map that puts it in its place.
+// Staged writes: an operation writes each point to a separate cell of a staging buffer, and a map copies it into
+// place.
 //
 //   y[2 i + r] = f(i, r)          p[i, r] = f(i, r)   and   y[2 i + r] = p[i, r]
 #include "check/justify.h"

@@ -1,4 +1,5 @@
-// Reductions that a group streams: it walks one of their dims block by block, and combines each block with the ones before it.
+// Streamed reductions of a group: it processes one of their dims block by block, and combines each block with the
+// previous ones.
 //
 //   y[] = sum[k, j] x[k, j]   streamed over j:   for each block of j in turn: y = y + sum[k, j in the block] x[k, j]
 //
@@ -50,7 +51,7 @@ class Streams {
       if (!is_reduced(d) || std::ranges::any_of(group_.blockings, numbers)) continue;
       auto walks = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
       const std::ptrdiff_t count = std::ranges::count_if(anchors_, walks);
-      expect(Obligation::group, count == 1, "a reduction takes part in the stream over dim {} {} times", d, count);
+      expect(Obligation::group, count == 1, "over dim {}, a reduction is streamed {} times", d, count);
       in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, walks)->inner_dim);
     }
     for (const ir::GroupAnchor& a : anchors_) {

@@ -1,5 +1,5 @@
 // Options that restrict every rewrite: keep the written order of float operations (--strict-fp), and use no law that
-// is only assumed (--require-proof).
+// is assumed, not proved (--require-proof).
 #pragma once
 
 #include <initializer_list>

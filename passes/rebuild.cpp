@@ -29,7 +29,7 @@ ValueId Rebuild::add_value(Value value) {
 }
 
 void Rebuild::forward(ValueId gone, ValueId kept) {
-  TAP_CHECK(now(kept) != gone, "a value that stands for itself");
+  TAP_CHECK(now(kept) != gone, "a value that is forwarded to itself");
   forwards_[gone.index()] = kept;
 }
 

@@ -1,5 +1,6 @@
-// The table of kernels. What a kernel does inside is tested, not proved; but which operator it computes is told, and here every
-// operator that has a kernel is compared with the one that the kernel computes; and every layout with what it is made of.
+// The table of kernels. The code of a kernel is tested, not proved; but the schedule states which operator it
+// computes, and here every operator that uses a kernel is compared with that operator, and every layout with its
+// operand.
 //
 //   kernel 0 of 3, kernel 1 of 3 packs 1       operators 3 and 7 have kernel 0: 7 must equal 3, want operand 1 in the same layout,
 //   kernel_of [none, …, 0, …, 0]               and have kernel 1 make that of what 7 reads

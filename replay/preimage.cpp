@@ -1,5 +1,5 @@
-// Which points write into a box of cells: a memory that lacks none of them has all of its cells, whatever gaps each of its
-// writers leaves.
+// The points that write into a box of cells: a memory that was written by all of them holds all of its cells,
+// whatever gaps the individual writers leave.
 //
 //   Y[i, j] = C[i, j] where j <= i, into rows 2..4 of Y: the points i in 2..4, j in 0..4
 #include "replay/execution.h"

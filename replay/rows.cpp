@@ -1,4 +1,4 @@
-// Tasks in a row are looked at as one: so what is proved of them is proved once, for any number.
+// A row of tasks is treated as one task, so a proof covers any number of them.
 //
 //   y[i] = x[i - 1] on [0..1, 0..4] times 4 by (1, 4, …)      as if it were on [0..4, 0..16]: blocks 0..4
 #include <algorithm>

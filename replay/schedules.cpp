@@ -1,5 +1,5 @@
-// Schedules: run in order, with repetitions by induction, the tasks leave every output in its place; and no task works on
-// memory that another still needs, or that another task of its batch works on.
+// Schedules: executed in order, with iterates by induction, the tasks leave every output in its place; and no task
+// writes memory that another task still needs, or that another task of its batch uses.
 #include <set>
 
 #include "check/legal.h"

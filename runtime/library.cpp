@@ -81,7 +81,7 @@ Status start(Context& context, const TensorView* constants, const Options* optio
   Reader tables(context.program.tables);
   const auto& head = tables.head();
   if (head.magic != tables::magic || head.version != tables::version) {
-    message.add("the library's tables have another version");
+    message.add("the library's tables have an unsupported version");
     return Status::wrong_argument;
   }
   if (check_processor(tables, message) != Status::done) return Status::wrong_processor;

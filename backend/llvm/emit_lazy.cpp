@@ -1,6 +1,6 @@
-// Cells to LLVM: a DAG is emitted once per node. What a lazy operation guards is evaluated in a branch if it could fail
-// or read outside of its tensor, and without one otherwise, so that plain loops stay free of control flow. What several
-// branches need comes before them (cell_places.h).
+// Emits cells as LLVM IR, each node of the DAG once. An operand that a lazy operation guards is evaluated in a branch
+// if it could fail or read out of bounds, and unconditionally otherwise, so that plain loops have no control flow.
+// Cells that several branches need come before them (cell_places.h).
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 

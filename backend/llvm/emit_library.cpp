@@ -1,5 +1,5 @@
-// The module of a library: the kernels, the schedule's words, and the exported functions, which hand both to the runtime
-// (runtime/library.h).
+// The LLVM module of a library: the kernels, the words of the schedule, and the exported functions, which pass both
+// to the runtime (runtime/library.h).
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>

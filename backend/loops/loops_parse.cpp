@@ -1,4 +1,4 @@
-// The head of a kernel's text: its tensors, and what it declares.
+// Parses the head of a kernel's text: its tensors and declarations.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Statements of kernels: what is in scope where, and what straight code and lanes may hold.
+// Verifies the statements of kernels: scopes, and what straight-line code and lanes may contain.
 #include <algorithm>
 #include <bit>
 #include <set>

@@ -1,6 +1,7 @@
 // From an operator to its loops. Dims become loops in the order parallel, then reduction, each as declared, so that
-// reductions combine in increasing index; a constraint becomes a bound of the innermost loop that it speaks of, so no
-// point outside of the domain is ever visited. Scans and scatters (lower_patterns.cpp) get their own, linear shapes.
+// reductions combine in increasing index order; a constraint becomes a bound of the innermost loop whose variable it
+// uses, so no point outside the domain is visited. Scans and scatters (lower_patterns.cpp) have linear loops of their
+// own.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

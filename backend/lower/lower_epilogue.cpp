@@ -1,4 +1,5 @@
-// Maps at the end of a reduction (epilogue.h): cells of the store of a completed point, which read it from registers.
+// Epilogues (epilogue.h): the cells that are stored for a completed point of a reduction, which read its result from
+// registers.
 #include <algorithm>
 
 #include "backend/lower/lowering.h"

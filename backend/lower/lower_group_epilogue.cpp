@@ -1,5 +1,5 @@
-// Reductions of a group with the maps at their end (epilogue.h), and groups that are no more than one of these: what stands
-// for such a group is the nest that its reduction has by itself, with another store.
+// Reductions of a group with their epilogues (epilogue.h). A group that consists of one of these has the loop nest of
+// its reduction alone, with a different store.
 #include <algorithm>
 
 #include "backend/lower/lower_group.h"

@@ -1,4 +1,5 @@
-// The loops over tiles and steps of a group, and which ranges of dims and axes one of them has, in variables of these loops.
+// The loops over tiles and steps of a group, and the ranges of dims and axes in one of them, as functions of the loop
+// variables.
 #include <algorithm>
 #include <cmath>
 

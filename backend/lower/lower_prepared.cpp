@@ -1,5 +1,5 @@
-// Packed operands that are the same in every run, the `const` inputs of a program: they are packed once, before it runs. What
-// packs such a one is an ordinary map, and the kernel is given its result in place of the operand.
+// Prepared operands: packed operands that are the same in every run (the `const` inputs of a program) are packed
+// once, before it runs. The packing is an ordinary map, and the kernel reads its result instead of the operand.
 //
 //   y[i, j] = sum[k] x[i, k] * w[k, j]     w: f32[900, 700], taken in panels of 32 columns
 //

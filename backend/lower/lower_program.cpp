@@ -1,4 +1,4 @@
-// Each distinct operator that the block graphs apply becomes a kernel.
+// Makes one kernel for each distinct operator that the block graphs apply.
 #include <algorithm>
 #include <deque>
 #include <unordered_map>

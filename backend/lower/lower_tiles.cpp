@@ -1,5 +1,5 @@
-// Register tiles (register_tile.h) as loops: rows are unrolled, lanes are vectors, and a dim that does not divide gets a
-// rest, of rows one by one of smaller tiles, of lanes under a mask.
+// Register tiles (register_tile.h) as loops: rows are unrolled, lanes are vectors, and a dim that does not divide
+// gets a tail: smaller tiles for rows, masks for lanes.
 //
 //   for j0 in lo.j..lo.j+32*q step 32
 //     for i0 in lo.i..lo.i+14*p step 14

@@ -1,4 +1,4 @@
-// Copies of the boxes that overlapping windows lie in (packing.h), with the cells outside of the tensor filled in.
+// Packs the bounding boxes of overlapping windows (packing.h), with the fill for cells outside the tensor.
 //
 //   y[o, j] = sum[c, v] x[c, j + v - 1 else 0] * k[o, c, v]      for 14 rows j0.. at a time and c in cc..ce
 //

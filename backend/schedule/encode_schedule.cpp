@@ -1,4 +1,4 @@
-// A schedule as words. Lists that are equal, strides above all, are stored once.
+// A schedule as words. Equal lists, mostly strides, are stored once.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
-// What a kernel was tried against, in the names of kernels that are kept: by structure, so that names and the numbers of
-// monoids and graphs make no difference.
+// A hash of the reference of a kernel's self-check, as part of its name in the cache: by structure, so that names and
+// the numbers of monoids and graphs have no effect.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

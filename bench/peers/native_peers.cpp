@@ -1,4 +1,4 @@
-// Rivals that are called from C++: OpenBLAS, oneDNN 2, and plain loops as g++ vectorises them.
+// Rivals with a C++ interface: OpenBLAS, oneDNN 2, and plain loops that g++ vectorises.
 //
 //   native_peers matmul 256x256x256 1 openblas        one library a process where its settings come from the environment
 #include <cblas.h>

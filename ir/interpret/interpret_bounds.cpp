@@ -1,4 +1,4 @@
-// One rule per kind of cell operation; see the header for what an error means.
+// One rule per kind of cell operation; the header defines the error.
 #include "ir/interpret/interpret_bounds.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The loops. A map: for every point of the domain, its values. A reduction: for every point of the parallel dims, the
 // combination over the reduction dims in lexicographic order, from the identity. Constraints that mention a reduction dim
-// bound the reduction only: over nothing it gives the identity.
+// bound the reduction only: an empty reduction gives the identity.
 #include "ir/interpret/interpret_operation.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The types of cells: every operation takes and gives what ir/cell_ops.def says of it.
+// The types of cells: operands and result of every operation match ir/cell_ops.def.
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

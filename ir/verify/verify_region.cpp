@@ -1,5 +1,5 @@
-// Operators with an inner graph: operands and results are the graph's, a state leaves an iterate as it enters, and what a group
-// holds can go together.
+// Operators with an inner graph: operands and results match the graph, the state of an iterate keeps its type, and
+// the operations of a group can be fused.
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

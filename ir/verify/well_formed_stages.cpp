@@ -1,4 +1,4 @@
-// Block graphs: their numbers are those of things that are there, values, types and ranks are those of what is spoken of.
+// Block graphs: their references are valid, and values, types and ranks match.
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {

@@ -1,5 +1,5 @@
-// Preparing an operator for its canonical form, and colour refinement: the colour of a part is mixed with those of the
-// parts that it is connected with, and of how, until no more parts are told apart.
+// Prepares an operator for its canonical form, by colour refinement: the colour of a part is mixed with the colours
+// of connected parts and the kinds of connection, until no more parts are distinguished.
 #include <algorithm>
 #include <set>
 

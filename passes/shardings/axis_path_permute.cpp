@@ -1,4 +1,4 @@
-// When one permute of boxes among the devices is worth it, and to which axes.
+// Decides when a permutation of boxes among devices pays, and to which axes.
 #include <algorithm>
 #include <set>
 

@@ -140,7 +140,7 @@ class SiteChooser {
     all = in_mesh_order(mesh, all);
     if (all.empty()) return;
     const MonoidId* monoid = monoid_of(program_[graph_[out_.site.operations[0]].op]);
-    TAP_CHECK(monoid, "partials have a monoid that combines them");
+    TAP_CHECK(monoid, "partials without a monoid");
     for (Sharding& result : out_.results) {
       result.unreduced = all;
       result.unreduced_monoid = program_[*monoid].name;

@@ -1,4 +1,5 @@
-// Partials of an outside kernel. It is called for each block of a reduced dim, and what it writes is combined cell by cell:
+// Partials of an outside kernel. It is called for each block of a reduced dim, and its results are combined cell by
+// cell:
 //
 //   y = total(x)  over i, reduce r by sum   cut over r   is p = total(x) over i and block b of r,   y[i] = sum[b] p[i, b]
 //

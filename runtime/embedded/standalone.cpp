@@ -1,5 +1,5 @@
-// The beginning of a program that `tapc compile --emit=exe` links: it reads .npy files, runs the program once, and writes
-// .npy files. Only C's library, without its start-up files, so that nothing is needed to link it.
+// The main program of `tapc compile --emit=exe`: it reads .npy files, runs the program once, and writes .npy files.
+// It uses the C library only, without its start-up files, so that linking needs nothing else.
 //
 //   ./mlp -i X=@x.npy -i W1=@w1.npy -i b1=@b1.npy -o Y=@y.npy --threads 2
 #include <errno.h>

@@ -1,4 +1,4 @@
-// tapc bench FILE: how long a program takes to run and to compile.
+// tapc bench FILE: measures the run time and the compile time of a program.
 //
 //   $ tapc bench product.tap --threads 1
 //   run      1.92 ms, the median of 412 runs; 95 % between 1.91 ms and 1.93 ms

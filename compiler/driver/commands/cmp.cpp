@@ -1,4 +1,4 @@
-// tapc cmp A B: how two files of tensors differ: by how much, where, and in how many cells.
+// tapc cmp A B: compares two tensor files: how much they differ, where, and in how many cells.
 //
 //   $ tapc cmp got.npy wanted.npy
 //   3 of 1024 cells differ, first at [0, 7]: 1.5 and 1.25

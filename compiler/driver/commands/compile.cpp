@@ -1,5 +1,5 @@
-// tapc compile FILE -o OUT: a program as a shared library, with a C header and a manifest, or in the form that OUT's ending
-// says; more on request.
+// tapc compile FILE -o OUT: compiles a program to a shared library with a C header and a manifest, or to the format
+// of OUT's ending; --emit adds outputs.
 //
 //   tapc compile mlp.tap -o mlp.so --emit=py,loops      mlp.so mlp.h mlp.json mlp_program.py mlp.loops
 //

@@ -1,4 +1,4 @@
-// tapc cost FILE: how long a program will take, term by term, without running it.
+// tapc cost FILE: predicts the run time of a program, term by term, without running it.
 //
 //   tapc cost mlp.tap
 //   tapc cost mlp.tap --plan=mlp.plan --machine=server.toml --threads=8

@@ -1,4 +1,4 @@
-// tapc new DIR: a small project that works at once: a program, a README with the commands to try.
+// tapc new DIR: creates a small example project: a program, and a README with commands to try.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>

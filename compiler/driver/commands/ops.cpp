@@ -1,5 +1,5 @@
-// tapc ops [NAME]: the operators and monoids of the standard library or of a file: documentation, and of one its index spaces,
-// projections, and what a shard of it needs.
+// tapc ops [NAME]: lists the operators and monoids of the standard library or of a file, or describes one:
+// documentation, index spaces, projections, and what a shard of it needs.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

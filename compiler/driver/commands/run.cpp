@@ -1,4 +1,4 @@
-// tapc run FILE: compiles a program, gives it its inputs, and shows, writes or compares its results.
+// tapc run FILE: compiles a program, loads its inputs, runs it, and prints, writes or compares its results.
 //
 //   tapc run mlp.tap -i X=@x.npy -i W=f32[4,8]=rand:42 -i @all.npz -o Y=@y.npy --expect Y=@wanted.npy
 #include <fmt/format.h>
@@ -151,8 +151,8 @@ Action declare_run(CLI::App& app) {
   app.add_option("--expect", options->expected,
                  "The expected value of a result, in the form of -i; exit code 5 if it differs")
       ->allow_extra_args(false);
-  add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; of f16 1e-3, of bf16 1e-2",
-                        "1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16");
+  add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; 1e-3 for f16, 1e-2 for bf16",
+                        "1e-8 for f64, 1e-6 for f32, 1e-3 for f16, 1e-2 for bf16");
   add_engine_options(app, options->engine);
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },

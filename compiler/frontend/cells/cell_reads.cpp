@@ -1,4 +1,4 @@
-// Reads in cell expressions: x[i - 1, j else 0], and what else stands before brackets: an alias, an operand of a fold.
+// Reads in cell expressions: x[i - 1, j else 0], and other indexed names: an alias, an operand of a fold.
 #include "compiler/frontend/cells/cells.h"
 #include "compiler/frontend/cells/index_choices.h"
 #include "compiler/frontend/elaborate/body.h"

@@ -1,4 +1,4 @@
-// Reductions inside cell expressions: each becomes an operation of its own, whose result is read in its place.
+// Reductions inside cell expressions: each becomes a separate operation, and the expression reads its result.
 #include <algorithm>
 
 #include "compiler/frontend/cells/cells.h"

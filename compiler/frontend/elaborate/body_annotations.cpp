@@ -1,4 +1,4 @@
-// What is said about the values and operations of a body: shardings of arguments and bindings, groups, barriers.
+// Annotations of the values and operations of a body: shardings of arguments and bindings, groups, barriers.
 #include <algorithm>
 
 #include "compiler/frontend/elaborate/annotations.h"

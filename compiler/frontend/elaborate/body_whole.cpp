@@ -1,4 +1,4 @@
-// Whole tensors: names, calls, built-in functions over all cells, literals where a 0-d tensor is wanted.
+// Whole tensors: names, calls, built-in functions over all cells, literals where a scalar tensor is expected.
 #include <algorithm>
 
 #include "compiler/frontend/cells/cells.h"

@@ -1,4 +1,5 @@
-// Binding the <…> parameters of an operator: by name, in order, by default; an int pack takes what is left.
+// Binds the <…> parameters of an operator: by name, by position, by default; an int pack takes the remaining
+// positions.
 #include "compiler/frontend/cells/float_values.h"
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/sizes.h"

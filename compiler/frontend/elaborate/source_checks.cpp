@@ -1,4 +1,4 @@
-// What is checked before any grammar: the bytes of a source, and that its brackets pair and do not nest too deep.
+// Checks before parsing: the bytes of a source, and that brackets match and do not nest too deeply.
 //
 // Later stages rely on it: ANTLR recurses once or more per open bracket, so 100,000 of them would overflow the stack.
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Explicit splits: the request is resolved to an operation and one of its index dims, its blocks checked, and kept.
+// Explicit splits: resolved to an operation and one of its index dims, checked, and recorded.
 #include <algorithm>
 
 #include "compiler/frontend/elaborate/annotations.h"

@@ -1,4 +1,4 @@
-// The ways through a law that laws_symbols.h follows: which conditions are decided on each, and what Z3 is asked of them.
+// The paths through a law in laws_symbols.h: the conditions decided on each, and the queries to Z3.
 #include <algorithm>
 #include <charconv>
 #include <limits>

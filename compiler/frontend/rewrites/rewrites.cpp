@@ -1,5 +1,5 @@
-// Production rules: every operator in them exists and is called with as many arguments as it has inputs, every variable of
-// the replacement and of the guard stands in the pattern. Matching and applying them is the work of later passes.
+// Rewrite rules: every operator exists and is called with its number of inputs, and every variable of the replacement
+// and the guard occurs in the pattern. Later passes match and apply the rules.
 #include <algorithm>
 #include <functional>
 #include <set>

@@ -1,4 +1,4 @@
-// Runs the lexer that ANTLR made of grammar/Tap.g4 and keeps what it finds in 12 bytes a token.
+// Runs the lexer that ANTLR generated from grammar/Tap.g4 and stores each token in 12 bytes.
 //
 // The lexer sees bytes, not code points: outside comments and strings Tap is ASCII, and check_bytes has seen to it that
 // the rest is UTF-8. Every byte above 0x7F looks like 0x7F to it, which keeps its tables small.

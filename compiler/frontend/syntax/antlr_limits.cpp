@@ -1,5 +1,6 @@
-// How ANTLR is driven: its tokens come from our list through a window that is dropped with each statement, its depth is
-// bounded, and the first token that does not fit ends a statement: nothing is repaired, no message of ANTLR's is made.
+// Drives ANTLR: its tokens come from our list through a window that is discarded after each statement, its recursion
+// depth is limited, and the first unexpected token ends a statement: there is no error recovery, and no message of
+// ANTLR is used.
 #include "compiler/frontend/syntax/antlr_support.h"
 #include "support/check.h"
 

@@ -12,7 +12,7 @@ struct Counterpart {
 constexpr auto counterparts = std::to_array<Counterpart>({
     {"amax", "over a whole tensor: `max_all(x)`, over one axis: `max_axis<-1>(x)`"},
     {"amin", "over a whole tensor: `min_all(x)`, over one axis: `min_axis<-1>(x)`"},
-    {"arange", "an index variable is its own value: `y[i] = i`"},
+    {"arange", "an index variable is a value: `y[i] = i`"},
     {"argmax", "over one axis: `argmax_axis<-1>(x)`, over all: `argmax_all(x)`"},
     {"argmin", "over one axis: `argmin_axis<-1>(x)`, over all: `argmin_all(x)`"},
     {"average", "over a whole tensor: `mean_all(x)`, over one axis: `mean_axis<-1>(x)`"},

@@ -1,4 +1,4 @@
-// NumPy's einsum, whose string says as letters what an equation says as indices:
+// NumPy's einsum, whose string corresponds to the indices of an equation:
 //
 //   C = einsum("ij,jk->ik", A, B)      C[i, k] = sum[j] A[i, j] * B[j, k]
 #include <fmt/format.h>

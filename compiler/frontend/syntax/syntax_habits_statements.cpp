@@ -1,5 +1,5 @@
-// Habits at the begin of what seems to be a statement: declarations with types, casts of C, words, and operands that a
-// function or a reduction has left behind.
+// Habits at the start of a statement: declarations with types, C casts, keywords, and operands that follow a function
+// or reduction without brackets.
 //
 //   float t = 2.0      t = 2.0          abs x[i]      abs(x[i])
 #include <fmt/format.h>

@@ -215,7 +215,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   Span at = list.span(problem.token);
   if (problem.too_deep) {
     return Diagnostic(Code::nesting_too_deep, at,
-                      fmt::format("nesting deeper than {}: this expression chains more operations than that",
+                      fmt::format("nesting deeper than {}: this expression chains too many operations",
                                   4 * limits.max_nesting))
         .help("give parts of it names in separate equations");
   }
