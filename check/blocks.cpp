@@ -84,7 +84,7 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
     if (!of.op->kernel()) type.element = monoid(*of.op).components[k].type;
     std::size_t axes = write.rows.size();
     for (std::size_t axis = axes; along && axis-- > 0;) {
-      if (!speaks_of(was.projection.start.rows[axis], *along)) continue;
+      if (!uses_dim(was.projection.start.rows[axis], *along)) continue;
       auto at = static_cast<std::ptrdiff_t>(axis);
       write.rows.erase(write.rows.begin() + at);
       write.shape.erase(write.shape.begin() + at);
@@ -200,7 +200,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
   for (std::uint32_t d : reduced) {
     nothing |= b.dims[d].range.hi <= b.dims[d].range.lo;
     one &= b.dims[d].range.hi - b.dims[d].range.lo <= 1;
-    for (const ir::Constraint& c : b.constraints) one &= !speaks_of(c.expr, d);  // says which cells combine a point
+    for (const ir::Constraint& c : b.constraints) one &= !uses_dim(c.expr, d);  // says which cells combine a point
   }
   expect(obligation, nothing || one, "the reduction must have exactly one point everywhere");
   Match match(side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);

@@ -39,7 +39,7 @@ struct Folded {
     dims[j.dim] = place + number(over, lo);
     Cells its(terms, of, dims);
     for (const ir::Constraint& c : op.constraints) {
-      auto speaks = [&](std::uint32_t d) { return speaks_of(c.expr, d); };
+      auto speaks = [&](std::uint32_t d) { return uses_dim(c.expr, d); };
       unless(std::any_of(reduced.begin(), reduced.end(), speaks), "not every cell is written");
       constraints.push_back({its.placed(c.expr), c.comparison});
     }

@@ -41,7 +41,7 @@ bool finds(const ir::Operator& writer, const ir::Access& write, const Cut& cut, 
   for (std::size_t axis = 0; axis < write.projection.shape.size(); ++axis)
     if (is_one_to_one(write, axis, cut.dim) && is_one_to_one(read, axis, mine.dim)) return true;
   for (const ir::Constraint& c : writer.constraints)
-    if (speaks_of(c.expr, cut.dim)) return false;
+    if (uses_dim(c.expr, cut.dim)) return false;
   return std::count(write.invariant_dims.begin(), write.invariant_dims.end(), cut.dim) > 0;
 }
 

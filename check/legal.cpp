@@ -273,7 +273,7 @@ class Reads {
   // A point and the number of its block say less together than they would alone.
   bool is_of_a_block(const AffineExpr& row) const {
     return std::ranges::any_of(
-        op_.blockings, [&](const ir::Blocking& b) { return speaks_of(row, b.dim) && speaks_of(row, b.block_dim); });
+        op_.blockings, [&](const ir::Blocking& b) { return uses_dim(row, b.dim) && uses_dim(row, b.block_dim); });
   }
   // Where it leaves its tensor, if that is at one of the points.
   void leaves(std::uint32_t read, std::size_t axis, const Space& space, const AffineExpr& outside) {

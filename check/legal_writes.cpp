@@ -21,7 +21,7 @@ struct Written {
 };
 
 bool speaks(const std::vector<AffineExpr>& rows, std::size_t d) {
-  return std::ranges::any_of(rows, [d](const AffineExpr& row) { return speaks_of(row, d); });
+  return std::ranges::any_of(rows, [d](const AffineExpr& row) { return uses_dim(row, d); });
 }
 
 Written written(const OneWrite& write) {
@@ -30,7 +30,7 @@ Written written(const OneWrite& write) {
   for (const ir::Constraint& c : op.constraints) {
     bool reduces = false;
     for (std::size_t d = 0; d < op.dims.size(); ++d)
-      reduces |= op.dims[d].role == ir::DimRole::reduction && speaks_of(c.expr, d);
+      reduces |= op.dims[d].role == ir::DimRole::reduction && uses_dim(c.expr, d);
     if (!reduces) made.constraints.push_back(c);
   }
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
@@ -38,7 +38,7 @@ Written written(const OneWrite& write) {
     const bool other = std::ranges::count(write.by->invariant_dims, d) > 0 ||
                        (std::ranges::any_of(op.blockings, numbers) && !speaks(made.rows, d));
     const bool said = speaks(made.rows, d) || std::ranges::any_of(made.constraints, [d](const ir::Constraint& c) {
-                        return speaks_of(c.expr, d);
+                        return uses_dim(c.expr, d);
                       });
     if (op.dims[d].role == ir::DimRole::counter) made.repeated |= said;
     if (op.dims[d].role != ir::DimRole::parallel || (other && !said)) made.points.dims[d] = {0, 1};

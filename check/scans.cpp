@@ -23,11 +23,11 @@ Scan scan_of(const ir::Operator& op) {
   unless(op.reduce() && reduced.size() == 1, "the split operation is not a reduction over one dim");
   scan.reduced = *reduced.begin();
   for (const ir::Constraint& c : op.constraints) {
-    if (!speaks_of(c.expr, scan.reduced)) continue;
+    if (!uses_dim(c.expr, scan.reduced)) continue;
     std::int64_t k = c.expr.coefficients[scan.reduced];
     std::size_t others = 0;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-      if (d != scan.reduced && speaks_of(c.expr, d)) scan.along = d, ++others;
+      if (d != scan.reduced && uses_dim(c.expr, d)) scan.along = d, ++others;
     bool tied = ++ties == 1 && others == 1 && c.comparison == ir::Comparison::at_least_zero;
     unless(tied, "the bound of the reduced dim must depend on one other dim only");
     unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k, "the scan bound does not advance by one");
@@ -44,7 +44,7 @@ Scan scan_of(const ir::Operator& op) {
   }
   for (const ir::Access& read : op.reads)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!speaks_of(row, scan.along), "a term depends on the scan dim");
+      unless(!uses_dim(row, scan.along), "a term depends on the scan dim");
   return scan;
 }
 

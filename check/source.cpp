@@ -72,7 +72,7 @@ class Source {
       open.push_back(op.reduce()->operands[k]);
     for (const ir::Constraint& c : op.constraints)
       for (std::uint32_t r : dims_of_role(op, ir::DimRole::reduction))
-        if (speaks_of(c.expr, dim) && speaks_of(c.expr, r)) return true;
+        if (uses_dim(c.expr, dim) && uses_dim(c.expr, r)) return true;
     std::vector<bool> seen(op.exprs.size(), false);
     auto add = [&](ir::CellId cell) {
       if (!seen[cell.index()]) seen[cell.index()] = true, open.push_back(cell);
@@ -85,7 +85,7 @@ class Source {
       if (node.op != ir::CellOp::read) continue;
       const ir::Access& read = op.reads[node.attribute];
       for (const AffineExpr& row : read.projection.start.rows)
-        if (speaks_of(row, dim)) return true;
+        if (uses_dim(row, dim)) return true;
       for (const auto& coordinate : read.coordinates)
         if (coordinate) add(*coordinate);
       if (read.fill) add(*read.fill);

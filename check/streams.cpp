@@ -49,10 +49,10 @@ class Streams {
     for (std::uint32_t d = 0; d < group_.dims.size(); ++d) {
       auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };
       if (!is_reduced(d) || std::ranges::any_of(group_.blockings, numbers)) continue;
-      auto walks = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
-      const std::ptrdiff_t count = std::ranges::count_if(anchors_, walks);
+      auto streams = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
+      const std::ptrdiff_t count = std::ranges::count_if(anchors_, streams);
       expect(Obligation::group, count == 1, "over dim {}, a reduction is streamed {} times", d, count);
-      in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, walks)->inner_dim);
+      in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, streams)->inner_dim);
     }
     for (const ir::GroupAnchor& a : anchors_) {
       auto same = [&](const ir::GroupAnchor& b) { return b.operation == operation && b.inner_dim == a.inner_dim; };

@@ -74,7 +74,7 @@ std::vector<T> members(const T& first) {
 
 // Each memory's or device's part on its own; rows of boxes alone stay.
 template <class T>
-std::vector<T> across_written_out(T first) {
+std::vector<T> unroll_across(T first) {
   Row within, across;
   for (Level& level : std::exchange(row_of(first), {}))
     (is_across(level, numbers_of(first).rank()) ? across : within).push_back(std::move(level));
@@ -86,7 +86,7 @@ std::vector<T> across_written_out(T first) {
 
 // What the outermost level is of.
 template <class T>
-std::vector<T> outermost_written_out(T first) {
+std::vector<T> unroll_outermost(T first) {
   const Level level = row_of(first).front();
   row_of(first).erase(row_of(first).begin());
   std::vector<T> all{std::move(first)};

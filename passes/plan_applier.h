@@ -24,7 +24,7 @@ PassResult as_pass_result(const ir::Program& before, PlannedResult planned);
 // The claim of a graph that nothing happened to.
 ir::GraphClaim untouched(const ir::Program& program, ir::GraphId graph);
 // Drops what main does not reach, and the claims about it.
-void drop_unreached(ir::Program& program, ir::Step& step);
+void remove_unreachable(ir::Program& program, ir::Step& step);
 
 class PlanApplier {
  protected:

@@ -15,6 +15,6 @@ PlanProblem no_dim(const ir::Program& program, ir::Place place, std::size_t deci
                    const std::string& dim);
 
 // "did you mean `a`?", else "the KIND are `a`, `b`", of which at most twelve; empty where there are none.
-std::string near_or_all(const std::string& name, const std::vector<std::string>& names, const std::string& kind);
+std::string suggestion_for(const std::string& name, const std::vector<std::string>& names, const std::string& kind);
 
 }  // namespace tap::passes

@@ -77,7 +77,7 @@ PassResult rewrite_graphs(const ir::Program& program, const RewriteGraph& rewrit
 
 // Drops the graphs and operators that main does not reach; the others keep their order. Returns by graph the new id, or an
 // invalid one.
-std::vector<ir::GraphId> drop_unreached(ir::Program& program);
+std::vector<ir::GraphId> remove_unreachable(ir::Program& program);
 
 // By value: whether a user said something of it (its sharding, a barrier), or of how what writes it is split. It must stay.
 std::vector<bool> annotated_values(const ir::Graph& graph);

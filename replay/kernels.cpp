@@ -93,7 +93,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   }
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!speaks_of(row, d) || std::ranges::count(how.dims, d) == 1,
+      unless(!uses_dim(row, d) || std::ranges::count(how.dims, d) == 1,
              "a layout omits a dim that the operand depends on");
   map.dims.push_back({"", {0, how.step}});
   const ir::TensorType& type = op->operands[operand];

@@ -62,7 +62,7 @@ class Memories {
   static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                     const Moving& points);
   void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
-  void hold_nothing(BufferId id);           // nor what lies over it
+  void invalidate(BufferId id);             // nor what lies over it
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 

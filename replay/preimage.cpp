@@ -41,7 +41,7 @@ ir::Range bounded(const AffineExpr& e, const Box& box, std::size_t d) {
 }  // namespace
 
 // Each round uses the bounds that the round before found; a few are enough, and any number of them is right.
-Box points_that_write(const ir::Operator& op, const ir::Access& write, const Box& cells) {
+Box preimage_of_write(const ir::Operator& op, const ir::Access& write, const Box& cells) {
   constexpr int rounds = 4;
   Box points = one_of_each_reduced(op, box_of(op));
   if (cells.empty()) points.dims.assign(points.rank(), {0, 0});
@@ -49,7 +49,7 @@ Box points_that_write(const ir::Operator& op, const ir::Access& write, const Box
   for (int round = 0; round < rounds; ++round)
     for (const AffineExpr& e : all)
       for (std::size_t d = 0; d < points.rank() && !points.empty(); ++d)
-        if (speaks_of(e, d)) points.dims[d] = bounded(e, points, d);
+        if (uses_dim(e, d)) points.dims[d] = bounded(e, points, d);
   return points;
 }
 

@@ -326,12 +326,12 @@ class Machine {
     for (const auto& [k, now, next] : loop.states) has(now, run.side.operands[k], "before the first step");
     std::set<BufferId> written;
     collect_written(loop, written);
-    for (BufferId id : written) memories_->hold_nothing(id);
+    for (BufferId id : written) memories_->invalidate(id);
     steps_.push_back(some_step(repetitions_++));
     runs_.clear();
     const ir::Graph& step = places_.graph(body);
     for (const auto& [k, now, next] : loop.states) {
-      memories_->hold_nothing(now);
+      memories_->invalidate(now);
       (at(now) = {class_of(step.inputs[k], body)}).cells.add(buffer(now).box);
     }
     for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);

@@ -11,6 +11,6 @@ namespace tap {
 struct GuardedRange;
 GuardedRange* guard_range(const void* begin, std::size_t size);
 void release_range(GuardedRange* range);
-bool was_broken(const GuardedRange* range);
+bool has_faulted(const GuardedRange* range);
 
 }  // namespace tap

@@ -44,7 +44,7 @@ void LazyCells::emit_at(std::size_t depth, CellId id) {
   auto first_inner = scopes_.begin() + static_cast<std::ptrdiff_t>(depth) + 1;
   std::vector<Scope> inner(std::make_move_iterator(first_inner), std::make_move_iterator(scopes_.end()));
   scopes_.erase(first_inner, scopes_.end());
-  go_on();
+  continue_in_block();
   if (places_[id].tried) {
     attempt(id);
   } else {
@@ -53,10 +53,10 @@ void LazyCells::emit_at(std::size_t depth, CellId id) {
   }
   scopes_.back().end = s_.b.GetInsertBlock();
   std::move(inner.begin(), inner.end(), std::back_inserter(scopes_));
-  go_on();
+  continue_in_block();
 }
 
-void LazyCells::go_on() {
+void LazyCells::continue_in_block() {
   s_.b.SetInsertPoint(scopes_.back().end);
   s_.attempt = scopes_.back().attempt;
 }
@@ -64,11 +64,11 @@ void LazyCells::go_on() {
 LazyCells::Emitted LazyCells::inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit) {
   scopes_.back().end = s_.b.GetInsertBlock();
   scopes_.push_back({first, attempt});
-  go_on();
+  continue_in_block();
   Emitted emitted{emit(), nullptr};
   emitted.end = s_.b.GetInsertBlock();
   scopes_.pop_back();
-  go_on();
+  continue_in_block();
   return emitted;
 }
 
@@ -79,7 +79,7 @@ void LazyCells::attempt(CellId id) {
   b.SetInsertPoint(attempt.failed);
   llvm::Type* types[] = {b.getInt32Ty(), b.getInt64Ty(), b.getInt64Ty(), b.getInt64Ty()};
   for (std::size_t k = 0; k < attempt.failure.size(); ++k) attempt.failure[k] = b.CreatePHI(types[k], 1);
-  go_on();
+  continue_in_block();
   llvm::BasicBlock* first = s_.new_block("try");
   Emitted emitted = inside(first, &attempt, [&] { return compute(id); });
   b.CreateBr(first);

@@ -19,7 +19,7 @@ namespace tap::backend {
 struct ObjectOptions {
   std::size_t threads = 0;             // 0: a few, as many as there are processors
   std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
-  bool keep_at_once = true;            // in the cache; else what is kept is what `keep` is given
+  bool cache_immediately = true;       // in the cache; else what is kept is what `keep` is given
 };
 
 struct Object {
@@ -36,9 +36,9 @@ class ObjectCompiler {
   ObjectCompiler(ObjectCompiler&&) noexcept;
 
   // One per kernel, in order; equal kernels give equal objects. For this machine's processor.
-  // `tried_against`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
+  // `self_check_key`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
   std::vector<Object> compile(const std::vector<Kernel>& kernels,
-                              const std::vector<std::string>& tried_against = {}) const;
+                              const std::vector<std::string>& self_check_key = {}) const;
   void keep(const Object& object) const;
 
  private:

@@ -35,14 +35,14 @@ class CellPlaces {
   };
   using Scopes = std::set<std::uint32_t>;
 
-  bool harmless_here(const ir::CellNode& node);
+  bool may_speculate(const ir::CellNode& node);
   bool is_small(const ir::CellNode& node) const;
   void sort(ir::CellId id, std::vector<bool>& seen, std::vector<ir::CellId>& arguments_first) const;
   void place(ir::CellId id);
   void use_arguments(const ir::CellNode& node, std::uint32_t scope);
   void use(ir::CellId id, std::uint32_t scope) { uses_[id.index()].insert(scope); }
   std::uint32_t innermost(const Scopes& scopes) const;
-  bool surely_used(Scopes scopes, std::uint32_t within) const;
+  bool always_used(Scopes scopes, std::uint32_t within) const;
   std::uint32_t add_scope(std::uint32_t parent);
   std::uint32_t add_branch(std::uint32_t parent);
 

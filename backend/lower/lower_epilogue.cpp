@@ -14,7 +14,7 @@ bool Lowering::cannot_fail(const Program& program, const Operator& map) {
   Frame frame = declare(kernel, map);
   Lowering lowering(program, map, kernel, std::move(frame), {});
   lowering.declare_loads();
-  return lowering.are_harmless(lowering.result_values());
+  return lowering.are_speculatable(lowering.result_values());
 }
 
 void Lowering::end_with(std::vector<Ending> endings) {

@@ -85,7 +85,7 @@ class GroupLowering {
   std::size_t level_of(std::size_t operation, const std::vector<DimSpan>& box,
                        std::vector<std::size_t>& level_of_value) const;
   void add_operation(std::size_t number, std::vector<std::size_t>& level_of_value);
-  std::optional<std::size_t> only_nest() const;
+  std::optional<std::size_t> single_nest() const;
   std::optional<std::size_t> own_dim(std::size_t operation, std::size_t dim) const;
   std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
                                  std::vector<std::size_t>& level_of_value) const;

@@ -45,19 +45,19 @@ void GroupLowering::open_steps() {
     levels_.push_back({part_loop(group_.dims[d].name + "s", spans_[d], step), {}, {}});
     return levels_.back().loop.variable;
   };
-  std::vector<bool> walked(spans_.size(), false);
+  std::vector<bool> streamed(spans_.size(), false);
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {
     if (group_.dims[d].role != DimRole::reduction || !is_block_dim(group_, d)) continue;
     AffineExpr number_of_block = variable(open(d, 1));
     spans_[d] = {number_of_block, plus(number_of_block, number(1)), 1, true, levels_.size() - 1};
   }
   for (const Blocking& b : group_.blockings) {
-    bool walks = group_.dims[b.block_dim].role == DimRole::reduction;
-    if (walks || walked[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
-    walked[b.dim] = walked[b.dim] || walks;
+    bool streams = group_.dims[b.block_dim].role == DimRole::reduction;
+    if (streams || streamed[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
+    streamed[b.dim] = streamed[b.dim] || streams;
   }
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {
-    if (group_.dims[d].role != DimRole::reduction || walked[d] || is_block_dim(group_, d)) continue;
+    if (group_.dims[d].role != DimRole::reduction || streamed[d] || is_block_dim(group_, d)) continue;
     if (points_[d] >= spans_[d].most) continue;
     std::uint32_t first = open(d, points_[d]);
     spans_[d] = part_of(spans_[d], variable(first), points_[d], group_.dims[d].name, levels_.back().before);

@@ -113,7 +113,7 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   within.variable = frame_.at[along.dim];
   within.lower = {bound(variable(along.panels->first))};
   within.upper = {bound(plus(variable(along.panels->first), number(along.step))), bound(variable(along.block->end))};
-  const bool vectors = are_harmless({value});
+  const bool vectors = are_speculatable({value});
   const AffineExpr& last = access.projection.start.rows.back();
   std::vector<For> nest;
   const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
@@ -330,7 +330,7 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
   } else {
     append(columns.body, std::move(body));
   }
-  return whole_nest(outside, {{std::move(columns)}});
+  return full_nest(outside, {{std::move(columns)}});
 }
 
 // The last panel of rows has as many as are left: a number if the extent is known, else all are tried.

@@ -271,7 +271,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
       inner.push_back({std::move(loop)});
     }
   }
-  return whole_nest(outer, std::move(inner));
+  return full_nest(outer, std::move(inner));
 }
 
 }  // namespace tap::backend

@@ -67,7 +67,7 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
   store.targets.push_back({inside.tensor, {}, kernel_.exprs.read(from, memory.type.element)});
   for (const For& along : nest) store.targets[0].at.push_back(variable(along.variable));
   kernel_.tensors.push_back(std::move(memory));
-  if (are_harmless({store.targets[0].value})) in_lanes(nest, tile.lanes);
+  if (are_speculatable({store.targets[0].value})) in_lanes(nest, tile.lanes);
   loads_[read] = static_cast<std::uint32_t>(kernel_.loads.size());
   kernel_.loads.push_back(std::move(inside));
   return around(std::move(nest), {{std::move(store)}});

@@ -30,8 +30,8 @@ bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Exten
 bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
 // The dim, not of the tile, along which a lanes' operand lies cell by cell, so that vectors are copied across
 // (emit_transposed.h): of the reduction, or a parallel one.
-std::optional<std::size_t> turned_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
-                                        std::size_t rows, const Extents& extents);
+std::optional<std::size_t> transposed_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
+                                            std::size_t rows, const Extents& extents);
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 

@@ -194,7 +194,7 @@ class Work {
         !can_be_packed(op_, access, extents_))
       return direct;
     RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
-    double copy = turned_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
+    double copy = transposed_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
     return std::min(direct, 1 + copy / uses_of_packed(op_, access, packed, extents_));
   }
 

@@ -38,6 +38,6 @@ void check_kernel(const ir::Program& program, const KernelSource& source, std::s
 
 // What a kernel is tried against, whatever it is called: part of the name of a kernel that is kept, so that one that was
 // tried against something else is not taken for it.
-std::string tried_against(const ir::Program& program, const KernelSource& source, const SelfCheckOptions& options);
+std::string self_check_key(const ir::Program& program, const KernelSource& source, const SelfCheckOptions& options);
 
 }  // namespace tap::backend

@@ -95,7 +95,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
   passes.fuse = options.fuse;
   Dumps dumps(session, options.passes);
   take(passes, options.source);
-  const bool go_on = options.go_on && !passes.require_proof;
+  const bool skip_unjustified = options.skip_unjustified && !passes.require_proof;
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
   ir::Program& program = made.compiled.program;
   try {
@@ -107,11 +107,12 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
     if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(program)) return;
     wanted.begin = wanted.stop;
     wanted.stop = pipeline::Stage::sharded;
-    ir::Program planned = compile(session, go_on ? program : std::move(program), wanted, passes, dumps).program;
-    if (go_on && planned != program) made.earlier.push_back(std::move(program));
+    ir::Program planned =
+        compile(session, skip_unjustified ? program : std::move(program), wanted, passes, dumps).program;
+    if (skip_unjustified && planned != program) made.earlier.push_back(std::move(program));
     program = std::move(planned);
   } catch (const pipeline::UnjustifiedStep& fault) {
-    if (!go_on) throw;
+    if (!skip_unjustified) throw;
     warn_step_left_out(session, fault);
     if (!fault.source.name.empty()) made.compiled = fault.source;
     program = fault.before.back();

@@ -19,14 +19,16 @@ struct RunnableOptions {
   std::string plan;
   bool fuse = false;
   bool make_up = false;  // inputs that are not given are random numbers
-  bool go_on = false;    // a step that is not justified is left out, with a warning, unless a proof is asked for
+  bool skip_unjustified =
+      false;  // a step that is not justified is left out, with a warning, unless a proof is asked for
 };
 void add_runnable_options(CLI::App& app, RunnableOptions& options);
 
 struct Runnable {
   Compiled compiled;
   std::vector<Tensor> inputs;
-  std::vector<ir::Program> earlier = {};  // with `go_on`: programs before it that are certified to compute the same
+  std::vector<ir::Program> earlier =
+      {};  // with `skip_unjustified`: programs before it that are certified to compute the same
 };
 
 // Throws Failure or Reported. The tensors may be mapped from `files`.

@@ -18,7 +18,7 @@ double smallest_normal(ElementType compute_type);
 double error_of(CellOp op, ElementType operand_type, Cell a, Cell b, Number result);
 double error_of_cast(ElementType from, ElementType to, Cell a, Number result);
 // Rounding to the value's own type when it is written, which the oracle does too.
-double error_when_written(ElementType type, Cell cell);
+double error_after_rounding(ElementType type, Cell cell);
 // |a - b|, 0 if they are equal (infinities and NaN too), infinite if just one is not finite.
 double distance(ElementType type, Number a, Number b);
 

@@ -40,7 +40,7 @@ class CellOperation {
 
   Dims dims_with_role(DimRole role) const;
   std::vector<Constraint> constraints_without(const Dims& dims) const;
-  std::vector<Constraint> constraints_on(const Dims& dims, const Dims& but_not) const;
+  std::vector<Constraint> constraints_on(const Dims& dims, const Dims& except_dims) const;
   std::string where() const;
 
   const OperationInput& in_;

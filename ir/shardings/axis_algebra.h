@@ -24,7 +24,7 @@ using Axes = std::vector<AxisRef>;  // major to minor
 SubAxis digit(const Mesh& mesh, const AxisRef& axis);  // the full axis of size n is (1)n
 AxisRef axis_of(const Mesh& mesh, const std::string& name, SubAxis digit);
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b);
-bool fit_together(const Mesh& mesh, const AxisRef& a, const AxisRef& b);  // some one way to write the digits has both
+bool are_compatible(const Mesh& mesh, const AxisRef& a, const AxisRef& b);  // some one way to write the digits has both
 bool contains(const Mesh& mesh, const AxisRef& whole, const AxisRef& part);
 bool is_prefix(const Mesh& mesh, const AxisRef& prefix, const AxisRef& axis);  // the axis itself is one of its prefixes
 std::optional<AxisRef> common_prefix(const Mesh& mesh, const AxisRef& a, const AxisRef& b);

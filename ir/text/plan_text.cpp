@@ -72,9 +72,11 @@ class PlanReader {
     const std::int64_t version = line.integer();
     if (version == 1)
       refuse(line, begin,
-             "plan version 1 is not supported; in version 2, `#` counts the operations of one name from 1, in source order: "
+             "plan version 1 is not supported; in version 2, `#` counts the operations of one name from 1, in source "
+             "order: "
              "`Y.sum#1`, not `Y.sum#6`",
-             "take the names with a `#` from `tapc inspect --splits`, replace `Y.apart` by `Y.staged`, and write `plan 2`");
+             "take the names with a `#` from `tapc inspect --splits`, replace `Y.apart` by `Y.staged`, and write `plan "
+             "2`");
     if (version != 2) line.fail_at(begin, "the version of the plan must be 2");
   }
 
@@ -226,7 +228,8 @@ class PlanReader {
     bool with_mesh = line.rest().starts_with('"') || word.find('.') != word.npos;
     std::string help = near_one(word, words::placements, [](const auto& entry) { return entry.text; });
     if (word.empty() ? !with_mesh : known == words::placements.end() && !with_mesh && !help.empty())
-      refuse(line, line.column(), no_place(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word), help);
+      refuse(line, line.column(), invalid_place(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word),
+             help);
     split.placement = Placement::mesh_axis;
     if (with_mesh) {
       split.mesh = line.name();

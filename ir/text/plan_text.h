@@ -43,7 +43,7 @@ inline constexpr std::uint32_t max_planned_axis = 1 << 20;
 std::size_t plain_length(std::string_view text);
 
 // "`nowhere` is no place for blocks; they go over …"
-std::string no_place(std::string_view word);
+std::string invalid_place(std::string_view word);
 
 // The part of the decision; the whole of it where there is none, of that name if one is given.
 const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name);

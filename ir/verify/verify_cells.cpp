@@ -21,7 +21,9 @@ struct CellChecker {
       case CellOp::read: {
         if (!out.expect(place.op, "a read occurs outside an operator")) return;
         auto& reads = place.op->reads;
-        if (!out.expect(node.attribute < reads.size(), "read {} is out of range for {} reads", node.attribute, reads.size())) return;
+        if (!out.expect(node.attribute < reads.size(), "read {} is out of range for {} reads", node.attribute,
+                        reads.size()))
+          return;
         std::uint32_t tensor = reads[node.attribute].tensor;
         if (tensor >= place.op->operands.size()) return;  // reported with the access
         ElementType element = place.op->operands[tensor].element;

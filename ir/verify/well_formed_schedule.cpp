@@ -14,7 +14,8 @@ class ScheduleReader : StageReader {
     at("the schedule");
     types(s_.inputs, main_.inputs);
     for (std::size_t k = 0; k < s_.inputs.size(); ++k) {
-      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const in the schedule or in its program, but not in both");
+      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const,
+           "an input is const in the schedule or in its program, but not in both");
       need(s_.inputs[k].name == main_[main_.inputs[k]].name, "the names of an input differ");
     }
     types(s_.outputs, main_.outputs);

@@ -48,7 +48,8 @@ class BlockReader : StageReader {
       const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere && blocks_[held[0]].row.empty();
       need(whole || (is_repeated() && k < graph_.outputs.size() && k < blocks_.outputs.size()),
            "an input is not on all devices");
-      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a trip leaves its state in a different buffer");
+      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])),
+           "a trip leaves its state in a different buffer");
     }
     need(id == blocks_.inputs.size(), "a buffer holds the wrong value");
   }

@@ -34,13 +34,13 @@ struct Match {
   bool in_order = true;  // results of an operation, in the order in which the pattern has them
 };
 struct Matches {
-  std::vector<Match> found;                                            // by their last operation
-  std::vector<std::pair<std::size_t, ir::OperationId>> given_up = {};  // rule and place: more ways than are tried
+  std::vector<Match> found;                                             // by their last operation
+  std::vector<std::pair<std::size_t, ir::OperationId>> exhausted = {};  // rule and place: more ways than are tried
 };
 
 // What an operator looks like, of whatever rank, sizes and element type: its kind, and the operations on its cells.
-using Sketch = std::vector<int>;
-Sketch sketch_of(const ir::Program& program, const ir::Operator& op);
+using Fingerprint = std::vector<int>;
+Fingerprint fingerprint_of(const ir::Program& program, const ir::Operator& op);
 
 class RuleMatcher {
  public:
@@ -65,7 +65,7 @@ class RuleMatcher {
 
   const RuleSet& rules_;
   std::vector<Shape> shapes_;                                          // by rule
-  std::map<Sketch, int> sketches_;                                     // that occur in patterns, numbered
+  std::map<Fingerprint, int> sketches_;                                // that occur in patterns, numbered
   std::map<int, std::vector<std::size_t>> by_sketch_;                  // the rules in whose pattern one occurs
   std::map<std::pair<std::size_t, std::string>, Instance> instances_;  // by the types' text
 };

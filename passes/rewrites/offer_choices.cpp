@@ -86,7 +86,7 @@ class Round {
       step.graphs.push_back(made == rebuilt_.end() ? untouched(before_, GraphId(g)) : std::move(made->second.claim));
     }
     for (Graph& graph : adder_.take()) after_.graphs.push_back(std::move(graph));
-    std::vector<GraphId> place = drop_unreached(after_);
+    std::vector<GraphId> place = remove_unreachable(after_);
     for (GraphClaim& claim : step.graphs) claim.after = place[claim.after.index()];
     std::erase_if(step.graphs, [](const GraphClaim& claim) { return !claim.after.valid(); });
     for (AlternativeClaim& alternative : claims_) {
@@ -133,7 +133,7 @@ class Round {
                         {},
                         std::make_shared<Match>(match)});
     }
-    for (auto [rule, at] : matches.given_up)
+    for (auto [rule, at] : matches.exhausted)
       remark(graph, {at},
              fmt::format("`{}` is not offered: there are too many possible matches here", context_.rules->texts[rule]));
     return offers;

@@ -55,7 +55,7 @@ class AxisPath {
   ir::Axes slice_before_all_to_all(const Lists& next, std::size_t from, std::vector<std::int64_t>& capacity) const;
   bool combine();  // whether there was something
   void permute(bool devices_change);
-  bool worth_a_permute() const;
+  bool permute_pays() const;
   bool try_permute(Lists& next);
   void all_to_alls(bool in_place);
   bool all_to_all(std::size_t from, bool in_place);

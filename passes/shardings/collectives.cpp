@@ -110,7 +110,7 @@ bool whole_everywhere(const OnMesh& placed) {
 bool all_fit_together(const Mesh& mesh, const Sharding& a, const Sharding& b) {
   for (const AxisRef& x : used_axes(a))
     for (const AxisRef& y : used_axes(b))
-      if (!fit_together(mesh, x, y)) return false;
+      if (!are_compatible(mesh, x, y)) return false;
   return true;
 }
 

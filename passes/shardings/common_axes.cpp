@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "ir/shardings/mesh_position.h"
-#include "passes/shardings/axis_contest.h"
+#include "passes/shardings/axis_conflicts.h"
 
 namespace tap::passes {
 

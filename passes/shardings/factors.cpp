@@ -258,7 +258,7 @@ bool is_broadcast(const Factors& factors, std::size_t operand) {
   return false;
 }
 
-bool moves_nothing(const ir::Operator& op, const Factors& factors) {
+bool moves_no_data(const ir::Operator& op, const Factors& factors) {
   if (!op.map() || factors.operands.empty()) return false;
   for (const Factor& factor : factors.factors)
     if (factor.kind != FactorKind::pass_through) return false;

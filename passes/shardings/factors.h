@@ -61,7 +61,7 @@ inline bool moves_cells(const Factor& factor) { return factor.moves || factor.ki
 bool has_factor(const TensorFactors& tensor, std::uint32_t factor);
 // A map in which every operand but scalars and copies has all factors of the results, and all are passed through: what is
 // done to a cell does not depend on where it lies.
-bool moves_nothing(const ir::Operator& op, const Factors& factors);
+bool moves_no_data(const ir::Operator& op, const Factors& factors);
 // An operand of a map that lacks a factor of a result: it is repeated along it.
 bool is_broadcast(const Factors& factors, std::size_t operand);
 

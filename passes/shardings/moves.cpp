@@ -51,7 +51,7 @@ std::pair<std::int64_t, std::int64_t> reach_of(const Factors& factors, std::size
   std::optional<std::pair<std::int64_t, std::int64_t>> reach;
   for (const TensorFactors& read : factors.operands) {
     if (read.tensor != operand || axis >= read.axes.size()) continue;
-    const auto& [walks, before, after] = read.axes[axis];
+    const auto& [indexed_by, before, after] = read.axes[axis];
     reach = reach ? std::pair(std::max(reach->first, before), std::max(reach->second, after))
                   : std::pair(before, after);
   }

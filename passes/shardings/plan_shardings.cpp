@@ -9,7 +9,7 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/plan_writers.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
@@ -105,11 +105,11 @@ class Planner {
     const std::optional<Sharding>& wanted = graph[site.site.results[result]].sharding;
     const Sharding& computed = site.results[result];
     if (!wanted || wanted->mesh != mesh.name || computed.unreduced.empty()) return;
-    const std::vector<AxisFactors>& walks = site.site.factors.results[result].axes;
-    for (std::size_t a = 0; a < walks.size(); ++a) {
+    const std::vector<AxisFactors>& indexed_by = site.site.factors.results[result].axes;
+    for (std::size_t a = 0; a < indexed_by.size(); ++a) {
       const Axes &own = computed.dims[a].axes, &all = wanted->dims[a].axes;
-      if (walks[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
-      const std::optional<std::uint32_t> dim = site.site.factors.factors[walks[a].factors.front()].dim;
+      if (indexed_by[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
+      const std::optional<std::uint32_t> dim = site.site.factors.factors[indexed_by[a].factors.front()].dim;
       for (const AxisRef& axis : behind(mesh, own, all)) {
         auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
         if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
@@ -180,8 +180,9 @@ class Planner {
       const Mesh* mesh = sharding ? find_mesh(program_, sharding->mesh) : nullptr;
       if (!mesh || is_maximal(*mesh)) continue;
       for (std::size_t a = 0; a < result.axes.size(); ++a) {
-        const std::vector<std::uint32_t>& walks = result.axes[a].factors;
-        const std::optional<std::uint32_t> dim = walks.empty() ? std::nullopt : factors.factors[walks.front()].dim;
+        const std::vector<std::uint32_t>& indexed_by = result.axes[a].factors;
+        const std::optional<std::uint32_t> dim = indexed_by.empty() ? std::nullopt
+                                                                    : factors.factors[indexed_by.front()].dim;
         for (const AxisRef& axis : sharding->dims[a].axes)
           if (dim) add_split(*mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
       }

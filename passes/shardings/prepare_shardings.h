@@ -17,7 +17,7 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
 
 // Program inputs and results as a caller can hand them over: what the author gave stays, what was added to it is cut evenly and by
 // whole axes. `given` is by node.
-void make_presentable(ShardingNet& net, const ir::Program& program,
-                      const std::vector<std::optional<ir::Sharding>>& given);
+void normalise_inferred(ShardingNet& net, const ir::Program& program,
+                        const std::vector<std::optional<ir::Sharding>>& given);
 
 }  // namespace tap::passes

@@ -16,7 +16,7 @@ struct Site {
   std::vector<std::pair<ir::OperationId, std::uint32_t>> uses;  // likewise: the operation and its operand's number
   std::vector<ir::ValueId> results;
   Factors factors;
-  bool moves_nothing = false;
+  bool moves_no_data = false;
   std::vector<bool> broadcast = {};  // by operand: repeated along a factor of a result
 };
 

@@ -201,7 +201,7 @@ class Expander {
 // What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.
 Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
   const Graph& graph = program[blocks.graph];
-  const std::vector<ValueId> left = left_by_a_step(program, blocks.graph);
+  const std::vector<ValueId> left = trip_results(program, blocks.graph);
   Inputs inputs(graph.inputs.size());
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
     const ValueId after = left[graph.inputs[k].index()];

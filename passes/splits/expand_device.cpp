@@ -104,7 +104,7 @@ class DeviceExpander {
  private:
   // What a step finds of a state is where a step leaves it.
   void inputs() {
-    const std::vector<ValueId> left = left_by_a_step(program_, result_.graph);
+    const std::vector<ValueId> left = trip_results(program_, result_.graph);
     for (ValueId v : graph_.inputs) {
       for (std::size_t o = 0; o < graph_.operations.size() && left[v.index()] != v; ++o) {
         const Operation& operation = graph_.operations[o];

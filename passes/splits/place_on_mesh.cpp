@@ -51,7 +51,7 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
       axes.push_back(mesh.name + "." + own.name);
       if (own.name == axis) holders.push_back("`" + axes.back() + "`");
     }
-  if (holders.empty()) return {0, no_place(axis), PlanPart::place, "", near_or_all(axis, axes, "axes")};
+  if (holders.empty()) return {0, invalid_place(axis), PlanPart::place, "", suggestion_for(axis, axes, "axes")};
   return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
 }
 
@@ -67,11 +67,11 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
   if (!mesh)
     return problem(PlanPart::place, "unknown mesh `" + split.mesh + "`",
                    program.meshes.empty() ? "the program declares no mesh; for example: mesh pod = [data: 2]"
-                                          : near_or_all(split.mesh, names_of(program.meshes), "meshes"));
+                                          : suggestion_for(split.mesh, names_of(program.meshes), "meshes"));
   const MeshAxis* axis = find_axis(*mesh, split.axis->name);
   if (!axis)
     return problem(PlanPart::place, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`",
-                   near_or_all(split.axis->name, names_of(mesh->axes), "axes"));
+                   suggestion_for(split.axis->name, names_of(mesh->axes), "axes"));
   if (!is_part_of(*axis, *split.axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
                                         "`, which has " + plural(axis->size, "place") +

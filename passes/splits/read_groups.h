@@ -12,8 +12,8 @@ namespace tap::passes {
 
 // The numbers of the reads, in groups. Only maps and reductions can have operands for each: what a region or an outside kernel
 // is given is what its author said.
-std::vector<std::vector<std::uint32_t>> near_reads(const ir::Program& program, const ir::Operation& operation,
-                                                   std::uint32_t operand);
+std::vector<std::vector<std::uint32_t>> nearby_reads(const ir::Program& program, const ir::Operation& operation,
+                                                     std::uint32_t operand);
 
 // The operator with each group but the first as an operand of its own, behind the others.
 ir::Operator with_operands_for(ir::Operator op, std::uint32_t operand,

@@ -113,7 +113,7 @@ class Realiser {
         before_(program[id]),
         after_(before_),
         uses_(def_use(before_)),
-        left_(left_by_a_step(program, id)) {
+        left_(trip_results(program, id)) {
     after_.operations.clear();
     claim_.after = claim_.before = id;
     for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
@@ -139,7 +139,7 @@ class Realiser {
   void group_reads(Operation& operation) {
     for (std::uint32_t k = 0, given = static_cast<std::uint32_t>(operation.operands.size()); k < given; ++k) {
       if (!needs_transfer(operation, k)) continue;
-      const auto groups = near_reads(program_, operation, k);
+      const auto groups = nearby_reads(program_, operation, k);
       if (groups.size() < 2) continue;
       const ValueId value = operation.operands[k];
       operation.operands.insert(operation.operands.end(), groups.size() - 1, value);

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "passes/pass.h"
-#include "passes/splits/cut_scan.h"
+#include "passes/splits/split_scan.h"
 
 namespace tap::passes {
 
@@ -23,11 +23,11 @@ class GraphSplitter {
   ir::GraphClaim finish();
 
   // A reduction dim that goes over a sequential loop is walked; else its blocks become partials.
-  static bool walks(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
+  static bool streams(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
 
  private:
   std::string cut_sum(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
-  void cut_running(ir::OperationId o, const CutScan& parts, const ir::PlannedSplit& split);
+  void cut_running(ir::OperationId o, const SplitScan& parts, const ir::PlannedSplit& split);
   ir::ValueId add_value(const std::string& base, ir::TensorType type);
 
   ir::Program& program_;

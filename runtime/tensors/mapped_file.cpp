@@ -130,7 +130,7 @@ bool MappedFile::is_mapped() const { return state_->mapping != nullptr; }
 
 bool MappedFile::intact() const {
   if (state_->mapping == nullptr) return true;
-  if (was_broken(state_->mapping->guard)) return false;
+  if (has_faulted(state_->mapping->guard)) return false;
   struct stat now {};
   if (stat(state_->path.c_str(), &now) != 0) return true;  // unlinked: the mapping keeps the old bytes
   if (now.st_dev != state_->device || now.st_ino != state_->inode) return true;  // replaced by rename: likewise

@@ -121,13 +121,13 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   MonoidId sum = add_monoid(program, "sum", f32);
   program.monoids[sum.index()].laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
   Operator op = b.reduce(sum, {b.read(x, {b[i], b[k], b[l]})});
-  EXPECT_EQ(why_not_cut(program, op, l, false), "");
+  EXPECT_EQ(why_not_split(program, op, l, false), "");
   program.monoids[sum.index()].laws.commutative = Law::broken;
-  EXPECT_EQ(why_not_cut(program, op, k, false), "");
-  EXPECT_EQ(why_not_cut(program, op, l, false), "`k` is reduced outside of `l` and `sum` does not commute");
-  EXPECT_EQ(why_not_cut(program, op, l, true), "");
+  EXPECT_EQ(why_not_split(program, op, k, false), "");
+  EXPECT_EQ(why_not_split(program, op, l, false), "`k` is reduced outside of `l` and `sum` does not commute");
+  EXPECT_EQ(why_not_split(program, op, l, true), "");
   op.dims[i].keep = true;
-  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must stay whole");
+  EXPECT_EQ(why_not_split(program, op, i, false), "`i` must stay whole");
 }
 
 TEST(PlanText, PrintsAndParsesBack) {
@@ -352,8 +352,8 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
 TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
   Program program = tap::passes::test::lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { Y[i] = sum[k] X[i, k] }");
   Operator& op = program.operators.back();
-  const Operator apart = cut_dim(cut_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
-  const Operator walked = cut_dim(cut_dim(op, 1, Blocks{3}, true), 1, Blocks{2}, false);
+  const Operator apart = split_dim(split_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
+  const Operator streamed = split_dim(split_dim(op, 1, Blocks{3}, true), 1, Blocks{2}, false);
   auto told = [&](const Operator& cut) {
     op = cut;
     std::string all;
@@ -361,7 +361,7 @@ TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
     return all.find("is streamed, and then split into partials by k_block2") != std::string::npos;
   };
   EXPECT_FALSE(told(apart));
-  EXPECT_TRUE(told(walked));
+  EXPECT_TRUE(told(streamed));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ std::string for_people(const Figures& figures) {
 }
 
 std::string as_json(const Figures& figures, const BenchOptions& options) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   const Median& run = figures.run;
   nlohmann::ordered_json out = {
       {"format", "tap-bench"},

@@ -138,7 +138,7 @@ void CommandLine::apply_message_options(Session& session) const {
   ColourChoice choice = colour_ == "always"  ? ColourChoice::always
                         : colour_ == "never" ? ColourChoice::never
                                              : ColourChoice::automatic;
-  session.colour = wants_colour(choice, STDERR_FILENO);
+  session.colour = use_colour(choice, STDERR_FILENO);
 }
 
 const CLI::App& CommandLine::chosen() const {

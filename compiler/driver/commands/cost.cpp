@@ -137,9 +137,9 @@ Action declare_cost(CLI::App& app) {
   app.add_option("--mesh", options->mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option(
-         "--device", options->device,
-         "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices are threads here)")
+  app.add_option("--device", options->device,
+                 "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices "
+                 "are threads here)")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--fuse", options->fuse, "Fuse operations into groups, so that values between them need no full buffer");
   app.add_option("--threads", options->threads, "Number of threads for native code")->check(CLI::Range(1, 4096));

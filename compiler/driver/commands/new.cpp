@@ -78,7 +78,8 @@ int make_project(Session& session, const std::string& directory) {
         Diagnostic(Code::command_line, Span{}, "the folder name is empty").help("write a name: tapc new hello")};
   fs::path target = fs::path(directory).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();
-  if (target.empty() || target == "." || target == "..") fail("`" + directory + "` is not a valid folder for a project", EEXIST);
+  if (target.empty() || target == "." || target == "..")
+    fail("`" + directory + "` is not a valid folder for a project", EEXIST);
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(target, ignored)) &&
       !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))

@@ -106,16 +106,14 @@ void exclude_each_other(const std::vector<CLI::Option*>& options) {
 }
 
 CLI::Option* declare_onnx(CLI::App& app, ShardingOptions& options) {
-  app.add_option(
-         "--from", options.from,
-         "onnx-json SPECS: read ONNX sharding specs from this file, check them and infer the others")
+  app.add_option("--from", options.from,
+                 "onnx-json SPECS: read ONNX sharding specs from this file, check them and infer the others")
       ->type_name("FORMAT SPECS")
       ->type_size(2)
       ->expected(1)
       ->check([](const std::string& word) { return word.empty() ? "expected a format and a file" : ""; });
-  CLI::Option* to =
-      app.add_option("--to", options.to, "onnx-json: print the shardings as ONNX sharding specs")
-          ->check(CLI::IsMember({"onnx-json"}));
+  CLI::Option* to = app.add_option("--to", options.to, "onnx-json: print the shardings as ONNX sharding specs")
+                        ->check(CLI::IsMember({"onnx-json"}));
   app.add_option("--on-unsupported", options.on_unsupported,
                  "Unsupported specs: error (default), or fallback (treat them as unsharded)")
       ->check(CLI::IsMember({"error", "fallback"}));

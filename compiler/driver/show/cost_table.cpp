@@ -106,7 +106,7 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
 }
 
 std::string cost_json(const CostReport& report, const cost::Model& model) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   nlohmann::ordered_json out = {
       {"format", "tap-cost"}, {"version", 1}, {"file", report.file}, {"threads", model.threads()}};
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

@@ -53,9 +53,9 @@ void CellElaborator::refuse_number(const Env& env, Span span) {
       if (auto* type = std::get_if<TypeEntity>(&entity); type && is_bool(type->type))
         if (generic.empty() || name < generic) generic = name;
   Diagnostic d(Code::type_mismatch, span, "expected bool; got the number " + number);
-  std::string mend = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
+  std::string fix_text = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
   if (!generic.empty()) d.note(quoted(generic) + " is bool here");
-  d.help((generic.empty() ? "write " : "for any type: ") + quoted(mend)).fix(span, mend);
+  d.help((generic.empty() ? "write " : "for any type: ") + quoted(fix_text)).fix(span, fix_text);
   session_.fail(std::move(d));
 }
 

@@ -280,8 +280,8 @@ const ir::Mesh& mesh_named(Session& session, const ModuleScope& scope, const ast
     add_mesh(session, scope, *d->as<ast::MeshDecl>());
     return session.program.meshes.back();
   }
-  session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "unknown mesh " + quoted(name.text)),
-                              name.span, name.text, names));
+  session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "unknown mesh " + quoted(name.text)), name.span,
+                              name.text, names));
 }
 
 ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis) {

@@ -92,7 +92,8 @@ class BodyBuilder {
   const std::vector<std::size_t>* definers(const std::string& name) const;
   bool path_to_current(std::size_t from, std::vector<std::size_t>& statements, std::vector<std::string>& names) const;
   void use_before_definition(const ast::Statement& statement);
-  void refuse_new_value(const ast::Statement& statement, const std::string& name, const std::vector<std::size_t>& by);
+  void report_redefinition(const ast::Statement& statement, const std::string& name,
+                           const std::vector<std::size_t>& by);
 
   std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);

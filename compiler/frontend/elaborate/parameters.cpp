@@ -19,8 +19,8 @@ void refuse_other_literal(Session& session, const ast::Param& param, const ast::
                    (of_int ? "an integer" : "`true`, `false` or a condition") + "; got " +
                    quoted(source_of(session, value.span)));
   if (number && number->magnitude <= 1) {
-    std::string mend = number->magnitude == 1 ? "true" : "false";
-    d.help("write " + quoted(mend)).fix(value.span, mend);
+    std::string fix_text = number->magnitude == 1 ? "true" : "false";
+    d.help("write " + quoted(fix_text)).fix(value.span, fix_text);
   }
   session.fail(std::move(d));
 }

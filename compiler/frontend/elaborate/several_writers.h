@@ -9,6 +9,6 @@
 namespace tap {
 
 // The equation at `statement`, if another one of the same body writes the same value; else null.
-const ast::Equation* equation_beside_others(const ast::Module& module, Span statement);
+const ast::Equation* equation_with_other_writers(const ast::Module& module, Span statement);
 
 }  // namespace tap

@@ -6,10 +6,10 @@
 
 namespace tap {
 
-// Once, for the whole process, after end_where_memory_must_suffice.
-void end_where_isl_has_no_memory();
+// Once, for the whole process, after set_out_of_memory_exit.
+void handle_isl_out_of_memory();
 
 // This thread is in isl while it lives.
-using InIsl = MemoryMustSuffice;
+using InIsl = AllocationMustSucceed;
 
 }  // namespace tap

@@ -1,6 +1,6 @@
 // Guarded states: states of several components that a monoid treats as its identity, although they are not, because
 // of one component with a finite value: a Welford state (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0,
-// 0, 0), and two states with n = 1 and n = -1 cancel to zero. The guard `if n == 0` of such monoids is meant for the
+// 0, 0), and two states with n = 1 and n = -1 cancel to zero. The guard `if n == 0` of such monoids is intended for the
 // identity alone, so a law that fails only for such states is not refuted but assumed. An infinity is not such a
 // guard: (-inf, 5) is an element of an argmax wherever a score is masked, so the identity (-inf, -1), which absorbs
 // it, is wrong, and (-inf, i64.max) is right.

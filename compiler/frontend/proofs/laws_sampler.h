@@ -15,9 +15,9 @@ namespace tap {
 
 struct Sampled {
   std::optional<LawCounterexample> broken;
-  std::optional<LawCounterexample> broken_unseen;  // the same, but the sides print alike
-  std::optional<LawCounterexample> guarded;        // fails, but only for states that pass for the identity
-  std::size_t asked = 0;                           // samples that the law was asked of
+  std::optional<LawCounterexample> same_text_counterexample;  // the same, but the sides print alike
+  std::optional<LawCounterexample> guarded;                   // fails, but only for states that pass for the identity
+  std::size_t asked = 0;                                      // samples that the law was asked of
 };
 
 class LawSampler {

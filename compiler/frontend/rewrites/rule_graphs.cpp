@@ -123,8 +123,7 @@ class RuleTrials {
 
   void report_difference(const ir::RuleInstance& instance, const ir::RuleDifference& difference,
                          const std::map<std::string, ir::TensorType>& types) {
-    if (!ask_guard_)
-      return not_tried("no small sizes satisfy this rule's `when`, so the rule is untested");
+    if (!ask_guard_) return not_tried("no small sizes satisfy this rule's `when`, so the rule is untested");
     if (difference.types) {
       std::string left = results_text(instance.pattern), right = results_text(instance.replacement);
       return report(Diagnostic(Code::rewrite_changes_result, replacement(),

@@ -7,7 +7,7 @@ namespace tap {
 namespace {
 
 struct Counterpart {
-  std::string_view name, mend;
+  std::string_view name, fix_text;
 };
 constexpr auto counterparts = std::to_array<Counterpart>({
     {"amax", "over a whole tensor: `max_all(x)`, over one axis: `max_axis<-1>(x)`"},
@@ -66,7 +66,7 @@ static_assert(std::is_sorted(counterparts.begin(), counterparts.end(),
 std::string instead_of_numpy(std::string_view name) {
   auto at = std::lower_bound(counterparts.begin(), counterparts.end(), name,
                              [](const Counterpart& c, std::string_view n) { return c.name < n; });
-  return at != counterparts.end() && at->name == name ? std::string(at->mend) : std::string();
+  return at != counterparts.end() && at->name == name ? std::string(at->fix_text) : std::string();
 }
 
 }  // namespace tap

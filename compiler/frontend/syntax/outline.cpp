@@ -5,7 +5,7 @@
 //   op f(x: f32[n]) -> (y: f32[n]) { … }   dim n = 4      gives   op f, dim n
 //
 // A declaration begins where the retyping finds one (retyping.cpp): outside all brackets, at one of the words below that
-// stands where an operand has ended and has a name behind it.
+// follows the end of an operand and precedes a name.
 #include <cctype>
 #include <optional>
 

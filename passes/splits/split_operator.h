@@ -10,8 +10,8 @@ namespace tap::passes {
 
 // Why the dim may not be cut, in a sentence; empty if it may. A dim that needs its values whole, a counter and what must be
 // kept may not; a reduction dim only where its partials can be combined in order: it is the outermost one, or the monoid
-// commutes. `walked`: only to be walked block after block, in order, which is legal for every reduction dim.
-std::string why_not_cut(const ir::Program& program, const ir::Operator& op, std::uint32_t dim, bool walked);
+// commutes. `streamed`: processed block after block, in order, which is legal for every reduction dim.
+std::string why_not_split(const ir::Program& program, const ir::Operator& op, std::uint32_t dim, bool streamed);
 
 // What an operator reduces by: a reduction, or an outside kernel with reduced dims; null for all others.
 const ir::MonoidId* monoid_of(const ir::Operator& op);
@@ -20,9 +20,9 @@ const ir::MonoidId* monoid_of(const ir::Operator& op);
 bool is_inside_of_a_group(const ir::Program& program, ir::GraphId graph);
 
 // The operator with one more dim, last, that numbers the blocks of `dim`: parallel, or (walked) a reduction dim.
-ir::Operator cut_dim(const ir::Operator& op, std::uint32_t dim, const ir::Blocks& blocks, bool walked);
+ir::Operator split_dim(const ir::Operator& op, std::uint32_t dim, const ir::Blocks& blocks, bool streamed);
 
-struct CutReduction {
+struct SplitReduction {
   ir::Operator partial;      // with one more parallel dim, last: the block's number, the first axis of every result …
                              // … of a reduction, and the last one of an outside kernel's
   ir::Operator combination;  // its dims: the parallel ones in order, then the block's number, reduced
@@ -30,12 +30,12 @@ struct CutReduction {
       dim_in_combination;  // by dim of the operator; only parallel ones are asked; empty: none is there
 };
 // Pre: a reduction. Partials have the monoid's component types, so nothing is rounded between the blocks.
-CutReduction cut_reduction(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
-                           const ir::Blocks& blocks);
+SplitReduction split_reduction(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
+                               const ir::Blocks& blocks);
 
-// The same of an outside kernel (cut_kernel.cpp), and why it has no partials; empty if it has.
-CutReduction cut_kernel(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
-                        const ir::Blocks& blocks);
+// The same of an outside kernel (split_kernel.cpp), and why it has no partials; empty if it has.
+SplitReduction split_kernel(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
+                            const ir::Blocks& blocks);
 std::string why_no_partials(const ir::Operator& kernel);
 
 }  // namespace tap::passes

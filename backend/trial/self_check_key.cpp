@@ -47,7 +47,7 @@ std::string text_of_operator(const Program& program, const Operator& op) {
 
 }  // namespace
 
-std::string tried_against(const Program& program, const KernelSource& source, const SelfCheckOptions& options) {
+std::string self_check_key(const Program& program, const KernelSource& source, const SelfCheckOptions& options) {
   std::string text =
       fmt::format("tried 1 {} {} {}", options.budget.points, options.budget.most, text_of_operator(program, source.op));
   for (const PreparedOperand& p : source.prepared)

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "passes/operator_edit.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
@@ -40,9 +40,9 @@ std::string why_no_partials(const Operator& kernel) {
   return "";
 }
 
-CutReduction cut_kernel(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
-  CutReduction result;
-  Operator& partial = result.partial = cut_dim(op, dim, blocks, false);
+SplitReduction split_kernel(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
+  SplitReduction result;
+  Operator& partial = result.partial = split_dim(op, dim, blocks, false);
   const auto number = static_cast<std::uint32_t>(op.dims.size());
   for (std::size_t w = 0; w < partial.writes.size(); ++w) {
     Projection& at = partial.writes[w].projection;

@@ -13,12 +13,12 @@
 
 namespace tap::passes {
 
-struct CutScan {
+struct SplitScan {
   ir::Operator local, totals, carry, combined;
   std::uint32_t local_block = 0, totals_block = 0, combined_block = 0;  // the dims that number the blocks
 };
 // Empty if the dim is not the running dim of a scan whose bound follows it one by one.
-std::optional<CutScan> cut_scan(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
-                                const ir::Blocks& blocks);
+std::optional<SplitScan> split_scan(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
+                                    const ir::Blocks& blocks);
 
 }  // namespace tap::passes
