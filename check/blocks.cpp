@@ -120,7 +120,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   parts(match, wanted, before, {}, j.block_dim);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
-  // In order unless something else is reduced further out, or the dim is walked in blocks.
+  // In order unless something else is reduced further out, or the dim is streamed in blocks.
   bool others = *dims_of_role(b, ir::DimRole::reduction).begin() < j.dim;
   for (const ir::Blocking& old : b.blockings)
     others |= old.dim == j.dim && b.dims[old.block_dim].role == ir::DimRole::reduction;

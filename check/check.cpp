@@ -41,7 +41,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   readable = readable && verdict.attempt({}, "the rules", [&] {
     if (auto fault = rules ? ir::ill_formed(*rules) : std::nullopt) throw Refusal{Obligation::well_formed, *fault};
   });
-  // Steps after one that cannot be read speak of a program that cannot be read.
+  // Steps after one that cannot be read mention a program that cannot be read.
   Believed believed{rules};
   const ir::Program* program = nullptr;  // the last one
   std::vector<const ir::Program*> read;

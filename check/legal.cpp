@@ -89,7 +89,7 @@ Ways either(Ways a, const Ways& b) {
   return a.size() > most_ways ? Ways{{}} : a;
 }
 
-// What is known where a cell is computed: that another one is true, or false; or that it is a read that lies outside of its
+// What is known where a cell is computed: that another one is true, or false; or that it is a read that lies outside its
 // tensor, where the fill stands for it.
 struct Fact {
   enum class Says { holds, fails, lies_outside } says;
@@ -289,7 +289,7 @@ class Reads {
   }
 
   const ir::Operator& op_;
-  std::optional<Conditions> conditions_;  // once they are asked for
+  std::optional<Conditions> conditions_;  // once they are requested
   bool shown_ = true;
   std::set<Visited> seen_;
   std::vector<Visited> open_;

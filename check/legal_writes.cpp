@@ -17,7 +17,7 @@ struct Written {
   std::vector<AffineExpr> rows = {};
   Shape extents = {};
   const ir::Operator* op = nullptr;
-  bool repeated = false;  // it depends on the step of a repetition
+  bool repeated = false;  // it depends on the step of an iterate
 };
 
 bool speaks(const std::vector<AffineExpr>& rows, std::size_t d) {

@@ -3,7 +3,7 @@
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //
-// Exit 0: proved, save for what is listed as assumed or trusted. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
+// Exit 0: proved, save for what is listed as assumed or trusted. 5: refused. 3: a file that is not a program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
 #include <algorithm>

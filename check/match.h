@@ -87,7 +87,7 @@ class Match {
   // That of `before`; and what that of `after` has to be.
   Form form() { return form_of(before_, dims_, b_); }
   void is(const Form& wanted);
-  // The form has one dim more; and is cut once more, the number of the block being a new dim.
+  // The form has one dim more; and is split once more, the number of the block being a new dim.
   void insert(Form& form, std::size_t at, const ir::IndexDim& dim) const;
   void cut(Form& form, const ir::Blocking& by, ir::DimRole role) const;
   // Declares terms of before's cells equal.

@@ -37,7 +37,7 @@ Scan scan_of(const ir::Operator& op) {
   unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim has no scan bound");
   for (const ir::Blocking& b : op.blockings)
     unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is split already");
-  // No term depends on where along the scan it is asked for.
+  // No term depends on where along the scan it is requested.
   for (std::size_t k = 0; k < op.exprs.size(); ++k) {
     const ir::CellNode& node = op.exprs[ir::CellId(k)];
     unless(node.op != ir::CellOp::index || node.attribute != scan.along, "a term depends on the scan dim");
@@ -67,7 +67,7 @@ void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& alo
 
 }  // namespace
 
-// Each block of the running dim is cut like the terms that only it sees.
+// Each block of the running dim is split like the terms that only it sees.
 Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;

@@ -64,7 +64,7 @@ class Source {
       assume("every cell of `" + graph[v].name + "` is written once");
   }
 
-  // Whether anything that the write needs speaks of the dim: cells and reads, and what bounds a reduction.
+  // Whether anything that the write needs mentions the dim: cells and reads, and what bounds a reduction.
   bool depends(const ir::Operator& op, std::size_t write, std::uint32_t dim) const {
     std::vector<ir::CellId> open;
     if (op.map()) open = {op.map()->values[write]};

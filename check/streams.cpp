@@ -63,7 +63,7 @@ class Streams {
     }
     require_laws(program_[streamed.reduce()->monoid], in_any_order, false, assumed_);
   }
-  // No dim that has several points is reduced outside of it.
+  // No dim that has several points is reduced outside it.
   static bool is_outermost(const ir::Operator& streamed, std::uint32_t dim) {
     return std::none_of(streamed.dims.begin(), streamed.dims.begin() + dim, [](const ir::IndexDim& d) {
       return d.role == ir::DimRole::reduction && d.range.hi - d.range.lo > 1;

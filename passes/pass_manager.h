@@ -24,7 +24,7 @@ struct Passed {
   ir::Certificate certificate;  // a step for each run that changed something
   std::vector<Remark> remarks;
   std::vector<PlanProblem> problems = {};  // decisions of the plan that no pass could apply
-  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate speaks of
+  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate mentions
   ir::Plan plan = {};                      // of the context, with what passes decided
   std::vector<Diagnostic> told = {};
 };

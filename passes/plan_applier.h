@@ -46,7 +46,7 @@ class PlanApplier {
   std::optional<ir::Place> find(const std::string& operation);
 
   // A step: `graph` is what was made of it, and all other graphs of `before` are what they were. What it needs is in the
-  // program already; `added` speaks of graphs that are new there, unless they are regions' own.
+  // program already; `added` mentions graphs that are new there, unless they are regions' own.
   void step(const ir::Program& before, ir::GraphId graph, Rebuilt made, std::vector<ir::GraphClaim> added = {});
 
   ir::Program& program() { return result_.program; }

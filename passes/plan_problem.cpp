@@ -48,7 +48,7 @@ struct NamedOperation {
   std::vector<std::string> dims;
 };
 
-// The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside of its body.
+// The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside its body.
 std::vector<NamedOperation> related(const Program& program, Place place, const std::string& operation) {
   std::vector<NamedOperation> found;
   for (const auto& [graph, path] : graph_paths(program)) {

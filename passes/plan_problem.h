@@ -10,7 +10,7 @@
 namespace tap::passes {
 
 PlanProblem no_operation(const ir::Program& program, std::size_t decision, const std::string& name);
-// Names an operation of the same equation, or inside the repetition, that has the dim: `Y.sum` where `Y` was written.
+// Names an operation of the same equation, or inside the iterate, that has the dim: `Y.sum` where `Y` was written.
 PlanProblem no_dim(const ir::Program& program, ir::Place place, std::size_t decision, const std::string& operation,
                    const std::string& dim);
 

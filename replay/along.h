@@ -42,7 +42,7 @@ struct Moving {
   std::vector<std::int64_t> sizes = {};
 };
 Moving moving(const ir::Row& levels, const Box& first);
-// What an access touches, also outside of the tensor.
+// What an access touches, also outside the tensor.
 Moving touched(const ir::Row& levels, const ir::Access& access, const Box& points);
 Box reach(const ir::Row& levels, const Moving& box);
 

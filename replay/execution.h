@@ -56,7 +56,7 @@ struct Run {
   const Writers* writers = nullptr;
 };
 
-// That a box, and each other of its row, is a block of each dim that is cut, or with `parts` a part of one, and has all that is
+// That a box, and each other of its row, is a block of each dim that is split, or with `parts` a part of one, and has all that is
 // reduced there. For a dim that only orders a stream, `streamed` says whether the box has one point or all.
 void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool streamed, bool parts,
                   Obligation obligation);

@@ -269,7 +269,7 @@ bool Memories::is_used(BufferId id) const {
 void Memories::take(BufferId id, BufferId writer) {
   const auto [begin, end] = range_of(id);
   if (begin == end) return;
-  std::int64_t bytes = end - begin;  // of what is left: the members of a row lie one behind the other
+  std::int64_t bytes = end - begin;  // of what is left: the members of a row lie contiguous
   for (const ir::Level& level : buffer(id).row) {
     bytes -= level.steps.back() * (level.count - 1);
     expect(keeps_, bytes > 0 && level.steps.back() >= bytes, "members of b{} overlap", id.index());

@@ -28,7 +28,7 @@ void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, 
   const Moving box = moving(row, first);
   Moving wanted = moving(row, box_of(op));
   for (Along& begin : wanted.begins) std::ranges::fill(begin.steps, 0);
-  std::vector<bool> streams(first.rank(), false);  // what is walked block by block
+  std::vector<bool> streams(first.rank(), false);  // what is streamed block by block
   for (const ir::Blocking& b : op.blockings) {
     const ir::Range number = first.dims[b.block_dim];
     const Along& goes = box.begins[b.block_dim];

@@ -43,7 +43,7 @@ class Machine {
     std::set<ir::OperatorId> applied;
     for (const ir::Graph& graph : program_.graphs)
       for (const ir::Operation& operation : graph.operations) applied.insert(operation.op);
-    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is asked for outside is a fill's
+    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is requested outside is a fill's
     memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
@@ -142,7 +142,7 @@ class Machine {
     return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
   }
 
-  // Refuses if the memories lack cells of a box of the operand; what lies outside of it needs not be there, but may have to be
+  // Refuses if the memories lack cells of a box of the operand; what lies outside it needs not be there, but may have to be
   // filled.
   void check_read(const Run& run, std::size_t operand, const Where& where, const Box& cells,
                   const std::optional<ir::Scalar>& fill = {}) {
@@ -240,7 +240,7 @@ class Machine {
     return {{memories_->where(fill.buffer, fill.row, 0), buffer(fill.buffer.id).box, {}, fill.value}};
   }
 
-  // Each access has memory of its own, of just the cells that it touches; outside of the tensor it holds the fill.
+  // Each access has memory of its own, of just the cells that it touches; outside the tensor it holds the fill.
   Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
@@ -289,7 +289,7 @@ class Machine {
     }
   }
 
-  // All that a sequence writes, and the repetitions in it.
+  // All that a sequence writes, and the iterates in it.
   void collect_written(const ir::Sequence& sequence, std::set<BufferId>& all) const {
     auto add = [&](const auto& members, std::size_t from) {
       for (std::size_t k = from; k < members.size(); ++k) all.insert(members[k].id);
@@ -315,7 +315,7 @@ class Machine {
 
   // Some step, whichever, begins with its state in the memories for it, with what no step writes as it was before, and nothing
   // else; and leaves the next step's state there. So one step is looked at, however many there are, and however deep
-  // repetitions are in each other.
+  // iterates are in each other.
   void run(const ir::Iteration& loop) {
     const Run run = run_of(loop.operation);
     ir::Path body = s_.operations[loop.operation].what.path;
@@ -351,7 +351,7 @@ class Machine {
   const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
   Places places_{program_, claim_, true};
   std::optional<Memories> memories_;
-  std::vector<std::int64_t> steps_;  // of the repetitions that run
+  std::vector<std::int64_t> steps_;  // of the iterates that run
   std::int64_t repetitions_ = 0;     // that began
   std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this step
 };

@@ -6,7 +6,7 @@
 
 namespace tap::processor {
 
-// Whether a library tells of this feature, and asks for it (processor.def).
+// Whether a library tells of this feature, and requests it (processor.def).
 bool is_known(const char* feature, size_t length);
 // Of a known one; of others nothing is said against it.
 bool has(const char* feature, size_t length);

@@ -137,7 +137,7 @@ struct Head {
   int64_t preparation;    // the sequence that makes of the constants what kernels want; -1: none
   int64_t scratch_bytes;  // the most that a kernel wants
   int64_t most_arguments;
-  int64_t depth;  // of iterates inside of each other
+  int64_t depth;  // of iterates inside each other
   List buffers, sequences, inputs, outputs, operations;
   List outside;   // Text: symbols of the outside kernels
   List features;  // Text: of the processor, that the code may use (processor.def)

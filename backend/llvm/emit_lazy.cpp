@@ -37,7 +37,7 @@ Value* LazyCells::find(CellId id) {
   return nullptr;
 }
 
-// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside of an inner one.
+// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside an inner one.
 void LazyCells::emit_at(std::size_t depth, CellId id) {
   TAP_CHECK(depth < scopes_.size(), "a cell is used out of scope");
   scopes_.back().end = s_.b.GetInsertBlock();
@@ -168,7 +168,7 @@ Value* LazyCells::read(const Load& load) {
     } else {
       at.push_back(s_.affine(c.affine));
     }
-    // What is tried may lie outside of the branch in which the coordinate was proved to be inside.
+    // What is tried may lie outside the branch in which the coordinate was proved to be inside.
     if (!c.checked && (load.anywhere || !s_.attempt)) continue;
     // One unsigned comparison sees both ends.
     Value* beyond = b.CreateICmpUGE(at.back(), b.getInt64(static_cast<std::uint64_t>(shape[axis])));

@@ -98,7 +98,7 @@ class LibraryEmitter {
     program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
 
-  // Hands its arguments on, with the program before them where it is wanted.
+  // Hands its arguments on, with the program before them where it is expected.
   void emit(const Exported& e) {
     bool message = e.word == "message";
     llvm::Type* result = e.word == "release" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();

@@ -71,7 +71,7 @@ struct ObjectCompiler::Impl {
   explicit Impl(ObjectOptions o) : options(std::move(o)), build(build_id()) {
     machine =
         fmt::format("{} {} {}", target.getTargetTriple().str(), target.getCPU(), target.getFeatures().getString());
-    if (build.empty()) options.cache = nullptr;  // builds could not be told apart
+    if (build.empty()) options.cache = nullptr;  // builds could not be distinguished
   }
 
   std::unique_ptr<llvm::TargetMachine> new_machine() const {

@@ -17,7 +17,7 @@
 namespace tap::backend {
 
 struct ObjectOptions {
-  std::size_t threads = 0;             // 0: a few, as many as there are processors
+  std::size_t threads = 0;             // 0: a few, all processors
   std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
   bool cache_immediately = true;       // in the cache; else what is kept is what `keep` is given
 };

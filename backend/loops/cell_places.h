@@ -20,7 +20,7 @@ class CellPlaces {
  public:
   struct Place {
     int depth = -1;      // of the scope, 0 is the statement; -1: so small that it is emitted wherever it is used
-    bool tried = false;  // in a scope of its own, inside of that one
+    bool tried = false;  // in a scope of its own, inside that one
   };
   CellPlaces(const Kernel& kernel, const std::vector<ir::CellId>& roots);
   const Place& operator[](ir::CellId id) const { return places_[id.index()]; }

@@ -50,7 +50,7 @@ struct TensorArgument {
 struct Coordinate {
   ir::AffineExpr affine;
   std::optional<ir::CellId> data;
-  bool checked = false;  // may lie outside of the tensor
+  bool checked = false;  // may lie outside the tensor
   bool operator==(const Coordinate&) const = default;
 };
 
@@ -182,7 +182,7 @@ struct Kernel {
   std::vector<Slot> slots;
   ir::CellExprs exprs;
   std::vector<Load> loads;
-  std::vector<SectionDims> sections;  // 0 is what stands outside of all
+  std::vector<SectionDims> sections;  // 0 is what stands outside all
   std::vector<Statement> body;
 
   std::uint32_t lo(std::size_t dim) const { return static_cast<std::uint32_t>(2 * dim); }
@@ -224,7 +224,7 @@ Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOpti
 // The cells that this one depends on at once.
 std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id);
 
-// Into how many parts calls may cut the box: 1 if it cannot be cut.
+// Into how many parts calls may cut the box: 1 if it cannot be split.
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
 // Bytes that a call needs for memory of the kernel's own, and where in them that of a tensor begins.
 std::size_t scratch_bytes(const Kernel& kernel);

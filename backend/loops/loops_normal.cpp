@@ -17,7 +17,7 @@ namespace {
 
 enum class Naming : std::uint8_t { own, numbered };
 
-// Gives names that can be told apart.
+// Gives names that can be distinguished.
 class Names {
  public:
   std::string add(const std::string& wish) {

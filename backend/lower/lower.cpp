@@ -137,7 +137,7 @@ std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) cons
   return dims;
 }
 
-// The loop over `dim` inside of loops over the dims of `outside`: constraints that speak of these dims only bound it.
+// The loop over `dim` inside loops over the dims of `outside`: constraints that mention these dims only bound it.
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;
   result.variable = frame_.at[dim];
@@ -180,7 +180,7 @@ std::vector<Statement> Lowering::nest(const std::vector<std::size_t>& order, std
   return around(std::move(loops), std::move(inner));
 }
 
-// A nest outside of everything else.
+// A nest outside everything else.
 std::vector<Statement> Lowering::full_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const {
   return guarded(nest(order, std::vector<bool>(op_.dims.size(), false), std::move(inner)));
 }

@@ -46,7 +46,7 @@ class GroupLowering {
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
   // What is assumed of the size of the kernel's box is noted there.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
-  // Is not inside of another group. If it is one reduction with what ends it, calls cut it as they cut that.
+  // Is not inside another group. If it is one reduction with what ends it, calls cut it as they cut that.
   void is_outermost();
   bool is_one_nest() const { return as_one_nest_; }
   std::vector<Statement> run();

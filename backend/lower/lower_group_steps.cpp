@@ -116,7 +116,7 @@ std::uint32_t GroupLowering::boundary(const Blocking& blocking, std::size_t shif
   return result;
 }
 
-// The window from the first point of the tile and step to the last, inside of `whole`.
+// The window from the first point of the tile and step to the last, inside `whole`.
 DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::string& name) {
   DimSpan span{number(window.start.offset), number(checked::add(window.start.offset, window.length)), window.length,
                true, 0};

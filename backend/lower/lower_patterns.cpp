@@ -119,7 +119,7 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
 }
 
 // All cells start as the identity; then one pass over the reduction combines each point into the cell it names. Dims that
-// the target depends on go outside of the reduction, the others inside.
+// the target depends on go outside the reduction, the others inside.
 std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<Statement> all = full_nest(dims_with(false), {{store(identity(monoid))}});

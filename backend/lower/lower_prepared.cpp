@@ -12,7 +12,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-// Every call must find its panels where they were made, so nothing that the operand follows may be cut, save by calls, which
+// Every call must find its panels where they were made, so nothing that the operand follows may be split, save by calls, which
 // cut at whole panels (cut_by).
 bool Lowering::can_prepare(const Access& access) const {
   if (access.tensor >= constant_.size() || !constant_[access.tensor]) return false;

@@ -14,7 +14,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-// The range that a dim runs through inside of where the box is copied; none if it stands still there.
+// The range that a dim runs through inside where the box is copied; none if it stands still there.
 std::optional<Lowering::Run> Lowering::run_inside(std::size_t dim, const PackedDim& rows,
                                                   const std::optional<Block>& chunk, const Packing& packing) const {
   if (dim == rows.dim) return Run{variable(rows.block->from), variable(rows.block->end), rows.block_size};
@@ -73,7 +73,7 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
   return around(std::move(nest), {{std::move(store)}});
 }
 
-// The innermost loop in steps of so many lanes.
+// The innermost loop in steps of that many lanes.
 void Lowering::in_lanes(std::vector<For>& nest, std::uint32_t count) {
   For lanes = nest.back();
   lanes.kind = LoopKind::lanes;

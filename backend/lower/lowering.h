@@ -131,7 +131,7 @@ class Lowering {
   // Packed operands.
   struct Block {  // one of a dim's blocks
     For loop;
-    std::vector<Statement> before;  // definitions, inside of the loop
+    std::vector<Statement> before;  // definitions, inside the loop
     std::uint32_t from = 0, end = 0;
   };
   struct Panels {  // of a block: what registers hold at a time

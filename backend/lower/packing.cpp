@@ -156,7 +156,7 @@ class PackingChooser {
     return bytes <= machine_.l2_bytes / 4;
   }
 
-  // Points of the reduction in one block: of so many the rows' panel of a register tile stays in the first cache, and the
+  // Points of the reduction in one block: of that many the rows' panel of a register tile stays in the first cache, and the
   // lanes' panel, which all rows use, takes a part of the second.
   std::int64_t most_depth() const {
     const std::int64_t rows = tile_.row_count * (full_vector_bytes / tile_.lanes),

@@ -17,7 +17,7 @@ std::optional<ir::Scan> native_scan(const ir::Operator& op);
 // A scatter that accumulates in the result itself.
 std::optional<ir::Scatter> native_scatter(const ir::Program& program, const ir::Operator& op);
 
-// The parallel dims along which an application can be cut so that no two blocks write one cell or repeat work.
+// The parallel dims along which an application can be split so that no two blocks write one cell or repeat work.
 std::vector<std::size_t> free_dims(const ir::Program& program, const ir::Operator& op);
 
 // Whether one value of the variable after another is one cell after another in memory, and moves nothing else.

@@ -11,7 +11,7 @@ struct QuarterTurns {
   Bits quadrant;  // in the lowest two bits, others above
 };
 
-// Of any x; of what is no number, nan. Branches where a lane is huge: then the builder stands in another block afterwards.
+// Of any x; of what is not a number, nan. Branches where a lane is huge: then the builder stands in another block afterwards.
 QuarterTurns reduce_turns(Real x);
 
 // Of huge finite x, lane by lane through a function that is added to the module (reduce_huge.cpp).

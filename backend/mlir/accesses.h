@@ -39,7 +39,7 @@ struct Slice {
   Shape sizes = {};
   std::vector<Row> rows = {};  // in the slice
   bool whole = true;           // it is the tensor
-  bool dense = true;           // every cell is reached, and by one point of the loops that are spoken of
+  bool dense = true;           // every cell is reached, and by one point of the loops that are mentioned
 };
 Slice slice_of(std::vector<Row> rows, const Shape& shape);
 

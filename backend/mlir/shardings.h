@@ -14,7 +14,7 @@
 
 namespace tap::backend::mlir {
 
-// The grid of a mesh: where each of its axes is cut into digits, major to minor, for all shardings of the program.
+// The grid of a mesh: where each of its axes is split into digits, major to minor, for all shardings of the program.
 struct Grid {
   const ir::Mesh* mesh = nullptr;
   std::vector<std::vector<std::int64_t>> cuts = {};  // by axis: 1, …, its size; each divides the next

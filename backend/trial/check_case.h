@@ -30,7 +30,7 @@ struct CheckedTensor {
   std::string name;
   ElementType element = ElementType::f32;
   std::vector<std::byte> bytes;         // guards, gaps and cells
-  std::int64_t origin = 0;              // where in them, or outside of them, cell 0 of the whole tensor is
+  std::int64_t origin = 0;              // where in them, or outside them, cell 0 of the whole tensor is
   std::vector<std::int64_t> strides;    // in cells, by axis
   std::vector<WantedCell> wanted = {};  // all that is written; whatever else there is must stay as it is
 };

@@ -102,7 +102,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
     pipeline::Compilation first = simplified(session, given, wanted, passes, dumps);
     made.compiled = std::move(first.source);
     program = std::move(first.program);
-    // With a list of passes of one's own, calls may still be there, which cannot be cut. What is placed already lacks its
+    // With a list of passes of one's own, calls may still be there, which cannot be split. What is placed already lacks its
     // transfers.
     if (options.passes.chosen && options.plan.empty() && !options.fuse && !tap::passes::is_placed(program)) return;
     wanted.begin = wanted.stop;

@@ -20,7 +20,7 @@ struct RunnableOptions {
   bool fuse = false;
   bool make_up = false;  // inputs that are not given are random numbers
   bool skip_unjustified =
-      false;  // a step that is not justified is left out, with a warning, unless a proof is asked for
+      false;  // a step that is not justified is left out, with a warning, unless a proof is requested
 };
 void add_runnable_options(CLI::App& app, RunnableOptions& options);
 

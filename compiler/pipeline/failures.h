@@ -19,7 +19,7 @@ struct Compilation;
 // The text has errors; its diagnostics have been reported (front.h).
 struct TextRejected {};
 
-// Decisions that cannot be applied. Those that the program itself asks for are counted first, then the plan's.
+// Decisions that cannot be applied. Those that the program itself requests are counted first, then the plan's.
 struct PlanRefused : Failure {
   PlanRefused(std::vector<passes::PlanProblem> found, std::vector<std::string> of_the_program);
 

@@ -70,7 +70,7 @@ struct Compilation {
   ir::Program program;                  // the last graph
   std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
   ir::Certificate certificate;          // what each step claims
-  std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate speaks of
+  std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate mentions
   check::Verdict verdict;               // of the independent checker
   double checking = 0;                  // seconds of it
   std::vector<Diagnostic> told;         // warnings: shardings that no split follows, implicit reshards

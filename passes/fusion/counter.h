@@ -21,7 +21,7 @@ class CounterReplacement {
   CounterReplacement(ir::Program& program, CounterValue value) : program_(program), value_(value) {}
 
   // The operation as it is with that value for the counter of the level: 0 for one that stands in the body itself. False
-  // if it does not speak of it, and stays.
+  // if it does not mention it, and stays.
   bool replace(ir::Operation& operation, std::uint32_t level = 0);
 
  private:

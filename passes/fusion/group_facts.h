@@ -14,7 +14,7 @@ struct GroupFacts {
   std::vector<double> recompute;  // by operation inside: how often each of its points is computed, on average
 };
 
-// If the group runs in blocks of so many points per dim.
+// If the group runs in blocks of that many points per dim.
 inline constexpr std::int64_t nominal_block = 64;
 
 GroupFacts group_facts(const ir::GroupView& group, const ir::MovingDemand& windows);

@@ -23,7 +23,7 @@ struct CanonicalForm {
   std::vector<std::uint32_t> dims, operands, results;
 };
 
-// With labels, one for each operand, operands are told apart by them and equal ones are one tensor: the code then says
+// With labels, one for each operand, operands are distinguished by them and equal ones are one tensor: the code then says
 // which values the operator is applied to.
 //
 // A very symmetric operator may have more orders than are tried (512); its form is then not canonical, and it may be

@@ -238,7 +238,7 @@ Colours first_colours(const Prepared& p) {
 }
 
 void refine(const Prepared& p, Colours& colours) {
-  // At least two rounds: also what is told apart from the start must know what is around it.
+  // At least two rounds: also what is distinguished from the start must know what is around it.
   std::size_t known = classes(colours);
   for (int round = 0;; ++round) {
     ColourRound(p, colours).run();

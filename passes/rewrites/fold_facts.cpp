@@ -51,7 +51,7 @@ bool folds_nothing(const Program& program, const Monoid& monoid) {
   return true;
 }
 
-// What the law does not say, or what cannot be told apart in the index space.
+// What the law does not say, or what cannot be distinguished in the index space.
 std::string why_not_by_space(const Program& program, const Operator& op) {
   const DimSet reduced = reduced_dims(op);
   DimSet known = reduced;

@@ -132,7 +132,7 @@ class FoldBuilder {
     CellId first = cells.apply(CellOp::mul, ElementType::i64, {block, number(space_.size)});
     return cells.apply(CellOp::add, ElementType::i64, {first, own});
   }
-  // The last block may be shorter: a place outside of the tensor is then of no account, and gives 0.
+  // The last block may be shorter: a place outside the tensor is then of no account, and gives 0.
   CellId original_read(Draft& d, const Access& was) const {
     Access read = was;
     read.tensor = operand(d, graph_.inputs[was.tensor]);

@@ -23,7 +23,7 @@ namespace tap::passes {
 struct FoldedReduction {
   std::shared_ptr<const ir::Program> program;  // main is from the operator's operands to its results
   std::uint32_t dim = 0;                       // in blocks
-  std::int64_t size = 1;                       // of so many points
+  std::int64_t size = 1;                       // of that many points
   std::string rule;                            // what stands in the alternative
 };
 struct FoldOffers {
@@ -31,7 +31,7 @@ struct FoldOffers {
   std::string remark;                   // why there are none
 };
 
-// Nothing is said of what is no reduction by a monoid with a fold. With `strict_fp` floats stay as they are written.
+// Nothing is said of what is not a reduction by a monoid with a fold. With `strict_fp` floats stay as they are written.
 FoldOffers fold_offers(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
 
 // Whether an alternative's rule is one of these; and whether it is the one to be taken where nothing is said: in one block,

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Choices in choices multiply: with so many graphs nothing more is offered inside of them.
+// Choices in choices multiply: with so many graphs nothing more is offered inside them.
 constexpr std::size_t most_graphs = 20'000;
 
 using Numbers = GraphNumbers::Numbers;
@@ -177,7 +177,7 @@ class Round {
     }
   }
 
-  // Places that do not overlap, larger ones first: what is inside of one is offered in its graphs.
+  // Places that do not overlap, larger ones first: what is inside one is offered in its graphs.
   std::vector<Place> places_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);

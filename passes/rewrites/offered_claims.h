@@ -16,7 +16,7 @@ class RuleBook {
     ir::GraphId pattern, replacement;
   };
   const Instance& instance(const std::shared_ptr<const RulePiece>& piece, const std::string& rule);
-  std::optional<ir::Program> take();  // nothing if no rule was asked for
+  std::optional<ir::Program> take();  // nothing if no rule was requested
 
  private:
   ir::Program program_;

@@ -77,7 +77,7 @@ class Lines {
   }
 
  private:
-  // Whether the plan cuts a dim that what was written reduces, or fuses it, and speaks of nothing that only the fold has: its
+  // Whether the plan cuts a dim that what was written reduces, or fuses it, and mentions nothing that only the fold has: its
   // parts, and the number of the block.
   bool speaks_of_written(const Program& program, const std::string& prefix, const std::string& name,
                          const RegionBody& choice) const {

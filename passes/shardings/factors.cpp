@@ -153,7 +153,7 @@ class FactorFinder {
       for (std::size_t a = 0; a < access.projection.rank(); ++a) {
         AxisAccess axis = axis_of(access, a, write);
         AxisFactors found{factors_of_axis(axis, {write, access.tensor, a})};
-        // A diagonal: the second axis cannot be cut by what cuts the first.
+        // A diagonal: the second axis cannot be split by what cuts the first.
         seen.resize(out_.factors.size());
         if (std::any_of(found.factors.begin(), found.factors.end(), [&](std::uint32_t f) { return seen[f]; }))
           found.factors = {of_axis_alone(axis, {write, access.tensor, a})};
@@ -195,7 +195,7 @@ class FactorFinder {
     list.push_back(std::move(tensor));
   }
 
-  // Nothing can be cut where there are no cells, and digits of nothing say nothing.
+  // Nothing can be split where there are no cells, and digits of nothing say nothing.
   bool has_empty_compound() const {
     bool compound = false;
     for (bool write : {false, true})

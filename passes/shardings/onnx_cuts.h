@@ -9,7 +9,7 @@
 
 namespace tap::passes::onnx {
 
-// The factors of an axis by which it can be cut: all of them, if they run over it exactly; else the first.
+// The factors of an axis by which it can be split: all of them, if they run over it exactly; else the first.
 std::vector<std::uint32_t> bound_factors(const Factors& factors, const AxisFactors& axis, std::int64_t extent);
 
 // By bound factor; empty if the shards end within a factor's blocks.

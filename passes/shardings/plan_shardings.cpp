@@ -30,7 +30,7 @@ class Planner {
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
         if (auto place = finder.find(program.main, split->operation)) decided_.emplace(place->graph, place->operation);
-    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // what is cut already was decided on, too
+    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // what is split already was decided on, too
       for (std::size_t o = 0; o < program.graphs[g].operations.size(); ++o)
         if (!program[program.graphs[g].operations[o].op].blockings.empty())
           decided_.emplace(GraphId(g), OperationId(o));
@@ -118,7 +118,7 @@ class Planner {
     }
   }
 
-  // What several operations write: each cut along the blocks of the value.
+  // What several operations write: each split along the blocks of the value.
   void cut_together(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
     for (ValueId v : site.results) {
       const std::optional<Sharding>& sharding = graph[v].sharding;
@@ -171,7 +171,7 @@ class Planner {
     return cuts;
   }
 
-  // A group is cut as its first sharded result is: what it computes on the way is not seen from here.
+  // A group is split as its first sharded result is: what it computes on the way is not seen from here.
   void add_splits_of_group(const Graph& graph, const std::string& name, const Operation& operation) {
     const Operator op = in_own_words(program_, operation);
     const Factors factors = factors_of(op);
@@ -236,7 +236,7 @@ bool has_calls(const Program& program) {
 ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
                               const ListedValues& listed) {
   ShardedPlan out = Planner(program, but, listed).plan();
-  // What cannot be cut is left whole, until all that is left can be.
+  // What cannot be split is left whole, until all that is left can be.
   for (;;) {
     SplitResult tried = apply_splits(program, out.plan, caution, NoBoxes::refused);
     if (tried.problems.empty()) return out;

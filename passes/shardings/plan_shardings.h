@@ -23,7 +23,7 @@ struct LeftWhole {
   std::string place;  // data, or devices {0}, {1}
   std::string why;
 };
-// `i` of `Y` is not cut over `data`: …     `Y` is not placed on `devices {3}`: …
+// `i` of `Y` is not split over `data`: …     `Y` is not placed on `devices {3}`: …
 std::string to_string(const LeftWhole& left);
 
 struct ShardedPlan {
@@ -37,7 +37,7 @@ bool has_shardings(const ir::Program& program);
 bool has_calls(const ir::Program& program);
 
 // The operations that `but` splits are left to it. What `listed` says of values of main comes before their shardings.
-// Pre: no calls; shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
+// Pre: no calls; shardings have propagated (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
 // applied.
 ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
                               const ListedValues& listed = {});

@@ -29,7 +29,7 @@ class WriterCuts {
   WriterCuts(const Operator& op, const std::string& name, const Access& access, const Shape& shape)
       : op_(op), name_(name), access_(access), shape_(shape) {}
 
-  // Why it cannot be cut so; empty if it can.
+  // Why it cannot be split so; empty if it can.
   std::string add(const AxisCut& cut, std::vector<PlannedSplit>& out) const {
     const AffineExpr& row = access_.projection.start.rows[cut.axis];
     const Range axis{0, shape_[cut.axis]};

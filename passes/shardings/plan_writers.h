@@ -10,7 +10,7 @@
 
 namespace tap::passes {
 
-// How an axis of a value is cut, and where its blocks go.
+// How an axis of a value is split, and where its blocks go.
 struct AxisCut {
   std::size_t axis = 0;
   ir::Blocks blocks;      // of the whole axis
@@ -19,7 +19,7 @@ struct AxisCut {
 
 struct WritersPlan {
   std::vector<ir::PlannedSplit> splits;
-  std::string why_not;  // … one of them cannot be cut so; then there are no splits
+  std::string why_not;  // … one of them cannot be split so; then there are no splits
 };
 // By the names that a plan has for the operations of the graph.
 WritersPlan plan_of_writers(const ir::Program& program, const ir::Graph& graph, const std::vector<std::string>& names,

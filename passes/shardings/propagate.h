@@ -21,7 +21,7 @@ struct PropagationOptions {
   bool user_priorities = true;
   bool conservative = false;  // only through what passes through or is reduced, and whole axes only
   // What makes it a compilation and not one analysis: a constant of its own for each use, a copy with a closed sharding says
-  // so of what it copies, program inputs and results are cut evenly by whole axes, and in the end everything is closed.
+  // so of what it copies, program inputs and results are split evenly by whole axes, and in the end everything is closed.
   bool prepare = true;
   bool finish = true;
 };

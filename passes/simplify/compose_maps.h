@@ -11,7 +11,7 @@
 namespace tap::passes {
 
 // Pre: no calls (they would hide readers). One run composes producers none of which was itself composed in that run, so that
-// each claim speaks of what was given.
+// each claim mentions what was given.
 PassResult compose_maps(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

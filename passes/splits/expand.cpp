@@ -85,7 +85,7 @@ class Expander {
     bool writes_all = true;
     for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
       const Shape& shape = graph_[operation.results[k]].type.shape;
-      // The one cell of a 0-d value is no part of what an empty block writes, though every box of such a value holds it.
+      // The one cell of a 0-d value is not a part of what an empty block writes, though every box of such a value holds it.
       if (idle && shape.empty()) {
         writes_all = false;
         continue;

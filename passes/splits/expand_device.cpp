@@ -73,7 +73,7 @@ class Places {
   std::int64_t repetitions_ = 1;
 };
 
-// A box of a value, and who has it, by place in the mesh: all repetitions of some coordinates.
+// A box of a value, and who has it, by place in the mesh: all iterates of some coordinates.
 struct Piece {
   Box box;
   std::vector<Coordinates> coordinates;

@@ -20,7 +20,7 @@ PlanProblem plan_problem(PlanPart part, std::string message, std::string help = 
   return PlanProblem{0, std::move(message), part, "", std::move(help)};
 }
 
-// Blocks on devices are cut first: those on threads are then within one device.
+// Blocks on devices are split first: those on threads are then within one device.
 bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
   return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
     bool apart = std::any_of(operation.placements.begin(), operation.placements.end(),
@@ -109,7 +109,7 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
   return std::nullopt;
 }
 
-// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
+// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] split over r.
 bool interleaves(const Operator& op, std::uint32_t dim) {
   for (const Access& write : op.writes)
     for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {

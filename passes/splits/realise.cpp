@@ -16,7 +16,7 @@ using namespace ir;
 
 namespace {
 
-// A dim cut over devices, or a dim whose points are placed one by one (then without blocks).
+// A dim split over devices, or a dim whose points are placed one by one (then without blocks).
 struct MeshCut {
   BlockPlacement place;        // of no dim
   std::vector<Blocks> blocks;  // the last of them, within those that cut the dim before
@@ -199,7 +199,7 @@ class Realiser {
     return moved;
   }
 
-  // Each device has the blocks that it asks for, and lacks what lies around them: windows, and reads of a neighbour.
+  // Each device has the blocks that it requests, and lacks what lies around them: windows, and reads of a neighbour.
   bool exchanges_halos(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];

@@ -12,7 +12,7 @@
 
 namespace tap::passes {
 
-// Why not, in a sentence; empty if they do, or if nothing of it is cut over devices.
+// Why not, in a sentence; empty if they do, or if nothing of it is split over devices.
 std::string why_no_boxes(const ir::Program& program, const ir::Graph& graph, ir::ValueId value);
 
 }  // namespace tap::passes

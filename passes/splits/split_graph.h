@@ -22,7 +22,7 @@ class GraphSplitter {
   // Puts the graph in its place in the program.
   ir::GraphClaim finish();
 
-  // A reduction dim that goes over a sequential loop is walked; else its blocks become partials.
+  // A reduction dim that goes over a sequential loop is streamed; else its blocks become partials.
   static bool streams(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
 
  private:

@@ -1,7 +1,7 @@
 // Partials of an outside kernel. It is called for each block of a reduced dim, and its results are combined cell by
 // cell:
 //
-//   y = total(x)  over i, reduce r by sum   cut over r   is p = total(x) over i and block b of r,   y[i] = sum[b] p[i, b]
+//   y = total(x)  over i, reduce r by sum   split over r   is p = total(x) over i and block b of r,   y[i] = sum[b] p[i, b]
 //
 // A kernel finds the cells of its regions by their own axes, so that the number of the block is the last axis of a partial.
 #include <algorithm>

@@ -75,7 +75,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
   if (monoid.laws.associative == Law::broken) return "the monoid is not associative";
   for (std::uint32_t outer = 0; outer < op.dims.size(); ++outer) {
     if (op.dims[outer].role != DimRole::reduction || outer == dim) continue;
-    // Blocks that are walked come before the dim that they cut, wherever they stand, and before no other.
+    // Blocks that are streamed come before the dim that they cut, wherever they stand, and before no other.
     bool streams = std::any_of(op.blockings.begin(), op.blockings.end(),
                                [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
     if (is_block_dim(op, outer) ? !streams : outer > dim) continue;

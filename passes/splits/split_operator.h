@@ -8,7 +8,7 @@
 
 namespace tap::passes {
 
-// Why the dim may not be cut, in a sentence; empty if it may. A dim that needs its values whole, a counter and what must be
+// Why the dim may not be split, in a sentence; empty if it may. A dim that needs its values whole, a counter and what must be
 // kept may not; a reduction dim only where its partials can be combined in order: it is the outermost one, or the monoid
 // commutes. `streamed`: processed block after block, in order, which is legal for every reduction dim.
 std::string why_not_split(const ir::Program& program, const ir::Operator& op, std::uint32_t dim, bool streamed);
@@ -16,7 +16,7 @@ std::string why_not_split(const ir::Program& program, const ir::Operator& op, st
 // What an operator reduces by: a reduction, or an outside kernel with reduced dims; null for all others.
 const ir::MonoidId* monoid_of(const ir::Operator& op);
 
-// Whether the graph is that of a group, which is cut as one operation: nothing inside of it is cut for itself.
+// Whether the graph is that of a group, which is split as one operation: nothing inside it is split for itself.
 bool is_inside_of_a_group(const ir::Program& program, ir::GraphId graph);
 
 // The operator with one more dim, last, that numbers the blocks of `dim`: parallel, or (walked) a reduction dim.

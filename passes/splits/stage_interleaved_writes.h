@@ -18,7 +18,7 @@ struct StagedWrites {
   ir::Plan plan;  // its splits of those operations are of what they compute
 };
 // The operations are named as in the plan. Nothing if one of them cannot be: regions and outside kernels write as they do, and
-// what is cut already, or does not write at every point, stays.
+// what is split already, or does not write at every point, stays.
 std::optional<StagedWrites> stage_interleaved_writes(const ir::Program& program, const ir::Plan& plan,
                                                      const std::set<std::string>& operations);
 

@@ -46,9 +46,9 @@ struct InputSpec {
   std::variant<FileValue, Maker, Literal> value;
 };
 
-// Throws Failure, exit 2, which shows what was wanted.
+// Throws Failure, exit 2, which shows what was expected.
 InputSpec parse_input_spec(std::string_view text);
-// The same where only shapes are asked for: `X=f32[4, 8]` needs no value.
+// The same where only shapes are requested: `X=f32[4, 8]` needs no value.
 InputSpec parse_shape_spec(std::string_view text);
 
 // The shape where it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit 3,
@@ -62,7 +62,7 @@ std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);
 // Throws Failure: another type or shape than declared (exit 3), a value that the type cannot hold (exit 2), no memory.
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files);
 
-// The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists what is wanted, where one is
+// The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists what is expected, where one is
 // missing, given twice or not an input at all. `declared` are descriptions for the list: {"X", "X: f32[2, n]"}.
 struct DeclaredInput {
   std::string name, description;

@@ -1,4 +1,4 @@
-// Split programs run natively and give what the whole gives: reductions cut into partials, in order.
+// Split programs run natively and give what the whole gives: reductions split into partials, in order.
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

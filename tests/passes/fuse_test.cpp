@@ -1,4 +1,4 @@
-// Groups as a plan asks for them: what they are, what they mean, and why some cannot be.
+// Groups as a plan requests them: what they are, what they mean, and why some cannot be.
 #include "passes/fusion/fuse.h"
 
 #include "tests/passes/lowered.h"

@@ -68,7 +68,7 @@ class RandomPlan {
       if (choose_(3) == 0) local(name, op, d, again);
       if (choose_(6) == 0) local(name, op, d, true);
     }
-    // A scan that is cut where it runs is no reduction any more.
+    // A scan that is split where it runs is not a reduction any more.
     if (find_scan(op) && plan_.decisions.size() != before) return;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;

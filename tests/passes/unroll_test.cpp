@@ -28,7 +28,7 @@ std::vector<double> run(const Program& program, std::vector<double> x, std::int6
   return tap::test::values(interpret(program, program.main, {input}, options).outputs[0]);
 }
 
-// Trap 37: cells outside of the tensor keep the fill in every step, whatever is fused.
+// Trap 37: cells outside the tensor keep the fill in every step, whatever is fused.
 TEST(Unroll, FillsAreKeptWhenStepsAreFused) {
   Program program = lowered(
       "program p(X: f64[3]) -> (Y: f64[3]) {\n"

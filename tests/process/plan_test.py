@@ -91,7 +91,7 @@ class FusionTest(TapcTest):
         self.write("p.tap", "program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) {\n"
                             "  A[i] = X[i] * 2\n  Y[i] = A[i] + A[i+1 else 0]\n}\n")
         result = self.tapc("opt", "p.tap", "--passes=fuse_auto", "--remarks")
-        self.assertRegex(result.told, "fuse_auto left `A` of `p` as it is: "
+        self.assertRegex(result.told, "fuse_auto kept `A` of `p` unchanged: "
                                       "`A` is read outside the group, and inside it at other points of i")
 
     def test_mistakes(self):
@@ -266,7 +266,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                  "write `into 2`"),
                 ("split H dim i into 2 over devices {0}, {1, 0}", "devices {0}, {1, 0}",
                  "device 0 would hold the blocks 0 and 1", "one box"),
-                ("place H at 5 over pod.data", "5", "there is no place 5 along `data`", "counted from 0"),
+                ("place H at 5 over pod.data", "5", "position 5 does not exist along `data`", "counted from 0"),
                 ("place H over threads", "threads", "a whole operation is placed on one set of devices", "place H at 2"),
                 ("split H dim i into 2 over gpus", "gpus", "`gpus` is not a place for blocks",
                  "the axes are `pod.data`, `pod.model`"),
@@ -336,7 +336,7 @@ program p(X: f64[8]) -> (Y: f64[8], A: f64[], B: i64[]) {
     def test_a_plan_of_version_1_is_refused(self):
         self.write("p.tap", PROGRAM)
         self.write("p.plan", "plan 1\nsplit Y dim i into 2\n")
-        self.expect(1, "(?s)p.plan:1:1: error.*plan of version 1; version 2 numbers operations.*then `plan 2`", "verify", "p.tap",
+        self.expect(1, "(?s)p.plan:1:1: error.*plan version 1 is not supported; in version 2, `#` counts.*write `plan 2`", "verify", "p.tap",
                     "--plan", "p.plan")
 
 

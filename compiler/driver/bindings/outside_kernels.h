@@ -32,7 +32,7 @@ class OutsideKernels {
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
 
-  // On the whole index space, block after block where it is cut.
+  // On the whole index space, block after block where it is split.
   void call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
   OutsideFunction function(const std::string& symbol) const;
 

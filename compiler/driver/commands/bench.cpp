@@ -130,7 +130,7 @@ Action declare_bench(CLI::App& app) {
   add_native_options(app, options->engine);
   app.add_option("--seconds", options->seconds, "Total time of all runs in seconds (default 1)")
       ->check(CLI::Range(0.0, 86400.0))
-      ->check([](const std::string& text) {  // which a NaN is not outside of
+      ->check([](const std::string& text) {  // which a NaN is not outside
         return text.find_first_of("nN") == text.npos ? "" : "Value " + text + " not in range 0 to 86400";
       });
   app.add_option("--runs", options->least, "Minimum number of timed runs (default 5)")->check(CLI::Range(1, 100000));

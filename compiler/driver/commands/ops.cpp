@@ -105,7 +105,7 @@ std::string iterate_heading(const ir::Program& program, const ir::Operator& op, 
   return fmt::format("\niterate {} {}, with the state {}:\n", trips, trips == 1 ? "time" : "times", states);
 }
 
-// Which axes are cut alike, and how far the windows of a block reach beyond it.
+// Which axes are split alike, and how far the windows of a block reach beyond it.
 std::string factor_lines(const ir::Operator& op) {
   passes::Factors factors = passes::factors_of(op);
   std::string text = "  factors  " + to_string(factors) + "\n";

@@ -56,7 +56,7 @@ bool asks_for_choices(const PassOptions& options) {
   return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
 }
 
-// What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
+// What --stage requests: the graph that the passes made; cut and placed, with the transfers that this takes; or every
 // application and every move; or the loops of the kernels that native code is made of.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;

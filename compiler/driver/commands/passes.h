@@ -64,7 +64,7 @@ using Given = std::variant<GivenFile, ir::Program>;
 pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps);
 
-// The certificate's file, and beside it, as FILE.rules.ir, the rules that it speaks of.
+// The certificate's file, and beside it, as FILE.rules.ir, the rules that it mentions.
 std::vector<OutputFile> certificate_files(const std::string& file, const pipeline::Compilation& made);
 
 // The list for people: the stages in order and the passes of each, with the reason for their place.

@@ -23,7 +23,7 @@ struct PlacedJson {
   enum class Kind : std::uint8_t { null, boolean, whole, number, text, list, object };
   Kind kind = Kind::null;
   ByteRange at;
-  std::int64_t whole = 0;         // of whole numbers of 64 bits; any other number is a `number`
+  std::int64_t whole = 0;         // of integers of 64 bits; any other number is a `number`
   std::string text = {};          // of a text
   std::vector<PlacedJson> items;  // of a list, or the values of an object …
   struct Name {

@@ -45,7 +45,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral&
   return constant(frame, *expected, value, env[id].span);
 }
 
-// A number where a truth value is wanted. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
+// A number where a truth value is expected. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
 void CellElaborator::refuse_number(const Env& env, Span span) {
   std::string number = source_of(session_, span), generic;
   for (const Env* at = &env; at; at = at->parent)

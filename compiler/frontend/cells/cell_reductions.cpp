@@ -104,7 +104,7 @@ CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inn
   return operand;
 }
 
-// Stands for a reduction of which only the type is wanted; it becomes an operation where it is evaluated, if it is.
+// Stands for a reduction of which only the type is expected; it becomes an operation where it is evaluated, if it is.
 Cell CellElaborator::unevaluated(ElementType type, Frame& frame) {
   return {Cell::Kind::typed, frame.cells.argument(unevaluated_++, compute_type(type)), type};
 }

@@ -149,7 +149,7 @@ class CellElaborator {
   std::vector<std::uint32_t> guard_ids_{0};
   std::map<std::tuple<std::uint32_t, std::size_t, const Env*, bool>, std::uint32_t> known_guards_;
   std::uint32_t unevaluated_ = 0;
-  bool for_type_ = false;             // only the types of what is being elaborated are wanted
+  bool for_type_ = false;             // only the types of what is being elaborated are expected
   std::size_t asked_for_guards_ = 0;  // how often what was elaborated depended on the guards around it
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
   std::vector<const ast::Declaration*> inlining_;

@@ -17,7 +17,7 @@ void offer_conversion(const Session& session, const Env& env, ast::ExprId value,
                       Diagnostic& d, const std::string& how = "convert it");
 
 // Help where a built-in reduction does not take its operand's type: `sum` of bool, `any` of numbers. `expected` is the type
-// that is wanted of the result.
+// that is expected of the result.
 void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
                          std::optional<ElementType> expected, Diagnostic& d);
 

@@ -31,9 +31,9 @@ class BodyBuilder {
 
   void declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const);
   void declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern);
-  // A program's results are asked for by name: a value that becomes one is called so.
+  // A program's results are requested by name: a value that becomes one is called so.
   void name_results() { names_results_ = true; }
-  void declare_sharding(const ast::TensorParam& tensor);  // what its declaration asks for, if anything
+  void declare_sharding(const ast::TensorParam& tensor);  // what its declaration requests, if anything
   // All statements; then every result must have been written. Errors are reported per statement.
   void build(const std::vector<ast::Statement>& statements);
   void finish_results(const std::vector<ast::TensorParam>& results);

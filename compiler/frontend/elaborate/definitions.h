@@ -43,7 +43,7 @@ struct ModuleScope {
   std::vector<ModuleScope*> uses;
   std::vector<Definition*> in_order;  // source order
   std::vector<std::pair<const ast::Module*, const ast::Declaration*>> rewrites;
-  std::vector<Span> unparsed_rewrites;  // of a library, until they are asked for
+  std::vector<Span> unparsed_rewrites;  // of a library, until they are requested
 };
 
 class Definitions {

@@ -107,7 +107,7 @@ struct Env {
   const ModuleScope* scope = nullptr;
   std::unordered_map<std::string, Entity> names;
 
-  // A scope inside of `outer`, which must outlive it.
+  // A scope inside `outer`, which must outlive it.
   static Env inside(const Env& outer) {
     Env env;
     env.parent = &outer;

@@ -63,7 +63,7 @@ class Unread {
     return names;
   }
 
-  // Of a statement that writes several values one may be all that is wanted.
+  // Of a statement that writes several values one may be all that is expected.
   void check_statements(const std::vector<ast::Statement>& statements, const std::set<std::string>& results,
                         Span within) {
     std::map<std::string, std::size_t> outside;  // mentions, less those of the statements that define the name

@@ -211,7 +211,7 @@ class OperatorTrial {
     return result;
   }
 
-  // Beyond twice the largest number that the operator's text names, `x[100]` lies inside of x.
+  // Beyond twice the largest number that the operator's text names, `x[100]` lies inside x.
   std::vector<std::int64_t> least_sizes() const {
     std::string text = std::string(session_.sources.text(definition_.part));
     std::int64_t largest = 0, number = 0;

@@ -189,7 +189,7 @@ CommentKind comment_kind(TokenKind kind, std::string_view text) {
   return kind == TokenKind::doc && !text.starts_with("////") ? CommentKind::doc : CommentKind::line;
 }
 
-// `1.` and `.5`: the lexer sees a whole number and a dot.
+// `1.` and `.5`: the lexer sees an integer and a dot.
 void check_dots(TokenList& list, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
     if (list.kind(i) != TokenKind::dot) continue;

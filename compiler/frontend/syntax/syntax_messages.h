@@ -42,7 +42,7 @@ struct SyntaxProblem {
 
 Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, const ParseLimits& limits);
 
-// At the top of a file, where a declaration was wanted.
+// At the top of a file, where a declaration was expected.
 Diagnostic not_a_declaration(const TokenList& list, std::size_t token);
 
 }  // namespace tap
