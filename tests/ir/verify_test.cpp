@@ -215,15 +215,15 @@ const Breakage breakages[] = {
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), relu(p).operands[0].shape[1] = 3;
      }},
-    {"a group holds operation 0 (relu), which has its own splits",
+    {"a group contains operation 0 (relu), which has its own splits",
      [](Program& p) {
        group(p), relu(p).blockings.push_back({0, 1, Blocks{2}});
      }},
-    {"a group holds operation 0 (relu), which has its own splits",
+    {"a group contains operation 0 (relu), which has its own splits",
      [](Program& p) {
        group(p), p.graphs[1].operations[0].placements = {{0, Placement::threads, "", {}}};
      }},
-    {"a group holds operation 0 (loop), which is not a map, reduction or group",
+    {"a group contains operation 0 (loop), which is not a map, reduction or group",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), group(p);
      }},
