@@ -35,7 +35,7 @@ BAD = [
     ("threads = 0\n", r"`threads` is 0; expected 1 to 1048576"),
     ("threads = 9223372036854775807\n", r"`threads` is 9.22\d*e\+18; expected"),
     ("threads = 99999999999999999999\n", r"invalid TOML"),
-    ("cal = 1\n", r"no key `cal`[\s\S]*did you mean `call`"),
+    ("cal = 1\n", r"unknown key: `cal`[\s\S]*did you mean `call`"),
     ("call = \"2 hours\"\n", r"`call` is not a time"),
     ("[[devices]]\nname = \"a\"\n[[devices]]\nname = \"a\"\n", r"two entries of \[\[devices\]\] are named `a`"),
     ("threads = 2\n[[devices]]\nname = \"a\"\n", r"`threads` cannot be combined with \[\[devices\]\]"),
