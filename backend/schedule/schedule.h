@@ -22,7 +22,8 @@ struct KernelTable {
 };
 
 struct ScheduleOptions {
-  std::int64_t parts = 0;  // into how many parts a kernel's box is split, as far as it can be; 0: as many as are worth it
+  std::int64_t parts =
+      0;  // into how many parts a kernel's box is split, as far as it can be; 0: as many as are worth it
   const std::vector<std::string>* output_names = nullptr;  // else the values' names
 };
 // Pre: the block program is one of all devices.
