@@ -1,4 +1,4 @@
-// The signature of a compiled kernel, as the runtime knows it.
+// The signature of a compiled kernel, as the runtime calls it.
 #pragma once
 
 #include "runtime/kernel_abi.h"

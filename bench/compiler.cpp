@@ -1,5 +1,5 @@
-// How long the compiler's own parts take, in the process's CPU time so that other work on the machine does not count:
-// proofs of legality on hard cases, by hand and at random, and the outline of the standard library.
+// Times of parts of the compiler, in CPU time so that other work on the machine does not count: legality proofs on
+// hard cases, written and random, and the outline of the standard library.
 //
 //   bench_compiler [RANDOM_CASES [SEED]]        prints one line per measurement:   12.34 ms  what
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The native functions over arrays: how far from what is right, and how many nanoseconds an element.
+// The native math functions over arrays: their errors, and nanoseconds per element.
 //
 //   bench_maths [--points N] [--all] [FUNCTION …]
 //

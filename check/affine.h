@@ -1,5 +1,5 @@
-// Affine expressions over boxes and domains, computed here and not by the code that is checked; of ir/ no more than sums of
-// expressions and intersections of boxes. All arithmetic is overflow-checked (Overflow refuses).
+// Affine expressions over boxes and domains, independent of the code that is checked; from ir/ it uses only sums of
+// expressions and intersections of boxes. All arithmetic is overflow-checked (an Overflow refuses the claim).
 #pragma once
 
 #include "ir/operator.h"
@@ -11,7 +11,7 @@ using ir::Box;
 
 inline AffineExpr number(std::size_t dims, std::int64_t value) { return AffineExpr::constant(dims, value); }
 inline AffineExpr unit(std::size_t dims, std::size_t dim) { return AffineExpr::variable(dims, dim); }
-inline bool speaks_of(const AffineExpr& e, std::size_t dim) { return e.coefficients[dim] != 0; }
+inline bool uses_dim(const AffineExpr& e, std::size_t dim) { return e.coefficients[dim] != 0; }
 
 // `e` with dims[d] in the place of its variable d; `over` is how many variables those have.
 AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims, std::size_t over);

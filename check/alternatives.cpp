@@ -1,7 +1,7 @@
-// Choices that a step offers. The first graph of a choice is what was there; each of the others has a claim of its own, which
-// is discharged like that of a step: by a derivation from the first graph (of products and of folds), or because the first
-// graph is the pattern of a rule, and the other one its replacement. What is then assumed stands in the alternative's name,
-// so that whoever picks it says so:
+// Choices that a step offers. The first graph of a choice is the original; each other graph has its own claim, which
+// is discharged like that of a step: by a derivation from the first graph (for products and folds), or because the
+// first graph is the pattern of a rule and the other its replacement. Assumptions are part of the alternative's name,
+// so that they are visible where it is picked:
 //
 //   product in the order ((A B) C): …, by a * (b + c) = a * b + a * c, assuming that values are finite
 //       and the sign of a zero does not matter

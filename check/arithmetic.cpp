@@ -1,4 +1,4 @@
-// Operations on constants: integers wrap, floats are exact or nothing.
+// Operations on constants: integers wrap; floats have a result only if it is exact.
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-// Axioms of cells: what a simplification may name as its reason. Most are lines of algebra (axioms.def), for some of the
-// types; the rest hold by computation, and are computed here:
+// Axioms of cells: the reasons that a simplification may cite. Most are algebraic identities (axioms.def), some for
+// certain types only; the others hold by computation, which is repeated here:
 //   a = b [arithmetic]   b is the constant that the operation a on constants gives, exactly
 //   a = b [affine]       both are the same linear form of the index (which terms know by themselves)
 //   a = b [domain]       at every point of the index space: a condition that is decided, a quotient or remainder by a number

@@ -1,4 +1,4 @@
-// Dims that are cut into blocks: all of them apart, partials of a reduction and their combination, and reductions of a point.
+// Splits: parallel dims, partials of a reduction and their combination, and reductions over one point.
 #include "check/justify.h"
 
 namespace tap::check {
@@ -42,7 +42,7 @@ Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   for (std::size_t k = b.blockings.size(); k < a.blockings.size(); ++k) {
     const ir::Blocking& by = a.blockings[k];
     match.expect(by.block_dim == wanted.dims.size() && by.dim < wanted.dims.size(),
-                 "the block dim of blocking {} is not new", k);
+                 "blocking {} uses an existing dim as its block dim", k);
     match.cut(wanted, by, wanted.dims[by.dim].role);
   }
   match.is(wanted);
@@ -84,7 +84,7 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
     if (!of.op->kernel()) type.element = monoid(*of.op).components[k].type;
     std::size_t axes = write.rows.size();
     for (std::size_t axis = axes; along && axis-- > 0;) {
-      if (!speaks_of(was.projection.start.rows[axis], *along)) continue;
+      if (!uses_dim(was.projection.start.rows[axis], *along)) continue;
       auto at = static_cast<std::ptrdiff_t>(axis);
       write.rows.erase(write.rows.begin() + at);
       write.shape.erase(write.shape.begin() + at);
@@ -120,7 +120,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   parts(match, wanted, before, {}, j.block_dim);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
-  // In order unless something else is reduced further out, or the dim is walked in blocks.
+  // In order unless something else is reduced further out, or the dim is streamed in blocks.
   bool others = *dims_of_role(b, ir::DimRole::reduction).begin() < j.dim;
   for (const ir::Blocking& old : b.blockings)
     others |= old.dim == j.dim && b.dims[old.block_dim].role == ir::DimRole::reduction;
@@ -200,7 +200,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
   for (std::uint32_t d : reduced) {
     nothing |= b.dims[d].range.hi <= b.dims[d].range.lo;
     one &= b.dims[d].range.hi - b.dims[d].range.lo <= 1;
-    for (const ir::Constraint& c : b.constraints) one &= !speaks_of(c.expr, d);  // says which cells combine a point
+    for (const ir::Constraint& c : b.constraints) one &= !uses_dim(c.expr, d);  // says which cells combine a point
   }
   expect(obligation, nothing || one, "the reduction must have exactly one point everywhere");
   Match match(side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);

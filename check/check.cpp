@@ -41,7 +41,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
   readable = readable && verdict.attempt({}, "the rules", [&] {
     if (auto fault = rules ? ir::ill_formed(*rules) : std::nullopt) throw Refusal{Obligation::well_formed, *fault};
   });
-  // Steps after one that cannot be read speak of a program that cannot be read.
+  // Steps after one that cannot be read mention a program that cannot be read.
   Believed believed{rules};
   const ir::Program* program = nullptr;  // the last one
   std::vector<const ir::Program*> read;
@@ -52,7 +52,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stag
       const auto& what = stages[k].what;
       auto kind = static_cast<ir::StageKind>(what.index());
       bool follows = kind >= std::exchange(is, kind) && kind == (k == 0 ? ir::StageKind::program : steps[k - 1].made);
-      expect(Obligation::chain, follows, "it makes a stage of another kind");
+      expect(Obligation::chain, follows, "it produces the wrong kind of stage");
       if (auto* blocks = std::get_if<1>(&what)) return check_expansion(*program, **blocks, where(k - 1), verdict);
       if (auto* schedule = std::get_if<2>(&what)) return check_schedule(*program, **schedule, where(k - 1), verdict);
       const ir::Program* made = std::get<0>(what);

@@ -1,6 +1,6 @@
-// The independent checker: re-reads the programs on both sides of every step of a certificate and discharges what the step
-// claims. It believes neither the steps nor the code that made them: it shares nothing with passes/, and of ir/ it uses only
-// data types and the text form.
+// The independent checker: re-reads the programs on both sides of every step of a certificate and discharges the
+// step's claims. It trusts neither the steps nor the code that made them: it shares nothing with passes/, and from
+// ir/ it uses only data types and the text form.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// Composition: a map in the place of what reads it.
+// Composition: a read is replaced by the map that computes it.
 #include <functional>
 
 #include "check/justify.h"
@@ -95,7 +95,7 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const std:
   for (std::size_t k = 0; k < reads.size(); ++k) put(k);
 }
 
-// What the reader reads is what the map writes there: rounded to the value's type, and outside of the value the fill.
+// What the reader reads is what the map writes there: rounded to the value's type, and outside the value the fill.
 void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read,
                        const ir::Path& path) {
   match.expect(read.read < reader.op->reads.size(), "the reader has no read {}", read.read);

@@ -1,7 +1,7 @@
-// Folds: a reduction with one dim in blocks, each block by the plain operations that its monoid's `fold` says, and their
-// combination. Everything is looked at over one index space: the dims of the reduction, the one that is cut being the place
-// in a block, and last the number of the block. What is combined is followed back, operation by operation, to what the
-// reduction reads; the term that this gives has to be the one that the fold gives.
+// Folds: a reduction with one dim in blocks, each block computed by the plain operations of its monoid's `fold`, and
+// their combination. All operations are viewed over one index space: the dims of the reduction, where the split dim
+// is the position within a block, and the block number. Starting from the combination, operations are traced back to
+// the operands of the reduction; the resulting term must be that of the fold.
 #include "check/justify.h"
 
 namespace tap::check {
@@ -39,7 +39,7 @@ struct Folded {
     dims[j.dim] = place + number(over, lo);
     Cells its(terms, of, dims);
     for (const ir::Constraint& c : op.constraints) {
-      auto speaks = [&](std::uint32_t d) { return speaks_of(c.expr, d); };
+      auto speaks = [&](std::uint32_t d) { return uses_dim(c.expr, d); };
       unless(std::any_of(reduced.begin(), reduced.end(), speaks), "not every cell is written");
       constraints.push_back({its.placed(c.expr), c.comparison});
     }
@@ -108,7 +108,7 @@ struct Folded {
     bool same = std::is_permutation(points.begin(), points.end(), wanted.begin(), wanted.end());
     Term is = cell_of(*by, {dims.begin(), dims.end()}, reduces ? its.reduce()->operands[0] : its.map()->values[0]);
     if (reduces) is = reduced_by(terms, after, its.reduce()->monoid, is);
-    unless(same && its.results[0].element == terms[is].type, "a part has another type or index space");
+    unless(same && its.results[0].element == terms[is].type, "a part has a different type or index space");
     return is;
   }
 };

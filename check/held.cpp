@@ -1,8 +1,8 @@
-// What runs on a mesh finds there what it reads: each device holds every cell that its blocks ask for.
+// Every device of a mesh holds all cells that its blocks read.
 //
 //   Z[i] over data, Y[i] = relu(Z[i]) over data     block r of Y reads block r of Z; both are on the devices r
 //
-// Nothing here counts devices: dims that are cut alike and placed alike have the same block on a device, for any number.
+// Nothing here counts devices: dims that are split alike and placed alike have the same block on a device, for any number.
 #include "check/check.h"
 #include "check/justify.h"
 
@@ -14,7 +14,7 @@ namespace {
 struct Cut {
   std::uint32_t dim;
   ir::Range range;
-  std::vector<ir::Blocks> blocks;  // how the dim is cut: into these, these again into the next, …
+  std::vector<ir::Blocks> blocks;  // how the dim is split: into these, these again into the next, …
 };
 std::vector<Cut> cuts_of(const ir::Operator& op, const ir::BlockPlacement& placed) {
   std::vector<Cut> cuts{{placed.dim, op.dims[placed.dim].range, {}}};
@@ -34,14 +34,14 @@ bool is_one_to_one(const ir::Access& access, std::size_t axis, std::uint32_t dim
 }
 
 // Whether every cell that a block of the one reads is one that the same block of the other writes: at the same place along a
-// dim that is cut alike, or by every block. (Who reads nothing needs nothing, so there is a block.)
+// dim that is split alike, or by every block. (Who reads nothing needs nothing, so there is a block.)
 bool finds(const ir::Operator& writer, const ir::Access& write, const Cut& cut, const ir::Access& read,
            const Cut& mine) {
   if (cut.range != mine.range || cut.blocks != mine.blocks) return false;
   for (std::size_t axis = 0; axis < write.projection.shape.size(); ++axis)
     if (is_one_to_one(write, axis, cut.dim) && is_one_to_one(read, axis, mine.dim)) return true;
   for (const ir::Constraint& c : writer.constraints)
-    if (speaks_of(c.expr, cut.dim)) return false;
+    if (uses_dim(c.expr, cut.dim)) return false;
   return std::count(write.invariant_dims.begin(), write.invariant_dims.end(), cut.dim) > 0;
 }
 
@@ -73,7 +73,7 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
 }  // namespace
 
 // What is on no mesh is everywhere; what several write has to be moved; and a transfer goes to where its readers are. What a
-// step of a repetition finds of the state is where the step before it left it.
+// step of an iterate finds of the state is where the step before it left it.
 void check_held(const ir::Program& program, Verdict& verdict) {
   for (const ir::Graph& graph : program.graphs) {
     const Writers left = writers_of(graph);

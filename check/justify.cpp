@@ -1,4 +1,4 @@
-// Which rule justifies an operation; and those that need no more than a comparison.
+// Dispatches to the rule that justifies an operation; contains the rules that need only a comparison.
 #include "check/justify.h"
 
 namespace tap::check {
@@ -36,7 +36,7 @@ void Justify::same_operation(const Side& after, const Side& before) {
 // The inner graphs compute the same by claims of their own.
 void Justify::same_region(const Side& after, const Side& before) {
   const ir::RegionBody *a = after.op->region(), *b = before.op->region();
-  expect(Obligation::copied, a && a->kind == b->kind, "a region became something else");
+  expect(Obligation::copied, a && a->kind == b->kind, "a region changed its kind");
   expect(Obligation::copied, a->trips == b->trips, "{}..{} trips, {}..{} before", a->trips.lo, a->trips.hi, b->trips.lo,
          b->trips.hi);
   auto rule = &ir::Alternative::rule;

@@ -1,4 +1,4 @@
-// One operation of `after` and why it computes what it should: what each kind of justification obliges to.
+// Checks one operation of `after` against its justification: each kind of justification has its own obligations.
 #pragma once
 
 #include <deque>

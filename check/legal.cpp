@@ -1,4 +1,4 @@
-// Reads: where each is evaluated, by the conditions that lead to it, and whether it leaves its tensor there.
+// Legality of reads: the conditions under which each read is evaluated, and whether it is in bounds there.
 //
 //   if i > 0 then x[i - 1] else 0      x is read where i > 0, so that i - 1 is never -1
 //   x[i else u[i - 8]], x of f32[8]    u is read where i < 0 or i > 7
@@ -89,7 +89,7 @@ Ways either(Ways a, const Ways& b) {
   return a.size() > most_ways ? Ways{{}} : a;
 }
 
-// What is known where a cell is computed: that another one is true, or false; or that it is a read that lies outside of its
+// What is known where a cell is computed: that another one is true, or false; or that it is a read that lies outside its
 // tensor, where the fill stands for it.
 struct Fact {
   enum class Says { holds, fails, lies_outside } says;
@@ -273,7 +273,7 @@ class Reads {
   // A point and the number of its block say less together than they would alone.
   bool is_of_a_block(const AffineExpr& row) const {
     return std::ranges::any_of(
-        op_.blockings, [&](const ir::Blocking& b) { return speaks_of(row, b.dim) && speaks_of(row, b.block_dim); });
+        op_.blockings, [&](const ir::Blocking& b) { return uses_dim(row, b.dim) && uses_dim(row, b.block_dim); });
   }
   // Where it leaves its tensor, if that is at one of the points.
   void leaves(std::uint32_t read, std::size_t axis, const Space& space, const AffineExpr& outside) {
@@ -289,7 +289,7 @@ class Reads {
   }
 
   const ir::Operator& op_;
-  std::optional<Conditions> conditions_;  // once they are asked for
+  std::optional<Conditions> conditions_;  // once they are requested
   bool shown_ = true;
   std::set<Visited> seen_;
   std::vector<Visited> open_;

@@ -1,6 +1,6 @@
-// Whether a program that no step made is legal: every read lies inside of its tensor or has a fill, and every cell of every value
-// is written exactly once. What is illegal is refused with a cell; what these closed forms do not decide is left to whoever made
-// the program, and told as assumed.
+// Legality of the source program: every read is in bounds or has a fill, and every cell of every value is written
+// exactly once. An illegal program is refused with a cell as witness; what the closed forms here cannot decide is
+// reported as assumed.
 #pragma once
 
 #include "check/affine.h"

@@ -1,5 +1,5 @@
-// Writes: that those of a value cover it, each cell once. Boxes that lie side by side are told by their sizes; what is of another
-// form is counted cell by cell, if there are not too many.
+// Legality of writes: the writes of a value cover it, each cell once. Adjacent boxes are compared by their sizes;
+// other forms are enumerated cell by cell, up to a limit.
 //
 //   y[i] = a[i]   y[8 + j] = b[j]          two boxes, which do not meet and have as many cells as y
 #include "check/legal.h"
@@ -17,11 +17,11 @@ struct Written {
   std::vector<AffineExpr> rows = {};
   Shape extents = {};
   const ir::Operator* op = nullptr;
-  bool repeated = false;  // it depends on the step of a repetition
+  bool repeated = false;  // it depends on the step of an iterate
 };
 
 bool speaks(const std::vector<AffineExpr>& rows, std::size_t d) {
-  return std::ranges::any_of(rows, [d](const AffineExpr& row) { return speaks_of(row, d); });
+  return std::ranges::any_of(rows, [d](const AffineExpr& row) { return uses_dim(row, d); });
 }
 
 Written written(const OneWrite& write) {
@@ -30,7 +30,7 @@ Written written(const OneWrite& write) {
   for (const ir::Constraint& c : op.constraints) {
     bool reduces = false;
     for (std::size_t d = 0; d < op.dims.size(); ++d)
-      reduces |= op.dims[d].role == ir::DimRole::reduction && speaks_of(c.expr, d);
+      reduces |= op.dims[d].role == ir::DimRole::reduction && uses_dim(c.expr, d);
     if (!reduces) made.constraints.push_back(c);
   }
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
@@ -38,7 +38,7 @@ Written written(const OneWrite& write) {
     const bool other = std::ranges::count(write.by->invariant_dims, d) > 0 ||
                        (std::ranges::any_of(op.blockings, numbers) && !speaks(made.rows, d));
     const bool said = speaks(made.rows, d) || std::ranges::any_of(made.constraints, [d](const ir::Constraint& c) {
-                        return speaks_of(c.expr, d);
+                        return uses_dim(c.expr, d);
                       });
     if (op.dims[d].role == ir::DimRole::counter) made.repeated |= said;
     if (op.dims[d].role != ir::DimRole::parallel || (other && !said)) made.points.dims[d] = {0, 1};

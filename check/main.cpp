@@ -1,8 +1,9 @@
-// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: whether the stages, in order, compute what the source computes.
+// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: checks that the stages, in order, compute the same
+// as the source.
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //
-// Exit 0: proved, save for what is listed as assumed or trusted. 5: refused. 3: a file that is no program or no certificate. 2, 4: as ever.
+// Exit 0: proved, save for what is listed as assumed or trusted. 5: refused. 3: a file that is not a program or no certificate. 2, 4: as ever.
 #include <fmt/format.h>
 
 #include <algorithm>

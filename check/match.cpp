@@ -184,7 +184,7 @@ Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
       if (*dims[d] == unit(terms_.dims(), p)) place[d] = p, form.dims.push_back(op.dims[d]);
   for (const ir::Constraint& c : op.constraints) {
     bool gone = false;
-    for (std::size_t d = 0; d < dims.size(); ++d) gone |= !dims[d] && speaks_of(c.expr, d);
+    for (std::size_t d = 0; d < dims.size(); ++d) gone |= !dims[d] && uses_dim(c.expr, d);
     if (!gone) form.constraints.push_back({cells.placed(c.expr), c.comparison});
   }
   for (const ir::Blocking& b : op.blockings) {

@@ -1,6 +1,6 @@
-// Two operators side by side: one of `after`, and what it should be by the one of `before` that it stands for. What a rule
-// says of a rewrite is told by a form: that of the operator of `before`, over the index dims of the other, with what the
-// rewrite makes different put into it. One comparison then refuses every other difference, in numbers.
+// Compares an operator of `after` with its counterpart of `before`. A rule describes a rewrite as a form: the
+// operator of `before`, over the index dims of the other, with the changes of the rewrite applied. One comparison
+// then refuses every other difference, with numbers.
 #pragma once
 
 #include "check/affine.h"
@@ -87,7 +87,7 @@ class Match {
   // That of `before`; and what that of `after` has to be.
   Form form() { return form_of(before_, dims_, b_); }
   void is(const Form& wanted);
-  // The form has one dim more; and is cut once more, the number of the block being a new dim.
+  // The form has one dim more; and is split once more, the number of the block being a new dim.
   void insert(Form& form, std::size_t at, const ir::IndexDim& dim) const;
   void cut(Form& form, const ir::Blocking& by, ir::DimRole role) const;
   // Declares terms of before's cells equal.

@@ -1,4 +1,4 @@
-// Where the blocks of an operation go: on a mesh, or on devices that are listed, each has a device.
+// Placements: every block of an operation, on a mesh or on listed devices, has a device.
 #include "check/justify.h"
 
 namespace tap::check {

@@ -17,7 +17,7 @@ Writers writers_of(const ir::Graph& graph) {
   return writers;
 }
 
-// Choices and steps that any claim leads through are looked at first: what a result of a choice or of a repetition is
+// Choices and steps that any claim leads through are looked at first: what a result of a choice or of an iterate is
 // depends on it.
 Places::Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
     : program_(program), claim_(claim), through_transfers_(through_transfers) {
@@ -120,7 +120,7 @@ bool Places::follow_input(Trail& trail, ValueId& value) const {
   return region != nullptr;
 }
 
-// What a region's result is inside of it; a repetition stays whole unless it is written out.
+// What a region's result is inside it; an iterate stays whole unless it is written out.
 bool Places::follow_result(Trail& trail, ValueId& value) const {
   const ir::Graph& graph = graph_at(trail, trail.size());
   const auto& writers = writers_in(graph)[value.index()];

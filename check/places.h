@@ -1,6 +1,6 @@
-// Which values of a graph are the same: a value of an inner graph is followed to where it comes from, through the regions of
-// operations, alternatives of choices and steps of repetitions; operations that compute the same are merged. Every value
-// gets a class; equal classes are equal values.
+// Value numbering: a value of an inner graph is traced to its source through the regions of operations, the
+// alternatives of choices and the trips of iterates; operations that compute the same are merged. Every value gets a
+// class; values of one class are equal.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace tap::check {
 
 using Class = std::uint32_t;
 
-// Some step of a repetition, of which only that is known that it is one: what state it finds is nobody's value. By different
+// Some step of an iterate, of which only that is known that it is one: what state it finds is nobody's value. By different
 // numbers these are different ones.
 constexpr std::int64_t some_step(std::int64_t number) { return std::numeric_limits<std::int64_t>::min() + number; }
 constexpr bool is_some_step(std::int64_t step) { return step < some_step(std::int64_t{1} << 40); }
@@ -44,7 +44,7 @@ class Places {
   Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers = false);
 
   Class class_of(const ir::ValueRef& ref);
-  // In these steps of the repetitions on the path, from the outermost.
+  // In these steps of the iterates on the path, from the outermost.
   Class class_of(const ir::Path& path, ir::ValueId value, const std::vector<std::int64_t>& steps);
   Side side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps);
   Class fresh();  // of a value that was not there before
@@ -91,7 +91,7 @@ class Places {
   mutable std::vector<Class> parent_;
   mutable std::map<const ir::Graph*, Writers> writers_;  // never walked through
   std::map<Trail, std::uint32_t> chosen_;                // choices that were decided
-  std::set<Trail> unrolled_;                             // repetitions that are written out
+  std::set<Trail> unrolled_;                             // iterates that are written out
 };
 
 }  // namespace tap::check

@@ -1,5 +1,5 @@
-// Products over a semiring, computed a few factors at a time. Every step is looked at over the dims of the product as it was
-// written: what it computes is then a list of factors and a set of dims that were reduced.
+// Products over a semiring, computed a few factors at a time. Every step is viewed over the dims of the original
+// product: its result is then a list of factors and a set of reduced dims.
 //
 //   t[i, k] = sum[j] a[i, j] * b[j, k]      a[i, j], b[j, k]           over j
 //   y[i, l] = sum[k] t[i, k] * c[k, l]      a[i, j], b[j, k], c[k, l]  over j and k
@@ -44,7 +44,7 @@ std::vector<ir::CellId> factors_of(const ir::Operator& op, ir::CellId root, ir::
     const ir::CellNode& node = op.exprs[cell];
     if (node.op == times) open.insert(open.end(), node.args.rbegin(), node.args.rend());
     else found.push_back(cell);
-    require(open.size() + found.size() <= most_factors, "there are more than 64 factors");
+    require(open.size() + found.size() <= most_factors, "it has more than 64 factors");
   }
   return found;
 }
@@ -79,7 +79,7 @@ class Product {
       if (part) join(made, part_read(id, own.reads[node.attribute], cells), used);
       else made.factors.push_back(cells.term(cell));
     }
-    require(made.factors.size() <= most_factors && own.exprs[root].type == type_, "a step has another type");
+    require(made.factors.size() <= most_factors && own.exprs[root].type == type_, "a step has the wrong type");
     return known_[id] = std::move(made);
   }
 
@@ -177,7 +177,7 @@ class Product {
       at.push_back(unit(op_.dims.size(), numbers[d]));
     }
     std::size_t kept = dims_of_role(its, ir::DimRole::parallel).size();
-    require(its.results[0].element == type_, "a part has another type");
+    require(its.results[0].element == type_, "a part has the wrong type");
     require(axes.size() == kept && rows == at && !read.fill && read.coordinates.empty(),
             "a part is read at other cells");
     return part;

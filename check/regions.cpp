@@ -1,4 +1,4 @@
-// Groups and transfers: operations moved into a region, and regions that must cover what is read of them.
+// Groups and transfers: operations moved into a region, and regions that must cover all reads.
 #include <algorithm>
 
 #include "check/justify.h"
@@ -127,7 +127,7 @@ class Demand {
   }
 
  private:
-  // A group without points writes nothing; in a repetition without trips it never runs.
+  // A group without points writes nothing; in an iterate without trips it never runs.
   void nothing() const {
     for (const ir::IndexDim& dim : op_.dims)
       if (dim.role == ir::DimRole::counter && dim.range.lo >= dim.range.hi) return;
@@ -135,7 +135,7 @@ class Demand {
       expect(Obligation::writes_exact, std::ranges::count(type.shape, 0) > 0, "a group without points has a result");
   }
   Span constant(ir::Range r) const { return {number(box_.rank(), r.lo), number(box_.rank(), r.hi), r}; }
-  // What is empty asks for nothing.
+  // What is empty requests nothing.
   void add(std::vector<Region>& list, Region region) const {
     bool known = std::find(list.begin(), list.end(), region) != list.end();
     for (const Span& span : region) known |= before(span.hi, span.lo);
@@ -205,7 +205,7 @@ class Demand {
     }
     return {lo, hi};
   }
-  // Outside of the tensor there is nothing, nor where no point of `space` goes.
+  // Outside the tensor there is nothing, nor where no point of `space` goes.
   Region image(const ir::Access& access, const Region& dims, const Shape& shape, const Box& space) const {
     Region region;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -235,7 +235,7 @@ class Demand {
   bool before(const AffineExpr& a, const AffineExpr& b) const { return least(b - a, box_) >= 0; }
   bool within(const Span& a, const Span& b) const { return before(b.lo, a.lo) && before(a.hi, b.hi); }
 
-  // Outside of the tensor nothing is read: there the fill stands.
+  // Outside the tensor nothing is read: there the fill stands.
   void covered(std::size_t operand, const Region& asked) const {
     if (std::ranges::any_of(asked, [](const Span& s) { return s.known.lo >= s.known.hi; })) return;
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {

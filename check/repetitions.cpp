@@ -1,4 +1,4 @@
-// Repetitions: by induction over their steps, and steps that are written out.
+// Iterates: by induction over their trips, and unrolled trips.
 #include "check/justify.h"
 
 namespace tap::check {
@@ -8,7 +8,7 @@ namespace tap::check {
 void Justify::same_repetition(const Side& before, const ir::OperationRef& from) {
   constexpr auto obligation = Obligation::induction;
   const ir::RegionBody *a = side_.op->region(), *b = before.op->region();
-  expect(obligation, a && a->kind == ir::RegionKind::iterate, "an iterate became something else");
+  expect(obligation, a && a->kind == ir::RegionKind::iterate, "an iterate became a different operation");
   const ir::GraphClaim* claim = context_.claim_of(a->graph, b->graph);
   expect(obligation, claim, "no claim relates the bodies");
   std::int64_t last = checked::add(checked::mul(claim->steps, a->trips.hi), claim->first);
@@ -29,7 +29,7 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
 }
 
 // The operation with the number of its step in the place of the counter of its repetition; outer counters are one nearer,
-// unless the repetition stays.
+// unless the iterate stays.
 Justify::Result Justify::justify(const ir::StepOf& j) {
   constexpr auto obligation = Obligation::unroll;
   Side before = places_.side(j.from, j.step);
@@ -48,7 +48,7 @@ Justify::Result Justify::justify(const ir::StepOf& j) {
     dims[*was] = number(over, several ? checked::add(claim_.first, j.step) : j.step);
     if (is) dims[*was] = *dims[*was] + scale(unit(over, *is), claim_.steps);
   }
-  // What is inside counts the same repetitions only if it does not speak of this one.
+  // What is inside counts the same iterates only if it does not mention this one.
   if (b.region()) same_region(side_, before);
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();

@@ -1,4 +1,4 @@
-// Cut scans: each block scanned alone, the blocks before it combined, and both together.
+// Split scans: each block is scanned alone, the blocks before it are combined, and both results are combined.
 //
 //   y[i] = m[k] f(k) where k <= i + s      of block r of i, the blocks of k before r are seen whole by every i of it, and those
 //                                          behind r by none: so y[i] = combine(carry[r], local[i]), or turned round
@@ -23,11 +23,11 @@ Scan scan_of(const ir::Operator& op) {
   unless(op.reduce() && reduced.size() == 1, "the split operation is not a reduction over one dim");
   scan.reduced = *reduced.begin();
   for (const ir::Constraint& c : op.constraints) {
-    if (!speaks_of(c.expr, scan.reduced)) continue;
+    if (!uses_dim(c.expr, scan.reduced)) continue;
     std::int64_t k = c.expr.coefficients[scan.reduced];
     std::size_t others = 0;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-      if (d != scan.reduced && speaks_of(c.expr, d)) scan.along = d, ++others;
+      if (d != scan.reduced && uses_dim(c.expr, d)) scan.along = d, ++others;
     bool tied = ++ties == 1 && others == 1 && c.comparison == ir::Comparison::at_least_zero;
     unless(tied, "the bound of the reduced dim must depend on one other dim only");
     unless((k == 1 || k == -1) && c.expr.coefficients[scan.along] == -k, "the scan bound does not advance by one");
@@ -37,14 +37,14 @@ Scan scan_of(const ir::Operator& op) {
   unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim has no scan bound");
   for (const ir::Blocking& b : op.blockings)
     unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is split already");
-  // No term depends on where along the scan it is asked for.
+  // No term depends on where along the scan it is requested.
   for (std::size_t k = 0; k < op.exprs.size(); ++k) {
     const ir::CellNode& node = op.exprs[ir::CellId(k)];
     unless(node.op != ir::CellOp::index || node.attribute != scan.along, "a term depends on the scan dim");
   }
   for (const ir::Access& read : op.reads)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!speaks_of(row, scan.along), "a term depends on the scan dim");
+      unless(!uses_dim(row, scan.along), "a term depends on the scan dim");
   return scan;
 }
 
@@ -67,7 +67,7 @@ void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& alo
 
 }  // namespace
 
-// Each block of the running dim is cut like the terms that only it sees.
+// Each block of the running dim is split like the terms that only it sees.
 Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;

@@ -1,5 +1,5 @@
-// The program that a certificate begins with: no step made it, so what steps are held to is asked of it here. Its reads and writes
-// are legal, what a write does not depend on makes no difference, groups compute what they hold, transfers move what is read.
+// Checks the first program of a certificate, which no step made. Its reads and writes are legal, writes do not depend
+// on invariant dims, groups compute all that they contain, and transfers copy what is read.
 #include "check/check.h"
 #include "check/justify.h"
 #include "check/legal.h"
@@ -64,7 +64,7 @@ class Source {
       assume("every cell of `" + graph[v].name + "` is written once");
   }
 
-  // Whether anything that the write needs speaks of the dim: cells and reads, and what bounds a reduction.
+  // Whether anything that the write needs mentions the dim: cells and reads, and what bounds a reduction.
   bool depends(const ir::Operator& op, std::size_t write, std::uint32_t dim) const {
     std::vector<ir::CellId> open;
     if (op.map()) open = {op.map()->values[write]};
@@ -72,7 +72,7 @@ class Source {
       open.push_back(op.reduce()->operands[k]);
     for (const ir::Constraint& c : op.constraints)
       for (std::uint32_t r : dims_of_role(op, ir::DimRole::reduction))
-        if (speaks_of(c.expr, dim) && speaks_of(c.expr, r)) return true;
+        if (uses_dim(c.expr, dim) && uses_dim(c.expr, r)) return true;
     std::vector<bool> seen(op.exprs.size(), false);
     auto add = [&](ir::CellId cell) {
       if (!seen[cell.index()]) seen[cell.index()] = true, open.push_back(cell);
@@ -85,7 +85,7 @@ class Source {
       if (node.op != ir::CellOp::read) continue;
       const ir::Access& read = op.reads[node.attribute];
       for (const AffineExpr& row : read.projection.start.rows)
-        if (speaks_of(row, dim)) return true;
+        if (uses_dim(row, dim)) return true;
       for (const auto& coordinate : read.coordinates)
         if (coordinate) add(*coordinate);
       if (read.fill) add(*read.fill);

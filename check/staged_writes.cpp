@@ -1,4 +1,5 @@
-// What an operation writes to a staging buffer, each point in a cell of its own, and the map that puts it in its place.
+// Staged writes: an operation writes each point to a separate cell of a staging buffer, and a map copies it into
+// place.
 //
 //   y[2 i + r] = f(i, r)          p[i, r] = f(i, r)   and   y[2 i + r] = p[i, r]
 #include "check/justify.h"
@@ -15,7 +16,7 @@ std::pair<std::vector<AffineExpr>, ir::TensorType> axes_of(const ir::Operator& o
   std::vector<AffineExpr> rows;
   ir::TensorType type{op.results[write.tensor].element, {}};
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    auto speaks = [d](const AffineExpr& row) { return speaks_of(row, d); };
+    auto speaks = [d](const AffineExpr& row) { return uses_dim(row, d); };
     if (std::ranges::none_of(write.projection.start.rows, speaks)) continue;
     expect(obligation, dims[d].has_value(), "a dim of the written coordinates is reduced");
     const auto [lo, hi] = op.dims[d].range;
@@ -30,7 +31,7 @@ void check_points(const ir::Operator& op) {
   bool all = (op.map() || op.reduce()) && op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
   const std::set<std::uint32_t> reduced = dims_of_role(op, ir::DimRole::reduction);
   for (const ir::Constraint& c : op.constraints)
-    all &= std::ranges::any_of(reduced, [&](std::uint32_t d) { return speaks_of(c.expr, d); });
+    all &= std::ranges::any_of(reduced, [&](std::uint32_t d) { return uses_dim(c.expr, d); });
   expect(obligation, all,
          "only maps and reductions that are not split and write at every point can use a staging buffer");
 }

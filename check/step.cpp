@@ -1,4 +1,5 @@
-// One step: every graph that `after` uses is claimed of one of `before`, and each claim is discharged operation by operation.
+// One step: every graph of `after` has a claim that relates it to a graph of `before`, and each claim is discharged
+// operation by operation.
 #include "check/check.h"
 #include "check/justify.h"
 
@@ -104,7 +105,7 @@ class GraphCheck {
       ir::ValueId own = before.inputs[k];
       expect(Obligation::choice, stands_for[k] < after_.inputs.size(), "a variable does not correspond to an input");
       bool same = after_[after_.inputs[stands_for[k]]].type == before[own].type;
-      expect(Obligation::choice, same, "variable {} of the rule has another type", k);
+      expect(Obligation::choice, same, "variable {} of the rule has the wrong type", k);
       ir::ValueId known = first.emplace(stands_for[k], own).first->second;
       places_.merge(places_.class_of({{}, own, {}}), places_.class_of({{}, known, {}}));
     }
@@ -171,7 +172,7 @@ class GraphCheck {
       expect(Obligation::interface, now.size() == was.size(), "{} {}s, {} before", now.size(), what, was.size());
       for (std::size_t k = 0; k < now.size(); ++k) {
         expect(Obligation::interface, after_[now[k]].is_const == before[was[k]].is_const,
-               "{} {} is const only before or after", what, k);
+               "{} {} is const in only one of the two programs", what, k);
         Class value = places_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
         expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} differs", what, k);
       }

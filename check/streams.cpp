@@ -1,4 +1,5 @@
-// Reductions that a group streams: it walks one of their dims block by block, and combines each block with the ones before it.
+// Streamed reductions of a group: it processes one of their dims block by block, and combines each block with the
+// previous ones.
 //
 //   y[] = sum[k, j] x[k, j]   streamed over j:   for each block of j in turn: y = y + sum[k, j in the block] x[k, j]
 //
@@ -48,10 +49,10 @@ class Streams {
     for (std::uint32_t d = 0; d < group_.dims.size(); ++d) {
       auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };
       if (!is_reduced(d) || std::ranges::any_of(group_.blockings, numbers)) continue;
-      auto walks = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
-      const std::ptrdiff_t count = std::ranges::count_if(anchors_, walks);
-      expect(Obligation::group, count == 1, "a reduction takes part in the stream over dim {} {} times", d, count);
-      in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, walks)->inner_dim);
+      auto streams = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
+      const std::ptrdiff_t count = std::ranges::count_if(anchors_, streams);
+      expect(Obligation::group, count == 1, "over dim {}, a reduction is streamed {} times", d, count);
+      in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, streams)->inner_dim);
     }
     for (const ir::GroupAnchor& a : anchors_) {
       auto same = [&](const ir::GroupAnchor& b) { return b.operation == operation && b.inner_dim == a.inner_dim; };
@@ -62,7 +63,7 @@ class Streams {
     }
     require_laws(program_[streamed.reduce()->monoid], in_any_order, false, assumed_);
   }
-  // No dim that has several points is reduced outside of it.
+  // No dim that has several points is reduced outside it.
   static bool is_outermost(const ir::Operator& streamed, std::uint32_t dim) {
     return std::none_of(streamed.dims.begin(), streamed.dims.begin() + dim, [](const ir::IndexDim& d) {
       return d.role == ir::DimRole::reduction && d.range.hi - d.range.lo > 1;

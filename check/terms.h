@@ -1,9 +1,9 @@
-// Cells as terms of a hash-consed arena, so that equal terms have one number, with a congruence closure over it: terms may
-// be declared equal, and then are whatever is made of them alike.
+// Cells as terms of a hash-consed arena, so that equal terms have one number, with congruence closure: when two terms
+// are declared equal, all terms that contain them become equal, too.
 //
-// Four things are normal from the start, since they hold by the meaning of cells: affine functions of the index (i64 cells
-// wrap, so they are linear forms modulo 2^64), casts of what is of that type already, operands that commute, and reads, which are known by the value
-// that they read, their place, their coordinates and their fill, not by their number.
+// Four kinds of terms are normalised on construction: affine functions of the index (i64 cells wrap, so they are
+// linear forms modulo 2^64), casts to the type that a term already has, commutative operands, and reads, which are
+// identified by their value, position, coordinates and fill instead of their number.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What the checker found: for every obligation of every step whether it is proved, rests on what was assumed, or is refused.
+// The checker's verdict: whether each obligation of each step is proved, assumed or refused.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// An affine expression as cells: the other way round as as_affine (operator.h).
+// An affine expression as cells: the inverse of as_affine (operator.h).
 #pragma once
 
 #include "ir/affine.h"

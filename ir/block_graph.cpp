@@ -94,7 +94,7 @@ class EachDevice {
       }
     }
     for (const Task& task : rows_.tasks)
-      for (Task& one : across_written_out(task)) {
+      for (Task& one : unroll_across(task)) {
         std::visit([this](auto& what) { alone(what); }, one);
         all_.tasks.push_back(std::move(one));
       }

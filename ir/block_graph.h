@@ -1,7 +1,7 @@
-// The explicit stage: operations as applications, each an operator on one box of its index space on one device, and the moves
-// of boxes between devices. What devices hold and do alike is in rows.
+// The explicit stage: operations as applications, each an operator on one box of its index space on one device, and
+// moves of boxes between devices. What many devices hold or do in the same way is one row.
 //
-//   y[i] = x[i] over i in 0..10, cut into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
+//   y[i] = x[i] over i in 0..10, split into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
 #pragma once
 
 #include "ir/graph.h"

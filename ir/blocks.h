@@ -1,4 +1,4 @@
-// Blocks: a range cut into consecutive pieces, which tile it in order. Some may be empty.
+// Blocks: a range split into consecutive pieces, which tile it in order. Some may be empty.
 //
 //   Blocks{4}.block({0, 10}, 3) == {9, 10}          ceil blocks: 3, 3, 3, 1
 //   Blocks{2, {0, 100, 4096}}.block({0, 4096}, 1) == {100, 4096}

@@ -1,4 +1,4 @@
-// Sets of points that are made of boxes of one rank: what a memory holds, or where something was at work.
+// Sets of points, as unions of boxes of one rank: the cells that a buffer holds, or the points that were computed.
 //
 //   BoxSet s;   s.add({{{0, 4}}});   s.add({{{4, 9}}});      s.covers({{{2, 7}}}), and s.meets({{{8, 12}}})
 #pragma once

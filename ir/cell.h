@@ -1,6 +1,6 @@
-// Cell expressions: the scalar computation at one index point. A DAG in an arena, hash-consed: structurally equal nodes
-// have one id, so `==` on ids is equality and a `let` is just a shared node. `select`, `logical_and` and `logical_or` are
-// lazy: what is not taken is not read and cannot fail.
+// Cell expressions: the scalar computation at one index point. A DAG in an arena, hash-consed: structurally equal
+// nodes have one id, so `==` on ids is equality and a `let` is just a shared node. `select`, `logical_and` and
+// `logical_or` are lazy: operands that are not selected are not read and cannot fail.
 #pragma once
 
 #include <cstdint>

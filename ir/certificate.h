@@ -1,6 +1,6 @@
-// Certificates: what each step of the way from the source graph to the schedule claims, in terms that can be checked without
-// the step. A step's claims tie the program it made (`after`) to the one it was given (`before`): which value is which, and
-// for every operation why it computes what it should. check/ believes none of it.
+// Certificates: the claims of each step from the source graph to the schedule, in a form that can be checked without
+// the step. A step's claims relate the program it made (`after`) to its input (`before`): which values correspond,
+// and why every operation computes the right result. check/ trusts none of it.
 //
 //   step compose_maps  before 4f2a… after 91c0…
 //     graph 0 of 0

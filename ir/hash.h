@@ -1,4 +1,4 @@
-// Mixing hashes, the same on every machine and in every run.
+// Hash mixing, the same on every machine and in every run.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What is assumed of a processor: how much its registers and caches hold, and how far away memory is. These numbers decide how
-// fast a program runs, never what it computes. No other file has such a number of its own.
+// The assumed parameters of a processor: the sizes of its registers and caches, and the latency of memory. They
+// affect the speed of a program, never its results. No other file contains such numbers.
 //
 //   reference_machine                          decides all that the bits of a result depend on, on every target
 //   backend::machine_of(target)                decides the rest (backend/machine_of.h); a --machine file overrides it

@@ -1,5 +1,5 @@
-// Monoids: identity and combination of a reduction, with the state of their laws. The built-in ones (sum, max, …) are
-// values of the same type as a user's: no pass asks for a monoid's name.
+// Monoids: identity and combination of a reduction, with the status of their laws. The built-in ones (sum, max, …)
+// are values of the same type as a user's: no pass checks a monoid's name.
 #pragma once
 
 #include <optional>

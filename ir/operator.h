@@ -1,5 +1,5 @@
-// Operators: an index space, one projection per access, a body. All that a pass may know about what an operation does.
-// Sizes are concrete: the frontend specialises an `op` for the shapes, types and parameters of a call.
+// Operators: an index space, one projection per access, a body. This is all that a pass may know about an operation.
+// Sizes are concrete: the front end specialises an `op` for the shapes, types and parameters of a call.
 //
 //   y[i, o] = sum[k] x[i, k] * w[k, o]
 //     dims   i: parallel 0..n,  o: parallel 0..m,  k: reduction 0..l

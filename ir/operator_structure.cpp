@@ -1,5 +1,5 @@
-// Hash and equality of operators by structure: the names of the operator and its dims do not count, nor does the order of
-// its cells in the arena, nor cells that nothing needs.
+// Hash and equality of operators by structure: independent of the names of the operator and its dims, the order of
+// its cells in the arena, and unused cells.
 #include <utility>
 
 #include "ir/hash.h"

@@ -1,5 +1,5 @@
-// A plan: every decision about one program. A file that one can export, edit, compare and replay; what it does not say is
-// left as it is (no choice taken, nothing cut, nothing fused).
+// A plan: every decision about one program, as a file that can be exported, edited, compared and replayed. What a
+// plan does not mention keeps its default (original alternative, not split, not fused).
 //
 //   plan 2
 //   choose H 1
@@ -12,9 +12,9 @@
 //   unroll u 4
 //   evaluations 64                        the plan is complete
 //
-// An operation is named by the value that it writes (with several writers: `Y@1`, counted from 0), in the graph of a region
-// by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows. Lines of one
-// operation apply in their order; a dim that is split again has its blocks cut.
+// An operation is named after the value that it writes (with several writers: `Y@1`, counted from 0), and inside a
+// region by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows.
+// Lines for one operation apply in order; splitting a dim again splits its blocks.
 #pragma once
 
 #include <optional>

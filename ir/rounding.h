@@ -1,4 +1,5 @@
-// Does the order show in which a monoid combines? Of floats that are added it does, of the greatest of them it does not.
+// Whether the order of combination affects the result of a monoid: for a float sum it does, for a maximum it does
+// not.
 #pragma once
 
 #include "ir/monoid.h"

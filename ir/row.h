@@ -1,9 +1,9 @@
-// Rows: things that are alike but for their numbers, each of which goes up by a step from one to the next; and rows of rows.
+// Rows: sequences of items that differ only in numbers, each of which increases by a constant step; and rows of rows.
 //
 //   apply 0 on [0..1, 0..8] device 0 times 4 by (1, 8, 1)      is four applications, the last of them on [3..4, 24..32]
 //                                                              by device 3
 //
-// So the blocks of an operation are one task, however many they are, whether one device runs them or each of thousands does.
+// So all blocks of an operation are one task, whether they run on one device or one on each of thousands.
 #pragma once
 
 #include <optional>
@@ -74,7 +74,7 @@ std::vector<T> members(const T& first) {
 
 // Each memory's or device's part on its own; rows of boxes alone stay.
 template <class T>
-std::vector<T> across_written_out(T first) {
+std::vector<T> unroll_across(T first) {
   Row within, across;
   for (Level& level : std::exchange(row_of(first), {}))
     (is_across(level, numbers_of(first).rank()) ? across : within).push_back(std::move(level));
@@ -86,7 +86,7 @@ std::vector<T> across_written_out(T first) {
 
 // What the outermost level is of.
 template <class T>
-std::vector<T> outermost_written_out(T first) {
+std::vector<T> unroll_outermost(T first) {
   const Level level = row_of(first).front();
   row_of(first).erase(row_of(first).begin());
   std::vector<T> all{std::move(first)};

@@ -1,4 +1,5 @@
-// A production rule at concrete types: two graphs of one program that are claimed to compute the same of the same inputs.
+// A rewrite rule at concrete types: two graphs of one program that are claimed to compute the same function of their
+// inputs.
 //
 //   rewrite twice(x) => plus_itself(x)   at x: f64[3]   is   pattern: graph 4, replacement: graph 7, inputs {f64[3]}
 #pragma once

@@ -46,7 +46,7 @@ class Lister {
 
   template <class What>
   void list(const What& what, const ScheduledTask& task, Batch& batch) const {
-    for (What& one : std::is_same_v<What, KernelCall> ? across_written_out(what) : members(what)) {
+    for (What& one : std::is_same_v<What, KernelCall> ? unroll_across(what) : members(what)) {
       alone(one);
       batch.push_back({std::move(one), task.tiles});
     }

@@ -1,5 +1,6 @@
-// What a program does, in order, with all memory planned: the block graph of its main graph with the bodies of iterates
-// written out. Its text (stage_text.h) can be read back; backend/ makes it, and the words of it that the executor runs.
+// A schedule: the tasks of a program in order, with all memory planned. It is the block graph of the main graph, with
+// the bodies of iterates as sequences. Its text (stage_text.h) can be parsed back; backend/ builds schedules and
+// encodes them for the executor.
 //
 //   X → H = relu(X) → Y = H * 2      as a schedule:
 //

@@ -1,4 +1,4 @@
-// Names in the text form: as they are where they are identifiers, else quoted with escapes.
+// Names in the text form: identifiers as they are, others quoted with escapes.
 //   i   "linear#1"   "a\nb"   ""
 #pragma once
 

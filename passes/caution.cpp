@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "ir/rounding.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
 using namespace ir;
 
-std::string why_not_in_parts(const Program& program, const Operator& reduction, const Caution& caution) {
+std::string why_not_reassociated(const Program& program, const Operator& reduction, const Caution& caution) {
   const Monoid& monoid = program[*monoid_of(reduction)];
   const std::string name = "`" + monoid.name + "`";
   if (monoid.laws.associative == Law::broken) return name + " is not associative";

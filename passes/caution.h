@@ -1,5 +1,5 @@
-// What is asked of every rewrite, beside what it is to do: floats combined as they are written, and nothing that rests on a
-// law which is only assumed.
+// Options that restrict every rewrite: keep the written order of float operations (--strict-fp), and use no law that
+// is assumed, not proved (--require-proof).
 #pragma once
 
 #include <initializer_list>
@@ -17,7 +17,7 @@ inline Caution caution_of(const PassContext& context) { return {context.strict_f
 
 // Why what a reduction combines must not be combined in parts, in a sentence; empty if it may be. With strict_fp a sum of
 // floats must not, since it rounds; the greatest of them may.
-std::string why_not_in_parts(const ir::Program& program, const ir::Operator& reduction, const Caution& caution);
+std::string why_not_reassociated(const ir::Program& program, const ir::Operator& reduction, const Caution& caution);
 
 // What stands at the end of an alternative's name: what it rests on, as the checker wants it said. Empty if on nothing.
 //   , assuming that the laws of `online` hold and values are finite and the sign of a zero does not matter

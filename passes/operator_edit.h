@@ -1,4 +1,4 @@
-// Small edits of operators: dims and axes added and removed, cells carried over from one arena to another.
+// Small edits of operators: adding and removing dims and axes, copying cells between arenas.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
-// What a pass is: a function from Program to Program that also says what it claims and why it left something alone.
+// A pass: a function from Program to Program that also returns its claims, and remarks on what it declined.
 //
 //   PassResult simplify(const Program& program, const PassContext& context);
 //
-// A pass is one `.cpp` with its header, and one line in a table of pipeline.cpp.
+// A pass is one `.cpp` with its header, and one line in pass_table.cpp.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct PassContext {
   bool no_implicit_reshard = false;  // shardings that disagree are an error
 };
 
-// Why a pass declined, or dropped something that was spoken of, in one sentence, for people (`--remarks`).
+// Why a pass declined, or dropped something that was mentioned, in one sentence, for people (`--remarks`).
 struct Remark {
   std::string pass;       // filled in by the pass manager
   std::string graph;      // its name
@@ -57,7 +57,7 @@ struct PassResult {
   std::vector<Remark> remarks = {};
   std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
   std::vector<Stage> earlier = {};         // before the last one: of one that applies decisions one after another
-  // The instances of rewrite rules by which the claims speak of alternatives: choices between a pattern and its replacement.
+  // The instances of rewrite rules by which the claims mention alternatives: choices between a pattern and its replacement.
   std::optional<ir::Program> rules = {};
   // The plan with the decisions of the pass in front: the passes that follow apply it.
   std::optional<ir::Plan> decided = {};
@@ -68,7 +68,7 @@ enum class When : std::uint8_t {
   always,
   with_a_plan,  // for the lines of the plan, after all that always runs
   on_request,   // only if it is named
-  to_shard,     // after fusion: what is cut and placed, and the transfers that this takes
+  to_shard,     // after fusion: what is split and placed, and the transfers that this takes
 };
 
 struct Pass {

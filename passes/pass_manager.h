@@ -1,5 +1,5 @@
-// Runs passes in order. Verifies what each one made and names the one that broke something; collects their claims as a
-// certificate, and their remarks.
+// Runs passes in order. Verifies the result of each, so that a fault is reported with the name of its pass; collects
+// their claims as a certificate, and their remarks.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct Passed {
   ir::Certificate certificate;  // a step for each run that changed something
   std::vector<Remark> remarks;
   std::vector<PlanProblem> problems = {};  // decisions of the plan that no pass could apply
-  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate speaks of
+  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate mentions
   ir::Plan plan = {};                      // of the context, with what passes decided
   std::vector<Diagnostic> told = {};
 };

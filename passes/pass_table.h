@@ -1,4 +1,4 @@
-// The passes in their order, each with the reason for its place.
+// The passes in order, each with the reason for its position.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace tap::passes {
 
 // In their order. A pass may stand in it more than once.
 std::span<const Pass> all_passes();
-// Those that always run: from the graph that the frontend builds to the one that a plan speaks of.
+// Those that always run: from the graph that the frontend builds to the one that a plan mentions.
 std::span<const Pass> lowering();
 // Those that apply a plan's lines before anything is split.
 std::span<const Pass> planned_passes();

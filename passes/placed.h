@@ -1,6 +1,7 @@
-// What the text of a stage says that came behind the passes: operations have devices already, and transfers bring them what they read.
+// Input that the passes have already processed, read from a stage text: its operations have devices, and transfers
+// provide their operands.
 //
-//   H.moved = transfer(H), I = f(H.moved) over data        the boxes that are moved are those of I's own index dims
+//   H.moved = transfer(H), I = f(H.moved) over data        the boxes that move are those that I's blocks read
 #pragma once
 
 #include "ir/graph.h"

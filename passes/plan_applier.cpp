@@ -22,8 +22,8 @@ GraphClaim untouched(const Program& program, GraphId graph) {
   return claim_of_part(graph, Selection(program[graph], true));
 }
 
-void drop_unreached(Program& program, Step& step) {
-  std::vector<GraphId> place = drop_unreached(program);
+void remove_unreachable(Program& program, Step& step) {
+  std::vector<GraphId> place = remove_unreachable(program);
   std::vector<GraphClaim> kept;
   for (GraphClaim& claim : step.graphs) {
     claim.after = place[claim.after.index()];
@@ -49,7 +49,7 @@ void PlanApplier::step(const Program& before, GraphId graph, Rebuilt made, std::
     step.graphs.push_back(GraphId(g) == graph ? std::move(made.claim) : untouched(before, GraphId(g)));
   for (GraphClaim& claim : added) step.graphs.push_back(std::move(claim));
   program().graphs[graph.index()] = std::move(made.graph);
-  drop_unreached(program(), step);
+  remove_unreachable(program(), step);
   result_.steps.push_back(std::move(step));
   result_.stages.push_back(program());
 }

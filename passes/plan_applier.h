@@ -1,8 +1,8 @@
-// Decisions of one kind, applied one after the other, each to what those before it made: every one that is applied is a step
-// with its claims, one that cannot be is left out and told.
+// Applies decisions of one kind in order, each to the result of the previous ones: every applied decision is a step
+// with its claims; one that cannot be applied is skipped and reported.
 //
-//   unroll U 2        a step: two steps of U's body become one
-//   unroll Q 2        a problem: no operation is called `Q`
+//   unroll U 2        a step: two trips of U become one
+//   unroll Q 2        a problem: unknown operation `Q`
 #pragma once
 
 #include "ir/graphs/operation_names.h"
@@ -24,7 +24,7 @@ PassResult as_pass_result(const ir::Program& before, PlannedResult planned);
 // The claim of a graph that nothing happened to.
 ir::GraphClaim untouched(const ir::Program& program, ir::GraphId graph);
 // Drops what main does not reach, and the claims about it.
-void drop_unreached(ir::Program& program, ir::Step& step);
+void remove_unreachable(ir::Program& program, ir::Step& step);
 
 class PlanApplier {
  protected:
@@ -46,7 +46,7 @@ class PlanApplier {
   std::optional<ir::Place> find(const std::string& operation);
 
   // A step: `graph` is what was made of it, and all other graphs of `before` are what they were. What it needs is in the
-  // program already; `added` speaks of graphs that are new there, unless they are regions' own.
+  // program already; `added` mentions graphs that are new there, unless they are regions' own.
   void step(const ir::Program& before, ir::GraphId graph, Rebuilt made, std::vector<ir::GraphClaim> added = {});
 
   ir::Program& program() { return result_.program; }

@@ -10,7 +10,7 @@ namespace tap::passes {
 
 using namespace ir;
 
-std::string near_or_all(const std::string& name, const std::vector<std::string>& names, const std::string& kind) {
+std::string suggestion_for(const std::string& name, const std::vector<std::string>& names, const std::string& kind) {
   constexpr std::size_t most = 12;
   if (auto near = did_you_mean(name, names)) return "did you mean `" + *near + "`?";
   if (names.empty()) return "";
@@ -30,9 +30,9 @@ PlanProblem no_operation(const Program& program, std::size_t decision, const std
   for (ValueId v : main.inputs)
     if (main[v].name == name)
       return {decision, "`" + name + "` is an input; a plan names operations", PlanPart::operation, name,
-              near_or_all("", names, "operations")};
-  return {decision, "there is no operation `" + name + "`", PlanPart::operation, name,
-          near_or_all(name, names, "operations")};
+              suggestion_for("", names, "operations")};
+  return {decision, "unknown operation `" + name + "`", PlanPart::operation, name,
+          suggestion_for(name, names, "operations")};
 }
 
 namespace {
@@ -48,7 +48,7 @@ struct NamedOperation {
   std::vector<std::string> dims;
 };
 
-// The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside of its body.
+// The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside its body.
 std::vector<NamedOperation> related(const Program& program, Place place, const std::string& operation) {
   std::vector<NamedOperation> found;
   for (const auto& [graph, path] : graph_paths(program)) {

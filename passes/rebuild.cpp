@@ -29,7 +29,7 @@ ValueId Rebuild::add_value(Value value) {
 }
 
 void Rebuild::forward(ValueId gone, ValueId kept) {
-  TAP_CHECK(now(kept) != gone, "a value that stands for itself");
+  TAP_CHECK(now(kept) != gone, "a value that is forwarded to itself");
   forwards_[gone.index()] = kept;
 }
 
@@ -171,7 +171,7 @@ PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
   }
   result.program.graphs = std::move(graphs);
   share_added_operators(result.program, program.operators.size());
-  std::vector<GraphId> place = drop_unreached(result.program);
+  std::vector<GraphId> place = remove_unreachable(result.program);
   std::vector<GraphClaim> claims;
   for (GraphClaim& claim : result.step.graphs) {
     claim.after = place[claim.after.index()];
@@ -224,7 +224,7 @@ std::vector<Id> keep(std::vector<T>& table, const std::vector<bool>& reached) {
 
 }  // namespace
 
-std::vector<GraphId> drop_unreached(Program& program) {
+std::vector<GraphId> remove_unreachable(Program& program) {
   Reached reached = reached_from_main(program);
   std::vector<GraphId> graphs = keep<GraphId>(program.graphs, reached.graphs);
   std::vector<OperatorId> operators = keep<OperatorId>(program.operators, reached.operators);

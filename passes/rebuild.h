@@ -1,11 +1,11 @@
-// Writing a graph anew together with what is claimed of it, a line for each operation. Values are named as in the graph
-// that was given; what nothing mentions at the end is gone, and the rest is numbered again in its old order.
+// Rewrites a graph together with its claims, one line per operation. Values keep the names of the input graph; values
+// that are not used at the end are removed, and the others are renumbered in their old order.
 //
 //   Rebuild to(program, graph_id);
 //   to.copy(a);                                    // a stays: Copied
-//   ValueId p = to.add_value({"p", type});         // a value that was not there before
+//   ValueId p = to.add_value({"p", type});         // a new value
 //   to.add({op, {x}, {p}, {}}, PartialOf{{{}, b}, 1, 2}, b);
-//   to.forward(y, x);                              // who reads y reads x instead
+//   to.forward(y, x);                              // readers of y read x instead
 //   Rebuilt done = to.finish();                    // done.graph, done.claim
 #pragma once
 
@@ -77,7 +77,7 @@ PassResult rewrite_graphs(const ir::Program& program, const RewriteGraph& rewrit
 
 // Drops the graphs and operators that main does not reach; the others keep their order. Returns by graph the new id, or an
 // invalid one.
-std::vector<ir::GraphId> drop_unreached(ir::Program& program);
+std::vector<ir::GraphId> remove_unreachable(ir::Program& program);
 
 // By value: whether a user said something of it (its sharding, a barrier), or of how what writes it is split. It must stay.
 std::vector<bool> annotated_values(const ir::Graph& graph);

@@ -96,7 +96,7 @@ Moving touched(const ir::Row& levels, const ir::Access& access, const Box& point
     const AffineExpr& row = access.projection.start.rows[axis];
     Along begin{least(row, points), std::vector<std::int64_t>(levels.size(), 0)};
     for (std::size_t d = 0; d < points.rank(); ++d)
-      if (speaks_of(row, d)) begin = sum(std::move(begin), along(levels, 0, d), row.coefficients[d]);
+      if (uses_dim(row, d)) begin = sum(std::move(begin), along(levels, 0, d), row.coefficients[d]);
     const std::int64_t end = checked::add(greatest(row, points), access.projection.shape[axis]);
     box.sizes.push_back(checked::sub(end, begin.first));
     box.begins.push_back(std::move(begin));

@@ -1,4 +1,5 @@
-// Numbers that go up along the levels of a row of tasks: so that what is true of the first task is found true of all of them.
+// Numbers that increase linearly along the levels of a row of tasks: a fact proved for the first task then holds for
+// all.
 //
 //   device 2 times 8 by (…, 64) times 64 by (…, 1)      has along a mesh of 16 by 64 the coordinates 0, 1, … of axis 0,
 //                                                       and 2, 3, … of axis 1
@@ -41,7 +42,7 @@ struct Moving {
   std::vector<std::int64_t> sizes = {};
 };
 Moving moving(const ir::Row& levels, const Box& first);
-// What an access touches, also outside of the tensor.
+// What an access touches, also outside the tensor.
 Moving touched(const ir::Row& levels, const ir::Access& access, const Box& points);
 Box reach(const ir::Row& levels, const Moving& box);
 

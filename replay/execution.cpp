@@ -12,20 +12,20 @@ bool is_idle(const ir::Operator& op, const Box& points) {
 bool is_whole(const ir::Operator& op) { return op.region() && op.region()->kind != ir::RegionKind::group; }
 
 bool is_indexed_by(const ir::Access& access, std::size_t dim) {
-  return std::ranges::any_of(access.projection.start.rows, [dim](auto& row) { return speaks_of(row, dim); });
+  return std::ranges::any_of(access.projection.start.rows, [dim](auto& row) { return uses_dim(row, dim); });
 }
 
 bool cuts_cells(const ir::Operator& op, const ir::Constraint& c) {
   for (std::size_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role == ir::DimRole::reduction && speaks_of(c.expr, d)) return false;
+    if (op.dims[d].role == ir::DimRole::reduction && uses_dim(c.expr, d)) return false;
   return true;
 }
 
-std::vector<std::size_t> dims_that_matter(const ir::Operator& op, const ir::Access& write) {
+std::vector<std::size_t> relevant_dims(const ir::Operator& op, const ir::Access& write) {
   std::vector<std::size_t> dims;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     bool matters = is_indexed_by(write, d);
-    for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && speaks_of(c.expr, d);
+    for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && uses_dim(c.expr, d);
     if (matters) dims.push_back(d);
   }
   return dims;
@@ -49,7 +49,7 @@ Box one_of_each_reduced(const ir::Operator& op, Box points) {
   return points;
 }
 
-std::optional<Box> Points::seen_from(const Box& members, const Wrote& more) const {
+std::optional<Box> Points::relative_to(const Box& members, const Wrote& more) const {
   Box points = more.points;
   for (std::size_t k = 0; pace_ && k < members.rank(); ++k) {
     const auto &mine = (*pace_)[k], &other = more.pace[k];
@@ -75,7 +75,7 @@ bool Points::covers(const Box& members, Box all) const {
 }
 
 void Points::add(const Box& members, const Wrote& more) {
-  seen_.add(*seen_from(members, more));
+  seen_.add(*relative_to(members, more));
   if (!pace_) pace_ = more.pace;
 }
 
@@ -103,7 +103,7 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
     const Box space = one_of_each_reduced(op, {box_of(op)});
     for (const ir::Access& by : op.writes) {
       if (by.tensor != written || is_idle(op, space)) continue;
-      const std::vector<std::size_t> matter = dims_that_matter(op, by);
+      const std::vector<std::size_t> matter = relevant_dims(op, by);
       auto wrote = memory.points.find(&by);
       auto covers = [&](const Box& some, const Box& points) {
         Box all;
@@ -117,7 +117,7 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
             const std::int64_t by_row = checked::mul(buffer.row[k].steps[d], member.dims[k].lo);
             cells.dims[d] = {checked::add(cells.dims[d].lo, by_row), checked::add(cells.dims[d].hi, by_row)};
           }
-        const Box points = points_that_write(op, by, intersect(cells, Box::of_shape(op.results[by.tensor].shape)));
+        const Box points = preimage_of_write(op, by, intersect(cells, Box::of_shape(op.results[by.tensor].shape)));
         return points.empty() || covers(member, points);
       };
       if (!covers(members, space) && !every_member(members, lacks_none)) return false;

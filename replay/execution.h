@@ -1,6 +1,6 @@
-// What memories hold while the tasks of an explicit program run, one after another: of one value at a time, boxes of cells.
-// An operation on a box is right if its operands' memories hold what it reads and the box has all that it reduces; then its
-// results' memories hold what it writes.
+// The contents of memories while the tasks of an explicit program run in order: for each memory, boxes of cells of
+// one value at a time. An operation on a box is right if the memories of its operands hold all cells that it reads
+// and the box covers its whole reduction; then the memories of its results hold what it writes.
 //
 //   y[i] = x[i - 1 else 0] on [4..8]: x must be held on [3..7], then y is held on [4..8]
 #pragma once
@@ -27,8 +27,8 @@ struct Wrote {
 class Points {
  public:
   // As seen from the members that were written before; nothing if they would differ in that.
-  std::optional<Box> seen_from(const Box& members, const Wrote& more) const;
-  bool meets(const Box& members, const Wrote& more) const { return seen_.meets(*seen_from(members, more)); }
+  std::optional<Box> relative_to(const Box& members, const Wrote& more) const;
+  bool meets(const Box& members, const Wrote& more) const { return seen_.meets(*relative_to(members, more)); }
   bool covers(const Box& members, Box all) const;  // of each of them
   void add(const Box& members, const Wrote& more);
 
@@ -56,9 +56,9 @@ struct Run {
   const Writers* writers = nullptr;
 };
 
-// That a box, and each other of its row, is a block of each dim that is cut, or with `parts` a part of one, and has all that is
-// reduced there. Of a dim whose points only order a walk, `walked` says whether the box has one point, or all.
-void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, bool parts,
+// That a box, and each other of its row, is a block of each dim that is split, or with `parts` a part of one, and has all that is
+// reduced there. For a dim that only orders a stream, `streamed` says whether the box has one point or all.
+void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool streamed, bool parts,
                   Obligation obligation);
 inline void expect_few(std::int64_t boxes) {
   expect(Obligation::well_formed, boxes <= 1 << 22, "a row of {} would have to be checked one by one", boxes);
@@ -72,7 +72,7 @@ void in_rows_or_one_by_one(const T& first, Take take) {
     if (first.row.empty()) throw;
   }
   expect_few(first.row[0].count);
-  for (const T& one : outermost_written_out(first)) in_rows_or_one_by_one(one, take);
+  for (const T& one : unroll_outermost(first)) in_rows_or_one_by_one(one, take);
 }
 // The points on which the operator runs for all boxes of a row: one box, if that is all there is to them (rows.cpp).
 std::vector<Box> points_of(const ir::Operator& op, const Box& first, const ir::Row& row);
@@ -89,9 +89,9 @@ Box one_of_each_reduced(const ir::Operator& op, Box points);
 // operator's.
 std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box& points, const Box& reach);
 // The dims that say where it writes, or whether it does.
-std::vector<std::size_t> dims_that_matter(const ir::Operator& op, const ir::Access& write);
+std::vector<std::size_t> relevant_dims(const ir::Operator& op, const ir::Access& write);
 // A box with all points whose writes meet the cells (preimage.cpp); of a reduced dim it has one point.
-Box points_that_write(const ir::Operator& op, const ir::Access& write, const Box& cells);
+Box preimage_of_write(const ir::Operator& op, const ir::Access& write, const Box& cells);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
 // since none is written twice; or once all points that write into the box were at work on this memory.
 struct Written {

@@ -1,4 +1,5 @@
-// Block graphs: schedules in which everything has memory of its own and the tasks run one after another, each on a device.
+// Block graphs: treated as schedules in which every value has its own memory and the tasks run in order, each on a
+// device.
 #include <utility>
 
 #include "check/justify.h"

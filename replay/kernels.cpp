@@ -1,5 +1,6 @@
-// The table of kernels. What a kernel does inside is tested, not proved; but which operator it computes is told, and here every
-// operator that has a kernel is compared with the one that the kernel computes; and every layout with what it is made of.
+// The table of kernels. The code of a kernel is tested, not proved; but the schedule states which operator it
+// computes, and here every operator that uses a kernel is compared with that operator, and every layout with its
+// operand.
 //
 //   kernel 0 of 3, kernel 1 of 3 packs 1       operators 3 and 7 have kernel 0: 7 must equal 3, want operand 1 in the same layout,
 //   kernel_of [none, …, 0, …, 0]               and have kernel 1 make that of what 7 reads
@@ -92,7 +93,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   }
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!speaks_of(row, d) || std::ranges::count(how.dims, d) == 1,
+      unless(!uses_dim(row, d) || std::ranges::count(how.dims, d) == 1,
              "a layout omits a dim that the operand depends on");
   map.dims.push_back({"", {0, how.step}});
   const ir::TensorType& type = op->operands[operand];

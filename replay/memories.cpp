@@ -197,7 +197,7 @@ std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op,
                                      const Moving& points) {
   Wrote wrote{&by};
   std::vector<Along> left;
-  for (std::size_t d : dims_that_matter(op, by)) left.push_back(points.begins[d]);
+  for (std::size_t d : relevant_dims(op, by)) left.push_back(points.begins[d]);
   for (const Along& place : where.places) {
     std::vector<std::int64_t>& pace = wrote.pace.emplace_back(left.size());
     const auto next = std::ranges::find_if(place.steps, [](std::int64_t step) { return std::abs(step) == 1; });
@@ -206,7 +206,7 @@ std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op,
       left[k] = sum(std::move(left[k]), place, checked::sub(0, pace[k]));
     }
   }
-  for (std::size_t k = 0; std::size_t d : dims_that_matter(op, by)) {
+  for (std::size_t k = 0; std::size_t d : relevant_dims(op, by)) {
     if (!stays(left[k])) return std::nullopt;
     wrote.points.dims.push_back({left[k].first, checked::add(left[k].first, points.sizes[d])});
     ++k;
@@ -225,8 +225,8 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
   std::vector<State*> states = at(where);
   auto agrees = [&](const State* state) {
     const auto known = state->contents.points.find(wrote.by);
-    return (state->written_in != batch_ || state->by != wrote.by || state->points.seen_from(state->members, wrote)) &&
-           (known == state->contents.points.end() || known->second.seen_from(state->members, wrote));
+    return (state->written_in != batch_ || state->by != wrote.by || state->points.relative_to(state->members, wrote)) &&
+           (known == state->contents.points.end() || known->second.relative_to(state->members, wrote));
   };
   if (wrote.by && !std::ranges::all_of(states, agrees)) {
     divide(where.id);
@@ -254,7 +254,7 @@ void Memories::own(BufferId id) {
   if (BufferId partner = all_[id.index()].partner; partner.valid()) take(partner, id);
 }
 
-void Memories::hold_nothing(BufferId id) {
+void Memories::invalidate(BufferId id) {
   const ir::BufferPlace place = buffer(id).place;
   if (place == ir::BufferPlace::input || place == ir::BufferPlace::prepared) return;  // they are never written
   at(id) = {};
@@ -269,7 +269,7 @@ bool Memories::is_used(BufferId id) const {
 void Memories::take(BufferId id, BufferId writer) {
   const auto [begin, end] = range_of(id);
   if (begin == end) return;
-  std::int64_t bytes = end - begin;  // of what is left: the members of a row lie one behind the other
+  std::int64_t bytes = end - begin;  // of what is left: the members of a row lie contiguous
   for (const ir::Level& level : buffer(id).row) {
     bytes -= level.steps.back() * (level.count - 1);
     expect(keeps_, bytes > 0 && level.steps.back() >= bytes, "members of b{} overlap", id.index());

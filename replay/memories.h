@@ -1,6 +1,6 @@
-// The memories of a schedule while its tasks run: what each holds, who reads and writes it at a time, and which lie over each
-// other. The members of a row of memories have one state as long as the same is done to them: cells are told by where they are in
-// the first one, so that what is true of one member is true of all.
+// The memories of a schedule while its tasks run: the contents of each, who reads and writes it, and which memories
+// overlap. The members of a row of memories share one state as long as the same is done to all of them: cells are
+// identified by their position in the first member, so that a fact about one member holds for all.
 //
 //   b0 [0..8] times 64 by (8, 512) after a row of kernels wrote them:     one state, of [0..8]
 //   … after a copy to b0#0 from another:                                   two, of members 0..1 and of 1..64
@@ -62,7 +62,7 @@ class Memories {
   static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                     const Moving& points);
   void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
-  void hold_nothing(BufferId id);           // nor what lies over it
+  void invalidate(BufferId id);             // nor what lies over it
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 

@@ -1,4 +1,4 @@
-// Whether devices run the blocks that are placed on them.
+// Checks that devices run the blocks that are placed on them.
 #pragma once
 
 #include "replay/along.h"

@@ -1,5 +1,5 @@
-// Which points write into a box of cells: a memory that lacks none of them has all of its cells, whatever gaps each of its
-// writers leaves.
+// The points that write into a box of cells: a memory that was written by all of them holds all of its cells,
+// whatever gaps the individual writers leave.
 //
 //   Y[i, j] = C[i, j] where j <= i, into rows 2..4 of Y: the points i in 2..4, j in 0..4
 #include "replay/execution.h"
@@ -41,7 +41,7 @@ ir::Range bounded(const AffineExpr& e, const Box& box, std::size_t d) {
 }  // namespace
 
 // Each round uses the bounds that the round before found; a few are enough, and any number of them is right.
-Box points_that_write(const ir::Operator& op, const ir::Access& write, const Box& cells) {
+Box preimage_of_write(const ir::Operator& op, const ir::Access& write, const Box& cells) {
   constexpr int rounds = 4;
   Box points = one_of_each_reduced(op, box_of(op));
   if (cells.empty()) points.dims.assign(points.rank(), {0, 0});
@@ -49,7 +49,7 @@ Box points_that_write(const ir::Operator& op, const ir::Access& write, const Box
   for (int round = 0; round < rounds; ++round)
     for (const AffineExpr& e : all)
       for (std::size_t d = 0; d < points.rank() && !points.empty(); ++d)
-        if (speaks_of(e, d)) points.dims[d] = bounded(e, points, d);
+        if (uses_dim(e, d)) points.dims[d] = bounded(e, points, d);
   return points;
 }
 

@@ -1,7 +1,7 @@
-// What the tasks of the last stages compute, found by running them, one after another, on memories of which only that is
-// known which cells of which values they hold. Believes neither expand nor schedule, and shares nothing with them.
+// Checks the last stages by simulation: runs their tasks in order on memories that track only which cells of which
+// values they hold. It trusts neither expand nor schedule, and shares no code with them.
 //
-// Where check/ proves a step for any number of blocks, this looks at every task that is listed.
+// check/ proves a step for any number of blocks; this visits every task.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tasks in a row are looked at as one: so what is proved of them is proved once, for any number.
+// A row of tasks is treated as one task, so a proof covers any number of them.
 //
 //   y[i] = x[i - 1] on [0..1, 0..4] times 4 by (1, 4, …)      as if it were on [0..4, 0..16]: blocks 0..4
 #include <algorithm>
@@ -23,24 +23,24 @@ bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::
 
 }  // namespace
 
-void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool walked, bool parts,
+void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool streamed, bool parts,
                   Obligation obligation) {
   const Moving box = moving(row, first);
   Moving wanted = moving(row, box_of(op));
   for (Along& begin : wanted.begins) std::ranges::fill(begin.steps, 0);
-  std::vector<bool> walks(first.rank(), false);  // what is walked block by block
+  std::vector<bool> streams(first.rank(), false);  // what is streamed block by block
   for (const ir::Blocking& b : op.blockings) {
     const ir::Range number = first.dims[b.block_dim];
     const Along& goes = box.begins[b.block_dim];
     if (op.dims[b.block_dim].role == ir::DimRole::reduction) {
-      if (walked) wanted.begins[b.block_dim].first = 0, wanted.sizes[b.block_dim] = 1;
-      walks[b.dim] = true;
+      if (streamed) wanted.begins[b.block_dim].first = 0, wanted.sizes[b.block_dim] = 1;
+      streams[b.dim] = true;
       continue;
     }
     if (number.empty()) continue;
     expect(obligation, number.hi == number.lo + 1, "dim {} does not have a single block number", b.block_dim);
     const ir::Range all = reach(row, goes);
-    expect(obligation, all.lo >= 0 && all.hi <= b.blocks.count && !walks[b.dim], "dim {} has an invalid block number",
+    expect(obligation, all.lo >= 0 && all.hi <= b.blocks.count && !streams[b.dim], "dim {} has an invalid block number",
            b.block_dim);
     Along& begin = wanted.begins[b.dim];
     const ir::Range cut{begin.first, begin.first + wanted.sizes[b.dim]};
@@ -73,7 +73,7 @@ bool is_disjoint(const ir::Operator& op, const std::vector<ir::Access>& accesses
   return std::ranges::all_of(accesses, [&](const ir::Access& access) {
     auto told = [&](std::size_t d) {
       return is_indexed_by(access, d) || std::ranges::any_of(op.constraints, [&](const ir::Constraint& c) {
-               return cuts_cells(op, c) && speaks_of(c.expr, d);
+               return cuts_cells(op, c) && uses_dim(c.expr, d);
              });
     };
     auto same = [&](std::size_t d) { return std::ranges::count(access.invariant_dims, d) > 0; };

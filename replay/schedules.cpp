@@ -1,5 +1,5 @@
-// Schedules: run in order, with repetitions by induction, the tasks leave every output in its place; and no task works on
-// memory that another still needs, or that another task of its batch works on.
+// Schedules: executed in order, with iterates by induction, the tasks leave every output in its place; and no task
+// writes memory that another task still needs, or that another task of its batch uses.
 #include <set>
 
 #include "check/legal.h"
@@ -43,7 +43,7 @@ class Machine {
     std::set<ir::OperatorId> applied;
     for (const ir::Graph& graph : program_.graphs)
       for (const ir::Operation& operation : graph.operations) applied.insert(operation.op);
-    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is asked for outside is a fill's
+    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is requested outside is a fill's
     memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
@@ -142,7 +142,7 @@ class Machine {
     return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
   }
 
-  // Refuses if the memories lack cells of a box of the operand; what lies outside of it needs not be there, but may have to be
+  // Refuses if the memories lack cells of a box of the operand; what lies outside it needs not be there, but may have to be
   // filled.
   void check_read(const Run& run, std::size_t operand, const Where& where, const Box& cells,
                   const std::optional<ir::Scalar>& fill = {}) {
@@ -152,7 +152,7 @@ class Machine {
       const auto [by_all, by_some] = memories_->seen(where.id, members, op.operands[operand].shape);
       expect(tasks_.reads, contents->hold(value, intersect(cells, by_some)),
              "operand {} of `{}` is missing: the memory {}", operand, op.name,
-             contents->value == value ? "lacks cells of it" : "holds something else");
+             contents->value == value ? "lacks cells of it" : "holds a different value");
       expect(tasks_.does, !fill || by_all.contains(cells) || contents->filled == fill,
              "operand {} of `{}` has no fill around the tensor", operand, op.name);
     }
@@ -240,7 +240,7 @@ class Machine {
     return {{memories_->where(fill.buffer, fill.row, 0), buffer(fill.buffer.id).box, {}, fill.value}};
   }
 
-  // Each access has memory of its own, of just the cells that it touches; outside of the tensor it holds the fill.
+  // Each access has memory of its own, of just the cells that it touches; outside the tensor it holds the fill.
   Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
@@ -289,7 +289,7 @@ class Machine {
     }
   }
 
-  // All that a sequence writes, and the repetitions in it.
+  // All that a sequence writes, and the iterates in it.
   void collect_written(const ir::Sequence& sequence, std::set<BufferId>& all) const {
     auto add = [&](const auto& members, std::size_t from) {
       for (std::size_t k = from; k < members.size(); ++k) all.insert(members[k].id);
@@ -315,7 +315,7 @@ class Machine {
 
   // Some step, whichever, begins with its state in the memories for it, with what no step writes as it was before, and nothing
   // else; and leaves the next step's state there. So one step is looked at, however many there are, and however deep
-  // repetitions are in each other.
+  // iterates are in each other.
   void run(const ir::Iteration& loop) {
     const Run run = run_of(loop.operation);
     ir::Path body = s_.operations[loop.operation].what.path;
@@ -326,12 +326,12 @@ class Machine {
     for (const auto& [k, now, next] : loop.states) has(now, run.side.operands[k], "before the first step");
     std::set<BufferId> written;
     collect_written(loop, written);
-    for (BufferId id : written) memories_->hold_nothing(id);
+    for (BufferId id : written) memories_->invalidate(id);
     steps_.push_back(some_step(repetitions_++));
     runs_.clear();
     const ir::Graph& step = places_.graph(body);
     for (const auto& [k, now, next] : loop.states) {
-      memories_->hold_nothing(now);
+      memories_->invalidate(now);
       (at(now) = {class_of(step.inputs[k], body)}).cells.add(buffer(now).box);
     }
     for (const ir::Batch& batch : s_.sequences[loop.body]) this->batch(batch);
@@ -351,7 +351,7 @@ class Machine {
   const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
   Places places_{program_, claim_, true};
   std::optional<Memories> memories_;
-  std::vector<std::int64_t> steps_;  // of the repetitions that run
+  std::vector<std::int64_t> steps_;  // of the iterates that run
   std::int64_t repetitions_ = 0;     // that began
   std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this step
 };

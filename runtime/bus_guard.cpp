@@ -38,7 +38,7 @@ GuardedRange* range_of(std::uintptr_t address) {
 }
 
 // Puts a page of zeros in the place of the one that was lost. False if the access was not to a mapping of ours.
-bool mend(const siginfo_t* info) {
+bool map_zero_page(const siginfo_t* info) {
   if (info->si_code <= 0) return false;  // sent by a process: there is no address
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   GuardedRange* range = range_of(address);
@@ -65,7 +65,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   int saved = errno;
-  if (!mend(info)) pass_on(signal, info, context);
+  if (!map_zero_page(info)) pass_on(signal, info, context);
   errno = saved;
 }
 
@@ -100,6 +100,6 @@ void release_range(GuardedRange* range) {
   range->taken.store(false);
 }
 
-bool was_broken(const GuardedRange* range) { return range->broken.load(); }
+bool has_faulted(const GuardedRange* range) { return range->broken.load(); }
 
 }  // namespace tap

@@ -1,6 +1,6 @@
-// The table of mappings that the SIGBUS handler consults (see mapped_file.h). Registering and releasing are thread-safe;
-// the handler takes no lock and allocates nothing. A bus error that is not of these mappings goes on to the handler that
-// was installed before ours, so the driver's report of an internal error stays.
+// The table of mappings for the SIGBUS handler (see mapped_file.h). Registering and releasing are thread-safe; the
+// handler takes no lock and allocates nothing. A bus error outside these mappings is passed to the handler that was
+// installed before, so that the driver still reports an internal error.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,6 @@ namespace tap {
 struct GuardedRange;
 GuardedRange* guard_range(const void* begin, std::size_t size);
 void release_range(GuardedRange* range);
-bool was_broken(const GuardedRange* range);
+bool has_faulted(const GuardedRange* range);
 
 }  // namespace tap

@@ -1,5 +1,5 @@
-// Runs a schedule (schedule_tables.h) on the kernels it was made with. `tapc run` and compiled libraries use the same code,
-// which needs only C's library and threads.
+// Runs a schedule (schedule_tables.h) with its kernels. `tapc run` and compiled libraries use the same code, which
+// needs only the C library and threads.
 //
 //   Executor executor;
 //   executor.start({tables, kernels}, threads);

@@ -1,4 +1,4 @@
-// Copying boxes between tensors of any strides, in parts that threads may take.
+// Copies boxes between tensors with any strides, in parts that threads can share.
 #pragma once
 
 #include <stdint.h>

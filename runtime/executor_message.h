@@ -1,4 +1,4 @@
-// A text that grows, without the C++ library; and what is said of a kernel that stopped.
+// A growing string without the C++ library, and the message for a kernel that failed.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
-// A few threads that do one thing together. Idle threads spin briefly, then wait: the next batch usually follows at once, but
-// a pool that spins for ever takes the machine from everyone else. Only C's library: compiled libraries carry it.
+// A small thread pool for one job at a time. Idle threads spin briefly and then wait: the next batch usually follows
+// immediately, but endless spinning would take the processor from others. Uses only the C library, since compiled
+// libraries contain it.
 #pragma once
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
-// A stack for the handlers of faults (SA_ONSTACK), for as long as it lives: whoever runs out of the thread's own stack has no
-// room left on it to say so. It may itself stand on that stack, near its begin. Only C's library: compiled libraries carry it.
+// An alternate stack for fault handlers (SA_ONSTACK): after a stack overflow, the thread's own stack has no room left
+// for a handler. It may be allocated near the base of the thread's own stack. Uses only the C library, since compiled
+// libraries contain it.
 //
 //   void* begin(void* work) { AlternateStack stack; … }      // in every thread but the first, which has one
 #pragma once

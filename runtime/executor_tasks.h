@@ -1,4 +1,4 @@
-// What one run of a program has for itself, and how a task's tiles are done in it.
+// The state of one run of a program, and the execution of a task's tiles in it.
 #pragma once
 
 #include "runtime/executor.h"

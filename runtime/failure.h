@@ -1,7 +1,7 @@
-// How the data files' code fails: by throwing a Failure that holds one diagnostic and the exit code it means.
+// Errors of the data file code: a Failure, thrown with one diagnostic and its exit code.
 //
-//   throw wrong_data(Code::data_malformed, quoted(path) + " is cut off in its header: 118 bytes were wanted, 60 found");
-//   error: `x.npy` is cut off in its header: 118 bytes were wanted, 60 found                                   (exit 3)
+//   throw wrong_data(Code::data_malformed, quoted(path) + " is truncated in its header: expected 118 bytes, got 60");
+//   error: `x.npy` is truncated in its header: expected 118 bytes, got 60                                   (exit 3)
 #pragma once
 
 #include <string>

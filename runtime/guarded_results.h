@@ -1,5 +1,5 @@
-// Memory for results of native code with bytes around each that nobody may change: a kernel that writes a cell too many is
-// seen where it happens. Tests run so (TAPC_SELF_CHECK=thorough), and nobody else: it costs a copy of every result.
+// Result buffers for native code with guard bytes around each: a kernel that writes out of bounds is detected. Used
+// only by tests (TAPC_SELF_CHECK=thorough), since it copies every result.
 //
 //   GuardedResults guarded;   for (Tensor& output : outputs) views.push_back(guarded.add(output));   …
 //   guarded.take();           throws InternalError if a guard was overwritten, else the outputs have what was written

@@ -1,4 +1,5 @@
-// What compiled kernels, outside kernels and those who call them agree on. Only C's headers: a compiled library carries it.
+// The interface between compiled kernels, outside kernels and their callers. Only C headers, since compiled libraries
+// contain it.
 #pragma once
 
 #include <stddef.h>

@@ -81,7 +81,7 @@ Status start(Context& context, const TensorView* constants, const Options* optio
   Reader tables(context.program.tables);
   const auto& head = tables.head();
   if (head.magic != tables::magic || head.version != tables::version) {
-    message.add("the library's tables have another version");
+    message.add("the library's tables have an unsupported version");
     return Status::wrong_argument;
   }
   if (check_processor(tables, message) != Status::done) return Status::wrong_processor;
@@ -206,7 +206,7 @@ int32_t tap_library_run_dlpack(Context* context, const DlTensor* const* inputs, 
 
 size_t tap_library_message(Context* context, char* text, size_t size) {
   if (context) pthread_mutex_lock(&context->mutex);
-  const char* all = !context ? "out of memory: there is no context" : context->text ? context->text : "";
+  const char* all = !context ? "out of memory: the context is null" : context->text ? context->text : "";
   size_t length = strlen(all), part = length < size ? length : size - 1;
   if (size > 0) {
     memcpy(text, all, part);

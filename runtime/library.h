@@ -1,5 +1,6 @@
-// The C interface of a compiled library: what its exported functions do (docs/reference/compiled_libraries.md). Only C's library is
-// needed, and nothing here has C++ linkage, so that the generated code can call it by name.
+// The C interface of a compiled library: the implementation of its exported functions
+// (docs/reference/compiled_libraries.md). It needs only the C library and has C linkage, so that generated code can
+// call it by name.
 #pragma once
 
 #include <stddef.h>

@@ -143,10 +143,10 @@ Status view_of(const Reader& tables, const Tensor& tensor, const DlTensor* from,
   else if (from->device.type != 1) problem = " is not in CPU memory";
   else if (from->type.code != dl_codes[tensor.element] || from->type.bits != 8 * tensor.element_bytes ||
            from->type.lanes != 1)
-    problem = " has another element type than the program's";
-  else if (from->rank != tensor.extents.count) problem = " has another number of axes than the program's";
+    problem = " has the wrong element type";
+  else if (from->rank != tensor.extents.count) problem = " has the wrong number of axes";
   for (int64_t axis = 0; !problem && axis < tensor.extents.count; ++axis)
-    if (from->shape[axis] != tables.words(tensor.extents.at)[axis]) problem = " has another shape than the program's";
+    if (from->shape[axis] != tables.words(tensor.extents.at)[axis]) problem = " has the wrong shape";
   if (problem) {
     add_name(message, tables, tensor);
     message.add(problem);

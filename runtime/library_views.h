@@ -1,4 +1,5 @@
-// What the caller of a compiled library hands over: whether it is there, fits the program, and is apart from what is written.
+// Checks the tensors that the caller of a compiled library passes: present, of the right type and shape, and not
+// overlapping an output.
 #pragma once
 
 #include <stdint.h>

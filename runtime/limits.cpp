@@ -21,7 +21,7 @@ std::uint64_t physical_memory() {
 std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who,
                                 const DataLimits& limits) {
   if (shape.size() > limits.dims) {
-    throw wrong_data(Code::data_limit, who + " has " + plural(shape.size(), "dim") + ", and at most " +
+    throw wrong_data(Code::data_limit, who + " has " + plural(shape.size(), "dim") + "; at most " +
                                            std::to_string(limits.dims) + " are supported");
   }
   std::int64_t bytes = 0;
@@ -33,7 +33,7 @@ std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std:
   }
   if (static_cast<std::uint64_t>(bytes) > limits.bytes) {
     throw resource_failure(Code::data_limit, who + " is " + describe(type, shape) + " of " +
-                                                 plural(static_cast<std::uint64_t>(bytes), "byte") + ", and at most " +
+                                                 plural(static_cast<std::uint64_t>(bytes), "byte") + "; at most " +
                                                  std::to_string(limits.bytes) + " are allowed");
   }
   return static_cast<std::uint64_t>(bytes);

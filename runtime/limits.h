@@ -1,5 +1,5 @@
-// What a data file may ask of us. Every size that a file or a specification states is held against these before anything
-// is allocated.
+// Limits for data files. Every size in a file or a specification is checked against them before anything is
+// allocated.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// A schedule as plain words: what the executor runs. One block of 64-bit words that may lie anywhere, without addresses in
-// it; lists and texts are found by their place, counted in words from the beginning. backend/schedule/encode_schedule.cpp writes it,
-// executor.cpp runs it; a compiled library carries it as constant data.
+// A schedule as plain words, for the executor. One position-independent block of 64-bit words without addresses;
+// lists and strings are referred to by their offset in words. backend/schedule/encode_schedule.cpp writes it,
+// executor.cpp runs it; a compiled library contains it as constant data.
 //
-// What kernels want of constants is made once, in memory of its own, that all runs read.
+// Prepared operands are built once, in a separate buffer that all runs read.
 //
-// A program is a sequence of batches; the tasks of a batch share nothing, so threads may take them in any order, and the
-// tiles of a task likewise. Memory is one arena, in which buffers that do not live at the same time overlap.
+// A program is a sequence of batches; the tasks of a batch are independent, so threads may run them in any order, and
+// likewise the tiles of a task. Memory is one arena, in which buffers with disjoint lifetimes overlap.
 #pragma once
 
 #include <stddef.h>
@@ -137,7 +137,7 @@ struct Head {
   int64_t preparation;    // the sequence that makes of the constants what kernels want; -1: none
   int64_t scratch_bytes;  // the most that a kernel wants
   int64_t most_arguments;
-  int64_t depth;  // of iterates inside of each other
+  int64_t depth;  // of iterates inside each other
   List buffers, sequences, inputs, outputs, operations;
   List outside;   // Text: symbols of the outside kernels
   List features;  // Text: of the processor, that the code may use (processor.def)

@@ -1,5 +1,5 @@
-// A range of bytes together with whoever keeps them alive: a mapped file, a buffer, or (for tests and fuzzers) nobody.
-// Tensors made of a file's bytes share them, so the file stays mapped as long as one of its tensors lives.
+// A range of bytes with its owner: a mapped file, a buffer, or (for tests and fuzzers) none. Tensors share the bytes
+// of their file, so the file stays mapped as long as one of its tensors exists.
 #pragma once
 
 #include <cstddef>

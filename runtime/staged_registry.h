@@ -1,8 +1,8 @@
-// The temporary files that this process has staged, so that a signal handler can remove them. Paths are noted before the
-// file is created, so there is no moment in which a file exists that nobody knows.
+// The temporary files of this process, so that a signal handler can remove them. A path is registered before its file
+// is created, so every file is known at all times.
 //
-// While a set of outputs is being renamed to its final names, the set must not be torn: a signal that arrives then is
-// remembered and raised again when the renames are done.
+// While a set of outputs is being renamed to its final names, the set must not be interrupted: a signal is deferred
+// and raised again after the renames.
 #pragma once
 
 #include <string>

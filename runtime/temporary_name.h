@@ -1,6 +1,6 @@
-// Names of temporaries: `.tapc-HOST-PID-COUNT.tmp`, where HOST is a hash of the host's name and of the namespace in which
-// the process id counts. On a shared file system another machine's process ids mean nothing to us, so its temporaries
-// are never taken for leftovers.
+// Names of temporary files: `.tapc-HOST-PID-COUNT.tmp`, where HOST is a hash of the host name and the PID namespace.
+// On a shared file system, process ids of other machines are meaningless, so their temporary files are never treated
+// as leftovers.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,10 @@
-// Writing outputs so that they are either all old or all new.
+// Writes a set of output files atomically: either all are old or all are new.
 //
-// Every file is first written completely beside its final place, under a name like `.tapc-1f3a09c2-4711-0.tmp` (a hash of
-// host and process-id namespace, the process, a counter), and synced. Only when all are staged are they renamed, one
-// after another; if a rename fails, those before it are undone. So a failure leaves the earlier files byte-identical.
-// A symbolic link at the final place is replaced, not followed. What a killed process left behind is removed by the next
-// run that writes into the same folder, once that process is gone.
+// Every file is first written completely beside its final path, under a name like `.tapc-1f3a09c2-4711-0.tmp` (a hash
+// of host and process-id namespace, the process, a counter), and synced. When all are written, they are renamed in
+// order; if a rename fails, the previous ones are undone. So after a failure the earlier files are byte-identical. A
+// symbolic link at the final path is replaced, not followed. The leftovers of a killed process are removed by the
+// next run that writes into the same folder, once that process is gone.
 //
 //   write_files({{"y.npz", encode_npz(y)}, {"z.npz", encode_npz(z)}});
 #pragma once

@@ -20,13 +20,13 @@ print blur.tap
 refused check blur.tap 2>&1
 sed 's/X\[i + 1\]/X[i + 1 else 0]/' blur.tap >fixed.tap
 show check fixed.tap
-echo "(the fix is right: every read lies inside its tensor or has a value, every cell is written once)"
+echo "(the fix is correct: every read is in bounds or has a fill, every cell is written once)"
 
 title "2. A transformer layer for 4 x 2 devices: annotate the inputs, all else is propagated"
 print layer.tap
 show sharding layer.tap
 echo
-echo "What is communicated: two all-reduces, and the bytes that a device receives."
+echo "Communication: two all-reduces, with the bytes that a device receives."
 show sharding layer.tap --moves
 
 title "3. Why is it sharded so? Back to the annotation that it comes from"

@@ -3,8 +3,8 @@
 
     scripts/lint_words.py [ROOT]        exit 1 and one line per phrase:  FILE:LINE: `phrase`; write `replacement`
 
-Reads string literals of C++ sources, Markdown pages, comments and code of lib/*.tap, and golden files of the command line.
-`NOT_YET` lists files that still have old phrases.
+Reads string literals of C++ sources, the comments that they start with, Markdown pages, comments and code of lib/*.tap, and golden
+files of the command line.
 """
 import pathlib
 import re
@@ -19,7 +19,7 @@ PHRASES = [
     (r"is no list\b", "must be an array"),
     (r"is no object\b", "must be an object"),
     (r"is no (?:whole )?number\b", "must be an integer, must be a number"),
-    (r"is no (?:element type|index variable|cell\b|task\b|justification|variable|tensor|function|option|rule\b)",
+    (r"is no (?:element type|index variable|cell\b|task\b|justification|variable|tensor|function|option)",
      "is not a …"),
     (r"is no iterate", "is not an iterate"),
     (r"is no power of two", "is not a power of two"),
@@ -70,9 +70,33 @@ PHRASES = [
     (r"tells the options", "shows the options"),
     (r"file of tensors", "tensor file"),
     (r"what (?:is|are) more than we do", "unsupported"),
+    (r"what nobody\b|which nobody\b|that nobody\b", "implicit, inferred, unused"),
+    (r"(?:is|are) told\b|told (?:as|by|apart|once|so)\b", "is reported, is given by, is distinguished"),
+    (r"tells? (?:us|that|what|where|how|why|which|whether|each|its)\b", "shows …, states …"),
+    (r"whoever\b", "the caller, the reader, …"),
+    (r"what lies\b", "the cells …"),
+    (r"lies? (?:apart|behind|side by side|over each other)\b", "is disjoint, after, contiguous, overlaps"),
+    (r"in so many\b", "in a limited number of"),
+    (r"(?:is|are|was|were) asked for\b", "is requested, is needed"),
+    (r"there is no (?:monoid|mesh|operator|function|program|reduction|component|type class|element type) `", "unknown … `"),
+    (r"there is no (?:monoid|mesh|operator|function|program|reduction|component|type class|element type) $", "unknown …"),
+    (r"has another (?:shape|type|element type|rank|number of)\b", "has the wrong …"),
+    (r"stands? (?:for itself|beside|in no|there)\b", "is …, occurs …"),
+    (r"is (?:worked out|looked at)\b", "is computed, is analysed"),
+    (r"cut (?:over|along|into|evenly|by it)\b|cut (?:off|in its)\b", "split …; truncated …"),
+    (r"cut any\b|cuts it evenly", "split, divide evenly"),
+    (r"at other borders|border of a block", "boundary"),
+    (r"spoken of|speaks of", "mentioned"),
+    (r"priced apart", "with separate costs"),
+    (r"caches still hold", "is still cached"),
+    (r"which nothing is called|nothing is called", "unknown name"),
+    (r"reads? apart\b|holds apart", "separate reads"),
+    (r"takes? (?:\w+ )?from others\b", "receives"),
+    (r"at hand\b", "available, given"),
+    (r"is meant\b|are meant\b", "is intended"),
+    (r"of its own kind|of another kind\b", "of a different kind"),
+    (r"rounds of (?:a |its )?loops?", "iterations"),
 ]
-# Files and folders that still have old phrases.
-NOT_YET = ("compiler/frontend/", "docs/codes/", "grammar/README.md", "lib/", "support/codes.def")
 SKIPPED = ("build", "out", "tests/", "docs/dev/results/", "docs/glossary.md", "CHANGELOG.md")
 
 LITERAL = re.compile(r'R"(\w*)\((?P<raw>.*?)\)\1"|"(?P<text>(?:[^"\\\n]|\\.)*)"|//[^\n]*|/\*.*?\*/|'
@@ -98,11 +122,26 @@ def literals(source):
         yield source.count("\n", 0, begin) + 1, joined
 
 
+def head(source):
+    """The paragraphs of the comment that a file starts with, as (line, text)."""
+    found, paragraph = [], ""
+    for number, line in enumerate(source.split("\n"), 1):
+        if paragraph and not re.match(r"// \S", line):
+            found.append((begin, paragraph.strip()))
+            paragraph = ""
+        if not line.startswith("//"):
+            break
+        if re.match(r"// \S", line):
+            begin = begin if paragraph else number
+            paragraph += " " + line[3:]
+    return found
+
+
 def texts(path, name):
     """(line, text) of what a user may see of a file."""
     source = path.read_text(errors="replace")
     if path.suffix in (".cpp", ".h", ".def"):
-        return literals(source)
+        return head(source) + list(literals(source))
     return [(n, line) for n, line in enumerate(source.split("\n"), 1)]
 
 
@@ -115,8 +154,7 @@ def files(root):
         library = name.startswith("lib/") and path.suffix == ".tap"
         if not golden and (name.startswith(SKIPPED) or not library and path.suffix not in (".cpp", ".h", ".def", ".md")):
             continue
-        if not name.startswith(NOT_YET):
-            yield path, name
+        yield path, name
 
 
 def main(root):

@@ -1,6 +1,6 @@
-// Where tensors and buffers begin: a guarantee to generated code and to those who call it, whatever the processor.
+// The alignment of tensors and buffers: a guarantee to generated code and its callers, on every processor.
 //
-// Used by the executor as well, which is part of every compiled library: so it needs nothing of the C++ library.
+// Also used by the executor, which is part of every compiled library, so it does not need the C++ library.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// Amounts of memory as messages and lists show them: "1 byte", "640 bytes", "1.5 MiB". Large amounts need no more digits.
+// Formats amounts of memory: "1 byte", "640 bytes", "1.5 MiB". Large amounts are rounded.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Invariants whose violation is a bug of ours, never a user's mistake. The driver turns InternalError into one line
-// `internal error`, the phase it happened in, a reproducer file, and exit 70.
+// Invariants whose violation is a bug of tapc, never a user's mistake. The driver turns an InternalError into one
+// line `internal error` with the phase, writes a reproducer, and exits with 70.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Diagnostics: what a user is told. A Diagnostic is a plain value; how it is shown (human text with carets, one JSON
-// object a line) is diagnostic_render.h. Codes stand in codes.def, one line each, and never change their meaning.
+// Diagnostics: messages for the user. A Diagnostic is a plain value; diagnostic_render.h shows it (text with carets,
+// or one JSON object per line). Codes are listed in codes.def and never change their meaning.
 //
 //   diagnostics.report(Diagnostic(Code::unknown_name, span, "`reul` is not defined")
 //                          .label(declared_at, "`relu` is declared here")

@@ -1,4 +1,4 @@
-// The human format:
+// The text format:
 //
 //   a.tap:3:9: error[T0203]: `reul` is not defined
 //     |

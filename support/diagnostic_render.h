@@ -1,4 +1,4 @@
-// How diagnostics look: for people (source line, carets, two labels, help) or one JSON object a line.
+// Renders diagnostics: as text (source line, carets, two labels, help) or as one JSON object per line.
 #pragma once
 
 #include <string>

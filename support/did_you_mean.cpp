@@ -1,4 +1,5 @@
-// The nearest of some names, for `did you mean`: by edit distance where a swap of neighbours is one edit (reul → relu).
+// The most similar name, for `did you mean`: by edit distance, where swapping two adjacent letters is one edit (reul
+// → relu).
 #include <algorithm>
 #include <vector>
 

@@ -63,7 +63,7 @@ std::int64_t least_integer(ElementType type) {
     case ElementType::f16:
     case ElementType::bf16: break;
   }
-  TAP_UNREACHABLE("the least integer of a float type was asked for");
+  TAP_UNREACHABLE("a float type has no least integer");
 }
 
 std::int64_t greatest_integer(ElementType type) {
@@ -79,7 +79,7 @@ std::int64_t greatest_integer(ElementType type) {
     case ElementType::f16:
     case ElementType::bf16: break;
   }
-  TAP_UNREACHABLE("the greatest integer of a float type was asked for");
+  TAP_UNREACHABLE("a float type has no greatest integer");
 }
 
 std::int64_t wrap(std::int64_t value, ElementType type) {

@@ -1,4 +1,4 @@
-// Element types, and the classes a `where` may ask for. One line of a table each.
+// Element types, and the type classes for `where`. Each is one line of a table.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What tapc's exit status says.
+// The meaning of tapc's exit codes.
 #pragma once
 
 namespace tap::exit_code {

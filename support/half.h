@@ -1,6 +1,6 @@
-// The two 16-bit float formats as bit patterns: f16 (5 exponent bits, 10 mantissa bits) and bf16 (8 and 7).
-// Decoding is exact. Encoding rounds once, to nearest even, from a double, so there is no double rounding on the way
-// from f64; subnormals are exact, what is too large becomes an infinity, and a NaN comes out quiet.
+// The two 16-bit float formats as bit patterns: f16 (5 exponent bits, 10 mantissa bits) and bf16 (8 and 7). Decoding
+// is exact. Encoding rounds once, to nearest even, from a double, so there is no double rounding from f64; subnormals
+// are exact, values that are too large become infinity, and NaNs become quiet.
 //
 //   encode_f16(1.0) == 0x3C00    encode_f16(65520.0) == 0x7C00 (infinity)    decode_bf16(0x3F80) == 1.0f
 #pragma once

@@ -1,7 +1,7 @@
-// Memory for tensors. Large pieces begin at a large page and ask for such pages: an access that strides through a tensor then
-// finds its page at once, and new memory comes in few steps. Who has no large pages gets small ones.
+// Memory for tensors. Large blocks are aligned to huge pages and request them, which reduces TLB misses and page
+// faults. On systems without huge pages, normal pages are used.
 //
-// Used by the executor as well, which is part of every compiled library: so it needs nothing of the C++ library.
+// Also used by the executor, which is part of every compiled library, so it does not need the C++ library.
 #pragma once
 
 #include <stdint.h>

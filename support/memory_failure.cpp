@@ -10,21 +10,21 @@ thread_local int depth = 0;
 
 // Called by `new` before it gives up.
 void on_failed_new() {
-  memory_was_refused();
+  allocation_failed();
   throw std::bad_alloc();
 }
 
 }  // namespace
 
-void end_where_memory_must_suffice(void (*end)() noexcept) {
+void set_out_of_memory_exit(void (*end)() noexcept) {
   end_process = end;
   std::set_new_handler(on_failed_new);
 }
 
-MemoryMustSuffice::MemoryMustSuffice() { ++depth; }
-MemoryMustSuffice::~MemoryMustSuffice() { --depth; }
+AllocationMustSucceed::AllocationMustSucceed() { ++depth; }
+AllocationMustSucceed::~AllocationMustSucceed() { --depth; }
 
-void memory_was_refused() noexcept {
+void allocation_failed() noexcept {
   if (depth > 0 && end_process) end_process();
 }
 

@@ -1,26 +1,26 @@
-// What happens where memory is refused to who can neither throw nor return: LLVM and isl, which are built without exceptions,
-// and destructors that allocate, as those of nlohmann::json do. The process ends there, in order, by a function that its owner
-// gives; everywhere else std::bad_alloc is thrown.
+// Out of memory in code that can neither throw nor return an error: LLVM and isl, which are built without exceptions,
+// and destructors that allocate, such as those of nlohmann::json. There the process ends in an orderly way, through a
+// function that the driver provides; everywhere else std::bad_alloc is thrown.
 //
-//   end_where_memory_must_suffice(end_without_memory);        once
-//   MemoryMustSuffice here;                                   in a function that calls such code
+//   set_out_of_memory_exit(exit_out_of_memory);        once
+//   AllocationMustSucceed here;                                   in a function that calls such code
 #pragma once
 
 namespace tap {
 
 // `end` must not return, nor allocate. For the whole process.
-void end_where_memory_must_suffice(void (*end)() noexcept);
+void set_out_of_memory_exit(void (*end)() noexcept);
 
 // This thread is in such code while it lives.
-class MemoryMustSuffice {
+class AllocationMustSucceed {
  public:
-  MemoryMustSuffice();
-  ~MemoryMustSuffice();
-  MemoryMustSuffice(const MemoryMustSuffice&) = delete;
-  MemoryMustSuffice& operator=(const MemoryMustSuffice&) = delete;
+  AllocationMustSucceed();
+  ~AllocationMustSucceed();
+  AllocationMustSucceed(const AllocationMustSucceed&) = delete;
+  AllocationMustSucceed& operator=(const AllocationMustSucceed&) = delete;
 };
 
 // For those who see that an allocation failed: ends the process if this thread is in such code.
-void memory_was_refused() noexcept;
+void allocation_failed() noexcept;
 
 }  // namespace tap

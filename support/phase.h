@@ -1,4 +1,4 @@
-// The phase of work under way, so that a bug of ours can be reported with the place where it struck.
+// The current phase of compilation, for the report of an internal error.
 //
 //   Phase phase("legality");        internal error in legality: …
 #pragma once

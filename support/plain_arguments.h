@@ -1,4 +1,4 @@
-// The command line of a program without options of its own: only paths, `--help` and `--version`.
+// The command line of a program that takes only paths, `--help` and `--version`.
 #pragma once
 
 #include <string>

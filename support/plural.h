@@ -1,4 +1,4 @@
-// Counts as messages say them: "1 byte", "3 bytes", "0 axes".
+// Formats counts: "1 byte", "3 bytes", "0 axes".
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A name from outside as it may stand in a message: in backquotes, control bytes escaped, long ones shortened.
+// Quotes a name for a message: in backquotes, control bytes escaped, long names shortened.
 #pragma once
 
 #include <string>

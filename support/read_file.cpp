@@ -30,7 +30,7 @@ std::string_view kind_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISSOCK(mode)) return "a socket";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
-  return "of no kind that can be read";
+  return "not a kind of file that can be read";
 }
 
 }  // namespace

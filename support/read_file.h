@@ -1,4 +1,4 @@
-// A whole regular file as text, without waiting for pipes or reading from devices, up to a limit.
+// Reads a regular file as text, up to a limit; rejects pipes and devices.
 //
 //   read_regular_file("a.tap", 1 << 20)      "program …", or why not: missing, a directory, a pipe, too large
 #pragma once

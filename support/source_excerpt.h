@@ -1,5 +1,5 @@
-// A line of source as a terminal shows it: tabs expanded, wide characters counted as two columns, control characters and
-// bidi overrides made harmless, and of a very long line only a window around the place that matters.
+// A source line for a terminal: tabs expanded, wide characters counted as two columns, control characters and bidi
+// overrides escaped, and a very long line shortened to a window around the error.
 //
 //   excerpt("\tH = reul(x)", 5, 9)    text "    H = reul(x)", first column 8, width 4
 #pragma once

@@ -1,4 +1,4 @@
-// UTF-8, as far as names in data files need it.
+// UTF-8 validation for names in data files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// All of these bytes to a file that is open, however many the system takes at a time.
+// Writes all bytes to an open file, with as many system calls as needed.
 #pragma once
 
 #include <string_view>

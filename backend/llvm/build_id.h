@@ -1,5 +1,5 @@
-// Which build of tapc, and of LLVM, this is: what the linker wrote into the files that are loaded. Code that one build made
-// is not taken for that of another.
+// Identifies this build of tapc and LLVM by the build ids that the linker wrote into the loaded files. Cached code
+// from another build is never used.
 #pragma once
 
 #include <string>

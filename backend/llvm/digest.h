@@ -1,5 +1,5 @@
-// SHA-256: the names of kernels in the cache, and what their contents are held against. An attacker who chooses a program
-// must not be able to make it pass for another one, so a faster hash will not do.
+// SHA-256, for the names and contents of cached kernels. An attacker who chooses a program must not be able to make
+// it collide with another one, so a faster, non-cryptographic hash is not enough.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The object that every compiled library carries (runtime/embedded/), and the one that a program of its own begins with, as
-// bytes; cmake/embed_runtime.cmake makes them.
+// The runtime objects as bytes: the one linked into every compiled library (runtime/embedded/) and the one linked
+// into standalone programs. cmake/embed_runtime.cmake generates them.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Cell operations as LLVM instructions, one element type at a time. In registers f16 and bf16 are floats, bool is i1;
-// loads and stores convert. Values may also be vectors where the operation cannot fail: their lanes are treated alike.
+// Cell operations as LLVM instructions, for one element type at a time. In registers f16 and bf16 are floats and bool
+// is i1; loads and stores convert. Operations that cannot fail also take vectors.
 #pragma once
 
 #include <functional>

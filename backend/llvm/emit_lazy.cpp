@@ -1,6 +1,6 @@
-// Cells to LLVM: a DAG is emitted once per node. What a lazy operation guards is evaluated in a branch if it could fail
-// or read outside of its tensor, and without one otherwise, so that plain loops stay free of control flow. What several
-// branches need comes before them (cell_places.h).
+// Emits cells as LLVM IR, each node of the DAG once. An operand that a lazy operation guards is evaluated in a branch
+// if it could fail or read out of bounds, and unconditionally otherwise, so that plain loops have no control flow.
+// Cells that several branches need come before them (cell_places.h).
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
@@ -37,14 +37,14 @@ Value* LazyCells::find(CellId id) {
   return nullptr;
 }
 
-// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside of an inner one.
+// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside an inner one.
 void LazyCells::emit_at(std::size_t depth, CellId id) {
   TAP_CHECK(depth < scopes_.size(), "a cell is used out of scope");
   scopes_.back().end = s_.b.GetInsertBlock();
   auto first_inner = scopes_.begin() + static_cast<std::ptrdiff_t>(depth) + 1;
   std::vector<Scope> inner(std::make_move_iterator(first_inner), std::make_move_iterator(scopes_.end()));
   scopes_.erase(first_inner, scopes_.end());
-  go_on();
+  continue_in_block();
   if (places_[id].tried) {
     attempt(id);
   } else {
@@ -53,10 +53,10 @@ void LazyCells::emit_at(std::size_t depth, CellId id) {
   }
   scopes_.back().end = s_.b.GetInsertBlock();
   std::move(inner.begin(), inner.end(), std::back_inserter(scopes_));
-  go_on();
+  continue_in_block();
 }
 
-void LazyCells::go_on() {
+void LazyCells::continue_in_block() {
   s_.b.SetInsertPoint(scopes_.back().end);
   s_.attempt = scopes_.back().attempt;
 }
@@ -64,11 +64,11 @@ void LazyCells::go_on() {
 LazyCells::Emitted LazyCells::inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit) {
   scopes_.back().end = s_.b.GetInsertBlock();
   scopes_.push_back({first, attempt});
-  go_on();
+  continue_in_block();
   Emitted emitted{emit(), nullptr};
   emitted.end = s_.b.GetInsertBlock();
   scopes_.pop_back();
-  go_on();
+  continue_in_block();
   return emitted;
 }
 
@@ -79,7 +79,7 @@ void LazyCells::attempt(CellId id) {
   b.SetInsertPoint(attempt.failed);
   llvm::Type* types[] = {b.getInt32Ty(), b.getInt64Ty(), b.getInt64Ty(), b.getInt64Ty()};
   for (std::size_t k = 0; k < attempt.failure.size(); ++k) attempt.failure[k] = b.CreatePHI(types[k], 1);
-  go_on();
+  continue_in_block();
   llvm::BasicBlock* first = s_.new_block("try");
   Emitted emitted = inside(first, &attempt, [&] { return compute(id); });
   b.CreateBr(first);
@@ -168,7 +168,7 @@ Value* LazyCells::read(const Load& load) {
     } else {
       at.push_back(s_.affine(c.affine));
     }
-    // What is tried may lie outside of the branch in which the coordinate was proved to be inside.
+    // What is tried may lie outside the branch in which the coordinate was proved to be inside.
     if (!c.checked && (load.anywhere || !s_.attempt)) continue;
     // One unsigned comparison sees both ends.
     Value* beyond = b.CreateICmpUGE(at.back(), b.getInt64(static_cast<std::uint64_t>(shape[axis])));

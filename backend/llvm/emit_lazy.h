@@ -1,4 +1,4 @@
-// Cells at one point, with branches for what is lazy.
+// Emits the cells of one point, with branches for lazy operands.
 #pragma once
 
 #include "backend/llvm/emit_state.h"
@@ -38,7 +38,7 @@ class LazyCells {
   llvm::Value* logical(const ir::CellNode& node);
   llvm::Value* branch(llvm::Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value);
   Emitted inside(llvm::BasicBlock* first, EmitState::Attempt* attempt, const Emit& emit);
-  void go_on();
+  void continue_in_block();
 
   EmitState& s_;
   CellPlaces places_;

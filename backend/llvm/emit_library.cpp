@@ -1,5 +1,5 @@
-// The module of a library: the kernels, the schedule's words, and the exported functions, which hand both to the runtime
-// (runtime/library.h).
+// The LLVM module of a library: the kernels, the words of the schedule, and the exported functions, which pass both
+// to the runtime (runtime/library.h).
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -98,7 +98,7 @@ class LibraryEmitter {
     program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
 
-  // Hands its arguments on, with the program before them where it is wanted.
+  // Hands its arguments on, with the program before them where it is expected.
   void emit(const Exported& e) {
     bool message = e.word == "message";
     llvm::Type* result = e.word == "release" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();

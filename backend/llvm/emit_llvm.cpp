@@ -1,5 +1,5 @@
-// A kernel as an LLVM function: its arguments, the part of the box that a call is asked for, tensors and accumulators. Then
-// its statements (emit_statements.h). Accumulators are stack slots that LLVM turns into registers.
+// A kernel as an LLVM function: its arguments, the part of the box that a call computes, tensors and accumulators;
+// then its statements (emit_statements.h). Accumulators are stack slots, which LLVM turns into registers.
 #include "backend/llvm/emit_llvm.h"
 
 #include <llvm/IR/IRBuilder.h>

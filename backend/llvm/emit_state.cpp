@@ -1,4 +1,4 @@
-// Addresses, accumulators and failures: what emission of statements and of cells shares.
+// Addresses, accumulators and failures: shared by the emission of statements and cells.
 #include "backend/llvm/emit_state.h"
 
 #include <llvm/IR/IRBuilder.h>

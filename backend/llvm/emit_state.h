@@ -1,5 +1,5 @@
-// What the emission of one kernel keeps while it goes: where the tensors, the box and the variables are. Shared by the
-// parts that emit statements (emit_statements.cpp) and cells (emit_lazy.cpp, emit_straight.cpp).
+// The state of emitting one kernel: where its tensors, box and variables are. Shared by the emitters of statements
+// (emit_statements.cpp) and cells (emit_lazy.cpp, emit_straight.cpp).
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct Lanes {
   llvm::Value* mask = nullptr;
 };
 
-// What a cell depends on that may change inside of straight code.
+// What a cell depends on that may change inside straight code.
 struct CellFacts {
   bool accumulates = false;  // on accumulators
   std::set<std::uint32_t> variables;
@@ -53,7 +53,7 @@ struct EmitState {
   std::vector<std::int64_t> trips;      // by variable: which turn of the unrolled loop this is, else 0
   std::vector<std::int64_t> versions;   // by variable: what it is now, among all that straight code made it, else 0
   std::optional<Lanes> lanes;
-  bool straight = false;  // inside of unrolled loops or lanes: no branches
+  bool straight = false;  // inside unrolled loops or lanes: no branches
   std::uint32_t section = 0;
   // What straight code has computed already that does not depend on accumulators, by cell and the versions of variables
   // that it depends on.

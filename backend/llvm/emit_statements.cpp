@@ -1,5 +1,5 @@
-// Loops are in the simplest form that LLVM's loop passes know. Unrolled loops and lanes are straight code, in which what has
-// been computed already is taken again.
+// Loops have the canonical form of LLVM's loop passes. Unrolled loops and lanes are straight-line code, in which
+// computed values are reused.
 #include "backend/llvm/emit_statements.h"
 
 #include <llvm/IR/IRBuilder.h>

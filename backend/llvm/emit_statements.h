@@ -1,4 +1,4 @@
-// The statements of a kernel as LLVM IR, at the builder's place.
+// Emits the statements of a kernel as LLVM IR, at the insertion point of the builder.
 #pragma once
 
 #include "backend/llvm/emit_state.h"

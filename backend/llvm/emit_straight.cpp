@@ -181,7 +181,7 @@ Value* StraightCells::addresses(const Place& place, ElementType type) {
   return b.CreateGEP(memory_type(b.getContext(), type), place.address, offsets);
 }
 
-// Whether an axis' coordinate lies inside of the tensor: per lane, or for all.
+// Whether an axis' coordinate lies inside the tensor: per lane, or for all.
 Value* StraightCells::within(const ir::AffineExpr& at, Value* data, std::int64_t size) {
   auto& b = s_.b;
   Value* extent = b.getInt64(static_cast<std::uint64_t>(size));

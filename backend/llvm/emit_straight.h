@@ -1,5 +1,5 @@
-// Cells in straight-line code, under unrolled loops and lanes: a cell that depends on the lanes is a vector, any other one
-// value. There are no branches: what `if` does not take is computed as well, and what a read may not touch is masked.
+// Cells in straight-line code, under unrolled loops and lanes: a cell that depends on the lanes is a vector, any
+// other a scalar. There are no branches: both sides of an `if` are computed, and reads are masked.
 #pragma once
 
 #include "backend/llvm/emit_state.h"

@@ -1,4 +1,4 @@
-// Vectors that are stored across: cells of one lane lie side by side, in the order of an unrolled loop.
+// Transposed stores: vectors whose lane 0 cells are contiguous in memory, in the order of an unrolled loop.
 //
 //   unroll a in a0 of 16 { lanes e in e0 of 16 { p[e, a] = t[a, e] } }     16 vectors are read, transposed and stored as 16
 #pragma once

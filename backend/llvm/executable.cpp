@@ -25,7 +25,7 @@ struct Executable::Impl {
 
   Impl(CompiledProgram lowered, std::optional<Schedule> scheduled, const ExecuteOptions& options)
       : checks(self_check_options(options.self_check)),
-        jit({.cache = options.cache, .keep_at_once = !checks.on}),
+        jit({.cache = options.cache, .cache_immediately = !checks.on}),
         compiled(std::move(lowered)) {
     compiled.functions = jit.compile(compiled.kernels.kernels, checks.on ? trial() : KernelTrial{});
     ScheduleOptions how;
@@ -45,7 +45,7 @@ struct Executable::Impl {
     KernelTrial result;
     const Program& program = compiled.blocks.program;
     for (const KernelSource& source : compiled.kernels.sources)
-      result.against.push_back(tried_against(program, source, checks));
+      result.against.push_back(self_check_key(program, source, checks));
     result.run = [this, &program](std::size_t k, KernelFunction function) {
       check_kernel(program, compiled.kernels.sources[k], k, compiled.kernels.kernels[k], function, checks);
     };

@@ -18,7 +18,7 @@ struct CompiledProgram;  // compiled_program.h
 
 struct ExecuteOptions {
   std::size_t threads = 1;
-  std::int64_t parts = 0;  // into how many a kernel's box is cut, as far as it can be; 0: as many as are worth it
+  std::int64_t parts = 0;  // into how many a kernel's box is split, as far as it can be; 0: as many as are worth it
   bool exact_arithmetic = false;            // floats are combined as they are written, and every operation rounds
   ir::Machine machine = {};                 // as it is assumed to be; changes no result
   std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be none
@@ -48,7 +48,7 @@ class Executable {
   std::size_t kernel_count() const;  // distinct ones
   std::int64_t shard_count() const;
   std::size_t cached_count() const;   // of those, how many the cache had
-  std::size_t inner_bytes() const;    // the most that a thread has for the values inside of a group
+  std::size_t inner_bytes() const;    // the most that a thread has for the values inside a group
   std::string print_kernels() const;  // their loops
 
  private:

@@ -1,6 +1,6 @@
-// In a build of tapc that is under a sanitizer, the kernels that it compiles are under it as well: what they read and write
-// is told to the thread sanitizer, or checked by the address sanitizer, as if they were compiled with the rest. Else
-// two threads that write one cell, or a kernel that reads beside a tensor, would be seen by neither.
+// When tapc is built with a sanitizer, the kernels that it compiles are instrumented, too: the thread sanitizer sees
+// their accesses, and the address sanitizer checks them. Without this, neither would see a data race between kernels
+// or a read out of bounds.
 #pragma once
 
 namespace llvm {

@@ -1,5 +1,6 @@
-// A folder of entries HASH.kernel: a line that says what the file is, the hash of the object, the object. Entries appear by
-// rename, so nobody sees a part of one; they are read through one descriptor, without following links.
+// A folder of entries HASH.kernel: a line that identifies the format, the hash of the object, the object. Entries are
+// created by rename, so no incomplete entry is visible; they are read through one descriptor, without following
+// links.
 #include "backend/llvm/kernel_cache.h"
 
 #include <dirent.h>

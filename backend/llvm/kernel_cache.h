@@ -1,13 +1,13 @@
-// Compiled kernels on disk, so that a program that was compiled once starts at once. An entry's name is the hash of all
-// that its bytes depend on (object_compiler.h), so entries never go out of date; they are only dropped, the least recently
-// used first, when all of them take more than the bound.
+// Compiled kernels on disk, so that a program is compiled only once. The name of an entry is the hash of everything
+// that its bytes depend on (object_compiler.h), so entries are never stale; when the cache exceeds its limit, the
+// least recently used ones are removed.
 //
 //   KernelCache cache({.folder = default_cache_folder()});
-//   if (auto object = cache.find(key)) …             nothing if it is not there, or not whole
+//   if (auto object = cache.find(key)) …             nothing if it is missing or damaged
 //   cache.store(key, object);
 //
-// The folder's entries are code that will run, so a folder that somebody else could write to is not used. Nothing that is
-// wrong with a cache keeps a program from running: it is told, once, and kernels are compiled.
+// Entries are executed, so a folder that another user can write to is not used. A problem with the cache never stops
+// a program: it is reported once, and kernels are compiled.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which lanes of a vector count, made of bits rather than by comparing vectors: a few instructions of a scalar unit, while
-// the vector units compute.
+// Lane masks made from bits instead of vector comparisons: a few scalar instructions, which leave the vector units
+// free.
 #pragma once
 
 #include <cstdint>

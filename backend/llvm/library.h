@@ -1,6 +1,5 @@
-// A program as a shared library: its kernels, its schedule and what runs it, behind the functions that the generated header
-// declares. Nothing outside of this process is called, and nothing is left on the disk: the linker is part of us, and what it
-// reads and writes are files in memory.
+// A program as a shared library: its kernels, its schedule and the executor, behind the functions that the generated
+// header declares. The linker runs in this process on files in memory; nothing is left on disk.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
-// A module that has been optimised as an object or as assembly.
+// An optimised module as an object file or as assembly.
 //
-// Instructions stay in the order in which the loops were emitted: a register tile takes each operand when it is due. LLVM's
-// scheduler before register allocation brings the loads of a whole unrolled window forward, and then spills most of them.
+// Instructions keep the order in which the loops were emitted: a register tile loads each operand just before its
+// use. LLVM's scheduler before register allocation would move the loads of a whole unrolled window to the front and
+// then spill most of them.
 #pragma once
 
 #include <cstdint>

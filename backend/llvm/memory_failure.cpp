@@ -7,11 +7,11 @@ namespace {
 
 void on_failed_malloc(void*, const char*, bool) {
   InLlvm here;  // whoever called it
-  memory_was_refused();
+  allocation_failed();
 }
 
 }  // namespace
 
-void end_where_llvm_has_no_memory() { llvm::install_bad_alloc_error_handler(on_failed_malloc); }
+void handle_llvm_out_of_memory() { llvm::install_bad_alloc_error_handler(on_failed_malloc); }
 
 }  // namespace tap::backend

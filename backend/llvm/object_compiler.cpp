@@ -71,7 +71,7 @@ struct ObjectCompiler::Impl {
   explicit Impl(ObjectOptions o) : options(std::move(o)), build(build_id()) {
     machine =
         fmt::format("{} {} {}", target.getTargetTriple().str(), target.getCPU(), target.getFeatures().getString());
-    if (build.empty()) options.cache = nullptr;  // builds could not be told apart
+    if (build.empty()) options.cache = nullptr;  // builds could not be distinguished
   }
 
   std::unique_ptr<llvm::TargetMachine> new_machine() const {
@@ -80,17 +80,17 @@ struct ObjectCompiler::Impl {
   }
   struct Work {
     const std::vector<Kernel>& kernels;
-    const std::vector<std::string>& tried_against;
+    const std::vector<std::string>& self_check_key;
     std::vector<Object>& objects;
     std::atomic<std::size_t> next = 0;
   };
-  Object compile(const Kernel& kernel, const std::string& tried_against, llvm::TargetMachine& machine_of_thread) const;
+  Object compile(const Kernel& kernel, const std::string& self_check_key, llvm::TargetMachine& machine_of_thread) const;
   void compile_some(Work& work) const;
   std::size_t threads_for(std::size_t kernels) const;
 };
 
 // The module's and the function's names are the same for all kernels until the hash is known.
-Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& tried_against,
+Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& self_check_key,
                                      llvm::TargetMachine& machine_of_thread) const {
   llvm::LLVMContext context;
   context.setDiscardValueNames(true);  // what people called things makes no difference
@@ -98,7 +98,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& tr
   module.setDataLayout(machine_of_thread.createDataLayout());
   module.setTargetTriple(machine_of_thread.getTargetTriple());
   emit(kernel, "kernel", module);
-  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build, tried_against});
+  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build, self_check_key});
   Object object{"k_" + to_hex(key).substr(0, 32), "", false, key};
   if (auto found = options.cache ? options.cache->find(key) : std::nullopt) {
     object.bytes = std::move(*found);
@@ -109,7 +109,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& tr
   optimize(module, machine_of_thread);
   instrument(module, machine_of_thread);
   object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
-  if (options.cache && options.keep_at_once) options.cache->store(key, object.bytes);
+  if (options.cache && options.cache_immediately) options.cache->store(key, object.bytes);
   return object;
 }
 
@@ -118,7 +118,7 @@ void ObjectCompiler::Impl::compile_some(Work& work) const {
   auto machine_of_thread = new_machine();
   for (std::size_t k = work.next++; k < work.kernels.size(); k = work.next++)
     work.objects[k] =
-        compile(work.kernels[k], work.tried_against.empty() ? "" : work.tried_against[k], *machine_of_thread);
+        compile(work.kernels[k], work.self_check_key.empty() ? "" : work.self_check_key[k], *machine_of_thread);
 }
 
 std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
@@ -137,9 +137,9 @@ void ObjectCompiler::keep(const Object& object) const {
 }
 
 std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
-                                            const std::vector<std::string>& tried_against) const {
+                                            const std::vector<std::string>& self_check_key) const {
   std::vector<Object> objects(kernels.size());
-  Impl::Work all{kernels, tried_against, objects};
+  Impl::Work all{kernels, self_check_key, objects};
   std::mutex failing;
   std::exception_ptr failure;
   auto work = [&] {

@@ -1,6 +1,7 @@
-// Kernels to objects: each kernel a module of its own, several at a time on threads, those that the cache has not at all.
-// An object has one function, whose symbol is made of the hash of all that its bytes depend on: the emitted LLVM IR, the
-// options, this build of tapc and of LLVM, the processor. So equal kernels have equal symbols, and no symbol comes from a name.
+// Compiles kernels to objects: one module per kernel, in parallel on threads, skipping those that are in the cache.
+// An object has one function, whose symbol is the hash of everything that its bytes depend on: the emitted LLVM IR,
+// the options, this build of tapc and LLVM, the processor. So equal kernels have equal symbols, and no symbol is
+// derived from a name.
 //
 //   ObjectCompiler compiler({.cache = cache});
 //   for (const Object& object : compiler.compile(kernels)) …    object.symbol, object.bytes: an ELF file
@@ -16,9 +17,9 @@
 namespace tap::backend {
 
 struct ObjectOptions {
-  std::size_t threads = 0;             // 0: a few, as many as there are processors
+  std::size_t threads = 0;             // 0: a few, all processors
   std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
-  bool keep_at_once = true;            // in the cache; else what is kept is what `keep` is given
+  bool cache_immediately = true;       // in the cache; else what is kept is what `keep` is given
 };
 
 struct Object {
@@ -35,9 +36,9 @@ class ObjectCompiler {
   ObjectCompiler(ObjectCompiler&&) noexcept;
 
   // One per kernel, in order; equal kernels give equal objects. For this machine's processor.
-  // `tried_against`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
+  // `self_check_key`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
   std::vector<Object> compile(const std::vector<Kernel>& kernels,
-                              const std::vector<std::string>& tried_against = {}) const;
+                              const std::vector<std::string>& self_check_key = {}) const;
   void keep(const Object& object) const;
 
  private:

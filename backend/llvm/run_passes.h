@@ -1,4 +1,4 @@
-// LLVM's passes over a module, with the analyses that they ask for.
+// Runs LLVM passes over a module, with the analyses that they need.
 //
 //   run_passes(module, machine, [](llvm::PassBuilder& builder, ModulePasses& passes) { passes.addPass(…); });
 #pragma once

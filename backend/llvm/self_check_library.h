@@ -1,4 +1,4 @@
-// The kernels of a library are tried as they are in its object, before it is written (self_check.h).
+// Self-check of a library (self_check.h): runs the kernels of its object before the library is written.
 #pragma once
 
 #include "backend/compiled_program.h"

@@ -44,7 +44,7 @@ void CellPlaces::place(CellId id) {
   std::uint32_t scope = innermost(used);
   Place& place = places_[id.index()];
   place.depth = scopes_[scope].depth;
-  place.tried = !harmless(id) && !surely_used(std::move(used), scope);
+  place.tried = !harmless(id) && !always_used(std::move(used), scope);
   use_arguments(node, place.tried ? add_scope(scope) : scope);
 }
 
@@ -83,7 +83,7 @@ std::uint32_t CellPlaces::innermost(const Scopes& scopes) const {
 }
 
 // Whether whoever enters `within` needs the cell: it is used there itself, or on both sides of a branch.
-bool CellPlaces::surely_used(Scopes scopes, std::uint32_t within) const {
+bool CellPlaces::always_used(Scopes scopes, std::uint32_t within) const {
   while (!scopes.empty()) {
     std::uint32_t last = *scopes.rbegin();
     if (last == within) return true;
@@ -110,13 +110,13 @@ std::uint32_t CellPlaces::add_branch(std::uint32_t parent) {
 bool CellPlaces::harmless(CellId id) {
   if (harmless_[id.index()] >= 0) return harmless_[id.index()] == 1;
   const CellNode& node = kernel_.exprs[id];
-  bool result = harmless_here(node);
+  bool result = may_speculate(node);
   for (CellId arg : node.args) result = result && harmless(arg);
   harmless_[id.index()] = result;
   return result;
 }
 
-bool CellPlaces::harmless_here(const CellNode& node) {
+bool CellPlaces::may_speculate(const CellNode& node) {
   const auto& exprs = kernel_.exprs;
   if (node.op == CellOp::read) {
     const Load& load = kernel_.loads[node.attribute];

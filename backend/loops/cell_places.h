@@ -1,12 +1,12 @@
-// Where the cells of one statement are computed, so that each is emitted once although `if`, `and`, `or` and the fill of a
-// read are lazy. The branches of what is lazy form a tree of scopes. A cell belongs to the innermost scope that holds all
-// of its uses:
+// Assigns each cell of a statement to a scope, so that each is emitted once although `if`, `and`, `or` and the fill
+// of a read are lazy. Lazy branches form a tree of scopes. A cell belongs to the innermost scope that contains all of
+// its uses:
 //
-//   let a = x[i] / n in (if p then a else 0) + (if q then a * 2 else 0)      a belongs outside of both branches
+//   let a = x[i] / n in (if p then a else 0) + (if q then a * 2 else 0)      a belongs outside both branches
 //
-// There it is perhaps not asked for at all. If it cannot fail, no harm is done. If it can, it is *tried*: a failure is kept
-// beside the value and happens where the value is used. Emitting it in each branch instead would double the code at every
-// level of a chain of such cells.
+// There it may be computed although it is not needed, which is harmless if it cannot fail. If it can, it is *tried*:
+// the failure is recorded beside the value and raised where the value is used. Emitting it in each branch instead
+// would double the code at every level of a chain of such cells.
 #pragma once
 
 #include <set>
@@ -20,7 +20,7 @@ class CellPlaces {
  public:
   struct Place {
     int depth = -1;      // of the scope, 0 is the statement; -1: so small that it is emitted wherever it is used
-    bool tried = false;  // in a scope of its own, inside of that one
+    bool tried = false;  // in a scope of its own, inside that one
   };
   CellPlaces(const Kernel& kernel, const std::vector<ir::CellId>& roots);
   const Place& operator[](ir::CellId id) const { return places_[id.index()]; }
@@ -35,14 +35,14 @@ class CellPlaces {
   };
   using Scopes = std::set<std::uint32_t>;
 
-  bool harmless_here(const ir::CellNode& node);
+  bool may_speculate(const ir::CellNode& node);
   bool is_small(const ir::CellNode& node) const;
   void sort(ir::CellId id, std::vector<bool>& seen, std::vector<ir::CellId>& arguments_first) const;
   void place(ir::CellId id);
   void use_arguments(const ir::CellNode& node, std::uint32_t scope);
   void use(ir::CellId id, std::uint32_t scope) { uses_[id.index()].insert(scope); }
   std::uint32_t innermost(const Scopes& scopes) const;
-  bool surely_used(Scopes scopes, std::uint32_t within) const;
+  bool always_used(Scopes scopes, std::uint32_t within) const;
   std::uint32_t add_scope(std::uint32_t parent);
   std::uint32_t add_branch(std::uint32_t parent);
 

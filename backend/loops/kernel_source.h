@@ -1,4 +1,4 @@
-// What a kernel was made from, and where it is used: what it is tried against (self_check.h).
+// The operator that a kernel was made from, and where it is used: the reference for its self-check (self_check.h).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Equality of kernels, and what their callers need to know of them.
+// Equality of kernels, and queries for their callers.
 #include "backend/loops/loops.h"
 
 #include "support/alignment.h"

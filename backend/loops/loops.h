@@ -1,6 +1,6 @@
-// The loop IR: what stands between an operator and LLVM. A Kernel computes one operator on any box of its index space;
-// the box is an argument, so one kernel serves every shard. Bounds and addresses are affine in variables; a scalar is a
-// cell expression whose leaves are variables (index), loads (read) and accumulators (argument).
+// The loop IR, between operators and LLVM. A Kernel computes one operator on any box of its index space; the box is
+// an argument, so one kernel serves every shard. Bounds and addresses are affine in variables; a scalar is a cell
+// expression whose leaves are variables (index), loads (read) and accumulators (argument).
 //
 //   y[i] = sum[k in 0..i+1] x[k] * w[i, k]      becomes
 //
@@ -12,8 +12,7 @@
 //         acc0 = acc0 + x[k] * w[i, k]
 //       y[i] = acc0
 //
-// What a schedule adds to that are steps, loops that are unrolled or are the lanes of vectors, accumulators that are arrays,
-// and memory of the kernel's own:
+// A kernel schedule adds steps, unrolled loops, vector loops, arrays of accumulators, and scratch memory:
 //
 //     for i0 in lo_i..hi_i step 4
 //       unroll i in i0 of 4                   // i0, …, i0 + 3
@@ -51,7 +50,7 @@ struct TensorArgument {
 struct Coordinate {
   ir::AffineExpr affine;
   std::optional<ir::CellId> data;
-  bool checked = false;  // may lie outside of the tensor
+  bool checked = false;  // may lie outside the tensor
   bool operator==(const Coordinate&) const = default;
 };
 
@@ -183,7 +182,7 @@ struct Kernel {
   std::vector<Slot> slots;
   ir::CellExprs exprs;
   std::vector<Load> loads;
-  std::vector<SectionDims> sections;  // 0 is what stands outside of all
+  std::vector<SectionDims> sections;  // 0 is what stands outside all
   std::vector<Statement> body;
 
   std::uint32_t lo(std::size_t dim) const { return static_cast<std::uint32_t>(2 * dim); }
@@ -225,7 +224,7 @@ Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOpti
 // The cells that this one depends on at once.
 std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id);
 
-// Into how many parts calls may cut the box: 1 if it cannot be cut.
+// Into how many parts calls may cut the box: 1 if it cannot be split.
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
 // Bytes that a call needs for memory of the kernel's own, and where in them that of a tensor begins.
 std::size_t scratch_bytes(const Kernel& kernel);

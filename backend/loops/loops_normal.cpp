@@ -1,4 +1,4 @@
-// The normal form of a kernel: a walk over its statements that numbers what they come to.
+// The normal form of a kernel: variables and cells are numbered in the order in which the statements use them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 enum class Naming : std::uint8_t { own, numbered };
 
-// Gives names that can be told apart.
+// Gives names that can be distinguished.
 class Names {
  public:
   std::string add(const std::string& wish) {

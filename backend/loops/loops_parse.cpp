@@ -1,4 +1,4 @@
-// The head of a kernel's text: its tensors, and what it declares.
+// Parses the head of a kernel's text: its tensors and declarations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void KernelParser::first_line() {
   ++next_;
 }
 
-// The header speaks of variables that are defined further down.
+// The header mentions variables that are defined further down.
 void KernelParser::find_definitions() {
   for (std::size_t n = next_; n < lines_.size(); ++n) {
     Line line(lines_[n].text, lines_[n].number);

@@ -1,4 +1,4 @@
-// The statements of a kernel's text.
+// Parses the statements of a kernel's text.
 #include <fmt/format.h>
 
 #include <algorithm>

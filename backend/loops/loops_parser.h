@@ -1,4 +1,4 @@
-// Reads the text of a kernel (loops_text.h), line by line; how far a line is indented says what it belongs to.
+// Parses the text of a kernel (loops_text.h) line by line; indentation gives the nesting.
 #pragma once
 
 #include "backend/loops/parse_loop_cell.h"

@@ -12,14 +12,14 @@
 //       acc1 = fold acc0 by (acc2; acc3) -> acc2 + acc3
 //       y[i] = acc1
 //
-// Loops: `for v in a..b step n`, or `down` from the end; `unroll v in a of n`; `lanes v in a..b of n`, or `in a of n` where
-// no lane is beyond an end. Statements: `acc0[v] = cell`, `y[i] = cell`, `if v - 2 >= 0, (cell)`, `let v = max(a, b)`,
-// `let v = (cell)` from data, `section 2` with what belongs to it, and folds. What stands in parentheses where an affine
-// expression could stand is a cell: x[(ids[n])?, k].
+// Loops: `for v in a..b step n`, or `down` from the end; `unroll v in a of n`; `lanes v in a..b of n`, or `in a of n`
+// if all lanes are in range. Statements: `acc0[v] = cell`, `y[i] = cell`, `if v - 2 >= 0, (cell)`, `let v = max(a,
+// b)`, `let v = (cell)` from data, `section 2` with its statements, and folds. Parentheses where an affine expression
+// is expected contain a cell: x[(ids[n])?, k].
 //
-// Cells are infix. `?` follows a coordinate that may lie outside, `else` the cell that stands for what is there, and `!` a
-// read that must not be done where the program would not: x[i - 1? else 0.0], x[i / n]!. Constants are i64 or f32; others
-// tell their type: 1.5_f64, 3_i32. What a statement needs several times is named before it: let %0 = exp(x[i]).
+// Cells are infix. `?` marks a coordinate that may be out of bounds, `else` gives the fill, and `!` marks a read that
+// must not be speculated: x[i - 1? else 0.0], x[i / n]!. Constants are i64 or f32 unless they have a type suffix:
+// 1.5_f64, 3_i32. A cell that a statement uses several times is named first: let %0 = exp(x[i]).
 #pragma once
 
 #include <string>

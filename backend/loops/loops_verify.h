@@ -1,4 +1,4 @@
-// The verifier of kernels: what emission relies on. It proves nothing about values.
+// The verifier of kernels: checks the invariants that emission relies on. It proves nothing about values.
 #pragma once
 
 #include <string>

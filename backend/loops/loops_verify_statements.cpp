@@ -1,4 +1,4 @@
-// Statements of kernels: what is in scope where, and what straight code and lanes may hold.
+// Verifies the statements of kernels: scopes, and what straight-line code and lanes may contain.
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -272,7 +272,7 @@ void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) 
 }
 
 void Statements::statement(const Fetch& fetch) {
-  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "prefetch of tensor {} of {}", fetch.tensor,
+  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "prefetch of tensor {}, but there are {}", fetch.tensor,
                   kernel_.tensors.size()))
     place(fetch.tensor, fetch.at);
 }

@@ -38,7 +38,7 @@ class Tables {
     if (kernel_.cut)
       out_.expect(*kernel_.cut < kernel_.dims, "invalid split of dim {} of {}", *kernel_.cut, kernel_.dims);
     out_.expect(kernel_.grain >= 1, "invalid multiple {} for splits of the box", kernel_.grain);
-    out_.expect(kernel_.worth >= 1, "{} parts are worth a call", kernel_.worth);
+    out_.expect(kernel_.worth >= 1, "a call is worth {} parts", kernel_.worth);
     out_.expect(!kernel_.sections.empty(), "there is no section 0");
   }
 
@@ -63,7 +63,7 @@ class Tables {
   void section(std::size_t number) {
     const SectionDims& dims = kernel_.sections[number];
     Violations::Scope at(out_, "section {}", number);
-    out_.expect(dims.lo.size() == dims.at.size(), "{} beginnings for {} dims", dims.lo.size(), dims.at.size());
+    out_.expect(dims.lo.size() == dims.at.size(), "{} dim starts for {} dims", dims.lo.size(), dims.at.size());
     out_.expect(dims.at.size() <= max_index_dims, "{} dims, but {} can be reported", dims.at.size(), max_index_dims);
     for (const auto* numbers : {&dims.lo, &dims.at})
       for (std::uint32_t v : *numbers)

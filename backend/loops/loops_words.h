@@ -1,4 +1,4 @@
-// What the printer and the parser of kernels (loops_text.h) share.
+// Keyword tables shared by the printer and the parser of kernels (loops_text.h).
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace tap::backend {
 
-// The statements inside of this one; null if it holds none.
+// The statements inside this one; null if it holds none.
 const std::vector<Statement>* body_of(const Statement& statement);
 
 // By For, Define and Let, in the order of the text; one may be there several times.

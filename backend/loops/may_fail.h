@@ -1,4 +1,5 @@
-// Which scalar operations may stop a program: division, remainder and shifts of integers, by what they may meet.
+// Which scalar operations may stop a program: integer division, remainder and shifts, depending on the range of their
+// operands.
 #pragma once
 
 #include "ir/cell.h"

@@ -175,7 +175,7 @@ std::uint32_t CellParser::slot() {
   auto found = std::find(kernel_.slots.begin(), kernel_.slots.end(), slot);
   auto number = static_cast<std::uint32_t>(found - kernel_.slots.begin());
   if (slot.accumulator >= kernel_.accumulators.size())
-    line_.fail(fmt::format("acc{} of {} accumulators", slot.accumulator, kernel_.accumulators.size()));
+    line_.fail(fmt::format("acc{} is out of range for {} accumulators", slot.accumulator, kernel_.accumulators.size()));
   if (found == kernel_.slots.end()) kernel_.slots.push_back(std::move(slot));
   return number;
 }

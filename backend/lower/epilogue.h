@@ -1,13 +1,13 @@
-// Maps at the end of a reduction: those of a group that read its results at the very point that has just been completed.
-// They are applied while it is still in registers, and what nobody else reads is never stored.
+// Epilogues: maps of a group that read the results of a reduction at the point that was just completed. They are
+// applied while the result is still in registers; a result without other readers is never stored.
 //
 //   s[i, j] = sum[k] a[i, k] * b[k, j]     y[p, q] = max(s[p, q] + c[q], 0)      becomes
 //
 //     for k … { acc0 = acc0 + a[i, k] * b[k, j] }
 //     y[i, j] = max(f32(acc0) + c[j], 0.0)
 //
-// Which maps these are is told by projections: each axis of what a map reads follows one dim of its own, as each axis of what
-// is written there follows one dim of the reduction, and both run on the same box.
+// Projections decide which maps qualify: each axis that the map reads follows one of its dims, each axis that the
+// reduction writes follows one of its dims, and both run on the same box.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,12 @@
-// How a group is walked: its parallel dims in tiles, which are independent of each other, and within a tile its reduction
-// dims in steps, one after another.
+// Tiling of a group: its parallel dims run in tiles, which are independent of each other, and within a tile its
+// reduction dims run in steps, in order.
 //
 //   t[i, j] = …   o[i] = sum[j] t[i, j]   over i, j:   tiles of i, steps of j; of t there is one tile by one step at a time
 //
-// A reduction dim that a plan walks in blocks has these as steps. All else is so large that what a tile or step has of its own
-// stays near the core, and larger where it reads something again that others have read, so that this is worth the while.
-// Nothing depends on a machine: the order in which floats are combined depends on the program and its plan alone.
+// If a plan streams a reduction dim in blocks, these are its steps. Otherwise sizes are chosen so that the private
+// data of a tile or step fits the caches near the core, and larger where a tile reuses data that others have loaded.
+// Sizes never depend on the machine, so the order in which floats are combined depends only on the program and its
+// plan.
 #pragma once
 
 #include "ir/graphs/demand.h"

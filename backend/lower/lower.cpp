@@ -1,6 +1,7 @@
 // From an operator to its loops. Dims become loops in the order parallel, then reduction, each as declared, so that
-// reductions combine in increasing index; a constraint becomes a bound of the innermost loop that it speaks of, so no
-// point outside of the domain is ever visited. Scans and scatters (lower_patterns.cpp) get their own, linear shapes.
+// reductions combine in increasing index order; a constraint becomes a bound of the innermost loop whose variable it
+// uses, so no point outside the domain is visited. Scans and scatters (lower_patterns.cpp) have linear loops of their
+// own.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -136,7 +137,7 @@ std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) cons
   return dims;
 }
 
-// The loop over `dim` inside of loops over the dims of `outside`: constraints that speak of these dims only bound it.
+// The loop over `dim` inside loops over the dims of `outside`: constraints that mention these dims only bound it.
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;
   result.variable = frame_.at[dim];
@@ -179,8 +180,8 @@ std::vector<Statement> Lowering::nest(const std::vector<std::size_t>& order, std
   return around(std::move(loops), std::move(inner));
 }
 
-// A nest outside of everything else.
-std::vector<Statement> Lowering::whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const {
+// A nest outside everything else.
+std::vector<Statement> Lowering::full_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const {
   return guarded(nest(order, std::vector<bool>(op_.dims.size(), false), std::move(inner)));
 }
 
@@ -212,7 +213,7 @@ std::vector<CellId> Lowering::result_values() {
   return values;
 }
 
-std::vector<Statement> Lowering::map_body() { return whole_nest(dims_with(false), {{store(result_values())}}); }
+std::vector<Statement> Lowering::map_body() { return full_nest(dims_with(false), {{store(result_values())}}); }
 
 Lowering::State Lowering::new_state(const Monoid& monoid, std::uint32_t count, std::uint32_t lanes) {
   State state;
@@ -255,10 +256,10 @@ std::vector<Statement> Lowering::reduction_body() {
   std::vector<Statement> inner{{assign(state.slots, beginning(monoid))}};
   for (auto& s : nest(dims_with(true), outside, {accumulate(monoid, state)})) inner.push_back(std::move(s));
   inner.push_back({completed(state.values)});
-  return whole_nest(dims_with(false), std::move(inner));
+  return full_nest(dims_with(false), std::move(inner));
 }
 
-bool Lowering::are_harmless(const std::vector<CellId>& roots) const {
+bool Lowering::are_speculatable(const std::vector<CellId>& roots) const {
   CellPlaces places(kernel_, roots);
   return std::all_of(roots.begin(), roots.end(), [&](CellId id) { return places.harmless(id); });
 }
@@ -277,7 +278,7 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   }
   std::vector<CellId> roots;
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
-  if (are_harmless(roots))
+  if (are_speculatable(roots))
     if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_, preparable())) {
       cut_by(*tile);
       if (op_.reduce() && !tile->along_reduction)

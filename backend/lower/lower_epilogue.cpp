@@ -1,4 +1,5 @@
-// Maps at the end of a reduction (epilogue.h): cells of the store of a completed point, which read it from registers.
+// Epilogues (epilogue.h): the cells that are stored for a completed point of a reduction, which read its result from
+// registers.
 #include <algorithm>
 
 #include "backend/lower/lowering.h"
@@ -13,7 +14,7 @@ bool Lowering::cannot_fail(const Program& program, const Operator& map) {
   Frame frame = declare(kernel, map);
   Lowering lowering(program, map, kernel, std::move(frame), {});
   lowering.declare_loads();
-  return lowering.are_harmless(lowering.result_values());
+  return lowering.are_speculatable(lowering.result_values());
 }
 
 void Lowering::end_with(std::vector<Ending> endings) {

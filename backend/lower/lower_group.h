@@ -1,5 +1,5 @@
-// A group (an operator whose body is a graph that shares its dims) as one kernel: the loops of its operations one after
-// another, inside of loops over tiles of its parallel dims and, within a tile, over steps of its reduction dims.
+// A group (an operator whose body is a graph that shares its dims) as one kernel: the loops of its operations in
+// sequence, inside loops over tiles of its parallel dims and, within a tile, over steps of its reduction dims.
 //
 //   e[i, k] = exp(x[i, k])   s[i] = sum[k] e[i, k]   y[i, k] = e[i, k] / s[i]     over i      becomes
 //
@@ -9,15 +9,15 @@
 //     section 1 { for i in it..it+4, k in 0..1000 … e[i, k] = … }
 //     section 2 { … s[i] = … }      section 3 { … y[i, k] = … }
 //
-// Which box an operation runs on and what there is of a value is what ir::moving_demand says of a point, from the first point
-// of a tile and step to the last; these bounds are affine in the variables of the loops. What does not move with a step is
-// done before the loop over the steps. Of a reduction whose points come in steps, what has been combined so far is kept
-// (stream_parts.h): in the result itself, if it has the type that is combined in.
+// The box of each operation and the local part of each value come from ir::moving_demand, from the first to the last
+// point of a tile and step; these bounds are affine in the loop variables. Operations that do not move with a step
+// run before the loop over the steps. A reduction whose points come in steps keeps its partial result
+// (stream_parts.h), in the result itself if that has the accumulator's type.
 //
-// Maps at the end of a reduction (epilogue.h) are done with it, and if that is all of a group, it has one tile: the
-// reduction's own blocks and registers say how it is walked.
+// Epilogues (epilogue.h) are applied to the reduction's registers. A group that consists of one reduction and its
+// epilogues has one tile: the blocks and registers of the reduction determine its loops.
 //
-// Tiles and steps are as large as group_tiles.h says, whatever the box and the number of threads.
+// group_tiles.h chooses the tiles and steps, independently of the box and the number of threads.
 #pragma once
 
 #include "backend/lower/epilogue.h"
@@ -46,7 +46,7 @@ class GroupLowering {
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
   // What is assumed of the size of the kernel's box is noted there.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
-  // Is not inside of another group. If it is one reduction with what ends it, calls cut it as they cut that.
+  // Is not inside another group. If it is one reduction with what ends it, calls cut it as they cut that.
   void is_outermost();
   bool is_one_nest() const { return as_one_nest_; }
   std::vector<Statement> run();
@@ -85,7 +85,7 @@ class GroupLowering {
   std::size_t level_of(std::size_t operation, const std::vector<DimSpan>& box,
                        std::vector<std::size_t>& level_of_value) const;
   void add_operation(std::size_t number, std::vector<std::size_t>& level_of_value);
-  std::optional<std::size_t> only_nest() const;
+  std::optional<std::size_t> single_nest() const;
   std::optional<std::size_t> own_dim(std::size_t operation, std::size_t dim) const;
   std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
                                  std::vector<std::size_t>& level_of_value) const;

@@ -1,5 +1,5 @@
-// Reductions of a group with the maps at their end (epilogue.h), and groups that are no more than one of these: what stands
-// for such a group is the nest that its reduction has by itself, with another store.
+// Reductions of a group with their epilogues (epilogue.h). A group that consists of one of these has the loop nest of
+// its reduction alone, with a different store.
 #include <algorithm>
 
 #include "backend/lower/lower_group.h"
@@ -11,7 +11,7 @@ namespace tap::backend {
 using namespace ir;
 
 // The reduction, if all else ends it.
-std::optional<std::size_t> GroupLowering::only_nest() const {
+std::optional<std::size_t> GroupLowering::single_nest() const {
   if (std::ranges::count(ends_another_, false) != 1 || std::ranges::count(streamed_, true) > 0) return {};
   for (const IndexDim& dim : group_.dims)
     if (dim.role != DimRole::parallel) return {};
@@ -26,7 +26,7 @@ std::optional<std::size_t> GroupLowering::own_dim(std::size_t operation, std::si
 }
 
 void GroupLowering::is_outermost() {
-  auto nest = only_nest();
+  auto nest = single_nest();
   if (!nest) return;
   const Operator& op = program_[graph_.operations[*nest].op];
   Extents extents = extents_of(op);

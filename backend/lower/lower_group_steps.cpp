@@ -1,4 +1,5 @@
-// The loops over tiles and steps of a group, and which ranges of dims and axes one of them has, in variables of these loops.
+// The loops over tiles and steps of a group, and the ranges of dims and axes in one of them, as functions of the loop
+// variables.
 #include <algorithm>
 #include <cmath>
 
@@ -44,19 +45,19 @@ void GroupLowering::open_steps() {
     levels_.push_back({part_loop(group_.dims[d].name + "s", spans_[d], step), {}, {}});
     return levels_.back().loop.variable;
   };
-  std::vector<bool> walked(spans_.size(), false);
+  std::vector<bool> streamed(spans_.size(), false);
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {
     if (group_.dims[d].role != DimRole::reduction || !is_block_dim(group_, d)) continue;
     AffineExpr number_of_block = variable(open(d, 1));
     spans_[d] = {number_of_block, plus(number_of_block, number(1)), 1, true, levels_.size() - 1};
   }
   for (const Blocking& b : group_.blockings) {
-    bool walks = group_.dims[b.block_dim].role == DimRole::reduction;
-    if (walks || walked[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
-    walked[b.dim] = walked[b.dim] || walks;
+    bool streams = group_.dims[b.block_dim].role == DimRole::reduction;
+    if (streams || streamed[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
+    streamed[b.dim] = streamed[b.dim] || streams;
   }
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {
-    if (group_.dims[d].role != DimRole::reduction || walked[d] || is_block_dim(group_, d)) continue;
+    if (group_.dims[d].role != DimRole::reduction || streamed[d] || is_block_dim(group_, d)) continue;
     if (points_[d] >= spans_[d].most) continue;
     std::uint32_t first = open(d, points_[d]);
     spans_[d] = part_of(spans_[d], variable(first), points_[d], group_.dims[d].name, levels_.back().before);
@@ -115,7 +116,7 @@ std::uint32_t GroupLowering::boundary(const Blocking& blocking, std::size_t shif
   return result;
 }
 
-// The window from the first point of the tile and step to the last, inside of `whole`.
+// The window from the first point of the tile and step to the last, inside `whole`.
 DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::string& name) {
   DimSpan span{number(window.start.offset), number(checked::add(window.start.offset, window.length)), window.length,
                true, 0};

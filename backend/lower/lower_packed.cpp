@@ -113,7 +113,7 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   within.variable = frame_.at[along.dim];
   within.lower = {bound(variable(along.panels->first))};
   within.upper = {bound(plus(variable(along.panels->first), number(along.step))), bound(variable(along.block->end))};
-  const bool vectors = are_harmless({value});
+  const bool vectors = are_speculatable({value});
   const AffineExpr& last = access.projection.start.rows.back();
   std::vector<For> nest;
   const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
@@ -144,7 +144,7 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
 std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together, const For& across,
                                              std::uint32_t lanes, const std::vector<Statement>& cell) {
   struct Steps {
-    For whole, rest;  // over the first of so many, and what is left
+    For whole, rest;  // over the first of that many, and what is left
   };
   std::vector<Statement> result;
   auto steps_of = [&](const For& all, std::uint32_t lanes) {
@@ -311,7 +311,7 @@ std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& read
   return result;
 }
 
-// Columns, in them the blocks of the reduction, in them rows. Dims that the lanes' operands do not follow go inside of their
+// Columns, in them the blocks of the reduction, in them rows. Dims that the lanes' operands do not follow go inside their
 // packing.
 std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                             std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
@@ -330,7 +330,7 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
   } else {
     append(columns.body, std::move(body));
   }
-  return whole_nest(outside, {{std::move(columns)}});
+  return full_nest(outside, {{std::move(columns)}});
 }
 
 // The last panel of rows has as many as are left: a number if the extent is known, else all are tried.

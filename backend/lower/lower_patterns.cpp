@@ -69,7 +69,7 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
   run.body.push_back({std::move(admitted)});
   run.body.push_back({store(state.values)});
   return if_any_result(
-      whole_nest(outer, {{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}));
+      full_nest(outer, {{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}));
 }
 
 std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {
@@ -119,10 +119,10 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
 }
 
 // All cells start as the identity; then one pass over the reduction combines each point into the cell it names. Dims that
-// the target depends on go outside of the reduction, the others inside.
+// the target depends on go outside the reduction, the others inside.
 std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
-  std::vector<Statement> all = whole_nest(dims_with(false), {{store(identity(monoid))}});
+  std::vector<Statement> all = full_nest(dims_with(false), {{store(identity(monoid))}});
   std::vector<std::size_t> order, inside;
   for (std::size_t d : dims_with(false)) {
     auto is_this = [&](const Scatter::Target& t) { return t.dim == d; };
@@ -135,7 +135,7 @@ std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   }
   for (std::size_t d : dims_with(true)) order.push_back(d);
   order.insert(order.end(), inside.begin(), inside.end());
-  for (auto& s : whole_nest(order, scatter_point(scatter, monoid))) all.push_back(std::move(s));
+  for (auto& s : full_nest(order, scatter_point(scatter, monoid))) all.push_back(std::move(s));
   return if_any_result(std::move(all));
 }
 

@@ -1,4 +1,4 @@
-// Cells that are asked for before they are needed, where processors do not foresee it.
+// Prefetches: loads of cells before they are needed, where hardware prefetchers do not predict them.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>

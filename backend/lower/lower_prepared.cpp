@@ -1,5 +1,5 @@
-// Packed operands that are the same in every run, the `const` inputs of a program: they are packed once, before it runs. What
-// packs such a one is an ordinary map, and the kernel is given its result in place of the operand.
+// Prepared operands: packed operands that are the same in every run (the `const` inputs of a program) are packed
+// once, before it runs. The packing is an ordinary map, and the kernel reads its result instead of the operand.
 //
 //   y[i, j] = sum[k] x[i, k] * w[k, j]     w: f32[900, 700], taken in panels of 32 columns
 //
@@ -12,7 +12,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-// Every call must find its panels where they were made, so nothing that the operand follows may be cut, save by calls, which
+// Every call must find its panels where they were made, so nothing that the operand follows may be split, save by calls, which
 // cut at whole panels (cut_by).
 bool Lowering::can_prepare(const Access& access) const {
   if (access.tensor >= constant_.size() || !constant_[access.tensor]) return false;

@@ -1,4 +1,4 @@
-// Each distinct operator that the block graphs apply becomes a kernel.
+// Makes one kernel for each distinct operator that the block graphs apply.
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
@@ -123,7 +123,7 @@ std::vector<bool> applied_to_parts(const Program& program) {
 }
 
 // By operator and operand, whether every application of it has a `const` input of main there: then it can be prepared before
-// the program runs. A region passes on what it is given, save the state of a repetition, which every step changes.
+// the program runs. A region passes on what it is given, save the state of an iterate, which every step changes.
 class ConstantOperands {
  public:
   explicit ConstantOperands(const BlockProgram& blocks)
@@ -189,7 +189,7 @@ void note_boxes(CompiledProgram& compiled) {
     }
 }
 
-// What is inside of groups is part of their kernels.
+// What is inside groups is part of their kernels.
 std::vector<bool> graphs_in_groups(const Program& program) {
   std::vector<bool> found(program.graphs.size(), false);
   for (const Operator& op : program.operators)
@@ -197,7 +197,7 @@ std::vector<bool> graphs_in_groups(const Program& program) {
   return found;
 }
 
-// Of the dim along which it is cut.
+// Of the dim along which it is split.
 std::int64_t extent_of(const KernelTable& table, const Program& program, const ScheduledKernel& kernel) {
   if (!kernel.packs) return program[kernel.computes].dims[*kernel.cut].range.size();
   const auto& wants = table.prepared[kernel.computes.index()];

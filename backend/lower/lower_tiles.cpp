@@ -1,5 +1,5 @@
-// Register tiles (register_tile.h) as loops: rows are unrolled, lanes are vectors, and a dim that does not divide gets a
-// rest, of rows one by one of smaller tiles, of lanes under a mask.
+// Register tiles (register_tile.h) as loops: rows are unrolled, lanes are vectors, and a dim that does not divide
+// gets a tail: smaller tiles for rows, masks for lanes.
 //
 //   for j0 in lo.j..lo.j+32*q step 32
 //     for i0 in lo.i..lo.i+14*p step 14
@@ -271,7 +271,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
       inner.push_back({std::move(loop)});
     }
   }
-  return whole_nest(outer, std::move(inner));
+  return full_nest(outer, std::move(inner));
 }
 
 }  // namespace tap::backend

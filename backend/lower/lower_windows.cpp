@@ -1,4 +1,4 @@
-// Copies of the boxes that overlapping windows lie in (packing.h), with the cells outside of the tensor filled in.
+// Packs the bounding boxes of overlapping windows (packing.h), with the fill for cells outside the tensor.
 //
 //   y[o, j] = sum[c, v] x[c, j + v - 1 else 0] * k[o, c, v]      for 14 rows j0.. at a time and c in cc..ce
 //
@@ -14,7 +14,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-// The range that a dim runs through inside of where the box is copied; none if it stands still there.
+// The range that a dim runs through inside where the box is copied; none if it stands still there.
 std::optional<Lowering::Run> Lowering::run_inside(std::size_t dim, const PackedDim& rows,
                                                   const std::optional<Block>& chunk, const Packing& packing) const {
   if (dim == rows.dim) return Run{variable(rows.block->from), variable(rows.block->end), rows.block_size};
@@ -67,13 +67,13 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
   store.targets.push_back({inside.tensor, {}, kernel_.exprs.read(from, memory.type.element)});
   for (const For& along : nest) store.targets[0].at.push_back(variable(along.variable));
   kernel_.tensors.push_back(std::move(memory));
-  if (are_harmless({store.targets[0].value})) in_lanes(nest, tile.lanes);
+  if (are_speculatable({store.targets[0].value})) in_lanes(nest, tile.lanes);
   loads_[read] = static_cast<std::uint32_t>(kernel_.loads.size());
   kernel_.loads.push_back(std::move(inside));
   return around(std::move(nest), {{std::move(store)}});
 }
 
-// The innermost loop in steps of so many lanes.
+// The innermost loop in steps of that many lanes.
 void Lowering::in_lanes(std::vector<For>& nest, std::uint32_t count) {
   For lanes = nest.back();
   lanes.kind = LoopKind::lanes;

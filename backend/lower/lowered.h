@@ -1,4 +1,4 @@
-// lower() as everything else asks for it: looked at by the verifier, and in the form that the text has.
+// lower() for all other callers: verified, and in the normal form of the text.
 #pragma once
 
 #include "backend/loops/loops.h"

@@ -1,6 +1,6 @@
-// The work of lower(): the loops of one operator inside of a kernel. Shared by lower.cpp (cells, accesses, plain loops),
-// lower_tiles.cpp (register tiles: unrolled rows by lanes), lower_epilogue.cpp (maps at the end of reductions) and
-// lower_patterns.cpp (scans and scatters).
+// The implementation of lower(): the loops of one operator inside a kernel. Shared by lower.cpp (cells, accesses,
+// plain loops), lower_tiles.cpp (register tiles: unrolled rows by lanes), lower_epilogue.cpp (maps at the end of
+// reductions) and lower_patterns.cpp (scans and scatters).
 #pragma once
 
 #include <functional>
@@ -72,14 +72,14 @@ class Lowering {
   std::vector<ir::CellId> combination(const ir::Monoid& monoid, const std::vector<ir::CellId>& a,
                                       const std::vector<ir::CellId>& b);
   std::vector<ir::CellId> result_values();  // of a map
-  bool are_harmless(const std::vector<ir::CellId>& roots) const;
+  bool are_speculatable(const std::vector<ir::CellId>& roots) const;
 
   std::vector<std::size_t> dims_with(bool reduction) const;
   std::vector<std::size_t> near_last(std::vector<std::size_t> dims) const;
   For loop(std::size_t dim, const std::vector<bool>& outside) const;
   std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
                               std::vector<Statement> inner) const;
-  std::vector<Statement> whole_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
+  std::vector<Statement> full_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
   std::vector<Statement> guarded(std::vector<Statement> body) const;
   Store store(const std::vector<ir::CellId>& values) const;
   Store completed(const std::vector<ir::CellId>& values);   // of a reduction's point, with what ends it
@@ -131,7 +131,7 @@ class Lowering {
   // Packed operands.
   struct Block {  // one of a dim's blocks
     For loop;
-    std::vector<Statement> before;  // definitions, inside of the loop
+    std::vector<Statement> before;  // definitions, inside the loop
     std::uint32_t from = 0, end = 0;
   };
   struct Panels {  // of a block: what registers hold at a time

@@ -84,7 +84,7 @@ class PackingChooser {
   void choose_beside() {
     if (packing_.lane_reads.size() != 1) return;
     const Access& access = op_.reads[packing_.lane_reads[0]];
-    auto along = turned_along(op_, access, tile_.dim, *tile_.rows, extents_);
+    auto along = transposed_along(op_, access, tile_.dim, *tile_.rows, extents_);
     if (along && op_.dims[*along].role == DimRole::parallel) {
       packing_.beside = along;
       return;
@@ -156,7 +156,7 @@ class PackingChooser {
     return bytes <= machine_.l2_bytes / 4;
   }
 
-  // Points of the reduction in one block: of so many the rows' panel of a register tile stays in the first cache, and the
+  // Points of the reduction in one block: of that many the rows' panel of a register tile stays in the first cache, and the
   // lanes' panel, which all rows use, takes a part of the second.
   std::int64_t most_depth() const {
     const std::int64_t rows = tile_.row_count * (full_vector_bytes / tile_.lanes),
@@ -252,8 +252,8 @@ bool can_be_window(const Operator& op, const Access& access, const Extents& exte
   return shared;
 }
 
-std::optional<std::size_t> turned_along(const Operator& op, const Access& access, std::size_t lanes, std::size_t rows,
-                                        const Extents& extents) {
+std::optional<std::size_t> transposed_along(const Operator& op, const Access& access, std::size_t lanes,
+                                            std::size_t rows, const Extents& extents) {
   constexpr std::int64_t fewest = 8;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     if (d == lanes || d == rows || extents.sizes[d] < fewest || !is_contiguous_along(access.projection.start.rows, d))

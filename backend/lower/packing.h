@@ -1,7 +1,7 @@
-// Which operands of a reduction in register tiles are copied to memory of the kernel's own first, in the order in which the
-// innermost loops take them, and in which blocks. Where windows overlap, the box that they lie in is copied as it is, with the
-// cells outside of the tensor filled in: so copies are never larger than what they are made from and its margins, and who
-// reads them need not ask where the tensor ends.
+// Packing: which operands of a register-tiled reduction are first copied to scratch memory, in the order in which the
+// innermost loops read them, and in which blocks. Where windows overlap, their bounding box is copied unchanged, with
+// the fill for cells outside the tensor. So a copy is never larger than its source and the margins, and its readers
+// need no bounds checks.
 //
 //   y[i, j] = sum[k] a[i, k] * b[k, j]
 //
@@ -30,8 +30,8 @@ bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Exten
 bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
 // The dim, not of the tile, along which a lanes' operand lies cell by cell, so that vectors are copied across
 // (emit_transposed.h): of the reduction, or a parallel one.
-std::optional<std::size_t> turned_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
-                                        std::size_t rows, const Extents& extents);
+std::optional<std::size_t> transposed_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
+                                            std::size_t rows, const Extents& extents);
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 

@@ -1,4 +1,5 @@
-// The reductions of linear work (ir/interpret/linear_reductions.h) that loops are made for, and what they keep from being cut.
+// The linear-work reductions (ir/interpret/linear_reductions.h) that have loops of their own, and which dims these
+// keep from being split.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ std::optional<ir::Scan> native_scan(const ir::Operator& op);
 // A scatter that accumulates in the result itself.
 std::optional<ir::Scatter> native_scatter(const ir::Program& program, const ir::Operator& op);
 
-// The parallel dims along which an application can be cut so that no two blocks write one cell or repeat work.
+// The parallel dims along which an application can be split so that no two blocks write one cell or repeat work.
 std::vector<std::size_t> free_dims(const ir::Program& program, const ir::Operator& op);
 
 // Whether one value of the variable after another is one cell after another in memory, and moves nothing else.

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t most_rows = 16;
 constexpr std::uint32_t most_vectors = 8;
 
-// Blocks of a reduction that are walked one after another are run as one (box_to_run).
+// Blocks of a reduction that are streamed one after another are run as one (box_to_run).
 bool runs_whole(const Operator& op, const Blocking& b) { return op.dims[b.block_dim].role == DimRole::reduction; }
 
 bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
@@ -195,7 +195,7 @@ class Work {
         !can_be_packed(op_, access, extents_))
       return direct;
     RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
-    double copy = turned_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
+    double copy = transposed_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
     return std::min(direct, 1 + copy / uses_of_packed(op_, access, packed, extents_));
   }
 
@@ -338,7 +338,7 @@ class Chooser {
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
 
-// How a result is combined must not hang on how parallel dims are cut: for that decision they are as large as they are in
+// How a result is combined must not hang on how parallel dims are split: for that decision they are as large as they are in
 // the program. Blocks of a reduction are as the plan says.
 Extents whole_extents(const Operator& op, Extents extents) {
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)

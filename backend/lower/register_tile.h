@@ -1,8 +1,8 @@
-// How an operator's innermost loops use registers: a vector along one dim, and several of them, and of rows along another
-// dim, at a time, so that what is loaded once is used often. Chosen from projections and sizes.
+// Register tiles: an operator's innermost loops compute several vectors along one dim and several rows along another
+// at a time, so that each load is used often. Chosen from projections and sizes.
 //
 //   y[i, j] = sum[k] a[i, k] * b[k, j]      lanes along j, since y and b are dense in j; rows along i, which b does not need
-//   s[i] = sum[k] a[i, k]                   lanes along k: each sums every 64th cell, and in the end they are combined
+//   s[i] = sum[k] a[i, k]                   lanes along k: each sums every 64th cell, and they are combined at the end
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// What a group does for a reduction whose points come in steps (ir/graphs/streamed_reduction.h), in place: what has been combined so
-// far has one memory, which each step reads and writes. Components that other components' combination needs, and that have
-// fewer indices, are done after these:
+// Streamed reductions in a group (ir/graphs/streamed_reduction.h): the partial result is kept in place, in one buffer
+// that each step reads and writes. A component that another component's combination needs, and that has fewer
+// indices, is updated after that one:
 //
 //   (m[i], o[i, c]) = both[j] (…)      combine: o[i, c] of m and o, over i and c; then m[i] of m, over i
 #pragma once

@@ -1,5 +1,5 @@
-// exp and expm1: x = n ln 2 + r, a polynomial on |r| <= ln(2)/2, and 2^n from bits. n is taken from the low bits of
-// x / ln 2 + 1.5·2^mantissa, whose addition rounds to a whole number.
+// exp and expm1: x = n ln 2 + r, a polynomial on |r| <= ln(2)/2, and 2^n from bits. n is taken from the low bits of x
+// / ln 2 + 1.5·2^mantissa, whose addition rounds to an integer.
 #include "backend/maths/exp.h"
 
 #include "backend/maths/functions.h"

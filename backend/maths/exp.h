@@ -8,7 +8,7 @@ namespace tap::backend::maths {
 struct ExpArgument {
   Real r;
   Real lost;     // what r lacks through its rounding
-  Real n;        // a whole number
+  Real n;        // an integer
   Bits shifted;  // n + 2 bias in the low bits, others above
 };
 // Pre: |n| does not pass what a double or float has exponents for, subnormals and one beyond the greatest included.

@@ -1,8 +1,8 @@
-// The functions of floats, each for any Real (value.h): within 2 units in the last place, right at every edge (nan,
-// infinities, signed zeros, subnormals, overflow). What they leave and what it costs stands in docs/accuracy.md.
+// Floating-point functions, generic over Real (value.h): within 2 units in the last place, and exact for special
+// values (nan, infinities, signed zeros, subnormals, overflow). docs/accuracy.md gives their errors and costs.
 //
-// Most are straight-line code. sin, cos and tan of huge numbers go through a branch that is taken where any lane is huge,
-// so the builder may stand in another block afterwards.
+// Most are straight-line code. sin, cos and tan branch to a slow path if any lane is huge, so the builder may end in
+// a different block.
 #pragma once
 
 #include "backend/maths/value.h"

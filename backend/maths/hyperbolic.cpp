@@ -1,4 +1,4 @@
-// tanh, sigmoid, sinh and cosh: what exp(r) - 1 gives.
+// tanh, sigmoid, sinh and cosh, based on exp(r) - 1.
 #include "backend/maths/exp.h"
 #include "backend/maths/functions.h"
 

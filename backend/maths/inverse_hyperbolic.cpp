@@ -1,4 +1,4 @@
-// asinh, acosh and atanh: log1p of an argument whose rounding is kept.
+// asinh, acosh and atanh: log1p with a correction for the rounding of its argument.
 #include <limits>
 
 #include "backend/maths/functions.h"

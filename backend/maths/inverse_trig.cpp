@@ -1,4 +1,4 @@
-// atan, asin and acos: odd polynomials near zero, and from elsewhere through tan and sin of half angles.
+// atan, asin and acos: odd polynomials near zero, and identities for half angles elsewhere.
 #include "backend/maths/functions.h"
 
 namespace tap::backend::maths {

@@ -7,7 +7,7 @@ namespace tap::backend::maths {
 
 struct Parts {
   Real m;       // between sqrt(1/2) and sqrt(2)
-  Real e;       // a whole number
+  Real e;       // an integer
   Bits biased;  // e + bias, for normal numbers
 };
 // x = 2^e m. Pre: x is positive and finite, or what comes of it is not used.

@@ -1,5 +1,5 @@
-// The functions of floats as straight code: no call of the C library, so that they vectorise, and give the same bits
-// whatever the number of lanes, the machine and the C library. Values are float, double or vectors of them.
+// Floating-point functions as straight-line code, without calls of the C library: they vectorise and give the same
+// bits for any number of lanes, machine and C library. Values are float, double or vectors of them.
 #pragma once
 
 #include <vector>

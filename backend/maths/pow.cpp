@@ -1,5 +1,5 @@
-// pow: exp(y log x). Of floats in double; of doubles with a logarithm in two parts, right to 2^-64, as the exponential
-// multiplies its error by up to 745.
+// pow: exp(y log x). For floats in double precision; for doubles with a logarithm in two parts, accurate to 2^-64,
+// since the exponential multiplies its error by up to 745.
 #include <limits>
 
 #include "backend/maths/exp.h"

@@ -1,6 +1,6 @@
-// Quarter turns of huge numbers (Payne and Hanek): x = M 2^E with a whole M of 53 bits, and x / 2π modulo 1 is M times
-// the bits of 1 / 2π from 2^-(E+1) on, modulo 1. 192 of them leave more than 60 right ones below the closest that any
-// double comes to a whole number of quarter turns. One internal function per module, for one number.
+// Quarter turns of huge numbers (Payne and Hanek): x = M 2^E with an integer M of 53 bits, and x / 2π modulo 1 is M
+// times the bits of 1 / 2π from 2^-(E+1) on, modulo 1. With 192 of them, more than 60 bits are correct even for the
+// double that is closest to a multiple of a quarter turn. One internal function per module, for one number.
 #include <llvm/IR/Module.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// sin, cos and tan: x = n π/2 + r, polynomials in r, and the quadrant n mod 4 says which and of what sign.
+// sin, cos and tan: x = n π/2 + r, polynomials in r; the quadrant n mod 4 selects the polynomial and the sign.
 #include "backend/maths/trig.h"
 
 #include <llvm/IR/MDBuilder.h>

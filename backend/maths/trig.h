@@ -1,4 +1,4 @@
-// Arguments of sin, cos and tan less their quarter turns.
+// Range reduction for sin, cos and tan: subtracts multiples of a quarter turn.
 #pragma once
 
 #include "backend/maths/value.h"
@@ -11,7 +11,7 @@ struct QuarterTurns {
   Bits quadrant;  // in the lowest two bits, others above
 };
 
-// Of any x; of what is no number, nan. Branches where a lane is huge: then the builder stands in another block afterwards.
+// Of any x; of what is not a number, nan. Branches where a lane is huge: then the builder stands in another block afterwards.
 QuarterTurns reduce_turns(Real x);
 
 // Of huge finite x, lane by lane through a function that is added to the module (reduce_huge.cpp).

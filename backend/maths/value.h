@@ -1,10 +1,11 @@
-// Arithmetic on values of LLVM IR, written as arithmetic: a Real is a float, a double, or a vector of them; Bits are the
-// integers of the same width, Mask is what comparisons of them give. So a function is written once for all types:
+// LLVM IR values with arithmetic operators: a Real is a float, a double, or a vector of them; Bits are integers of
+// the same width; Mask is the result of comparing them. So a function is written once for all types:
 //
 //   Real t = fma(x, log2_e, shift);   // numbers become constants of x's type
 //   return select(x < 0.0, -t, t);
 //
-// Each operator is one instruction, none is contracted or reassociated: whatever the number of lanes, the bits are the same.
+// Each operator is one instruction; none is contracted or reassociated, so the bits do not depend on the number of
+// lanes.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

@@ -102,7 +102,7 @@ std::vector<Row> rows_of(const ir::Operator& op, const ir::Access& access, const
   return rows;
 }
 
-// An axis that is walked by one loop is cut to what that reaches, for linalg asks both to be of one size; so is an axis at
+// An axis that is walked by one loop is split to what that reaches, for linalg asks both to be of one size; so is an axis at
 // which a counter says where.
 Slice slice_of(std::vector<Row> rows, const Shape& shape) {
   Slice slice;

@@ -1,5 +1,5 @@
-// Where an operation reads and writes, as linalg says it: a slice of the tensor, padded where the read goes beyond it, and
-// an indexing map from loops that all begin at 0.
+// The accesses of an operation in linalg's terms: a slice of the tensor, padded where the read is out of bounds, and
+// an indexing map over loops that all start at 0.
 //
 //   y[i] = sum[u in 0..3] x[i + u - 1 else 0]      x padded by one cell on either side, (d0, d1) -> (d0 + d1)
 //   y[n + j] = b[j]                                written to the slice [n][m], (d0) -> (d0)
@@ -39,7 +39,7 @@ struct Slice {
   Shape sizes = {};
   std::vector<Row> rows = {};  // in the slice
   bool whole = true;           // it is the tensor
-  bool dense = true;           // every cell is reached, and by one point of the loops that are spoken of
+  bool dense = true;           // every cell is reached, and by one point of the loops that are mentioned
 };
 Slice slice_of(std::vector<Row> rows, const Shape& shape);
 

@@ -1,4 +1,4 @@
-// One operation on scalars as MLIR's; operands and result are in the types they compute in (f16 and bf16 in f32).
+// One scalar operation in MLIR; operands and result have their computation type (f32 for f16 and bf16).
 #pragma once
 
 #include "backend/mlir/text.h"

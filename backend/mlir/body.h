@@ -1,5 +1,5 @@
-// The body of a linalg.generic that computes an operator's cells: where its reads come from, and its condition where the domain
-// is no box.
+// The body of a linalg.generic that computes an operator's cells: the sources of its reads, and a condition if the
+// domain is not a box.
 #pragma once
 
 #include "backend/mlir/cells.h"
@@ -13,7 +13,7 @@ struct OperationText {
   std::string name;                        // of the operation, for messages
   std::vector<std::string> operands = {};  // values
   std::vector<std::string> results = {};   // what others have written of them so far; empty: nothing
-  std::vector<std::string> counters = {};  // of the repetitions around it, the outermost first
+  std::vector<std::string> counters = {};  // of the iterates around it, the outermost first
 };
 
 class Body {
@@ -25,7 +25,7 @@ class Body {
   // By loop, whether cells or these constraints need its number.
   std::vector<bool> needed_loops(const std::vector<ir::Constraint>& within, bool with_cells) const;
   Cells cells_at(const GenericBody& body) const;
-  // Values of these types, or where the point is outside of the domain what was there before.
+  // Values of these types, or where the point is outside the domain what was there before.
   std::vector<std::string> where(Cells& cells, const std::vector<ir::Constraint>& within,
                                  const std::vector<std::string>& before, const std::vector<ElementType>& types,
                                  const std::function<std::vector<std::string>()>& inside) const;

@@ -121,7 +121,7 @@ std::string Cells::write(CellId id) {
     case CellOp::logical_or:
     case CellOp::select: return lazy(node);
     case CellOp::cast: return cast(text_, (*place_.exprs)[node.args[0]].type, node.type, known_[node.args[0].index()]);
-    case CellOp::reduce: TAP_UNREACHABLE("a fold's reduction stands in no body");
+    case CellOp::reduce: TAP_UNREACHABLE("a fold's reduction occurs outside a body");
     default: break;
   }
   std::vector<std::string> args;

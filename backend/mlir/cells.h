@@ -1,10 +1,11 @@
-// Cells as MLIR's scalar operations, in the body of a linalg.generic: arith and math, scf.if where something is lazy.
+// Cells as MLIR scalar operations in the body of a linalg.generic: arith and math, scf.if for lazy operands.
 //
 //   max(x, 0)                          %m = arith.maximumf %x, %zero : f32
 //   if i > 0 then x[i - 1] else 0      %r = scf.if %positive -> (f32) { … tensor.extract … } else { … }
 //
-// f16 and bf16 are f32 here, as everywhere within an equation. What would be a run-time error (an id out of range, an integer
-// division by zero) is asserted, and only where it is reached.
+// f16 and bf16 are computed in f32, as everywhere within an equation. A condition that would be a run-time error (an
+// id out of range, an integer division by zero) becomes an assertion, executed only where the program would evaluate
+// it.
 #pragma once
 
 #include "backend/mlir/text.h"

@@ -44,7 +44,7 @@ class OperationWriter {
       if (!has_size(k)) return true;
     return false;
   }
-  // Of the constraints those that speak of a reduced dim, or those that do not.
+  // Of the constraints those that mention a reduced dim, or those that do not.
   std::vector<Constraint> constraints(bool of_reduced) const {
     std::vector<Constraint> some;
     for (const Constraint& c : op_.constraints) {
@@ -124,7 +124,7 @@ class OperationWriter {
         if (loops_.sizes[loop] > 1 && !is_written_by(k, loop))
           throw Refused{
               fmt::format("`{}` writes one cell at many points of `{}`", in_.name, op_.dims[loops_.dims[loop]].name),
-              "leave that index out of the equation"};
+              "remove that index from the equation"};
   }
 
   // --- reductions ---
@@ -194,7 +194,7 @@ class OperationWriter {
     return values;
   }
 
-  // From a tensor of all parallel dims to the place of the write. Of dims that it does not speak of every point has the same.
+  // From a tensor of all parallel dims to the place of the write. Of dims that it does not mention every point has the same.
   void copy(std::size_t write, const std::string& from, ElementType type) {
     std::vector<std::size_t> kept;
     std::vector<std::int64_t> sizes;

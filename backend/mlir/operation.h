@@ -2,9 +2,9 @@
 //
 //   Y[i, o] = sum[k] X[i, k] * W[k, o]      three loops, "parallel", "parallel", "reduction", and a result that is 0 at first
 //
-// A read is an operand with a map where it is affine: x[i + u] is (d0, d1) -> (d0 + d1), of x with cells around it where it
-// has a fill. What depends on data, or is only read under a condition, the body takes by itself (tensor.extract). A reduction by a
-// monoid of tuples has as many results, and a domain that is no box is a condition in the body.
+// An affine read is an operand with a map: x[i + u] is (d0, d1) -> (d0 + d1), of x padded if it has a fill.
+// Data-dependent and conditional reads use tensor.extract in the body. A reduction by a monoid of tuples has several
+// results; a domain that is not a box becomes a condition in the body.
 #pragma once
 
 #include "backend/mlir/body.h"

@@ -1,17 +1,17 @@
-// A program in MLIR: functions on tensors, linalg.generic for what computes cells, scf.for for repetitions, shard annotations
-// for shardings. mlir-opt 22 accepts it, and can go on from there.
+// A program in MLIR: functions on tensors, linalg.generic for maps and reductions, scf.for for iterates, shard
+// annotations for shardings. mlir-opt 22 accepts and processes it.
 //
 //   func.func @mlp(%X: tensor<8x16xf32>, %W1: tensor<16x32xf32>) -> tensor<8x32xf32> { … }
 //
-// What it cannot say is refused by name, never written wrongly: programs that are cut into blocks already, partial sums,
-// devices in an order of their own.
+// Unsupported programs are rejected with a reason, never translated wrongly: programs that are split into blocks,
+// partial sums, meshes with an explicit device order.
 #pragma once
 
 #include "backend/mlir/operation.h"
 
 namespace tap::backend::mlir {
 
-// Calls are written where they stand. Pre: shardings have spread. Throws Refused.
+// Calls are written where they stand. Pre: shardings have propagated. Throws Refused.
 std::string write_program(const ir::Program& program);
 
 }  // namespace tap::backend::mlir

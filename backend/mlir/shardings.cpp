@@ -70,10 +70,10 @@ void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const 
   const ir::Mesh& mesh = *ir::find_mesh(program, sharding.mesh);
   if (mesh.axes.empty() && mesh.devices.empty()) return;
   if (ir::is_maximal(mesh))
-    throw refused(value, fmt::format("`{}` is one device of many", mesh.name), "give the mesh an axis");
+    throw refused(value, fmt::format("`{}` names a single device and has no axes", mesh.name), "give the mesh an axis");
   for (std::size_t k = 0; k < mesh.devices.size(); ++k)
     if (mesh.devices[k] != static_cast<std::int64_t>(k))
-      throw refused(value, fmt::format("the devices of `{}` are listed in another order", mesh.name),
+      throw refused(value, fmt::format("the devices of `{}` are not listed in ascending order", mesh.name),
                     "remove `devices` from the mesh and renumber the devices");
   if (!sharding.unreduced.empty())
     throw refused(value, "it holds partial results over `" + to_string(sharding.unreduced.front()) + "`",
@@ -92,7 +92,7 @@ void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const 
       for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
         if (cuts[k + 1] % cuts[k] != 0)
           throw refused(value,
-                        fmt::format("`{}` of {} devices is divided here after {} and elsewhere after {}", axis.name,
+                        fmt::format("`{}` (size {}) is divided at {} here and at {} elsewhere", axis.name,
                                     mesh.axes[a].size, cuts[k + 1], cuts[k]),
                         "use sub-axes that nest");
     }
@@ -131,7 +131,7 @@ std::string Grids::shard(Text& text, const std::string& value, const ir::Value& 
     offsets.push_back(size);
   }
   if (!divides && !countable)
-    throw refused(of.name, "its blocks are uneven, and there are too many of them or they lie over several axes",
+    throw refused(of.name, "its blocks are uneven, and they are too many or over several axes",
                   "use one mesh axis instead of these, or a size that divides evenly");
   const std::string uneven = divides ? "" : " sharded_dims_offsets = " + list(offsets);
   const std::string sharded = define(text, "s",

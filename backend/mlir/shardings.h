@@ -4,8 +4,8 @@
 //   X @ pod[{data}, {}]                 %s = shard.sharding @pod split_axes = [[0], []] : !shard.sharding
 //                                       %X_2 = shard.shard %X to %s : tensor<8x16xf32>
 //
-// The dialect knows no parts of axes: an axis of which parts are used is several axes of the grid. Where sizes do not divide, it
-// is told where each block begins. Partial sums and devices in another order it cannot say.
+// The dialect has no sub-axes: a mesh axis with sub-axes in use becomes several grid axes. For uneven blocks the
+// offsets of all blocks are listed. Partial sums and explicit device orders cannot be expressed.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace tap::backend::mlir {
 
-// The grid of a mesh: where each of its axes is cut into digits, major to minor, for all shardings of the program.
+// The grid of a mesh: where each of its axes is split into digits, major to minor, for all shardings of the program.
 struct Grid {
   const ir::Mesh* mesh = nullptr;
   std::vector<std::vector<std::int64_t>> cuts = {};  // by axis: 1, …, its size; each divides the next

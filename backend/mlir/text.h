@@ -1,6 +1,6 @@
-// The text of MLIR as it is written: lines, names of values, types.
+// Builds MLIR text: lines, value names, types.
 //
-//   %H = linalg.generic … -> tensor<8x32xf32>        the value that the program calls H
+//   %H = linalg.generic … -> tensor<8x32xf32>        the value H of the program
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
-// Tasks of one operation, in turns: those of one turn never write the same cells. Blocks of a dim on which a result does not
-// depend do, each all of them.
+// Groups the tasks of an operation so that tasks of one group never write the same cells. Blocks of a dim that a
+// result does not depend on all write that whole result.
 //
 //   (mx[i], o[i, c]) = …, in 2 blocks of i and 2 of c      all blocks of i with the first of c, then those with the second
 #pragma once

@@ -1,4 +1,4 @@
-// Boxes that a schedule copies at a time: of what an outside kernel wrote, and of what devices hold side by side.
+// Boxes that a schedule copies together: results of outside kernels, and adjacent parts on several devices.
 #pragma once
 
 #include <optional>

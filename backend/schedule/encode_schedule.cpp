@@ -1,4 +1,4 @@
-// A schedule as words. Lists that are equal, strides above all, are stored once.
+// A schedule as words. Equal lists, mostly strides, are stored once.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -261,7 +261,7 @@ class Encoder {
   Words encode(const ScheduledTask& task, const CopyBox& copy) {
     ir::Point first;
     for (ir::Range r : copy.box.dims) first.push_back(r.lo);
-    TAP_CHECK(copy.row.empty(), "a row of copies is to be run as one");
+    TAP_CHECK(copy.row.empty(), "a row of copies cannot be encoded as one");
     TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor copies");
     return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from.id, first), cell(copy.to.id, first),
                                  element_bytes(copy.from.id), numbers(copy.box.shape()),

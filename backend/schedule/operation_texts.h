@@ -1,4 +1,4 @@
-// The operations of a schedule: which ones they are, and what messages say of them, each told once.
+// A table of the operations in a schedule with their names for messages, each listed once.
 #pragma once
 
 #include <map>

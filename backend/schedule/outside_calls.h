@@ -1,5 +1,6 @@
-// Calls of an outside kernel. Each access has memory of its own, its region, of just the cells that it touches: what lies outside
-// of the tensor is there, too, and holds the fill. A row of calls has rows of regions; calls that read the same share it.
+// Calls of an outside kernel. Each access has a buffer of its own with exactly the cells of its region; cells outside
+// the tensor are included and contain the fill. A row of calls has rows of regions; calls that read the same region
+// share it.
 //
 //   y = f(x[i - 1 else 0]) on [0..8] times 4 by 8       fill r0#0, r0: [-1..7] times 4
 //                                                       copy x to r0: [0..7], then [7..15] times 3

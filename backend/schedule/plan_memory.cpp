@@ -1,5 +1,6 @@
-// The arena: in the order in which buffers begin to live, each takes the smallest gap that fits, and gives it back once it is
-// dead. What lives longest is not moved, so the arena may be a little larger than the most that lives at a time.
+// Plans the arena: in the order of the start of their lifetimes, each buffer takes the smallest gap that fits and
+// frees it at the end of its lifetime. Buffers are never moved, so the arena may be slightly larger than the peak of
+// live memory.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
-// From block graphs to a schedule: every held box becomes a buffer, every application and move a task, in batches as long as
-// nothing depends on another; bodies of iterates are written out where they stand, calls as part of their caller.
+// From block graphs to a schedule: every held box becomes a buffer, every application and move a task, in batches of
+// independent tasks; bodies of iterates are sequences, calls part of their caller.
 #include "backend/schedule/schedule.h"
 
 #include <algorithm>

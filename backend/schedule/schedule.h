@@ -1,5 +1,5 @@
-// From block graphs to a schedule (ir/schedule.h), with all memory planned. encode() makes of it the words that the executor
-// runs (runtime/schedule_tables.h).
+// From block graphs to a schedule (ir/schedule.h), with all memory planned. encode() turns it into the words that the
+// executor runs (runtime/schedule_tables.h).
 #pragma once
 
 #include "backend/loops/kernel_source.h"
@@ -22,7 +22,8 @@ struct KernelTable {
 };
 
 struct ScheduleOptions {
-  std::int64_t parts = 0;  // into how many parts a kernel's box is cut, as far as it can be; 0: as many as are worth it
+  std::int64_t parts =
+      0;  // into how many parts a kernel's box is split, as far as it can be; 0: as many as are worth it
   const std::vector<std::string>* output_names = nullptr;  // else the values' names
 };
 // Pre: the block program is one of all devices.
@@ -38,7 +39,7 @@ struct Lifetime {
 // Places the buffers in the arena: none overlaps another that lives at the same time.
 void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes);
 
-// The memory that a buffer of so many bytes takes: the next one begins aligned.
+// The memory that a buffer of that many bytes takes: the next one begins aligned.
 std::int64_t aligned_bytes(std::int64_t bytes);
 
 // Bytes of memory of its own: the most that a kernel wants.

@@ -1,5 +1,5 @@
-// The tasks of a schedule while it is made: in batches, as long as nothing depends on another, with the times at which each
-// buffer is in use. Bodies of iterates are sequences of their own, in the same count of time.
+// Builds the tasks of a schedule: in batches of independent tasks, with the lifetime of each buffer. Bodies of
+// iterates are separate sequences on the same timeline.
 #pragma once
 
 #include <map>

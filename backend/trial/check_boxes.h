@@ -1,5 +1,5 @@
-// On which boxes a kernel is tried (self_check.h): as small as its loops allow, so that it takes little time, and large enough
-// for a whole tile and what is left over along every dim.
+// The boxes on which a kernel is tested (self_check.h): as small as its loops allow, so that the test is fast, and
+// large enough for a full tile and a tail along every dim.
 //
 //   tiles of 14 rows by 32 columns on 1000 x 1000 x 700     rows 14 + 6, columns 32 + 8, reduction 5, at either end
 #pragma once

@@ -103,7 +103,7 @@ std::optional<std::string> try_kernel(const CheckCase& trial, KernelFunction fun
   for (const CheckedTensor& tensor : trial.tensors) {
     memory.emplace_back(tensor.bytes.size());
     std::memcpy(memory.back().data(), tensor.bytes.data(), tensor.bytes.size());
-    // Cell 0 may lie far outside of the part: an address that is never used.
+    // Cell 0 may lie far outside the part: an address that is never used.
     buffers.push_back(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory.back().data()) +
                                               static_cast<std::uintptr_t>(tensor.origin)));
     strides.insert(strides.end(), tensor.strides.begin(), tensor.strides.end());

@@ -1,7 +1,7 @@
-// One trial of a compiled kernel (self_check.h) as plain data: the calls, what lies in memory before them, and what must lie
-// there after. So that it can be run here, or be written down for another machine.
+// One test case of a compiled kernel (self_check.h) as plain data: the calls, the initial memory, and the expected
+// memory. It can run here, or be written to a file for another machine.
 //
-// A tensor has only the part that the box touches. Its rows lie apart, and around it are bytes that nobody may change:
+// A tensor contains only the part that the box touches. Its rows have gaps, and it is surrounded by guard bytes:
 //
 //   guard … guard | x00 x01 x02 gap gap gap | x10 x11 x12 gap gap gap | guard … guard
 #pragma once
@@ -30,7 +30,7 @@ struct CheckedTensor {
   std::string name;
   ElementType element = ElementType::f32;
   std::vector<std::byte> bytes;         // guards, gaps and cells
-  std::int64_t origin = 0;              // where in them, or outside of them, cell 0 of the whole tensor is
+  std::int64_t origin = 0;              // where in them, or outside them, cell 0 of the whole tensor is
   std::vector<std::int64_t> strides;    // in cells, by axis
   std::vector<WantedCell> wanted = {};  // all that is written; whatever else there is must stay as it is
 };

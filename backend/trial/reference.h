@@ -1,7 +1,7 @@
-// What an operator computes on one box, cell by cell, by its definition: what kernels are compared with (self_check.h).
-// Nothing of lowering plays a part here: the cells, projections and monoids of the operator are evaluated one point after
-// another by the interpreter (ir/interpret/interpret_operation.h), those of a group one operation after another, whole. There are only
-// the parts of tensors that the box touches, so that a box of 4 x 4 costs the same in a tensor of any size.
+// The reference result of an operator on one box, which kernels are compared with (self_check.h). It shares no code
+// with lowering: the interpreter (ir/interpret/interpret_operation.h) evaluates the operator point by point, and a
+// group operation by operation. Only the parts of tensors that the box touches exist, so a box of 4 x 4 costs the
+// same in a tensor of any size.
 //
 //   y[i, o] = sum[k] x[i, k] * w[k, o]     on i 0..2, k 0..3, o 64..66     x on [0..2, 0..3], w on [0..3, 64..66] give y on [0..2, 64..66]
 #pragma once

@@ -1,10 +1,10 @@
-// Every kernel of ours is tried before it is used or kept: on small boxes around its tiles and what they leave over, between
-// bytes that nobody may change, against what its operator computes by definition (reference.h). What is wrong in lowering, in
-// emission, or in LLVM shows here, and not in somebody's results.
+// Every kernel is tested before it is used or cached: on small boxes with full tiles and tails, between guard bytes,
+// against the definition of its operator (reference.h). So an error in lowering, emission or LLVM is caught here
+// instead of corrupting results.
 //
 //   kernel 2, of `Y`: Y[0, 17] is 0, not 36 (on the box i 0..3, j 0..17, k 0..2)
 //
-// How much is tried is bounded by counts of points, never by time, so that it is the same on every machine.
+// The effort is limited by a number of points, never by time, so it is the same on every machine.
 #pragma once
 
 #include <functional>
@@ -38,6 +38,6 @@ void check_kernel(const ir::Program& program, const KernelSource& source, std::s
 
 // What a kernel is tried against, whatever it is called: part of the name of a kernel that is kept, so that one that was
 // tried against something else is not taken for it.
-std::string tried_against(const ir::Program& program, const KernelSource& source, const SelfCheckOptions& options);
+std::string self_check_key(const ir::Program& program, const KernelSource& source, const SelfCheckOptions& options);
 
 }  // namespace tap::backend

@@ -1,5 +1,5 @@
-// Halide 14, compiled in this process, with schedules by hand: halide_peers WORKLOAD SIZE THREADS. Its threads are
-// HL_NUM_THREADS. A size that a schedule's tiles do not divide is not offered.
+// Halide 14, compiled in this process, with hand-written schedules: halide_peers WORKLOAD SIZE THREADS. The number of
+// threads is HL_NUM_THREADS. Sizes that a schedule's tiles do not divide are not offered.
 #include <halide14/Halide.h>
 
 #include <map>

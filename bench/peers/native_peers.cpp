@@ -1,4 +1,4 @@
-// Rivals that are called from C++: OpenBLAS, oneDNN 2, and plain loops as g++ vectorises them.
+// Rivals with a C++ interface: OpenBLAS, oneDNN 2, and plain loops that g++ vectorises.
 //
 //   native_peers matmul 256x256x256 1 openblas        one library a process where its settings come from the environment
 #include <cblas.h>
@@ -36,7 +36,7 @@ void execute(const dnnl::primitive& primitive, const std::unordered_map<int, mem
   primitive.execute(stream(), arguments);
   stream().wait();
 }
-// The same cells in the layout that a primitive asks for; the same memory where it is that one already.
+// The same cells in the layout that a primitive requests; the same memory where it is that one already.
 memory laid_out(memory from, const memory::desc& wanted) {
   if (from.get_desc() == wanted) return from;
   memory to(wanted, engine());

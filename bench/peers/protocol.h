@@ -1,11 +1,11 @@
-// What a peer process in C++ shares with the others: the data, the clock, and the conversation with run.py.
+// The code that all C++ peer processes share: the data, the clock, and the protocol to run.py.
 //
 //   peer → run.py    offers openblas onednn           once, when its data are ready
 //   run.py → peer    openblas 0.1                     call it for about 0.1 s, once to warm up first
 //   peer → run.py    {"wall": [0.0021, …], "cpu": [0.0020, …], "probes": [0.25, …], "norm": 13.5, "peak": 73400320}
 //
-// wall and cpu: seconds of each call, by the steady clock and as the process itself used; probes: cells of the result at
-// places spread over it; norm: the mean of |cell|; peak: the most memory that the process ever had.
+// wall and cpu: seconds of each call, by the steady clock and by the CPU time of the process; probes: cells spread
+// over the result; norm: the mean of |cell|; peak: the peak memory of the process.
 #pragma once
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Our own peer: a program in Tap, compiled once in this process as `tapc run` does, and called as often as run.py asks.
+// Our peer: a program in Tap, compiled once in this process as by `tapc run`, and called as often as run.py requests.
 //
 //   tapestry_peer FILE THREADS [plan=FILE] [shift=0.5] [dim:n=64 …]
 //

@@ -1,5 +1,5 @@
-// Is a result what was expected? As NumPy's allclose: |result - wanted| <= absolute + relative * |wanted|, and NaN equals
-// NaN. Integers and bool must be equal.
+// Compares a result with its expected value, like NumPy's allclose: |result - expected| <= absolute + relative *
+// |expected|, and NaN equals NaN. Integers and bool must be equal.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// A file from the command line into the pipeline: the options that say which program at which sizes, and the exit code that its
-// diagnostics mean. Shared by every subcommand that compiles.
+// From a file on the command line into the pipeline: the options that select the program and its sizes, and the exit
+// code for its diagnostics. Shared by every subcommand that compiles.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a build tool reads to know when to run a command again: one rule of make, from an output to every file that was read.
+// A depfile for build tools: one make rule, from an output to every file that was read.
 //
 //   libmlp.so: mlp.tap layers.tap mlp.plan
 #pragma once

@@ -1,4 +1,4 @@
-// What evaluates a program: the interpreter (slow and obviously right) or native code; and the outside kernels it may call.
+// Evaluates a program: with the interpreter (slow and simple) or native code, and the outside kernels that it calls.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ int guarded(Session& session, const std::function<int()>& work) {
   } catch (...) { return our_bug("an unknown exception"); }
 }
 
-void end_without_memory() noexcept {
+void exit_out_of_memory() noexcept {
   remove_staged_files(0);
   ::_exit(tell_that_memory_is_gone());
 }

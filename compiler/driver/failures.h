@@ -1,4 +1,4 @@
-// The one place that knows how failures end the process.
+// Turns failures into messages and exit codes; no other file does.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,6 @@ namespace tap::driver {
 int guarded(Session& session, const std::function<int()>& work);
 
 // Where not even an exception can be thrown: what is staged is removed, and the process exits as it does without memory.
-[[noreturn]] void end_without_memory() noexcept;
+[[noreturn]] void exit_out_of_memory() noexcept;
 
 }  // namespace tap::driver

@@ -1,6 +1,7 @@
-// What is known of the laws of monoids: in this process, and on disk beside compiled kernels, in $XDG_CACHE_HOME/tapc/laws
-// or ~/.cache/tapc/laws. The folder is used under the same conditions as that of the kernels (backend/llvm/kernel_cache.h): it
-// and its entries are the user's alone, and an entry is of this build and what was stored.
+// Known laws of monoids: in memory, and on disk beside compiled kernels, in $XDG_CACHE_HOME/tapc/laws or
+// ~/.cache/tapc/laws. The folder must meet the same conditions as that of the kernels (backend/llvm/kernel_cache.h):
+// only the user can write to it and its entries, and an entry is used only if this build wrote it and it is
+// unchanged.
 #pragma once
 
 #include "compiler/driver/session.h"

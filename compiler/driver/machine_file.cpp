@@ -23,9 +23,8 @@ cost::Device device_of(const backend::Target& target) {
 }  // namespace
 
 void add_machine_option(CLI::App& app, std::string& path) {
-  app.add_option(
-      "--machine", path,
-      "A TOML file with what is to be assumed of the machine, instead of the target's known sizes and rates");
+  app.add_option("--machine", path,
+                 "A TOML file of machine parameters, which override the known sizes and rates of the target");
 }
 
 cost::Cluster cluster_for(Session& session, const backend::Target& target, const std::string& path) {

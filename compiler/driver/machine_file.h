@@ -1,10 +1,10 @@
-// --machine FILE.toml: what is to be known of a machine, in place of what is known of the target and found on this machine. What
-// the file leaves out stays. docs/reference/machine_files.md lists all keys.
+// --machine FILE.toml: machine parameters that override those of the target and those found on this machine. Keys
+// that the file omits keep their values. docs/reference/machine_files.md lists all keys.
 //
 //   [registers]
 //   bytes = 32          # of one vector register
 //   count = 16
-//   [caches]            # what one core may count on
+//   [caches]            # the share of one core
 //   l1 = "48 KiB"       # or in bytes: 49152
 //   [rates.f32]
 //   arithmetic = "90 G/s"
@@ -13,7 +13,7 @@
 //   count = 8
 //   bandwidth = "10 GB/s"
 //
-// The same program and plan give the same bits with any such file, only not as fast.
+// The file affects only speed: the same program and plan give the same bits with any machine file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Timing: a clock that only goes forward, and the median of what it measured with its confidence interval.
+// Timing: a monotonic clock, and the median of measurements with its confidence interval.
 #pragma once
 
 #include <chrono>

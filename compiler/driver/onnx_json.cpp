@@ -230,7 +230,7 @@ ordered_json json_of(const TensorSpec& tensor) {
 }  // namespace
 
 std::variant<OnnxJson, JsonMistake> parse_onnx_json(const std::string& text) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   auto parsed = parse_placed_json(text);
   if (auto* mistake = std::get_if<JsonMistake>(&parsed)) return std::move(*mistake);
   try {
@@ -239,7 +239,7 @@ std::variant<OnnxJson, JsonMistake> parse_onnx_json(const std::string& text) {
 }
 
 std::string print_onnx_json(const Shardings& shardings) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   std::string text = fmt::format(
       "{{\"format\": \"onnx-sharding\", \"version\": 1,\n \"configuration\": {{\"name\": {}, \"num_devices\": {}}},\n "
       "\"node\": [",

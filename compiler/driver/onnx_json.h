@@ -4,7 +4,7 @@
 //    "node": [{"name": "Y", "sharding_spec": [{"tensor_name": "X", "device": [0, 1],
 //              "sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 2}]}]}]}]}
 //
-// Names may also be written as protobuf writes them in JSON (`tensorName`), and whole numbers as texts of digits.
+// Names may also be spelled as in protobuf's JSON (`tensorName`), and integers as strings of digits.
 #pragma once
 
 #include <string>

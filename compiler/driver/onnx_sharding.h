@@ -1,5 +1,5 @@
-// `tapc sharding` with the sharding specs of ONNX's formalism: read from a file, checked, inferred and spread over the
-// program's values; or written for shardings of ours.
+// `tapc sharding` with ONNX sharding specs: reads them from a file, checks and infers them, and propagates them to
+// the program's values; or writes specs for the program's shardings.
 #pragma once
 
 #include "compiler/driver/compile_file.h"

@@ -78,7 +78,7 @@ std::vector<std::string> candidate_values(const ast::Param& param, bool counts_a
   return {std::to_string(nth + 2), "1", "2", "0", "4", "-1", "-2"};
 }
 
-// What a condition about ranks and parameters is at a sample; empty where it speaks of something else.
+// What a condition about ranks and parameters is at a sample; empty where it mentions something else.
 class Conditions {
  public:
   Conditions(const ast::Module& module, const SampleSizes& sizes) : module_(module), sizes_(sizes) {}

@@ -1,5 +1,5 @@
-// An operator of a file at sample sizes, so that `tapc ops` can show its index spaces: likely ranks of its packs and values
-// of its parameters are tried until a program that calls it once compiles.
+// Instantiates an operator at sample sizes, so that `tapc ops` can show its index spaces: tries likely ranks of its
+// packs and values of its parameters until a program that calls it compiles.
 #pragma once
 
 #include <map>

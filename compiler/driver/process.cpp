@@ -85,8 +85,8 @@ void load_unwinder() {
 
 }  // namespace
 
-void prepare_process(CleanUp when_stopped) {
-  clean_up = when_stopped;
+void prepare_process(CleanUp clean_up_on_signal) {
+  clean_up = clean_up_on_signal;
   load_unwinder();
   open_closed_descriptors();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);

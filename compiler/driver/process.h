@@ -1,4 +1,4 @@
-// The process itself: open standard descriptors, and signals that leave nothing behind.
+// Process setup: open standard descriptors, and signal handlers that remove temporary files.
 #pragma once
 
 namespace tap::driver {
@@ -7,8 +7,8 @@ namespace tap::driver {
 using CleanUp = bool (*)(int signal) noexcept;
 
 // A standard descriptor that is closed is opened such that using it fails: a file of ours must never get its number.
-// SIGINT, SIGTERM, SIGHUP and SIGPIPE call `when_stopped` and exit with 128 + n; a fault of ours exits with 70. A limit
+// SIGINT, SIGTERM, SIGHUP and SIGPIPE call `clean_up_on_signal` and exit with 128 + n; a fault of ours exits with 70. A limit
 // on the size of files is an error of write(), not a signal.
-void prepare_process(CleanUp when_stopped);
+void prepare_process(CleanUp clean_up_on_signal);
 
 }  // namespace tap::driver

@@ -1,4 +1,4 @@
-// A source file from the command line to a program whose shardings have spread (passes/shardings/propagate.h).
+// From a source file on the command line to a program with propagated shardings (passes/shardings/propagate.h).
 #pragma once
 
 #include "compiler/driver/compile_file.h"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_shown = 20;
 
-// Where a line of the plan writes out steps of the iterate that the operation stands in: they have names of their own then.
+// Where a line of the plan writes out trips of the iterate that the operation stands in: they have names of their own then.
 const ir::TextPart* unrolled_by(const Session& session, const std::string& name) {
   if (!session.plan) return nullptr;
   const std::string_view text = session.sources.file(session.plan->file).text();

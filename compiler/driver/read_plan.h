@@ -1,6 +1,6 @@
-// The file of a plan (ir/plan.h), and its mistakes shown where they were written.
+// Reads a plan file (ir/plan.h); errors are shown at their location.
 //
-//   p.plan:3:7: error[T1402]: no operation is called `Hh`
+//   p.plan:3:7: error[T1402]: unknown operation `Hh`
 //   3 | split Hh dim i into 2
 //     |       ^^
 //   help: did you mean `H`?

@@ -1,4 +1,5 @@
-// Reads a source file that the command line names. Only regular files: a FIFO or a device could block or never end.
+// Reads a source file named on the command line. Only regular files: reading a FIFO or a device could block or never
+// end.
 #pragma once
 
 #include "compiler/driver/session.h"

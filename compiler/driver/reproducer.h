@@ -1,4 +1,4 @@
-// What is written when tapc itself is at fault: a file with everything that is needed to see the failure again.
+// Writes the reproducer of an internal error: one file with everything needed to see the failure again.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace tap::driver {
 void remember_for_reproducer(const std::vector<std::string>& arguments);
 // The last few files that were read: the source, and the plan.
 void remember_for_reproducer(const std::string& path, const std::string& text);
-// What shows the fault itself: a certificate, and the stages that it speaks of. Replaces what was given before.
+// What shows the fault itself: a certificate, and the stages that it mentions. Replaces what was given before.
 void remember_evidence_for_reproducer(const std::string& text);
 
 // Writes it into TMPDIR (else /tmp) and gives its name in `name`, or an empty one if that was not possible. Usable in a

@@ -94,7 +94,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
   Dumps dumps(session, options.passes);
   take(passes, options.source);
   read_decisions(session, options.decisions, passes);
-  const bool go_on = options.go_on && !passes.require_proof;
+  const bool skip_unjustified = options.skip_unjustified && !passes.require_proof;
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
 #ifdef TAP_HAVE_BACKEND
   let_decide(session, options.decisions, options.machine_file, wanted);
@@ -107,16 +107,17 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
     write_decisions(session, options.decisions, first.plan);
     wanted.plan = std::move(first.plan);
     wanted.decide.reset();
-    // With a list of passes of one's own, calls may still be there, which cannot be cut. What is placed already lacks its
+    // With a list of passes of one's own, calls may still be there, which cannot be split. What is placed already lacks its
     // transfers.
     if (options.passes.chosen && options.decisions.plan.empty() && !tap::passes::is_placed(program)) return;
     wanted.begin = wanted.stop;
     wanted.stop = pipeline::Stage::sharded;
-    ir::Program planned = compile(session, go_on ? program : std::move(program), wanted, passes, dumps).program;
-    if (go_on && planned != program) made.earlier.push_back(std::move(program));
+    ir::Program planned =
+        compile(session, skip_unjustified ? program : std::move(program), wanted, passes, dumps).program;
+    if (skip_unjustified && planned != program) made.earlier.push_back(std::move(program));
     program = std::move(planned);
   } catch (const pipeline::UnjustifiedStep& fault) {
-    if (!go_on) throw;
+    if (!skip_unjustified) throw;
     warn_step_left_out(session, fault);
     if (!fault.source.name.empty()) made.compiled = fault.source;
     program = fault.before.back();

@@ -1,5 +1,5 @@
-// A program ready to be run, as `tapc run` and `tapc bench` do it: compiled at the sizes that its inputs have, passed through
-// the passes, cut as a plan says, and its inputs loaded.
+// A program ready to run, for `tapc run` and `tapc bench`: compiled for the sizes of its inputs, transformed by the
+// passes and the plan, with its inputs loaded.
 #pragma once
 
 #include <string>
@@ -19,14 +19,16 @@ struct RunnableOptions {
   DecisionOptions decisions;
   std::string machine_file;  // by which decisions are made
   bool make_up = false;      // inputs that are not given are random numbers
-  bool go_on = false;        // a step that is not justified is left out, with a warning, unless a proof is asked for
+  // A step that is not justified is left out, with a warning, unless a proof is requested.
+  bool skip_unjustified = false;
 };
 void add_runnable_options(CLI::App& app, RunnableOptions& options);
 
 struct Runnable {
   Compiled compiled;
   std::vector<Tensor> inputs;
-  std::vector<ir::Program> earlier = {};  // with `go_on`: programs before it that are certified to compute the same
+  std::vector<ir::Program> earlier =
+      {};  // with `skip_unjustified`: programs before it that are certified to compute the same
 };
 
 // Throws Failure or Reported. The tensors may be mapped from `files`.

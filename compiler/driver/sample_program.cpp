@@ -21,7 +21,7 @@ bool is_keyword(const std::string& word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-// `2, 3` as a list. Pre: whole numbers between commas, as the options were checked to be.
+// `2, 3` as a list. Pre: integers between commas, as the options were checked to be.
 std::vector<std::int64_t> numbers(const std::string& text) {
   std::vector<std::int64_t> all;
   const char* at = text.data();

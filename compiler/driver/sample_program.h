@@ -1,4 +1,4 @@
-// A program that calls one operator once, at sizes of the sample's own:
+// Writes a program that calls one operator once, at sample sizes:
 //
 //   op linear(x: T[batch.., in], …)      dim ops_in = 4, …  program ops_sample(x: f32[ops_batch_0, ops_in], …) … { … }
 #pragma once

@@ -62,7 +62,7 @@ void Session::tell(const Diagnostics& diagnostics) const {
 void Session::tell(std::string_view text) const { write_all(STDERR_FILENO, text); }
 
 // Files are in place by now: a want of memory changes nothing, and there is nothing left to be done about it.
-void Session::tell_what_was_written() const try {
+void Session::report_written_files() const try {
   if (written_.empty()) return;
   constexpr std::size_t most = 8;
   if (message_format == MessageFormat::json) {
@@ -78,7 +78,7 @@ void Session::tell_what_was_written() const try {
   tell(text + "\n");
 } catch (const std::bad_alloc&) {}
 
-bool wants_colour(ColourChoice choice, int file_descriptor) {
+bool use_colour(ColourChoice choice, int file_descriptor) {
   if (choice != ColourChoice::automatic) return choice == ColourChoice::always;
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");

@@ -1,4 +1,4 @@
-// What every subcommand has at hand: the sources read so far, how messages are shown, and checked output.
+// The state that every subcommand uses: the sources read so far, how messages are shown, and checked output.
 #pragma once
 
 #include <map>
@@ -34,7 +34,7 @@ struct Session {
   void tell(std::string_view text) const;
   // Notes that a file was written. What a command wrote is told in one line when it ends, whether or not it succeeds.
   void wrote(std::string path) const { written_.push_back(std::move(path)); }
-  void tell_what_was_written() const;
+  void report_written_files() const;
 
  private:
   mutable std::vector<std::string> written_;
@@ -48,6 +48,6 @@ struct Reported {
 
 enum class ColourChoice : std::uint8_t { automatic, always, never };
 // `automatic` is colour on a terminal, unless NO_COLOR is set or TERM is dumb.
-bool wants_colour(ColourChoice choice, int file_descriptor);
+bool use_colour(ColourChoice choice, int file_descriptor);
 
 }  // namespace tap::driver

@@ -1,4 +1,4 @@
-// lib/std.tap, put into tapc when it is built (cmake/embed.cmake).
+// lib/std.tap, embedded in tapc by the build (cmake/embed.cmake).
 #pragma once
 
 #include <string_view>

@@ -17,10 +17,10 @@ namespace tap::driver {
 
 int run_tapc(int argc, const char* const* argv) {
   prepare_process(remove_staged_files);
-  end_where_memory_must_suffice(end_without_memory);
-  end_where_isl_has_no_memory();
+  set_out_of_memory_exit(exit_out_of_memory);
+  handle_isl_out_of_memory();
 #ifdef TAP_HAVE_BACKEND
-  backend::end_where_llvm_has_no_memory();
+  backend::handle_llvm_out_of_memory();
 #endif
   try {
     Session session;  // allocates already
@@ -29,9 +29,9 @@ int run_tapc(int argc, const char* const* argv) {
       remember_for_reproducer(session.arguments);
       return CommandLine().run(session, argc, argv);
     });
-    session.tell_what_was_written();
+    session.report_written_files();
     return exit_code;
-  } catch (const std::bad_alloc&) { end_without_memory(); }
+  } catch (const std::bad_alloc&) { exit_out_of_memory(); }
 }
 
 }  // namespace tap::driver

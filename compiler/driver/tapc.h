@@ -1,4 +1,4 @@
-// tapc from the command line to the exit code.
+// The entry point of tapc: from the command line to the exit code.
 #pragma once
 
 namespace tap::driver {

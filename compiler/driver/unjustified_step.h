@@ -1,8 +1,8 @@
-// How a step is reported that its certificate does not justify (pipeline/failures.h). The compiler made the step, so this is a
-// fault of tapc: exit 70, with the source line and a reproducer. What the steps before it made is certified, so `tapc run` may go
-// on from there.
+// Reports a step that its certificate does not justify (pipeline/failures.h). The compiler made the step, so this is
+// a bug in tapc: exit 70, with the source line and a reproducer. The earlier steps are certified, so `tapc run` may
+// continue with their result.
 //
-//   a.tap:2:5: error[T1401]: step 3 (compose_maps), graph 0, operation 1 (y): the obligation `composition` is refused: value 0 is another
+//   a.tap:2:5: error[T1401]: step 3 (compose_maps), graph 0, operation 1 (y): the obligation `composition` does not hold: value 0 is another
 //   tapc: internal error in checking the certificate: step 3 …; reproducer written to /tmp/tapc-reproducer-71-0.txt
 #pragma once
 

@@ -1,5 +1,6 @@
-// What a program has to do at least: its arithmetic, from the points of its operators, and the bytes of its inputs and
-// results. Speeds are told as these by the time taken, so they compare programs that compute the same, however they do it.
+// The minimal work of a program: its arithmetic, from the points of its operators, and the bytes of its inputs and
+// results. Reported speeds are this work divided by the run time, so programs that compute the same function can be
+// compared.
 #pragma once
 
 #include "ir/graph.h"

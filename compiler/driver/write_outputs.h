@@ -1,7 +1,7 @@
-// Files that a command writes, none of which may be one that it has read: the source, a module that it uses, the plan.
+// Writes output files, none of which may be a file that the command has read: the source, a used module, the plan.
 //
 //   $ tapc opt a.tap -o a.tap
-//   error[T1106]: `a.tap`, asked for as an output, is the same file as `a.tap`, which was read
+//   error[T1106]: `a.tap`, named as an output, is the same file as `a.tap`, which was read
 #pragma once
 
 #include <vector>

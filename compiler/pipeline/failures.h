@@ -1,4 +1,5 @@
-// How a compilation fails, beside a Failure (support/diagnostic.h): with what a command needs to show the place.
+// Compilation errors beside a Failure (support/diagnostic.h), with the information that a command needs to show the
+// location.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ struct Compilation;
 // The text has errors; its diagnostics have been reported (front.h).
 struct TextRejected {};
 
-// Decisions that cannot be applied. Those that the program itself asks for are counted first, then the plan's.
+// Decisions that cannot be applied. Those that the program itself requests are counted first, then the plan's.
 struct PlanRefused : Failure {
   PlanRefused(std::vector<passes::PlanProblem> found, std::vector<std::string> of_the_program);
 

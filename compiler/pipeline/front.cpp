@@ -48,7 +48,8 @@ ir::Program parse_stage(const Text& text) {
   ir::Program program = std::get<ir::Program>(std::move(parsed));
   for (const std::string& violation : ir::verify(program)) throw malformed(text, {1, violation});
   // A file of operators alone has none, which is well formed; but it is not what a stage is of.
-  if (!program.main.valid()) throw malformed(text, {1, "no `main` names the graph of the program"});
+  if (!program.main.valid())
+    throw malformed(text, {1, "the `main` line, which names the graph of the program, is missing"});
   return program;
 }
 

@@ -1,6 +1,6 @@
-// The front of the compiler: from a text to a legal graph. The text is a program in Tap, or that of a stage, as `tapc opt`,
-// `tapc inspect` and --dump-after write it. Anybody can have written a stage, so that nothing it says is believed: its laws are
-// decided and its accesses proved like those of a program.
+// The front of the compiler: from a text to a legal graph. The text is a program in Tap or a stage, as `tapc opt`,
+// `tapc inspect` and --dump-after write it. A stage text is not trusted: its laws are decided and its accesses proved
+// as for a program.
 #pragma once
 
 #include <optional>

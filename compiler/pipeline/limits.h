@@ -1,7 +1,8 @@
-// What is listed one by one, and held in memory, has limits; what stays symbolic has none. A plan may cut Y into 2^40 blocks for
-// 2^20 devices and is checked and simulated so; a list of all of its blocks, which native code is made from, is refused first.
+// Limits for everything that is listed one by one and held in memory; symbolic stages have none. A plan may split Y
+// into 2^40 blocks on 2^20 devices, and is then checked and simulated; a list of all its blocks, which native code
+// needs, is rejected before it is built.
 //
-//   `Y` is cut into 4096 × 4096 = 16777216 blocks, and at most 1048576 of an operation can be listed
+//   `Y` is split into 4096 × 4096 = 16777216 blocks; at most 1048576 per operation can be listed
 #pragma once
 
 #include "compiler/pipeline/failures.h"

@@ -1,4 +1,4 @@
-// Where a mistake stands in a text that is read line by line (ir/text.h): a stage, a plan.
+// The source span of an error in a text that is parsed line by line (ir/text.h): a stage, a plan.
 #pragma once
 
 #include "ir/text.h"

@@ -37,7 +37,7 @@ Compilation compile(Source source, const Options& options, const Observer& obser
   // Text → syntax trees of the file and of the modules that it uses.
   if (reaches(Stage::parsed)) steps.parse();
 
-  // Syntax trees → graph at the sizes asked for: every access is proved legal and every law is decided as it is built.
+  // Syntax trees → graph for the given sizes: every access is proved legal and every law is decided during construction.
   if (reaches(Stage::built)) steps.build();
 
   // Graph → plan: what the user's plan leaves open is chosen by the cost model.
@@ -50,7 +50,7 @@ Compilation compile(Source source, const Options& options, const Observer& obser
   if (reaches(Stage::fused)) steps.run(passes::planned_passes());
   if (reaches(Stage::fused) && options.fuse_more) steps.run(passes::pass_named("fuse_auto"));
 
-  // Shardings spread and become splits; splits are applied; transfers stand where a reader needs what its devices lack.
+  // Shardings are propagated and become splits; splits are applied; transfers provide the cells that a reader's device lacks.
   if (reaches(Stage::sharded)) steps.run(passes::sharding_passes());
   Compilation made = steps.finish();
   if (made.verdict.refused()) return made;

@@ -5,8 +5,8 @@
 //   options.stop = Stage::sharded;
 //   Compilation made = compile(Text{&sources, file, how, &diagnostics}, options);
 //
-// Every step from the source's graph to the schedule states what it claims; the independent checker (check/) proves the claims
-// before anybody uses what was made. All commands that compile are thin over this function.
+// Every step from the source's graph to the schedule states its claims; the independent checker (check/) proves them
+// before the result is used. All commands that compile are thin wrappers of this function.
 #pragma once
 
 #include <functional>
@@ -82,7 +82,7 @@ struct Compilation {
   ir::Program program;                  // the last graph
   std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
   ir::Certificate certificate;          // what each step claims
-  std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate speaks of
+  std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate mentions
   check::Verdict verdict;               // of the independent checker
   double checking = 0;                  // seconds of it
   std::vector<Diagnostic> told;         // warnings: shardings that no split follows, implicit reshards

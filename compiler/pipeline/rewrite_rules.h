@@ -1,5 +1,5 @@
-// A text's rewrites, its own and those of the libraries that it uses, for the passes that offer and pick them. They are parsed
-// when somebody asks for them.
+// The rewrites of a text and of the libraries that it uses, for the passes that offer and pick them. They are parsed
+// on first use.
 #pragma once
 
 #include <optional>

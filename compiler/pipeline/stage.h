@@ -1,5 +1,5 @@
-// How far a program is compiled. The passes of each stage of graphs are listed in passes/pass_table.cpp; what is behind the
-// sharded graph is no pass, for it makes something else of the program.
+// The stages of compilation. passes/pass_table.cpp lists the passes of each graph stage; what follows the sharded
+// graph is not a pass, since its result is not a graph.
 #pragma once
 
 #include <cstdint>

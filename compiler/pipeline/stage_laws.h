@@ -1,4 +1,4 @@
-// The laws that the text of a stage says its monoids have. Anybody can have written it, so they are found out again:
+// Checks the laws that a stage text claims for its monoids. The text is not trusted, so they are decided again:
 //
 //   monoid m … laws proved proved proved unknown      of a - b: refused, with the numbers that show it
 #pragma once

@@ -18,8 +18,8 @@ namespace {
 
 using namespace ir;
 
-// A block dim cuts others into blocks that tile them, so each point of these is in one block. A write that speaks of the dim alone
-// writes each cell once; a read that speaks of the block is inside if it is for all of them.
+// A block dim cuts others into blocks that tile them, so each point of these is in one block. A write that mentions the dim alone
+// writes each cell once; a read that mentions the block is inside if it is for all of them.
 Operator without_blocks(Operator op) {
   for (const Blocking& b : std::exchange(op.blockings, {}))
     for (Access& write : op.writes) {

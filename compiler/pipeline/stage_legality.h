@@ -1,5 +1,5 @@
-// The text of a stage comes from outside, so nothing of what the compiler proves of a source text is known of it: that every read
-// lies inside of its tensor or is bounded, and that every cell is written exactly once, inside of its tensor.
+// Checks the legality of a stage text, which is not trusted: every read must be in bounds or have a fill, and every
+// cell must be written exactly once, in bounds.
 //
 //   read 0 at [i + 3] shape [1]      of an operand f32[8], over i in 0..8, is refused: at i=5 it reads cell 8
 #pragma once

@@ -1,4 +1,4 @@
-// The steps from a text to the sharded graph: what each makes of the one before, and what the certificate needs of it.
+// The steps from a text to the sharded graph: the result of each, and its part of the certificate.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// What the cost model knows of a machine: its devices, what a thread of each does in a second, its caches, and the links
-// between devices. A machine file (docs/reference/machine_files.md) says it; builtin() knows what usual processors do.
+// The machine of the cost model: its devices, the rates of a thread on each, its caches, and the links between
+// devices. The values come from a machine file (docs/reference/machine_files.md), or from builtin() for common
+// processors.
 //
 //   Device device = builtin("cpu", core, 2);
 //   device.rates[ElementType::f32, Instruction::arithmetic]     operations per second of one thread with full registers

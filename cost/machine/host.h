@@ -1,5 +1,5 @@
-// What this process may use of the machine that it runs on: by its affinity mask and its control group, which may be less than
-// what is there.
+// The resources that this process may use, by its affinity mask and control group; they may be less than the machine
+// has.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What something costs: how much it does, and how long that takes, term by term. Costs add up.
+// A cost: the amount of work, and its time term by term. Costs add up.
 //
 //   total = compute + waiting + moving − hidden + starting + imbalance + latency + transfer + the machine file's own terms
 #pragma once

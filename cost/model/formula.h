@@ -1,4 +1,4 @@
-// Formulas of machine files: seconds, from what an operation does.
+// Formulas of machine files: they compute seconds from the work of an operation.
 //
 //   "2e-9 * calls + max(bytes_memory / 20e9, compute)"
 #pragma once

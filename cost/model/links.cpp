@@ -14,7 +14,7 @@ Way way_between(const Cluster& cluster, std::int64_t from, std::int64_t to) {
   for (const Link& link : cluster.links) {
     const std::int64_t groups = link.count;
     way = {link.latency, link.bandwidth};
-    if (groups < 1) return way;  // it joins as many as there are
+    if (groups < 1) return way;  // it joins all
     const std::int64_t a = from % groups, b = to % groups;
     from /= groups;
     to /= groups;

@@ -1,4 +1,5 @@
-// What a message costs between two devices: the innermost level of links that has both, or the pair's own link.
+// The link between two devices, which gives the cost of a message: the innermost level that contains both, or a link
+// for this pair.
 //
 //   8 devices in each of 4 nodes: 3 and 5 are joined by the first level, 3 and 11 by the second
 #pragma once

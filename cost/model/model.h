@@ -1,12 +1,12 @@
-// The cost model: a trace to seconds, term by term.
+// The cost model: from a trace to seconds, term by term.
 //
 //   Model model(cluster, 2);
 //   ProgramCost cost = model.of(trace_of(schedule, kernels), kernels);
-//   cost.total.total()                       seconds of a run, when runs follow each other
-//   model.works().evaluations()              loop nests that were looked at; a second call looks at none
+//   cost.total.total()                       seconds of one of several consecutive runs
+//   model.works().evaluations()              analysed loop nests; a second call analyses none
 //
-// Each event is priced by its own loop nest and by what caches still hold of its memories, nothing else: no term asks which
-// operation it is.
+// The cost of an event depends only on its loop nest and on the data that is still in the caches; no term depends on
+// which operation it is.
 #pragma once
 
 #include "cost/model/cost.h"

@@ -1,4 +1,5 @@
-// What is still in caches from before: of each memory, how much else was touched since.
+// Estimates which data is still cached: for each buffer, the number of bytes of other buffers accessed since its last
+// use.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The names that formulas of a machine file may use.
+// The names that formulas of machine files may use.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a program does on a device, one thing after the other: kernels on boxes, copies, messages. Schedules and the block graph
-// of one device are written as one, so that both are priced by the same terms.
+// A trace: the sequence of events of a program on one device (kernels on boxes, copies, messages). Schedules and the
+// block graph of one device both become traces, so that the same terms apply to both.
 #pragma once
 
 #include <optional>

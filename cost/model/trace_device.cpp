@@ -1,5 +1,5 @@
-// One device's part of a sharded program as a trace: what it computes, what it receives, what it copies. The cost is that of this
-// part, whatever the number of devices.
+// One device's part of a sharded program as a trace: what it computes, receives and copies. The effort depends on
+// this part only, not on the number of devices.
 #include <algorithm>
 
 #include "cost/model/trace.h"

@@ -1,4 +1,4 @@
-// A schedule as a trace: batch by batch, the steps of an iteration as one that is repeated.
+// A schedule as a trace: batch by batch, with the trips of an iterate as one repeated trip.
 #include <algorithm>
 #include <numeric>
 

@@ -1,5 +1,5 @@
-// The work of kernels on boxes, each worked out once. What a plan does not touch has the kernels and boxes that it had before,
-// so a changed line costs no more than what it changes.
+// The work of kernels on boxes, computed once per pair. An operation that a plan does not change keeps its kernels
+// and boxes, so after an edit only the changed part is computed.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Which kind of instruction computes an operation on cells.
+// Maps a cell operation to its kind of instruction.
 #pragma once
 
 #include <optional>

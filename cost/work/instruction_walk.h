@@ -1,4 +1,4 @@
-// Counts instructions: each cell as often as one of the loops goes round on which it depends, and those around that.
+// Counts instructions: each cell once per iteration of the innermost loop that it depends on.
 #pragma once
 
 #include "cost/work/kernel_work.h"

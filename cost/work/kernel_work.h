@@ -1,9 +1,9 @@
-// What a kernel does on a box, counted from its loop nest: instructions of each kind, loads and stores, what waits for what,
-// and the bytes that each cache misses. Nothing here knows what the kernel computes, or how fast anything is, but the sizes of
-// registers and caches.
+// The work of a kernel on a box, counted from its loop nest: instructions of each kind, loads and stores, dependence
+// chains, and the bytes of each cache's misses. It depends on the sizes of registers and caches, but neither on
+// speeds nor on what the kernel computes.
 //
-// Loops are not run. Their rounds are counted from their bounds with the variables of outer loops in the middle of their
-// ranges, and where a last round is another one (a rest, a triangle) once more with their last values.
+// Loops are not executed. Their iterations are counted from their bounds, with the variables of outer loops in the
+// middle of their ranges, and again with their last values where the last iteration differs (a tail, a triangle).
 #pragma once
 
 #include <vector>

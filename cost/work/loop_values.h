@@ -1,5 +1,5 @@
-// Where the variables of a kernel are while its loops are walked: each between two numbers, in the middle of a loop's range
-// or in all of it, and which loops it goes up with.
+// The ranges of a kernel's variables during the traversal of its loops: each is an interval, either the middle of its
+// loop's range or all of it, together with the loops that it increases with.
 #pragma once
 
 #include <cstdint>

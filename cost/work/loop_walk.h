@@ -1,4 +1,4 @@
-// Going through a kernel's loops without running them: each round of a loop stands for all that are like it.
+// Traverses a kernel's loops without executing them: one iteration represents all similar ones.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// One walk through the inner graph for both forms: it asks an algebra for images and preimages of spans, which are ranges
-// for a given box, and windows for any point.
+// One traversal of the inner graph for both forms, generic over an algebra of images and preimages of spans: ranges
+// for a given box, windows for any point.
 #include "ir/graphs/demand.h"
 
 #include <algorithm>

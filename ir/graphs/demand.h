@@ -1,13 +1,14 @@
-// What of a group is computed for a box of the group's dims, by demand. Backwards through the inner graph: an operation that
-// writes a result runs on the box that its anchors give it; what its box reads its producers must have written; a producer
-// runs on the preimage of that by its writes. All by projecting boxes, in closed form.
+// Demand: what part of a group is computed for a box of its dims. It goes backward through the inner graph: an
+// operation that writes a result runs on the box that its anchors give; its reads must be covered by the writes of
+// their producers; a producer runs on the preimage of the demanded box under its writes. All by projecting boxes, in
+// closed form.
 //
-//   group over i, 0..8:   t[i] = sum[k] x[i, k]     y[i] = t[i-1 else 0] + t[i+1 else 0]     dim i goes with y's i
+//   group over i, 0..8:   t[i] = sum[k] x[i, k]     y[i] = t[i-1 else 0] + t[i+1 else 0]     dim i is anchored to y's i
 //   on i in 2..4:         t on i 1..5 and all of k   y on i 2..4
 //
-// Two forms: `demand` of one box, exact, each region clipped to its tensor; and `moving_demand`, the regions of one point as
-// windows that move with it, which is what projections, buffer sizes and loops are made of. The bounds of the latter over a
-// box, clipped, contain the former.
+// Two forms: `demand` of one box, exact, each region clipped to its tensor; and `moving_demand`, the regions of one
+// point as windows that move with it, from which projections, buffer sizes and loops are built. The bounds of the
+// latter over a box, clipped, contain the former.
 #pragma once
 
 #include "ir/graph.h"

@@ -1,5 +1,5 @@
-// Spans of index dims and axes, in two forms with the same operations: ranges, of one box of a group's dims, and windows,
-// which move with a point of them. Images and preimages of spans by the rows of projections.
+// Spans of index dims and axes, in two forms with the same operations: ranges, for one box of a group's dims, and
+// windows, which move with a point. Images and preimages of spans under the rows of projections.
 //
 //   row 2*i + r over i, r;  i in 3..5, r in 0..2       image 6..10
 //   cells 6..7, r in 0..2                              preimage of i: 3..4

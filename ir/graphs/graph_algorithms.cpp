@@ -1,5 +1,5 @@
-// A graph's operations and values as the vertices of one Boost graph: writer → value → reader. With the values in between,
-// a value of many writers and many readers costs their sum in edges and not their product.
+// A graph's operations and values as the vertices of one Boost graph: writer → value → reader. With values as
+// vertices, a value with many writers and readers has the sum of their edges and not the product.
 #include "ir/graphs/graph_algorithms.h"
 
 #include <algorithm>

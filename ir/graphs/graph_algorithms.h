@@ -1,4 +1,4 @@
-// Algorithms on one graph; Boost.Graph holds it, in graph_algorithms.cpp only.
+// Algorithms on one graph, implemented with Boost.Graph in graph_algorithms.cpp only.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Rebuilding a graph from a part of it: what dead code and common subexpressions have in common.
+// Rebuilds a graph from a subset of its operations: shared by dead code and common subexpression elimination.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Which cells of an operator others need:  reachable_from, and through reads, too, into their coordinates and fills.
+// The cells of an operator that others depend on: reachable_from, also through the coordinates and fills of reads.
 #pragma once
 
 #include "ir/operator.h"

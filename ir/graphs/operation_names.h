@@ -1,8 +1,9 @@
-// Names of operations for people and plans: the value that one writes, and where several write it which of them.
+// Names of operations for messages and plans: the value that one writes, with a number if several operations write
+// it.
 //
 //   H    the only writer of H     Y@1    the second writer of Y     u/v2    in the body of the operation that writes u
 //
-// One that writes several values has the name of the first, and is found by those of the others, too.
+// An operation that writes several values is named after the first, and is also found by the names of the others.
 #pragma once
 
 #include <map>

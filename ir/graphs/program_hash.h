@@ -1,4 +1,4 @@
-// What names a program in a certificate: a hash of its text form, 32 hexadecimal digits (XXH3, 128 bits).
+// Identifies a program in a certificate: a hash of its text form, 32 hexadecimal digits (XXH3, 128 bits).
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 
 namespace tap::ir {
 
-std::vector<ValueId> left_by_a_step(const Program& program, GraphId id) {
+std::vector<ValueId> trip_results(const Program& program, GraphId id) {
   const Graph& graph = program[id];
   std::vector<ValueId> left;
   for (std::size_t v = 0; v < graph.values.size(); ++v) left.emplace_back(v);

@@ -1,9 +1,9 @@
-// A reduction whose points come block after block, with work in between that each block needs: what it has combined so far
-// is kept beside it.
+// A streamed reduction: its points come block after block, interleaved with other work that each block needs; its
+// partial result is kept separately.
 //
-//   o[i] = sum[k] t[i, k]     in blocks of k:   p[i] = sum[k in block] t[i, k]    acc[i] = acc[i] + p[i]    at last o[i] = acc[i]
+//   o[i] = sum[k] t[i, k]     in blocks of k:   p[i] = sum[k in block] t[i, k]    acc[i] = acc[i] + p[i]    finally o[i] = acc[i]
 //
-// What is kept has the monoid's own types, so that nothing is rounded between the blocks.
+// The partial result has the monoid's own types, so that nothing is rounded between the blocks.
 #pragma once
 
 #include "ir/graph.h"

@@ -1,10 +1,10 @@
-// The oracle: evaluates any graph cell by cell, slowly and obviously.
+// The oracle: an interpreter that evaluates any graph cell by cell, slow and simple.
 //
 // - Floats are computed in f64 and rounded to the value's type when a cell is written. Within an expression only a cast
-//   rounds, f32(x) with x an f64 for example, since the program asks for it there; arithmetic on narrow floats does not.
+//   rounds, for example f32(x) with x an f64; arithmetic on narrow floats does not.
 // - Integers are exact and wrap at each node's type.
 // - Reductions combine in increasing lexicographic order from the identity. Constraints that mention a reduction dim bound
-//   the reduction and not the cells that are written: over nothing it gives the identity.
+//   the reduction and not the cells that are written: an empty reduction gives the identity.
 // - Scans and scatters run in linear work (linear_reductions.h), with the same result; only where the lower end of a range
 //   moves are the terms associated from the right, which a float sum may show in the last bit of its f64.
 #pragma once

@@ -1,7 +1,9 @@
-// The oracle on block graphs: every device has memory of its own, and nothing in it but what was brought there.
+// The interpreter for block graphs: every device has memory of its own, which contains only what was moved or
+// computed there.
 //
-// What a device does not hold is poison (NaN, or the least integer of a type), so that a wrong box shows in the result. An
-// application of a group runs on the boxes that demand gives (ir/interpret/interpret_group.h); another region is a graph of its own.
+// Cells that a device does not hold are poison (NaN, or the least integer of a type), so that a wrong box shows in
+// the result. An application of a group runs on the boxes that demand gives (ir/interpret/interpret_group.h); any
+// other region is a block graph of its own.
 #pragma once
 
 #include "ir/block_graph.h"

@@ -1,4 +1,4 @@
-// One rule per kind of cell operation; see the header for what an error means.
+// One rule per kind of cell operation; the header defines the error.
 #include "ir/interpret/interpret_bounds.h"
 
 #include <algorithm>
@@ -201,7 +201,7 @@ double error_of_cast(ElementType from, ElementType to, Cell a, Number result) {
   a = widened(a);
   if (is_bool(to)) return is_float(from) ? (std::fabs(a.value.f) <= a.error ? 1 : 0) : 1;
   if (is_float(to)) {
-    return error_when_written(to, {is_float(from) ? a.value : number(static_cast<double>(a.value.i)), a.error});
+    return error_after_rounding(to, {is_float(from) ? a.value : number(static_cast<double>(a.value.i)), a.error});
   }
   if (std::isinf(a.error)) return infinity;
   if (!is_float(from)) return error_of_integers(CellOp::neg, to, a, {}, result);
@@ -209,7 +209,7 @@ double error_of_cast(ElementType from, ElementType to, Cell a, Number result) {
   return spread(as_integer, a);
 }
 
-double error_when_written(ElementType type, Cell cell) {
+double error_after_rounding(ElementType type, Cell cell) {
   if (cell.error == 0 || !is_float(type)) return cell.error;
   double x = std::fabs(cell.value.f), u = std::ldexp(1.0, -info(type).mantissa_bits);
   if (!std::isfinite(x)) return cell.error;

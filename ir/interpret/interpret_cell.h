@@ -1,6 +1,7 @@
-// Evaluates cell expressions at one index point after another. An expression is compiled into blocks: the steps that its
-// root always needs, in order; each argument that is only sometimes needed (a branch of `if`, the right side of `and`, the
-// fill of a read) is a block of its own, run on demand. A node is computed at most once per point, and never if not taken.
+// Evaluates cell expressions at one index point after another. An expression is compiled into blocks: the steps that
+// its root always needs, in order; each argument that is needed only sometimes (a branch of `if`, the right side of
+// `and`, the fill of a read) is a separate block, run on demand. A node is computed at most once per point, and only
+// if it is needed.
 //
 //   CellEvaluator cells(op.exprs, with_bounds);
 //   auto block = cells.compile({root});

@@ -1,5 +1,5 @@
-// An operation over cells, being evaluated: a map or a reduction, over the loops of its domain. Reductions whose form lets
-// them be linear in their work are so (interpret_shortcuts.cpp); the others follow the definition.
+// Evaluates an operation over cells (a map or a reduction) over the loops of its domain. Reductions that can run in
+// linear work do so (interpret_shortcuts.cpp); the others follow the definition.
 #pragma once
 
 #include "ir/interpret/interpret_operation.h"
@@ -40,7 +40,7 @@ class CellOperation {
 
   Dims dims_with_role(DimRole role) const;
   std::vector<Constraint> constraints_without(const Dims& dims) const;
-  std::vector<Constraint> constraints_on(const Dims& dims, const Dims& but_not) const;
+  std::vector<Constraint> constraints_on(const Dims& dims, const Dims& except_dims) const;
   std::string where() const;
 
   const OperationInput& in_;

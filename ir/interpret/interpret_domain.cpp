@@ -1,4 +1,4 @@
-// A constraint bounds the innermost of the nest's dims that it mentions: no point is visited only to be refused.
+// A constraint bounds the innermost of the nest's dims that it uses: no point is visited only to be rejected.
 #include "ir/interpret/interpret_domain.h"
 
 #include <algorithm>

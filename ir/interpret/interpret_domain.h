@@ -1,5 +1,6 @@
-// Loops over the points of some index dims under affine constraints, in lexicographic order. The other dims of the point
-// stay as the caller set them, so that one nest serves the parallel dims and another the reduction dims inside of it.
+// Loops over the points of some index dims under affine constraints, in lexicographic order. The other dims of the
+// point keep the values that the caller set, so that one nest runs the parallel dims and another the reduction dims
+// inside it.
 //
 //   LoopNest nest(op, {1}, constraints);   // k of  sum[k in 0..i+1]
 //   point = {3, _};   for (bool more = nest.first(point); more; more = nest.next(point)) …   // k = 0, 1, 2, 3

@@ -80,8 +80,8 @@ class GroupInBlocks {
       if (group_.dims[d].role == DimRole::counter) box.dims[d] = current(group_.dims[d]);
     for (const Box& part : parts_of(group_, box, false, in_.options.group_block)) {
       for (auto& [operation, stream] : streamed_) stream.so_far.clear();
-      for (const Box& walked : application_boxes(group_, walked_dims(), part))
-        for (const Box& block : parts_of(group_, walked, true, in_.options.group_block))
+      for (const Box& streamed : application_boxes(group_, walked_dims(), part))
+        for (const Box& block : parts_of(group_, streamed, true, in_.options.group_block))
           run_block(block, operands, results);
       for (auto& [operation, stream] : streamed_) finish(operation, stream, part, results);
     }

@@ -1,6 +1,6 @@
-// A group as it is meant to run: on a box of its dims, block after block, each inner operation on just the box that demand
-// gives it (ir/graphs/demand.h). Everything that no block should need is poisoned: nan, or an odd number, so that what is computed
-// from it shows in the results. Where demand is right they are those of the group's graph.
+// Evaluates a group as native code runs it: on a box of its dims, block after block, each inner operation on exactly
+// the box that demand gives (ir/graphs/demand.h). Cells that no block should need are poison (nan, or an odd number),
+// which shows in the results. If demand is right, the results are those of the group's graph.
 #pragma once
 
 #include "ir/interpret/interpret.h"

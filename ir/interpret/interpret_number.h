@@ -1,4 +1,5 @@
-// Numbers of the oracle and the operations on them: floats as f64, integers and bool as i64 that wrap at their type.
+// The numbers of the interpreter and their operations: floats as f64, integers and bool as i64 that wrap at their
+// type.
 //
 //   apply_integer(CellOp::div, ElementType::i32, {.i = -7}, {.i = 2})  is  -4
 #pragma once

@@ -1,6 +1,6 @@
 // The loops. A map: for every point of the domain, its values. A reduction: for every point of the parallel dims, the
 // combination over the reduction dims in lexicographic order, from the identity. Constraints that mention a reduction dim
-// bound the reduction only: over nothing it gives the identity.
+// bound the reduction only: an empty reduction gives the identity.
 #include "ir/interpret/interpret_operation.h"
 
 #include <algorithm>
@@ -67,17 +67,17 @@ Dims CellOperation::dims_with_role(DimRole role) const {
   return dims;
 }
 
-// The constraints that mention none of `dims`; those that mention some of `dims` and none of `but_not`.
+// The constraints that mention none of `dims`; those that mention some of `dims` and none of `except_dims`.
 std::vector<Constraint> CellOperation::constraints_without(const Dims& dims) const {
   std::vector<Constraint> result;
   for (const Constraint& c : op_.constraints)
     if (!mentions_any(c, dims)) result.push_back(c);
   return result;
 }
-std::vector<Constraint> CellOperation::constraints_on(const Dims& dims, const Dims& but_not) const {
+std::vector<Constraint> CellOperation::constraints_on(const Dims& dims, const Dims& except_dims) const {
   std::vector<Constraint> result;
   for (const Constraint& c : op_.constraints)
-    if (mentions_any(c, dims) && !mentions_any(c, but_not)) result.push_back(c);
+    if (mentions_any(c, dims) && !mentions_any(c, except_dims)) result.push_back(c);
   return result;
 }
 
@@ -163,7 +163,7 @@ void CellOperation::write(std::size_t number, const Cell& cell) {
   } else {
     writer.datum->value.store_i64(position, cell.value.i);
   }
-  if (in_.options.with_bounds) writer.datum->bound.store_f64(position, error_when_written(type, cell));
+  if (in_.options.with_bounds) writer.datum->bound.store_f64(position, error_after_rounding(type, cell));
 }
 
 namespace {

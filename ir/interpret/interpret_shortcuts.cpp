@@ -1,5 +1,5 @@
-// Reductions in linear work: prefix sums and their kin, where each cell combines what its neighbour had and a little more,
-// and scatters, in one pass over what is added. Both give the values of the definition, in its order.
+// Reductions in linear work: prefix sums and similar scans, where each cell extends the result of its predecessor,
+// and scatters, in one pass over the terms. Both give the values of the definition, in its order.
 #include <algorithm>
 
 #include "ir/interpret/interpret_cell_operation.h"

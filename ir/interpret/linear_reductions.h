@@ -1,8 +1,8 @@
-// Reductions that need only linear work, recognised by their form. The interpreter and native code both run them so; each
-// takes of what is found here what its loops can do.
+// Reductions that need only linear work, recognised by their form. The interpreter and native code both run them in
+// this way, each in the cases that its loops support.
 //
-//   scan      y[i] = sum[k in 0..i+1] x[k]                           each cell extends its neighbour's combination
-//   scatter   y[v, d] = sum[t] (if ids[t] == v then g[t, d] else 0)  each term goes to the one cell that takes it
+//   scan      y[i] = sum[k in 0..i+1] x[k]                           each cell continues its predecessor's combination
+//   scatter   y[v, d] = sum[t] (if ids[t] == v then g[t, d] else 0)  each term is added to its one cell
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ std::int64_t end_of(SubAxis d) { return d.pre_size * d.size; }
 bool overlap(SubAxis a, SubAxis b) { return a.pre_size < end_of(b) && b.pre_size < end_of(a); }
 
 // The boundaries of digits that can be written together divide each other.
-bool fit_together(SubAxis a, SubAxis b) {
+bool are_compatible(SubAxis a, SubAxis b) {
   std::int64_t bounds[] = {a.pre_size, end_of(a), b.pre_size, end_of(b)};
   std::sort(std::begin(bounds), std::end(bounds));
   return bounds[1] % bounds[0] == 0 && bounds[2] % bounds[1] == 0 && bounds[3] % bounds[2] == 0;
@@ -40,8 +40,8 @@ bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
   return a == b || overlap(digit(mesh, a), digit(mesh, b));
 }
 
-bool fit_together(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
-  return a.name != b.name || fit_together(digit(mesh, a), digit(mesh, b));
+bool are_compatible(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
+  return a.name != b.name || are_compatible(digit(mesh, a), digit(mesh, b));
 }
 
 bool contains(const Mesh& mesh, const AxisRef& whole, const AxisRef& part) {
@@ -63,13 +63,13 @@ std::optional<AxisRef> common_prefix(const Mesh& mesh, const AxisRef& a, const A
 std::optional<AxisRef> shared(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
   if (a == b) return a;
   if (!overlap(mesh, a, b)) return std::nullopt;
-  TAP_CHECK(fit_together(mesh, a, b), to_string(a) + " and " + to_string(b) + " are incompatible");
+  TAP_CHECK(are_compatible(mesh, a, b), to_string(a) + " and " + to_string(b) + " are incompatible");
   SubAxis p = digit(mesh, a), q = digit(mesh, b);
   return axis_of(mesh, a.name, *between(std::max(p.pre_size, q.pre_size), std::min(end_of(p), end_of(q))));
 }
 
 std::optional<AxisRef> prefix_without(const Mesh& mesh, const AxisRef& axis, const AxisRef& other) {
-  if (!fit_together(mesh, axis, other)) return std::nullopt;
+  if (!are_compatible(mesh, axis, other)) return std::nullopt;
   if (!overlap(mesh, axis, other)) return axis;
   SubAxis d = digit(mesh, axis);
   auto prefix = between(d.pre_size, digit(mesh, other).pre_size);
@@ -79,7 +79,7 @@ std::optional<AxisRef> prefix_without(const Mesh& mesh, const AxisRef& axis, con
 Axes without(const Mesh& mesh, const AxisRef& axis, const AxisRef& other) {
   if (!overlap(mesh, axis, other)) return {axis};
   if (axis == other) return {};
-  TAP_CHECK(fit_together(mesh, axis, other), to_string(axis) + " and " + to_string(other) + " are incompatible");
+  TAP_CHECK(are_compatible(mesh, axis, other), to_string(axis) + " and " + to_string(other) + " are incompatible");
   SubAxis d = digit(mesh, axis), o = digit(mesh, other);
   Axes left;
   if (auto above = between(d.pre_size, o.pre_size)) left.push_back(axis_of(mesh, axis.name, *above));

@@ -1,14 +1,14 @@
 // The algebra of axes and sub-axes, as plain values on a mesh.
 //
-// A device's place on an axis of size n is a number with digits of mixed radix, major to minor. The sub-axis y:(m)k is the
-// one digit of radix k that has digits of m values above it; a full axis is the digit y:(1)n and is written y.
+// The position of a device on an axis of size n is a number with mixed-radix digits, major to minor. The sub-axis
+// y:(m)k is the digit of radix k with m values above it; a full axis is the digit y:(1)n, written y.
 //
-//   y = 12:   y:(1)2 and y:(2)3 follow each other and together are y:(1)6
+//   y = 12:   y:(1)2 and y:(2)3 are adjacent and merge to y:(1)6
 //             y:(1)4 and y:(2)3 overlap in y:(2)2
-//             y:(1)2 and y:(3)2 share nothing, yet no one way to write the digits has both
+//             y:(1)2 and y:(3)2 are disjoint, but no single radix has both as digits
 //
-// All axes handed in are axes of the mesh with legal sub-axes (`faults_of` says which are not). What comes out is
-// normalised: a sub-axis that is its whole axis is written as the axis.
+// All arguments must be axes of the mesh with legal sub-axes (`faults_of` reports others). Results are normalised: a
+// sub-axis that is its whole axis is written as the axis.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ using Axes = std::vector<AxisRef>;  // major to minor
 SubAxis digit(const Mesh& mesh, const AxisRef& axis);  // the full axis of size n is (1)n
 AxisRef axis_of(const Mesh& mesh, const std::string& name, SubAxis digit);
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b);
-bool fit_together(const Mesh& mesh, const AxisRef& a, const AxisRef& b);  // some one way to write the digits has both
+bool are_compatible(const Mesh& mesh, const AxisRef& a, const AxisRef& b);  // some one way to write the digits has both
 bool contains(const Mesh& mesh, const AxisRef& whole, const AxisRef& part);
 bool is_prefix(const Mesh& mesh, const AxisRef& prefix, const AxisRef& axis);  // the axis itself is one of its prefixes
 std::optional<AxisRef> common_prefix(const Mesh& mesh, const AxisRef& a, const AxisRef& b);

@@ -1,4 +1,4 @@
-// The part of the algebra that is about lists of axes, and about whole shardings.
+// The axis algebra for lists of axes and whole shardings.
 #include <algorithm>
 
 #include "ir/shardings/axis_algebra.h"

@@ -1,5 +1,5 @@
-// The devices that run an operation, and which box of its index space each of them runs: the blocks that stand at its place in
-// a mesh, or those that lists of devices give to it.
+// The devices that run an operation, and the box of its index space that each of them runs: by its position in a
+// mesh, or by lists of devices.
 //
 //   i over pod.data, pod = [data: 2, model: 4]     device 5 runs block 1
 //   i over devices {0, 3}, {7}                     device 7 runs block 1; device 5 runs nothing

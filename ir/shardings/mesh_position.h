@@ -1,4 +1,4 @@
-// Devices of a mesh and where they stand in it.
+// Devices of a mesh and their positions.
 //
 //   mesh [x: 2, y: 4, z: 2]: the device at place 3 has coordinates (0, 1, 1)
 #pragma once

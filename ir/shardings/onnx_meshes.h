@@ -1,11 +1,11 @@
-// Between shards on sets of devices and shardings on meshes.
+// Converts between shards on sets of devices and shardings on meshes.
 //
 //   2 shards on {0, 1}, {2, 3}    d[{d:(1)2}]  on mesh d = [d: 4]
 //   2 shards on {0, 2}, {1, 3}    d[{d:(2)2}]
 //   2 shards on {3, 0}, {1, 2}    d2[{d:(1)2}] on mesh d2 = [d: 4] devices [0, 3, 1, 2]
 //
-// Every sharding without partial sums has shards on sets of devices. The other way needs contiguous blocks, each device in
-// one shard, as many devices for each, and devices 0 to n - 1 together (or one alone).
+// Every sharding without partial sums corresponds to shards on sets of devices. The converse needs contiguous blocks,
+// each device in one shard, equally many devices per shard, and all devices 0 to n - 1 (or a single one).
 #pragma once
 
 #include "ir/graph.h"

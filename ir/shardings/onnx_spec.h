@@ -1,10 +1,10 @@
-// The sharding specs of ONNX's formalism: how many shards each axis of a tensor has, and on which devices they are.
+// Sharding specs of ONNX: the number of shards of each axis of a tensor, and their devices.
 //
 //   {device = [-1, -2], index_to_device_group_map = {-1: [0, 1], -2: [2, 3]},
 //    sharded_dim = [{axis = 0, simple_sharding = [{num_shards = 2}]}]}       rows in two shards, each on two devices
 //
-// and what a spec means for a tensor: a grid of shards (the last axis the fastest), each on a set of devices. Shards of an
-// axis of size d are blocks of ceil(d / num_shards), as everywhere (`Blocks`).
+// and the meaning of a spec for a tensor: a grid of shards (the last axis varies fastest), each on a set of devices.
+// Shards of an axis of size d are blocks of ceil(d / num_shards), as everywhere (`Blocks`).
 #pragma once
 
 #include <cstdint>

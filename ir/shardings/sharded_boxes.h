@@ -1,10 +1,10 @@
-// Where the cells of a sharded tensor are: the exact box of every device.
+// The exact box of every device for a sharded tensor.
 //
 //   mesh m = [x: 4]    10 cells as {x}: boxes 0..3, 3..6, 6..9, 9..10    9 cells: 0..3, 3..6, 6..9, 9..9
 //
-// A dim is cut into ceil blocks, one for each place of its axes together, major to minor (`Blocks` has the rule): flat, not
-// axis by axis. A mesh without axes and without devices says nothing about devices: the tensor is wherever it is used. One
-// without axes but with a device (a maximal mesh) is that device alone.
+// A dim is split into ceil blocks, one for each position on all its axes together, major to minor (`Blocks` has the
+// rule): flat, not axis by axis. A mesh without axes and devices does not constrain devices: the tensor is wherever
+// it is used. One without axes but with a device (a maximal mesh) is that device alone.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Meshes and shardings as they are declared and kept; axis_algebra.h computes with them.
+// Meshes and shardings as declared and stored; axis_algebra.h computes with them.
 #pragma once
 
 #include <cstdint>

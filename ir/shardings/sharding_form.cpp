@@ -1,4 +1,4 @@
-// The form that a sharding must have on its mesh, after the invariants of Shardy's representation.
+// The required form of a sharding on its mesh, following the invariants of Shardy's representation.
 #include <algorithm>
 
 #include <fmt/format.h>

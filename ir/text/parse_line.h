@@ -1,4 +1,5 @@
-// One line of the text form, read from left to right. Whatever does not fit throws TextFailure with what was wanted.
+// Parses one line of the text form, from left to right. Unexpected input throws a TextFailure that says what was
+// expected.
 #pragma once
 
 #include <cstdint>

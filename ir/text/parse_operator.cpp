@@ -78,7 +78,7 @@ void OperatorSection::access(Line& line, std::vector<Access>& accesses, std::siz
   access.projection.shape = line.integers();
   std::size_t rank = access.projection.start.rows.size();
   if (access.projection.shape.size() != rank)
-    line.fail(fmt::format("a shape of rank {} at a start of rank {}", access.projection.shape.size(), rank));
+    line.fail(fmt::format("the shape has rank {}, but the start has rank {}", access.projection.shape.size(), rank));
   auto coordinate = [&]() -> std::optional<CellId> {
     if (line.eat("_")) return std::nullopt;
     return line.cell_of(op_.exprs);

@@ -1,4 +1,4 @@
-// The parser of the text form, in parts: one for each kind of section.
+// The parser of the text form, with one part for each kind of section.
 #pragma once
 
 #include "ir/graph.h"

@@ -73,10 +73,11 @@ class PlanReader {
     const std::int64_t version = line.integer();
     if (version == 1)
       refuse(line, begin,
-             "this is a plan of version 1; version 2 numbers operations of one name from 1, in the order of the text, "
-             "where version 1 had the number of a value: `Y.sum#1`, not `Y.sum#6`",
-             "compare the names that have a `#` with `tapc inspect --splits`, write `Y.staged` for `Y.apart`, then "
-             "`plan 2`");
+             "plan version 1 is not supported; in version 2, `#` counts the operations of one name from 1, in source "
+             "order: "
+             "`Y.sum#1`, not `Y.sum#6`",
+             "take the names with a `#` from `tapc inspect --splits`, replace `Y.apart` by `Y.staged`, and write `plan "
+             "2`");
     if (version != 2) line.fail_at(begin, "the version of the plan must be 2");
   }
 
@@ -138,7 +139,7 @@ class PlanReader {
     std::size_t column = line.column();
     bool by = line.eat_word("by");
     unroll.steps = part(line, PlanPart::number, [&] { return line.bounded_integer(1, 1 << 20); });
-    if (by) refuse(line, column, "expected `by` before the number of steps", "write `" + decision_text(unroll) + "`");
+    if (by) refuse(line, column, "unexpected `by` before the number of trips", "write `" + decision_text(unroll) + "`");
     return unroll;
   }
 
@@ -167,7 +168,7 @@ class PlanReader {
     const auto sets = static_cast<std::int64_t>(all.devices.size());
     if (at ? !all.axis && *all.all_at >= sets : sets != 1)
       line.fail_at(begin,
-                   "a whole operation is placed on one set of devices, or at one place of an axis or a list, as in "
+                   "a whole operation is placed on one set of devices, or at one position of an axis or a list, as in "
                    "`place H over devices {0, 3}` and `place H at 2 over pod.data`");
     return all;
   }
@@ -236,7 +237,8 @@ class PlanReader {
     bool with_mesh = line.rest().starts_with('"') || word.find('.') != word.npos;
     std::string help = near_one(word, words::placements, [](const auto& entry) { return entry.text; });
     if (word.empty() ? !with_mesh : known == words::placements.end() && !with_mesh && !help.empty())
-      refuse(line, line.column(), no_place(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word), help);
+      refuse(line, line.column(), invalid_place(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word),
+             help);
     split.placement = Placement::mesh_axis;
     if (with_mesh) {
       split.mesh = line.name();

@@ -1,9 +1,9 @@
-// A plan with the places of what its text says, so that a mistake is shown where it was written.
+// A plan with the source positions of its text, so that errors are shown at their location.
 //
 //   plan 2
 //   split H dim k into 4 over mesh.model      operation H at 13..14, dim k at 19..20, blocks, place
 //
-// A split may be written as in a program, too: `split H on k into [0..2, 2..8] over model`.
+// A split may also be written as in a program: `split H on k into [0..2, 2..8] over model`.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ inline constexpr std::uint32_t max_planned_axis = 1 << 20;
 std::size_t plain_length(std::string_view text);
 
 // "`nowhere` is no place for blocks; they go over …"
-std::string no_place(std::string_view word);
+std::string invalid_place(std::string_view word);
 
 // The part of the decision; the whole of it where there is none, of that name if one is given.
 const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name);

@@ -1,4 +1,4 @@
-// Cells as people write them: infix, with no more parentheses than needed.
+// Prints cells as infix expressions with minimal parentheses.
 #pragma once
 
 #include <functional>

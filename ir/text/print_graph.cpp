@@ -1,4 +1,4 @@
-// A graph as people are shown it:
+// Prints a graph in readable form:
 //
 //   graph mlp(X: f32[4, 8], const W: f32[8, 2]) -> (Y)
 //     H: f32[4, 2] = matmul(X, W)

@@ -1,4 +1,4 @@
-// An operator as people are shown it (tapc inspect, tapc ops):
+// Prints an operator in readable form (tapc inspect, tapc ops):
 //
 //   operator matmul: y[i, o] = sum[k] x[i, k] * w[k, o]
 //     index  i: 0..64   o: 0..32   k: 0..16 reduce

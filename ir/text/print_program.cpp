@@ -1,5 +1,5 @@
-// The text form of a whole Program, which parses back to an equal one. One fact a line; `//` starts a comment, which the
-// parser skips and which says for people what the line means.
+// The text form of a whole Program, which parses back to an equal one. One fact per line; `//` starts a comment,
+// which the parser skips and which explains the line.
 //
 //   tap-ir 1
 //   monoid 0 sum

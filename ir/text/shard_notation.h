@@ -1,4 +1,4 @@
-// A block graph as equations between shards, in the notation of the Tapestry text: for people, not to be read back.
+// A block graph as equations between shards, in the notation of the Tapestry text: for reading, not for parsing.
 //
 //   X₁ = X[..4, ...]
 //   X₂ = X[4.., ...]

@@ -1,4 +1,5 @@
-// The text forms of the stages behind the sharded graph, which name the values and operations of its program by number.
+// The text forms of the stages after the sharded graph, which refer to the values and operations of its program by
+// number.
 //
 //   tap-blocks 1
 //   graph 0

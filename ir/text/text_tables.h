@@ -1,4 +1,4 @@
-// The words of the text form for enumerations: printer and parser share one table each.
+// The keywords of the text form for enumerations, shared by printer and parser.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// The verifier: the well-formedness of a Program that every pass may rely on. It proves nothing about values (legality
-// does): ids in range, ranks and types agree, cells are typed, write order, regions match their graphs.
+// The verifier: the well-formedness of a Program, on which every pass relies: ids in range, ranks and types agree,
+// cells are typed, values are written before they are read, regions match their graphs. It proves nothing about
+// values (legality does).
 #pragma once
 
 #include <string>

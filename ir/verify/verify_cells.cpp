@@ -1,4 +1,4 @@
-// The types of cells: every operation takes and gives what ir/cell_ops.def says of it.
+// The types of cells: operands and result of every operation match ir/cell_ops.def.
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {
@@ -14,14 +14,16 @@ struct CellChecker {
     switch (node.op) {
       case CellOp::index:
         if (!out.expect(place.op, "an index variable occurs outside an operator")) return;
-        out.expect(node.attribute < place.op->dims.size(), "index {} of {} dims", node.attribute,
+        out.expect(node.attribute < place.op->dims.size(), "index {} is out of range for {} dims", node.attribute,
                    place.op->dims.size());
         out.expect(node.type == ElementType::i64, "an index variable is {}, expected i64", name_of(node.type));
         return;
       case CellOp::read: {
         if (!out.expect(place.op, "a read occurs outside an operator")) return;
         auto& reads = place.op->reads;
-        if (!out.expect(node.attribute < reads.size(), "read {} of {} reads", node.attribute, reads.size())) return;
+        if (!out.expect(node.attribute < reads.size(), "read {} is out of range for {} reads", node.attribute,
+                        reads.size()))
+          return;
         std::uint32_t tensor = reads[node.attribute].tensor;
         if (tensor >= place.op->operands.size()) return;  // reported with the access
         ElementType element = place.op->operands[tensor].element;

@@ -1,4 +1,4 @@
-// Regions within regions: no graph contains itself, and a counter counts an iterate that encloses it.
+// Nested regions: no graph contains itself, and a counter belongs to an enclosing iterate.
 #include <algorithm>
 #include <set>
 

@@ -41,7 +41,7 @@ class OperatorVerifier {
       out_.expect(dim.role == DimRole::counter || dim.level == 0, "{} has a level, but is not a counter", dim.name);
     }
     for (const Constraint& c : op_.constraints)
-      out_.expect(c.expr.coefficients.size() == op_.dims.size(), "a constraint over {} of {} dims",
+      out_.expect(c.expr.coefficients.size() == op_.dims.size(), "a constraint has {} coefficients for {} dims",
                   c.expr.coefficients.size(), op_.dims.size());
     for (std::size_t k = 0; k < op_.blockings.size(); ++k) blocking(k);
   }
@@ -68,8 +68,8 @@ class OperatorVerifier {
       out_.expect(op_.blockings[k].dim != b.dim || op_.blockings[k].block_dim != b.block_dim, "{} is split twice by {}",
                   dim.name, block.name);
       // The cells of an inner block would lie in several places: one in each block of the walk.
-      bool walked = op_.blockings[k].dim == b.dim && role_of(op_.blockings[k].block_dim) == DimRole::reduction;
-      out_.expect(!walked || block.role == DimRole::reduction, "{} is streamed, and then split into partials by {}",
+      bool streamed = op_.blockings[k].dim == b.dim && role_of(op_.blockings[k].block_dim) == DimRole::reduction;
+      out_.expect(!streamed || block.role == DimRole::reduction, "{} is streamed, and then split into partials by {}",
                   dim.name, block.name);
     }
     // A block dim may be cut itself, but before it cuts: else the blocks that it numbers would be found too late.
@@ -154,7 +154,8 @@ class OperatorVerifier {
         out_.expect(!uses(access, d), "the reduction dim {} appears in a written coordinate", op_.dims[d].name);
     std::vector<bool> seen(op_.dims.size(), false);
     for (std::uint32_t d : access.invariant_dims) {
-      if (!out_.expect(d < op_.dims.size(), "invariant dim {} of {}", d, op_.dims.size())) continue;
+      if (!out_.expect(d < op_.dims.size(), "invariant dim {} is out of range for {} dims", d, op_.dims.size()))
+        continue;
       out_.expect(op_.dims[d].role == DimRole::parallel, "the invariant dim {} is not parallel", op_.dims[d].name);
       out_.expect(!uses(access, d), "the invariant dim {} is used by the projection", op_.dims[d].name);
       out_.expect(!seen[d], "the dim {} is named invariant twice", op_.dims[d].name);

@@ -1,4 +1,4 @@
-// The parts of the verifier, each about one table of a Program. Every part reports sentences that start with `where`.
+// The parts of the verifier, each for one table of a Program. Every part reports sentences that start with `where`.
 #pragma once
 
 #include <string>

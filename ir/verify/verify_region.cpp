@@ -1,5 +1,5 @@
-// Operators with an inner graph: operands and results are the graph's, a state leaves an iterate as it enters, and what a group
-// holds can go together.
+// Operators with an inner graph: operands and results match the graph, the state of an iterate keeps its type, and
+// the operations of a group can be fused.
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {
@@ -56,9 +56,9 @@ class RegionVerifier {
       const Operator& member = program_[operation.op];
       bool group = member.region() && member.region()->kind == RegionKind::group;
       out_.expect(member.map() || member.reduce() || group,
-                  "a group holds operation {} ({}), which is not a map, reduction or group", o, member.name);
+                  "a group contains operation {} ({}), which is not a map, reduction or group", o, member.name);
       out_.expect(member.blockings.empty() && operation.placements.empty(),
-                  "a group holds operation {} ({}), which has its own splits", o, member.name);
+                  "a group contains operation {} ({}), which has its own splits", o, member.name);
     }
   }
 

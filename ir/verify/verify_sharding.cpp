@@ -29,7 +29,7 @@ void verify_meshes(Violations& out, const Program& program) {
   std::set<std::string> meshes;
   for (const Mesh& mesh : program.meshes) {
     Violations::Scope at(out, "mesh {}", mesh.name);
-    out.expect(meshes.insert(mesh.name).second, "the name is taken");
+    out.expect(meshes.insert(mesh.name).second, "the name is declared twice");
     std::set<std::string> axes;
     std::int64_t count = 1;
     bool sizes = true;

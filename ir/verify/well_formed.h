@@ -1,5 +1,5 @@
-// Whether what was read is a program at all: every reference, every rank and every type in it fits, so that whoever reads it
-// need not ask again, and no text can make the checker fail. Nothing here computes with what the texts say.
+// Whether parsed data is well-formed: every reference, rank and type is valid, so that later code need not check
+// again, and no text can crash the checker. Nothing here evaluates the program.
 #pragma once
 
 #include <optional>

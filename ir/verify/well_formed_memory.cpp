@@ -1,5 +1,5 @@
-// Memory of schedules: there is as much as its buffers have, without gaps between them, and each buffer has room for what its
-// tasks work on, not for more.
+// The memory of schedules: its size is that of its buffers, without gaps between them, and each buffer is exactly as
+// large as its tasks need.
 //
 //   arena 128 bytes, b2 f32 [0..8] arena 0, b3 f32 [0..8] arena 64         not 1280 bytes, nor b3 at 640
 #include "ir/verify/well_formed_reader.h"

@@ -1,4 +1,4 @@
-// What block graphs and schedules are read by, to see whether they fit: what is wrong is thrown, and told with its place.
+// Reads block graphs and schedules with bounds checks: a fault is thrown and reported with its location.
 #pragma once
 
 #include <fmt/format.h>

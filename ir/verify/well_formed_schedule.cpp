@@ -1,5 +1,5 @@
-// Schedules: their numbers are those of things that are there, types and ranks are those of what is spoken of, repetitions are
-// nested as they are in the program, and calls have the tiles that their kernels have.
+// Schedules: their references are valid, types and ranks match, iterates are nested as in the program, and calls have
+// the tiles of their kernels.
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {
@@ -14,7 +14,8 @@ class ScheduleReader : StageReader {
     at("the schedule");
     types(s_.inputs, main_.inputs);
     for (std::size_t k = 0; k < s_.inputs.size(); ++k) {
-      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const, "an input is const only before or after");
+      need(s_.inputs[k].constant == main_[main_.inputs[k]].is_const,
+           "an input is const in the schedule or in its program, but not in both");
       need(s_.inputs[k].name == main_[main_.inputs[k]].name, "the names of an input differ");
     }
     types(s_.outputs, main_.outputs);
@@ -177,7 +178,7 @@ class ScheduleReader : StageReader {
   void types(const std::vector<ProgramTensor>& tensors, const std::vector<ValueId>& values) const {
     need(tensors.size() == values.size());
     for (std::size_t k = 0; k < values.size(); ++k)
-      need(tensors[k].type == main_[values[k]].type, "an input or output has another type");
+      need(tensors[k].type == main_[values[k]].type, "an input or output has the wrong type");
   }
   void place(const Buffer& buffer) {
     need(buffer.at >= 0);
@@ -207,7 +208,7 @@ class ScheduleReader : StageReader {
   void buffer(BufferId id, ElementType element, std::size_t rank) const {
     there(id, s_.buffers);
     need(s_.buffers[id.index()].box.rank() == rank);
-    need(s_.buffers[id.index()].element == element, "its memory has another type");
+    need(s_.buffers[id.index()].element == element, "its memory has the wrong type");
   }
 
   void read(const KernelCall& call) {

@@ -1,4 +1,4 @@
-// Block graphs: their numbers are those of things that are there, values, types and ranks are those of what is spoken of.
+// Block graphs: their references are valid, and values, types and ranks match.
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {
@@ -48,9 +48,10 @@ class BlockReader : StageReader {
       const bool whole = held.size() == 1 && blocks_[held[0]].device == everywhere && blocks_[held[0]].row.empty();
       need(whole || (is_repeated() && k < graph_.outputs.size() && k < blocks_.outputs.size()),
            "an input is not on all devices");
-      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])), "a step leaves its state in another place");
+      need(whole || (!held.empty() && alike(held, blocks_.outputs[k])),
+           "a trip leaves its state in a different buffer");
     }
-    need(id == blocks_.inputs.size(), "another value is held");
+    need(id == blocks_.inputs.size(), "a buffer holds the wrong value");
   }
   bool alike(const std::vector<HeldId>& before, const std::vector<HeldId>& after) const {
     return std::equal(before.begin(), before.end(), after.begin(), after.end(), [this](HeldId a, HeldId b) {
@@ -81,7 +82,7 @@ class BlockReader : StageReader {
   }
   void is(HeldId id, ValueId value) const {
     there(id, blocks_.held);
-    need(blocks_[id].value == value, "another value is held");
+    need(blocks_[id].value == value, "a buffer holds the wrong value");
   }
   template <class T>
   void are(const T& task, const std::vector<HeldMember>& members, const std::vector<ValueId>& values,

@@ -1,9 +1,9 @@
-// Which operations of a graph go together, so that as few bytes as possible leave their groups: a value whose writers and
-// readers are all in one group needs no memory of its own. A group must be possible (group.h), and small enough at each point:
-// what a point keeps and reads must stay near the core that computes it.
+// Chooses groups so that as few bytes as possible leave them: a value whose writers and readers are all in one group
+// needs no full buffer. A group must be legal (group.h) and small at each point: the data that a point keeps and
+// reads must fit the caches near its core.
 //
-// The search walks through the values by size, and for each tries to bring its writers and readers together, or not; the best
-// few groupings go on. What groups together cost is known from the groups alone, so that it needs no model of a machine.
+// The search visits the values by size and tries, for each, to put its writers and readers into one group, or not; it
+// keeps the best few groupings. The cost of a grouping follows from its groups alone, so it needs no machine model.
 #pragma once
 
 #include "ir/machine.h"

@@ -1,4 +1,4 @@
-// The counter of an iterate replaced by an affine function of another one, or by a number, wherever it is spoken of: in
+// Replaces the counter of an iterate by an affine function of another counter, or by a number, wherever it occurs: in
 // accesses, constraints and cells of the operations of its body, and of the regions inside them.
 //
 //   y[i] = x[i] + c      c := 4*c + 1        y[i] = x[i] + (4*c + 1)
@@ -21,7 +21,7 @@ class CounterReplacement {
   CounterReplacement(ir::Program& program, CounterValue value) : program_(program), value_(value) {}
 
   // The operation as it is with that value for the counter of the level: 0 for one that stands in the body itself. False
-  // if it does not speak of it, and stays.
+  // if it does not mention it, and stays.
   bool replace(ir::Operation& operation, std::uint32_t level = 0);
 
  private:

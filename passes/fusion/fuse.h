@@ -1,4 +1,5 @@
-// Operations fused into groups, as a plan says. What nobody outside reads is then a value of the group's graph only.
+// Fuses operations into groups as a plan says. Values that are not read outside a group become values of its graph
+// only.
 //
 //   fuse m, s, y over i        m, s and y become one operation, called y; m and s vanish from the graph around it
 #pragma once

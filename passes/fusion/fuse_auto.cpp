@@ -94,7 +94,7 @@ PassResult fuse_auto(const Program& program, const FusionLimits& limits, const C
     result.program.graphs[g] = std::move(rebuilt.graph);
     result.step.graphs.push_back(std::move(rebuilt.claim));
   }
-  drop_unreached(result.program, result.step);
+  remove_unreachable(result.program, result.step);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Groups chosen by the compiler: those of choose_groups, in main and in the bodies of iterates.
+// Groups chosen by the compiler with choose_groups, in the main graph and in the bodies of iterates.
 #pragma once
 
 #include "passes/fusion/choose_groups.h"
@@ -6,7 +6,7 @@
 
 namespace tap::passes {
 
-// Remarks tell of values that one might have expected inside of a group.
+// Remarks tell of values that one might have expected inside a group.
 PassResult fuse_auto(const ir::Program& program, const FusionLimits& limits = {}, const Caution& caution = {});
 PassResult fuse_auto(const ir::Program& program, const PassContext& context);
 

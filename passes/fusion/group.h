@@ -1,11 +1,12 @@
-// One group out of some operations of a graph: whether it can be, over which dims, and what it is.
+// One group made of several operations of a graph: whether it is possible, over which dims, and its operator.
 //
 //   m[i] = max[k] x[i, k]   s[i] = sum[k] exp(x[i, k] - m[i])   y[i, j] = exp(x[i, j] - m[i]) / s[i]
 //   over i: one group that reads x and writes y; of m and s a point has one cell each
-//   over i, j: no, since s is whole only after its own loop over k
+//   over i, j: no, since s is complete only after its own loop over k
 //
-// The dims are told by the last operation; every other one that writes something for outside must run over them too, so that
-// the points of the group write disjoint regions. Those that only work for others inside run on what demand gives them.
+// The last operation determines the dims; every other operation whose result is read outside the group must run over
+// them, too, so that the points of the group write disjoint regions. Operations that are read only inside run on the
+// boxes that demand gives.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Which index dims of several operations are the same one: a dim that alone says where an operation is on an axis of a value
-// is the dim of whoever else is on that axis alone.
+// Which index dims of several operations correspond: if an axis of a value is indexed by one dim alone in each of two
+// operations, these dims correspond.
 //
 //   m[i] = max[k] x[i, k]    y[p, q] = exp(x[p, q] - m[p])    from y's p, q:  m's i is p, by m;  m's k is q, by x
 #pragma once

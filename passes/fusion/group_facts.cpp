@@ -36,7 +36,7 @@ double recompute(const GroupView& group, const MovingDemand& windows, std::size_
   return blocks * part;
 }
 
-// One point, with all of the loops that are streamed inside of it.
+// One point, with all of the loops that are streamed inside it.
 Box one_point(const GroupView& group) {
   Box box;
   for (const IndexDim& dim : group.dims)

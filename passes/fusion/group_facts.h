@@ -1,5 +1,5 @@
-// What a group costs, by its windows alone: the bytes that there are at each point, the bytes that go in and out, and how
-// often its operations are computed.
+// The cost of a group, from its windows alone: the bytes live at each point, the bytes read and written, and how
+// often its operations are recomputed.
 #pragma once
 
 #include "ir/graphs/demand.h"
@@ -14,7 +14,7 @@ struct GroupFacts {
   std::vector<double> recompute;  // by operation inside: how often each of its points is computed, on average
 };
 
-// If the group runs in blocks of so many points per dim.
+// If the group runs in blocks of that many points per dim.
 inline constexpr std::int64_t nominal_block = 64;
 
 GroupFacts group_facts(const ir::GroupView& group, const ir::MovingDemand& windows);

@@ -30,7 +30,7 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   const Operator op = operator_of(group, a.operation);
   const std::string &dim = op.dims[a.inner_dim].name, own = name(group, a.operation);
   if (!op.reduce()) return Refusal{fmt::format("{} is a group itself and cannot be streamed over {}", own, dim), a.dim};
-  if (std::string why = why_not_in_parts(group.program, op, caution); !why.empty())
+  if (std::string why = why_not_reassociated(group.program, op, caution); !why.empty())
     return Refusal{fmt::format("{} cannot be streamed over {}: {}", own, dim, why), a.dim};
   if (op.dims[a.inner_dim].range.empty()) return Refusal{fmt::format("{} is empty", dim), a.dim};
   for (const Operation& reader : group.graph.operations)

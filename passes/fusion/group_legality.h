@@ -1,4 +1,4 @@
-// Whether a group, as it is anchored, computes at each of its points what is asked of it and nothing more.
+// Legality of an anchored group: each of its points computes exactly what is demanded.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::optional<Refusal> why_not_streamed(const ir::GroupView& group, const Cautio
 std::optional<Refusal> why_not_writable_by_points(const ir::GroupView& group, const ir::MovingDemand& windows);
 
 // A reduction inside that a dim of the group leaves as it is would be done again at each of that dim's points: who reads it
-// there needs its finished value inside of that loop.
+// there needs its finished value inside that loop.
 std::optional<Refusal> why_not_once(const ir::GroupView& group, const ir::MovingDemand& windows);
 
 // Whether the operation writes a result of the group.

@@ -219,7 +219,7 @@ class UnrollApplier : PlanApplier {
     else if (unroll.steps > 1) replace(before, *place, *region, unroll);
   }
 
-  // All steps, where the repetition stood.
+  // All steps, where the iterate stood.
   void write_out(const Program& before, Place place, const PlannedUnroll& unroll) {
     Rebuilt around = Around(program(), before, place).run(unroll.steps, {});
     if (program().graphs.size() != before.graphs.size()) return not_inside(before, unroll);
@@ -236,7 +236,7 @@ class UnrollApplier : PlanApplier {
     step(before, place.graph, std::move(around), {std::move(body.claim)});
   }
 
-  // Of graphs inside of the body nothing is claimed: they have to stay as they are.
+  // Of graphs inside the body nothing is claimed: they have to stay as they are.
   void not_inside(const Program& before, const PlannedUnroll& unroll) {
     program() = before;
     problem(PlanProblem{

@@ -1,14 +1,14 @@
-// Steps of an iterate written out: T steps of its body become one body, and what is left over follows as single steps.
+// Unrolls iterates: T trips become one body, and leftover trips follow as single trips.
 //
 //   iterate 10 (v = u) { v + c }    unroll 4
 //   iterate 2 (v = u) { ((v + 4*c) + (4*c + 1)) … + (4*c + 3) }, then + 8, then + 9
-// If there are such, what the repetition writes is named by the steps that are done: here `v.8`.
+// If there are leftover trips, the unrolled result is named after the number of trips done: here `v.8`.
 //
-// The steps of one body can then be fused: the earlier ones on boxes that are wider by what the later ones read around
-// theirs. Cells outside of a tensor keep their fill, since no step computes them.
+// The trips in one body can then be fused: the earlier ones run on boxes that are wider by the halos of the later
+// ones. Cells outside a tensor keep their fill, since no trip computes them.
 //
-// What is repeated or grouped inside of the body stays as it is; where that uses a counter that would become another number
-// in each step, the repetition is not written out, and the plan is told so.
+// Iterates and groups inside the body stay as they are; if one of them uses a counter whose value would differ
+// between trips, the iterate is not unrolled, and the plan gets a remark.
 #pragma once
 
 #include "passes/plan_applier.h"

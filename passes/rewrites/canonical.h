@@ -1,12 +1,12 @@
-// The canonical form of an operator: what is left when nobody can tell how it was written. Two operators that differ
-// only in names, in the order of index variables, operands, accesses, constraints or cells, or in the order of the
-// operands of commutative cell operations, have equal codes.
+// The canonical form of an operator. Two operators that differ only in names, in the order of index variables,
+// operands, accesses, constraints or cells, or in the order of the operands of commutative cell operations, have
+// equal codes.
 //
-//   c[i, j] = sum[k] a[i, k] * b[k, j]    and    p[u, v] = sum[t] y[t, v] * x[u, t]    have one code,
-//   in which the first one's operand 0 has the place of the second one's operand 1
+//   c[i, j] = sum[k] a[i, k] * b[k, j]    and    p[u, v] = sum[t] y[t, v] * x[u, t]    have the same code,
+//   in which operand 0 of the first corresponds to operand 1 of the second
 //
-// What has an order keeps it: the axes of tensors, what a monoid that does not commute reduces over, and everything of
-// an outside kernel.
+// Where order matters, it is kept: the axes of tensors, the reduction dims of a monoid that does not commute, and
+// everything in an outside kernel.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct CanonicalForm {
   std::vector<std::uint32_t> dims, operands, results;
 };
 
-// With labels, one for each operand, operands are told apart by them and equal ones are one tensor: the code then says
+// With labels, one for each operand, operands are distinguished by them and equal ones are one tensor: the code then says
 // which values the operator is applied to.
 //
 // A very symmetric operator may have more orders than are tried (512); its form is then not canonical, and it may be

@@ -1,6 +1,6 @@
-// An operator written as numbers, once the order of its dims and operands is settled. All else is sorted by what it
-// says, so that equal operators are written equally; and everything that counts is written, so that different ones are
-// not.
+// An operator as a sequence of numbers, for a fixed order of its dims and operands. All other parts are sorted by
+// content, so that equal operators have equal codes; and all relevant parts are included, so that different operators
+// have different codes.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Preparing an operator for its canonical form, and colour refinement: the colour of a part is mixed with those of the
-// parts that it is connected with, and of how, until no more parts are told apart.
+// Prepares an operator for its canonical form, by colour refinement: the colour of a part is mixed with the colours
+// of connected parts and the kinds of connection, until no more parts are distinguished.
 #include <algorithm>
 #include <set>
 
@@ -79,8 +79,8 @@ class ColourRound {
     }
   }
 
-  // What an access says; the dims in it are told what stands around them, by `seen_from`.
-  std::uint64_t access(const Access& access, std::uint64_t seen_from) {
+  // What an access says; the dims in it are told what stands around them, by `relative_to`.
+  std::uint64_t access(const Access& access, std::uint64_t relative_to) {
     std::uint64_t h = access.projection.rank();
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) {
       const AffineExpr& row = access.projection.start.rows[axis];
@@ -88,14 +88,14 @@ class ColourRound {
       for (std::size_t d = 0; d < row.coefficients.size(); ++d) {
         if (row.coefficients[d] == 0) continue;
         sum += mix(number(row.coefficients[d]), c_.dims[d]);
-        next_.dims[d] += mix(21, seen_from, axis, number(row.coefficients[d]));
+        next_.dims[d] += mix(21, relative_to, axis, number(row.coefficients[d]));
       }
       h = mix(h, sum, number(row.offset), number(access.projection.shape[axis]));
     }
     std::uint64_t invariant = 0;
     for (std::uint32_t d : access.invariant_dims) {
       invariant += mix(2, c_.dims[d]);
-      next_.dims[d] += mix(22, seen_from);
+      next_.dims[d] += mix(22, relative_to);
     }
     return mix(h, invariant);
   }
@@ -238,7 +238,7 @@ Colours first_colours(const Prepared& p) {
 }
 
 void refine(const Prepared& p, Colours& colours) {
-  // At least two rounds: also what is told apart from the start must know what is around it.
+  // At least two rounds: also what is distinguished from the start must know what is around it.
   std::size_t known = classes(colours);
   for (int round = 0;; ++round) {
     ColourRound(p, colours).run();

@@ -1,4 +1,4 @@
-// Inside of canonical.cpp: an operator prepared for comparison, and the colours by which its parts are told apart.
+// Internal to canonical.cpp: an operator prepared for comparison, and the colours that distinguish its parts.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// Products over a semiring: y = ⊕ of a ⊗ b ⊗ c …, where ⊗ distributes over ⊕, may be computed two factors at a time, in
-// any order, each time reducing over what no other factor and no result needs.
+// Products over a semiring: y = ⊕ of a ⊗ b ⊗ c …, where ⊗ distributes over ⊕, may be computed two factors at a time,
+// in any order, each time reducing over the dims that no other factor and no result needs.
 //
 //   y[i, l] = sum[j, k] a[i, j] * b[j, k] * c[k, l]     →     t[i, k] = sum[j] a[i, j] * b[j, k]
 //                                                            y[i, l] = sum[k] t[i, k] * c[k, l]
 //
-// Which ⊕ and ⊗ these are is read from the cells and the monoid (semiring.h).
+// ⊕ and ⊗ are recognised from the monoid and the cells (semiring.h).
 #pragma once
 
 #include <map>

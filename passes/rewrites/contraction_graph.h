@@ -1,4 +1,4 @@
-// The operations that compute a product in the order of a tree, in a program of their own.
+// The operations that compute a product in the order of a tree, as a separate program.
 //
 //   ((a b) c)      t0[i, k] = sum[j] a[i, j] * b[j, k]      y[i, l] = sum[k] t0[i, k] * c[k, l]
 #pragma once

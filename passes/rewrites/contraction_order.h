@@ -2,8 +2,8 @@
 //
 //   a[i, j] b[j, k] c[k, l], summed over j and k     →     ((a b) c)  or  (a (b c)), by the sizes
 //
-// Joining two sets of factors runs over all dims of both, and reduces over those that nothing else needs. A leaf may be
-// prepared first: computed once for its own dims, and reduced over those that it alone has.
+// Joining two sets of factors loops over all dims of both, and reduces over those that nothing else needs. A leaf may
+// be prepared first: computed once over its own dims, and reduced over those that only it has.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ DimSet reduced_dims(const Operator& op) {
   return dims;
 }
 
-bool speaks_of(const Constraint& c, DimSet dims) { return (dims_of(c.expr) & dims) != 0; }
+bool uses_dim(const Constraint& c, DimSet dims) { return (dims_of(c.expr) & dims) != 0; }
 
 // fold of nothing = identity, where that is seen at once: each root is a reduction with that identity.
 bool folds_nothing(const Program& program, const Monoid& monoid) {
@@ -51,7 +51,7 @@ bool folds_nothing(const Program& program, const Monoid& monoid) {
   return true;
 }
 
-// What the law does not say, or what cannot be told apart in the index space.
+// What the law does not say, or what cannot be distinguished in the index space.
 std::string why_not_by_space(const Program& program, const Operator& op) {
   const DimSet reduced = reduced_dims(op);
   DimSet known = reduced;
@@ -62,7 +62,7 @@ std::string why_not_by_space(const Program& program, const Operator& op) {
     if (dim.range.empty()) return "it reduces no dim";
   }
   for (const Constraint& c : op.constraints) {
-    if (!speaks_of(c, reduced)) return "it writes only under a condition";
+    if (!uses_dim(c, reduced)) return "it writes only under a condition";
     if (dims_of(c.expr) & ~known) return "it is a scan, which takes fewer operations";
   }
   if (!op.constraints.empty() && !folds_nothing(program, program[op.reduce()->monoid]))

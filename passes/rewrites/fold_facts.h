@@ -1,4 +1,4 @@
-// Inside of monoid_fold: which cells of a fold become operations, and which index dims each of them has.
+// Internal to monoid_fold: which cells of a fold become operations, and the index dims of each.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,8 @@ std::optional<RulePiece> lowered(std::optional<RulePiece> piece) {
 
 }  // namespace
 
-Sketch sketch_of(const Program& program, const Operator& op) {
-  Sketch sketch;
+Fingerprint fingerprint_of(const Program& program, const Operator& op) {
+  Fingerprint sketch;
   auto add = [&](const CellNode& node) {
     bool leaf = info(node.op).kind == CellKind::leaf || node.op == CellOp::cast;
     if (!leaf) sketch.push_back(static_cast<int>(node.op));
@@ -103,7 +103,7 @@ void RuleMatcher::learn(std::size_t rule) {
   shape.variables = pattern.inputs.size();
   shape.operations = pattern.operations.size();
   for (const Operation& operation : pattern.operations) {
-    Sketch sketch = sketch_of(sample->program, sample->program[operation.op]);
+    Fingerprint sketch = fingerprint_of(sample->program, sample->program[operation.op]);
     ++shape.sketches[sketches_.emplace(std::move(sketch), static_cast<int>(sketches_.size())).first->second];
   }
   for (auto [sketch, count] : shape.sketches) by_sketch_[sketch].push_back(rule);
@@ -158,7 +158,7 @@ class GraphMatcher {
 
   int sketch_number(const Operator& op) const {
     if (op.region() || op.transfer()) return -1;
-    auto known = matcher_.sketches_.find(sketch_of(program_, op));
+    auto known = matcher_.sketches_.find(fingerprint_of(program_, op));
     return known == matcher_.sketches_.end() ? -1 : known->second;
   }
   CanonicalForm labelled(const Operator& op, const std::vector<ValueId>& operands) const {
@@ -173,7 +173,8 @@ class GraphMatcher {
     steps_ = most_steps;
     std::map<int, int> left = shape.sketches;
     --left[sketches_[root.index()]];
-    if (!grow(rule, root, {root}, {}, left) && (tries_ <= 0 || steps_ <= 0)) matches_.given_up.emplace_back(rule, root);
+    if (!grow(rule, root, {root}, {}, left) && (tries_ <= 0 || steps_ <= 0))
+      matches_.exhausted.emplace_back(rule, root);
   }
 
   // Operations that write what these ones read and that are not among them.

@@ -1,11 +1,13 @@
-// Where the pattern of a rule stands in a graph: by what operations compute, whoever wrote them and whatever they are called.
+// Finds matches of a rule's pattern in a graph, by what operations compute, independently of names and of how they
+// were written.
 //
 //   rule matmul(x, w) => …      C[i, j] = sum[k] A[i, k] * B[k, j]      matches, with x = A and w = B
 //
-// A binding of the variables is right if numbering the pattern's values by those of the graph ends with its results: each
-// operation of the pattern is looked up by its canonical form on the values that it is applied to.
+// A binding of the variables is right if numbering the pattern's values by those of the graph reaches its results:
+// each operation of the pattern is looked up by its canonical form on its operands.
 //
-// It is bounded: a rule is tried only at operations whose cells look like those of its pattern, and there in so many ways.
+// The search is bounded: a rule is tried only at operations with cells similar to its pattern's, and with a limited
+// number of bindings.
 #pragma once
 
 #include <map>
@@ -32,13 +34,13 @@ struct Match {
   bool in_order = true;  // results of an operation, in the order in which the pattern has them
 };
 struct Matches {
-  std::vector<Match> found;                                            // by their last operation
-  std::vector<std::pair<std::size_t, ir::OperationId>> given_up = {};  // rule and place: more ways than are tried
+  std::vector<Match> found;                                             // by their last operation
+  std::vector<std::pair<std::size_t, ir::OperationId>> exhausted = {};  // rule and place: more ways than are tried
 };
 
 // What an operator looks like, of whatever rank, sizes and element type: its kind, and the operations on its cells.
-using Sketch = std::vector<int>;
-Sketch sketch_of(const ir::Program& program, const ir::Operator& op);
+using Fingerprint = std::vector<int>;
+Fingerprint fingerprint_of(const ir::Program& program, const ir::Operator& op);
 
 class RuleMatcher {
  public:
@@ -63,7 +65,7 @@ class RuleMatcher {
 
   const RuleSet& rules_;
   std::vector<Shape> shapes_;                                          // by rule
-  std::map<Sketch, int> sketches_;                                     // that occur in patterns, numbered
+  std::map<Fingerprint, int> sketches_;                                // that occur in patterns, numbered
   std::map<int, std::vector<std::size_t>> by_sketch_;                  // the rules in whose pattern one occurs
   std::map<std::pair<std::size_t, std::string>, Instance> instances_;  // by the types' text
 };

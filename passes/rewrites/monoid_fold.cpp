@@ -132,7 +132,7 @@ class FoldBuilder {
     CellId first = cells.apply(CellOp::mul, ElementType::i64, {block, number(space_.size)});
     return cells.apply(CellOp::add, ElementType::i64, {first, own});
   }
-  // The last block may be shorter: a place outside of the tensor is then of no account, and gives 0.
+  // The last block may be shorter: a place outside the tensor is then of no account, and gives 0.
   CellId original_read(Draft& d, const Access& was) const {
     Access read = was;
     read.tensor = operand(d, graph_.inputs[was.tensor]);
@@ -286,7 +286,7 @@ FoldOffers fold_offers(const Program& program, const Operator& op, bool strict_f
       break;
     }
     const std::string& own = op.dims[dim].name;
-    made.rule = space.count == 1 ? fmt::format("{} over {} at once", name, own)
+    made.rule = space.count == 1 ? fmt::format("{} over all of {}", name, own)
                                  : fmt::format("{} in blocks of {} of {}", name, size, own);
     if (contracts) made.rule += rule_end;
     made.rule += rests_on;

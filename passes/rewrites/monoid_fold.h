@@ -1,5 +1,5 @@
-// A reduction by a monoid that has a `fold`, as plain operations: in blocks of one reduced dim, each block by what the fold
-// says, and the combination of the blocks, in order.
+// A reduction by a monoid with a `fold`, as plain operations: in blocks of one reduction dim, each block computed as
+// the fold defines, and the blocks combined in order.
 //
 //   y[i, c] = online[j] (t[i, j], 1, v[j, c])      m[r, i]    = max[j] t[i, 64 r + j]
 //                                                  e[r, i, j] = exp(t[i, 64 r + j] - m[r, i])
@@ -7,8 +7,8 @@
 //                                                  o[r, i, c] = sum[j] e[r, i, j] * v[64 r + j, c]
 //                                                  y[i, c]    = online[r] (m[r, i], s[r, i], o[r, i, c])
 //
-// A cell of the fold that has fewer indices than what it is reduced in (e has no c) is computed once, and what reads it is a
-// contraction. With one block there is no r, and nothing but the combination of that block with the identity.
+// A cell of the fold that has fewer indices than the reduction that reads it (e has no c) is computed once, and the
+// reduction becomes a contraction. With one block there is no r, and only that block is combined with the identity.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ namespace tap::passes {
 struct FoldedReduction {
   std::shared_ptr<const ir::Program> program;  // main is from the operator's operands to its results
   std::uint32_t dim = 0;                       // in blocks
-  std::int64_t size = 1;                       // of so many points
+  std::int64_t size = 1;                       // of that many points
   std::string rule;                            // what stands in the alternative
 };
 struct FoldOffers {
@@ -31,7 +31,7 @@ struct FoldOffers {
   std::string remark;                   // why there are none
 };
 
-// Nothing is said of what is no reduction by a monoid with a fold. With `strict_fp` floats stay as they are written.
+// Nothing is said of what is not a reduction by a monoid with a fold. With `strict_fp` floats stay as they are written.
 FoldOffers fold_offers(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
 
 // Whether an alternative's rule is one of these; and whether it is the one to be taken where nothing is said: in one block,

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Choices in choices multiply: with so many graphs nothing more is offered inside of them.
+// Choices in choices multiply: with so many graphs nothing more is offered inside them.
 constexpr std::size_t most_graphs = 20'000;
 
 using Numbers = GraphNumbers::Numbers;
@@ -86,7 +86,7 @@ class Round {
       step.graphs.push_back(made == rebuilt_.end() ? untouched(before_, GraphId(g)) : std::move(made->second.claim));
     }
     for (Graph& graph : adder_.take()) after_.graphs.push_back(std::move(graph));
-    std::vector<GraphId> place = drop_unreached(after_);
+    std::vector<GraphId> place = remove_unreachable(after_);
     for (GraphClaim& claim : step.graphs) claim.after = place[claim.after.index()];
     std::erase_if(step.graphs, [](const GraphClaim& claim) { return !claim.after.valid(); });
     for (AlternativeClaim& alternative : claims_) {
@@ -133,7 +133,7 @@ class Round {
                         {},
                         std::make_shared<Match>(match)});
     }
-    for (auto [rule, at] : matches.given_up)
+    for (auto [rule, at] : matches.exhausted)
       remark(graph, {at},
              fmt::format("`{}` is not offered: there are too many possible matches here", context_.rules->texts[rule]));
     return offers;
@@ -177,7 +177,7 @@ class Round {
     }
   }
 
-  // Places that do not overlap, larger ones first: what is inside of one is offered in its graphs.
+  // Places that do not overlap, larger ones first: what is inside one is offered in its graphs.
   std::vector<Place> places_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);

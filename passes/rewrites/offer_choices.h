@@ -1,12 +1,12 @@
-// Choices: where a rule's pattern stands in a graph, what was written and what the rule offers stand side by side in one
-// operation, and the plan picks (pick_choices.h).
+// Offers choices: where the pattern of a rule matches a graph, the original and the alternative become one operation,
+// and the plan picks one of them (pick_choices.h).
 //
 //   H = matmul(X, W)     becomes     H = choice of   0: what was written
 //                                                    1: rewrite matmul(x, w) => sum_axis<-2>(products(x, w))
 //
-// Offered are the program's rewrites and those of the libraries that it uses, other orders of products over a semiring
-// (contraction.h), and the folds of monoids (monoid_fold.h). Offers are offers to offers: what stands in a choice's graphs
-// may itself be one, to a small depth; but none leads back to what stands around it. Nothing is decided here.
+// Alternatives come from the program's rewrites and those of the libraries that it uses, from other orders of
+// products over a semiring (contraction.h), and from the folds of monoids (monoid_fold.h). Alternatives may contain
+// choices, up to a small depth, but none that leads back to an enclosing one. Nothing is decided here.
 #pragma once
 
 #include "passes/pass.h"

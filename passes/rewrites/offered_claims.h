@@ -1,4 +1,5 @@
-// Inside of offer_choices: what is claimed of an alternative, so that the checker can see why it computes what was written.
+// Internal to offer_choices: the claims for an alternative, from which the checker proves that it computes the same
+// as the original.
 #pragma once
 
 #include "passes/rewrites/offers.h"
@@ -15,7 +16,7 @@ class RuleBook {
     ir::GraphId pattern, replacement;
   };
   const Instance& instance(const std::shared_ptr<const RulePiece>& piece, const std::string& rule);
-  std::optional<ir::Program> take();  // nothing if no rule was asked for
+  std::optional<ir::Program> take();  // nothing if no rule was requested
 
  private:
   ir::Program program_;

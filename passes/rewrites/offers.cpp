@@ -96,12 +96,12 @@ std::string Surroundings::why_not_together(const Operations& operations) const {
     for (ValueId v : graph_[from].results)
       for (OperationId to : uses_.readers[v.index()]) {
         if (operations.contains(to)) {
-          if (!operations.contains(from)) return "other operations lie between those that it replaces";
+          if (!operations.contains(from)) return "it replaces operations with others between them";
         } else if (to < *operations.rbegin() && seen.insert(to).second) {
           open.push_back(to);
         }
       }
-    if (seen.size() > most_between) return "too many operations lie between those that it replaces";
+    if (seen.size() > most_between) return "it replaces operations with too many others between them";
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Inside of offer_choices: what one rule offers at one place of a graph, and the graphs that a choice is made of.
+// Internal to offer_choices: the offers of one rule at one place of a graph, and the graphs that make up a choice.
 #pragma once
 
 #include <map>

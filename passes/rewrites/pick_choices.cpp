@@ -69,7 +69,7 @@ class Lines {
         bool known = finder.find(program.main, name).has_value();
         problems_.push_back(known
                                 ? PlanProblem{decision, fmt::format("`{}` offers no choice", name), PlanPart::operation,
-                                              "", near_or_all(name, {choices_.begin(), choices_.end()}, "choices")}
+                                              "", suggestion_for(name, {choices_.begin(), choices_.end()}, "choices")}
                                 : no_operation(program, decision, name));
       }
     std::sort(problems_.begin(), problems_.end(), [](auto& a, auto& b) { return a.decision < b.decision; });
@@ -77,7 +77,7 @@ class Lines {
   }
 
  private:
-  // Whether the plan cuts a dim that what was written reduces, or fuses it, and speaks of nothing that only the fold has: its
+  // Whether the plan cuts a dim that what was written reduces, or fuses it, and mentions nothing that only the fold has: its
   // parts, and the number of the block.
   bool speaks_of_written(const Program& program, const std::string& prefix, const std::string& name,
                          const RegionBody& choice) const {
@@ -225,7 +225,7 @@ PassResult pick_choices(const Program& program, const PassContext& context) {
     result.step.graphs.push_back(std::move(made.claim));
   }
   result.problems = lines.finish(result.program);
-  std::vector<GraphId> place = drop_unreached(result.program);
+  std::vector<GraphId> place = remove_unreachable(result.program);
   for (GraphClaim& claim : result.step.graphs) claim.after = place[claim.after.index()];
   std::erase_if(result.step.graphs, [](const GraphClaim& claim) { return !claim.after.valid(); });
   std::sort(result.step.graphs.begin(), result.step.graphs.end(),

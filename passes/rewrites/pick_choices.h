@@ -1,10 +1,10 @@
-// The plan's picks: each choice becomes the operations of the graph that the plan chose.
+// Applies the plan's choices: each choice becomes the operations of the alternative that the plan picked.
 //
 //   choose H 1     H = choice of 0: …, 1: rewrite … => sum_axis<-2>(products(x, w))     becomes     H.z = …, H = sum of H.z
 //
-// What is chosen may hold a choice of the same name; the next line about H is about that one. Where the plan says nothing a
-// choice becomes what was written, save that a product is computed in the order with the fewest operations, and a reduction by
-// its fold where that leaves a contraction, unless everything is to be proved.
+// The alternative may contain a choice with the same name; the next line for H then refers to that one. Without a
+// line in the plan, a choice becomes the original, except that a product is computed in the order with the fewest
+// operations, and a reduction by its fold if that gives a contraction, unless everything must be proved.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
-// Production rules as passes know them. A rule is generic in types, ranks and sizes; only the front end can say what it
-// is at given ones, so passes ask for that.
+// Rewrite rules as passes see them. A rule is generic in types, ranks and sizes; only the front end can instantiate
+// it, so passes request instances.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,11 @@
-// When products may be taken out of reductions: ⊗ distributes over the monoid's ⊕, both commute, and the identity of ⊕
-// stays what it is under ⊗.
+// Whether products may be moved out of reductions: ⊗ distributes over the monoid's ⊕, both commute, and the identity
+// of ⊕ is absorbing under ⊗.
 //
 //   a * (b + c) = a * b + a * c        a + min(b, c) = min(a + b, a + c)        a and (b or c) = (a and b) or (a and c)
 //
-// No table says which these are: the law is tried on numbers, so that a user's monoid is as good as a built-in one. Integers
-// wrap, so i64's min does not distribute over +, and f64's does. What was tried is assumed, not proved; whoever uses the
-// law names it in a certificate.
+// No table lists them: the law is tested on samples, so that a user's monoid is treated like a built-in one. Integers
+// wrap, so min of i64 does not distribute over +, and min of f64 does. A tested law is assumed, not proved; its use
+// is named in the certificate.
 #pragma once
 
 #include <optional>

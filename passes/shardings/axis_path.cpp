@@ -136,7 +136,7 @@ void AxisPath::align() {
     }
 }
 
-// As many of the axes as the dim has room for, in order; what finds none is the rest. False: an axis had to be cut first.
+// As many of the axes as the dim has room for, in order; what finds none is the rest. False: an axis had to be split first.
 bool AxisPath::place_one(const Axes& axes, Axes& at, std::int64_t& capacity, Axes& rest) {
   for (const AxisRef& axis : axes) {
     Fit how = fit(axis, capacity);

@@ -1,9 +1,9 @@
-// The way from one list of axes per dim to another, by steps that collectives can do. The bookkeeping of `reshard`; the order
-// of the steps follows Shardy's reshard-to-collectives: slice first, since smaller tensors move cheaper; then one permute that
-// puts what can be put in place and orders the rest; then all-to-alls; gathers last.
+// A path from one list of axes per dim to another, by steps that collectives implement. The bookkeeping of `reshard`;
+// the order of the steps follows Shardy's reshard-to-collectives: slices first, since smaller tensors are cheaper to
+// move; then one permute that places and orders as many axes as possible; then all-to-alls; gathers last.
 //
-// Axes are taken apart until any two of them are equal or share nothing. Of each dim the axes that now and later begin with
-// stay; what stands behind them now is *excess*, what is to stand there is *missing*.
+// Axes are split until any two of them are equal or disjoint. The common prefix of the current and the target axes of
+// a dim stays; the remaining current axes are *excess*, the remaining target axes are *missing*.
 //
 //   [{x, y}, {z}] → [{x}, {y, z}]     excess [y], [z]     missing [], [y, z]
 #pragma once
@@ -55,7 +55,7 @@ class AxisPath {
   ir::Axes slice_before_all_to_all(const Lists& next, std::size_t from, std::vector<std::int64_t>& capacity) const;
   bool combine();  // whether there was something
   void permute(bool devices_change);
-  bool worth_a_permute() const;
+  bool permute_pays() const;
   bool try_permute(Lists& next);
   void all_to_alls(bool in_place);
   bool all_to_all(std::size_t from, bool in_place);

@@ -1,4 +1,4 @@
-// When one permute of boxes among the devices is worth it, and to which axes.
+// Decides when a permutation of boxes among devices pays, and to which axes.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +11,7 @@ using namespace ir;
 // Where it puts axes in place, [{x}] → [{y}]; where it orders them so that one all-to-all moves what goes to one dim and
 // what is to be gathered stands in front of what is to be moved; or where an axis that nobody wants can give way to one
 // that is missing.
-bool AxisPath::worth_a_permute() const {
+bool AxisPath::permute_pays() const {
   std::optional<AxisRef> spare, lacking;
   for (std::size_t d = 0; d < now_.size(); ++d) {
     Axes in = excess(now_, d), out = missing(now_, d);
@@ -38,7 +38,7 @@ bool AxisPath::worth_a_permute() const {
 
 void AxisPath::permute(bool devices_change) {
   Lists next = now_;
-  if (worth_a_permute())
+  if (permute_pays())
     while (!try_permute(next)) continue;
   if (next != now_ || devices_change) emit(CollectiveKind::collective_permute, std::move(next));
 }

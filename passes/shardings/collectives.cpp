@@ -21,7 +21,7 @@ namespace {
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 // Whether `inner` shards of each of `outer` ones are the shards of all axes together: not so for 10 over 2 and then 3,
-// where 0..5 is cut into 2, 2, 1 and yet the flat rule says 2, 2, 2, 2, 2, 0.
+// where 0..5 is split into 2, 2, 1 and yet the flat rule says 2, 2, 2, 2, 2, 0.
 bool nests(std::int64_t cells, std::int64_t outer, std::int64_t inner) {
   std::int64_t block = ceil_div(cells, outer);
   return block == cells || block == inner * ceil_div(cells, checked::mul(outer, inner));
@@ -110,7 +110,7 @@ bool whole_everywhere(const OnMesh& placed) {
 bool all_fit_together(const Mesh& mesh, const Sharding& a, const Sharding& b) {
   for (const AxisRef& x : used_axes(a))
     for (const AxisRef& y : used_axes(b))
-      if (!fit_together(mesh, x, y)) return false;
+      if (!are_compatible(mesh, x, y)) return false;
   return true;
 }
 
@@ -154,7 +154,7 @@ class Route {
       add({.kind = CollectiveKind::copy, .axes = {}, .before = now_, .after = after}, from_.mesh, to_.mesh);
   }
 
-  // Ends with the sharding as it was asked for. Values that are to be partials: one device of each group has them, the others
+  // Ends with the sharding as it was requested. Values that are to be partials: one device of each group has them, the others
   // have nothing to add.
   void finish(const Axes& partial) {
     Sharding last = bare(to_.mesh, to_.sharding);

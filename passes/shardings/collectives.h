@@ -1,11 +1,12 @@
-// Collectives: how a tensor gets from one sharding to another.
+// Collectives: the steps that reshard a tensor from one sharding to another.
 //
 //   pod[{x}, {}] → pod[{}, {y}]        all_slice [{}, {y}] → pod[{x}, {y}]        0 elements
 //                                      all_gather [{x}, {}] → pod[{}, {y}]        12 elements
 //
-// Each step is a value that knows the sharding before and after it. It does what the steps' name says between the devices of a
-// group, those that differ in the step's axes only; where no such step fits (sizes that do not divide so that groups do not
-// hold what they need, meshes with nothing in common, a single device), plain copies of boxes go from whoever holds them.
+// Each step is a value that contains the sharding before and after it. It moves data only within groups of devices
+// that differ in the step's axes alone; where no collective fits (sizes that do not divide, so that a group lacks
+// cells that it needs; meshes with nothing in common; a single device), boxes are copied from the devices that hold
+// them.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "ir/shardings/mesh_position.h"
-#include "passes/shardings/axis_contest.h"
+#include "passes/shardings/axis_conflicts.h"
 
 namespace tap::passes {
 
@@ -153,7 +153,7 @@ class Chooser {
     return out;
   }
 
-  // Axes of a factor that must not be cut go to factors that all tensors have, where they divide them.
+  // Axes of a factor that must not be split go to factors that all tensors have, where they divide them.
   std::vector<Axes> spread_unwanted(std::vector<Axes> common) const {
     for (std::uint32_t f = 0; f < common.size(); ++f) {
       if (kind(f) != FactorKind::need_replication) continue;
@@ -187,8 +187,8 @@ class Chooser {
   std::vector<const FactoredTensor*> large_;  // that are no scalars
 };
 
-// Blocks of an axis of several factors are blocks of each factor only where they are cut evenly, and where those before it
-// are cut into single points.
+// Blocks of an axis of several factors are blocks of each factor only where they are split evenly, and where those before it
+// are split into single points.
 void keep_even(const Mesh& mesh, const Factors& factors, const AxisFactors& axis, std::vector<Axes>& common) {
   bool full = true;
   for (std::size_t k = 0; axis.factors.size() > 1 && k < axis.factors.size(); ++k) {

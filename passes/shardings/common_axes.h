@@ -1,10 +1,10 @@
-// Which axes cut each factor of an operation whose tensors have shardings of their own that may contradict each other. What
-// comes out is one list of axes per factor: tensors that differ from it are resharded.
+// Chooses the axes of each factor of an operation whose tensors have possibly conflicting shardings. The result is
+// one list of axes per factor; tensors that differ from it are resharded.
 //
 //   x @ [{a}, {b}]   w @ [{b}, {}]   y[i, o] = sum[k] x[i, k] * w[k, o] @ [{}, {a}]      i: {a}  k: {b}: only y is resharded
 //
-// After Shardy's pass that inserts explicit reshards: agreement is kept; of two tensors one is followed; else lists of axes
-// compete, those first that are on more cells of tensors.
+// Follows Shardy's pass for explicit reshards: shardings that agree are kept; with two tensors, one of them is
+// followed; otherwise lists of axes compete, those on more cells of tensors first.
 #pragma once
 
 #include "passes/shardings/factor_axes.h"

@@ -77,7 +77,7 @@ class SiteChooser {
            is_identity(program_[graph_[out_.site.operations[0]].op]);
   }
 
-  // A result on one device is computed there. Else the mesh that most tensors are cut on; without any, the first one named.
+  // A result on one device is computed there. Else the mesh that most tensors are split on; without any, the first one named.
   const Mesh* most_common_mesh() const {
     const Mesh *first = nullptr, *best = nullptr;
     std::map<std::string, int> count;
@@ -140,7 +140,7 @@ class SiteChooser {
     all = in_mesh_order(mesh, all);
     if (all.empty()) return;
     const MonoidId* monoid = monoid_of(program_[graph_[out_.site.operations[0]].op]);
-    TAP_CHECK(monoid, "partials have a monoid that combines them");
+    TAP_CHECK(monoid, "partials without a monoid");
     for (Sharding& result : out_.results) {
       result.unreduced = all;
       result.unreduced_monoid = program_[*monoid].name;

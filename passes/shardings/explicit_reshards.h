@@ -1,11 +1,11 @@
-// Every operation on one list of axes per factor: what its operands must be resharded to, what it computes, and along which
-// axes it computes partials that are to be combined.
+// Makes every operation use one list of axes per factor: the reshards of its operands, the sharding of its results as
+// computed, and the axes along which it produces partials.
 //
 //   x @ m[{}, {a}]   w @ m[{a}, {}]   y[i, o] = sum[k] x[i, k] * w[k, o] @ m[{a}, {}]
-//   k: {a}           y as computed: m[{}, {}; unreduced {a} by sum]: to what is wanted by a reduce-scatter
+//   k: {a}           y as computed: m[{}, {}; unreduced {a} by sum]; a reduce-scatter gives the declared sharding
 //
-// Post: the tensors of an operation agree on every factor, so that a device that holds its boxes of the operands computes
-// its box of the results (windows apart, which read over the edges of their blocks).
+// Post: the tensors of an operation agree on every factor, so that a device with its boxes of the operands can
+// compute its box of the results (except for windows, which also read beyond the edges of their blocks).
 #pragma once
 
 #include "passes/shardings/collectives.h"

@@ -21,7 +21,7 @@ class AxisSupply {
 
   bool empty() const { return at_ == axes_.size(); }
   std::int64_t size() const { return rest_.size; }
-  // The major part, of so many places.
+  // The major part, of that many places.
   AxisRef take(std::int64_t places) {
     AxisRef part = axis_of(mesh_, axes_[at_].name, {rest_.pre_size, places});
     rest_ = {rest_.pre_size * places, rest_.size / places};

@@ -1,10 +1,10 @@
-// What shards each factor of the tensors at one site: shardings seen through factors, and back.
+// Converts the shardings of the tensors at one site to axes per factor, and back.
 //
 //   x @ m[{a, b}] with its axis of factors i=2, j=4, mesh a=2, b=2     i: {a}   j: {b}
 //   x @ m[{a}] with i=2, j=4, mesh a=4                                 i: {a:(1)2}   j: {a:(2)2}
 //
-// A factor that is not the minor one of its axis must be cut evenly and full before the next one is cut; axes that do not
-// fit are overflow: they shard the axis and no factor, and nothing behind them can be cut.
+// A factor that is not the minor one of its axis must be sharded evenly and completely before the next one is
+// sharded; axes that do not fit are overflow: they shard the axis but no factor, and no later factor can be sharded.
 #pragma once
 
 #include "ir/shardings/axis_algebra.h"

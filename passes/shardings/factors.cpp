@@ -153,7 +153,7 @@ class FactorFinder {
       for (std::size_t a = 0; a < access.projection.rank(); ++a) {
         AxisAccess axis = axis_of(access, a, write);
         AxisFactors found{factors_of_axis(axis, {write, access.tensor, a})};
-        // A diagonal: the second axis cannot be cut by what cuts the first.
+        // A diagonal: the second axis cannot be split by what cuts the first.
         seen.resize(out_.factors.size());
         if (std::any_of(found.factors.begin(), found.factors.end(), [&](std::uint32_t f) { return seen[f]; }))
           found.factors = {of_axis_alone(axis, {write, access.tensor, a})};
@@ -195,7 +195,7 @@ class FactorFinder {
     list.push_back(std::move(tensor));
   }
 
-  // Nothing can be cut where there are no cells, and digits of nothing say nothing.
+  // Nothing can be split where there are no cells, and digits of nothing say nothing.
   bool has_empty_compound() const {
     bool compound = false;
     for (bool write : {false, true})
@@ -258,7 +258,7 @@ bool is_broadcast(const Factors& factors, std::size_t operand) {
   return false;
 }
 
-bool moves_nothing(const ir::Operator& op, const Factors& factors) {
+bool moves_no_data(const ir::Operator& op, const Factors& factors) {
   if (!op.map() || factors.operands.empty()) return false;
   for (const Factor& factor : factors.factors)
     if (factor.kind != FactorKind::pass_through) return false;

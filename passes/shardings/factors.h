@@ -1,9 +1,9 @@
-// Factors: what an operator's index dims mean for the axes of its tensors. Two axes with one factor are cut alike; nothing
-// but projections says which.
+// Factors: the relation between an operator's index dims and the axes of its tensors. Axes with the same factor are
+// sharded alike. Factors follow from the projections alone.
 //
 //   y[i, o] = sum[k] x[i, k] * w[k, o]     ([i, k], [k, o])->([i, o]) reduction={k}
 //   y[4*i + j] = x[i, j]                   ([i, j])->([i j])             one axis of two factors, major to minor
-//   y[i] = x[n - 1 - i]                    ([i])->([i]) permutation={i}  the cells of a block lie in another place
+//   y[i] = x[n - 1 - i]                    ([i])->([i]) permutation={i}  the cells of a block change position
 //   y[n] = t[ids[n]]                       ([#t0], [n])->([n]) replicated={#t0}
 //
 // So propagation, validity and inference need no rule for any operator.
@@ -61,7 +61,7 @@ inline bool moves_cells(const Factor& factor) { return factor.moves || factor.ki
 bool has_factor(const TensorFactors& tensor, std::uint32_t factor);
 // A map in which every operand but scalars and copies has all factors of the results, and all are passed through: what is
 // done to a cell does not depend on where it lies.
-bool moves_nothing(const ir::Operator& op, const Factors& factors);
+bool moves_no_data(const ir::Operator& op, const Factors& factors);
 // An operand of a map that lacks a factor of a result: it is repeated along it.
 bool is_broadcast(const Factors& factors, std::size_t operand);
 

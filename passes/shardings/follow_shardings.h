@@ -1,6 +1,6 @@
-// The pass `propagate`: shardings spread over all values (propagate.h), and what they ask of operations becomes lines of the
-// plan (plan_shardings.h). The splits that the program writes itself, and those of the plan, come first: what they cut is cut
-// by them alone.
+// The pass `propagate`: propagates shardings to all values (propagate.h) and turns them into lines of the plan
+// (plan_shardings.h). Splits in the program and in the plan come first: dims that they split are not split by
+// shardings.
 #pragma once
 
 #include "passes/pass.h"

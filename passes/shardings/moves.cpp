@@ -19,7 +19,7 @@ bool moves_for_others(CollectiveKind kind) {
          kind == CollectiveKind::collective_permute || kind == CollectiveKind::copy;
 }
 
-// Where the program begins and ends, an input or a result that is cut less far than inside, for its size does not divide, say:
+// Where the program begins and ends, an input or a result that is split less far than inside, for its size does not divide, say:
 // nobody has to be sent what comes from outside.
 bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId value, const Reshard& reshard) {
   const std::vector<ir::ValueId>& edge = reshard.of_result ? graph.outputs : graph.inputs;
@@ -51,7 +51,7 @@ std::pair<std::int64_t, std::int64_t> reach_of(const Factors& factors, std::size
   std::optional<std::pair<std::int64_t, std::int64_t>> reach;
   for (const TensorFactors& read : factors.operands) {
     if (read.tensor != operand || axis >= read.axes.size()) continue;
-    const auto& [walks, before, after] = read.axes[axis];
+    const auto& [indexed_by, before, after] = read.axes[axis];
     reach = reach ? std::pair(std::max(reach->first, before), std::max(reach->second, after))
                   : std::pair(before, after);
   }

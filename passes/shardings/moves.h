@@ -1,5 +1,5 @@
-// What has to move between devices for a program's shardings: the collectives of each operation, halos, and which of them
-// nobody asked for.
+// The data that moves between devices for a program's shardings: the collectives of each operation, halos, and which
+// of them are implicit.
 #pragma once
 
 #include <optional>

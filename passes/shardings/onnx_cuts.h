@@ -1,4 +1,4 @@
-// How the shards of a tensor's axes are cuts of the factors that the axes have.
+// Expresses the shards of a tensor's axes as splits of the factors of these axes.
 //
 //   x[8] in 4, read at 4*i + j with i < 2      i: 2 in 2, j: 4 in 2
 //   x[10] in 2, read at i + u with i < 8       i: 8 in 2; the window's u takes what it needs from other shards
@@ -9,7 +9,7 @@
 
 namespace tap::passes::onnx {
 
-// The factors of an axis by which it can be cut: all of them, if they run over it exactly; else the first.
+// The factors of an axis by which it can be split: all of them, if they run over it exactly; else the first.
 std::vector<std::uint32_t> bound_factors(const Factors& factors, const AxisFactors& axis, std::int64_t extent);
 
 // By bound factor; empty if the shards end within a factor's blocks.

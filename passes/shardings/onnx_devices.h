@@ -1,4 +1,4 @@
-// Sets of devices, in ascending order: what two have in common, what either has, and all that have a shard of a tensor.
+// Sets of devices, in ascending order: intersection, union, and all devices that hold a shard of a tensor.
 #pragma once
 
 #include <algorithm>

@@ -36,7 +36,7 @@ class Lowering {
   }
 
  private:
-  // As it was read where the results were computed. What was read for a value that is computed there now, is cut as the results are.
+  // As it was read where the results were computed. What was read for a value that is computed there now, is split as the results are.
   void operands(const ir::Operation& operation) {
     auto& placed = out_.inferred.operands.emplace_back(operation.operands.size());
     auto& from = out_.inferred.operand_from.emplace_back(operation.operands.size());

@@ -1,6 +1,7 @@
-// Specs are of a program as its author wrote it; a plan is for what the passes that always run leave of it.
+// Maps specs, which refer to the program as written, to the program after the passes that always run, to which plans
+// refer.
 //
-//   T = A * 2,  Y = T + B, all in rows     → Y = A * 2 + B in rows; of T no line is needed
+//   T = A * 2,  Y = T + B, all in rows     → Y = A * 2 + B in rows; T needs no line
 #pragma once
 
 #include "passes/shardings/onnx_program.h"

@@ -92,7 +92,7 @@ class Inference {
       auto cuts = cuts_of(axis, factors_, bound, extent);
       if (!cuts)
         throw Broken{Rule::aligned_cuts,
-                     fmt::format("the {} of {} do not end where its inner axes do",
+                     fmt::format("the {} of {} do not align with its inner axes",
                                  plural(static_cast<std::uint64_t>(shards_of(axis)), "shard"), axis_name(tensor, a)),
                      {tensor.tensor}};
       for (std::size_t k = 0; k < bound.size(); ++k) agree(tensor, a, bound[k], (*cuts)[k]);
@@ -117,7 +117,7 @@ class Inference {
     throw Broken{Rule::same_sharding,
                  fmt::format("{} has {} and the corresponding {} has {}{}: {} and {}", axis_name(*other, other_axis),
                              shards(cuts_[f]), axis_name(tensor, axis), shards(cut),
-                             shards_of(cut) == shards_of(cuts_[f]) ? " at other borders" : "",
+                             shards_of(cut) == shards_of(cuts_[f]) ? " at different boundaries" : "",
                              to_string(placed(other->tensor)), to_string(placed(tensor.tensor))),
                  {other->tensor, tensor.tensor}};
   }

@@ -1,5 +1,5 @@
-// One operation by ONNX's sharding formalism: whether shardings of its operands make sense together, and where its results
-// then are. Nothing but factors is asked (factors.h): the text's groups of operators are cases of them.
+// One operation in ONNX's sharding formalism: checks the shardings of its operands and infers the devices of its
+// results. Only factors are used (factors.h): the operator groups of the text are special cases.
 //
 //   y[i, o] = sum[k] x[i, k] * w[k, o]
 //   k   x and w both have it, so they must have it in the same shards                  same-sharding

@@ -23,7 +23,7 @@ struct PlacedPart {
   const WrittenPart* written = nullptr;
   const TensorFactors* axes = nullptr;
   Factors factors;
-  std::vector<bool> follows;  // by axis: an operand has it, so that it is cut as the operand's is
+  std::vector<bool> follows;  // by axis: an operand has it, so that it is split as the operand's is
 };
 
 class PartsOfValue {

@@ -1,8 +1,8 @@
-// Where a value is that several operations write: where all parts are that a shard of it is made of.
+// The devices of a value with several writers: where all parts of a shard are.
 //
 //   Y[i, j] = A[i, j] for j in 0..4; Y[i, 4 + j] = B[i, j]
 //   rows of A and B in 2 on {0}, {1}       Y as A
-//   columns of A and B in 2 on {0}, {1}    shard 0 of Y is both shards of A, and no device has both: composable
+//   columns of A and B in 2 on {0}, {1}    shard 0 of Y needs both shards of A, and no device has both: violates `composable`
 //   the same, on {0, 1}, {0, 1}            Y as A
 #pragma once
 

@@ -1,11 +1,12 @@
-// A whole program by ONNX's sharding formalism: missing specs inferred as the text says, and every rule that is broken.
+// A whole program in ONNX's sharding formalism: infers missing specs by the rules of the text, and reports every
+// violated rule.
 //
 //   no spec for an input     as at the node that writes it; a program's input is unsharded
 //   no spec for an output    from the operation's inputs (onnx_operation.h)
-//   a spec for an output     as it is: what it takes to get there is resharding
+//   a spec for an output     is kept, with a reshard if necessary
 //
-// A node is named by a value that it computes: it is the operation that writes that value, with what it is made of (`Y.sum`);
-// where several write it, all of them, and `Y@1` the second one alone.
+// A node is named after a value that it computes: it is the operation that writes that value, with its parts
+// (`Y.sum`); if several operations write the value, all of them, and `Y@1` only the second one.
 #pragma once
 
 #include "passes/shardings/onnx_operation.h"

@@ -116,8 +116,8 @@ class ListedPlanner {
     return lines;
   }
 
-  // The dims of its results first, so that partials are cut by them, too; then what it reduces; then all of what is left.
-  // Where the results are on fewer devices than the partials, these are cut for themselves.
+  // The dims of its results first, so that partials are split by them, too; then what it reduces; then all of what is left.
+  // Where the results are on fewer devices than the partials, these are split for themselves.
   ListedLines of_one(OperationId o) const {
     const Operation& operation = graph_[o];
     const Operator op = in_own_words(program_, operation);

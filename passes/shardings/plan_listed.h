@@ -1,4 +1,4 @@
-// Values whose shards are on sets of devices that no mesh says: the lines of a plan that list these sets.
+// Plan lines with explicit device lists, for values whose shards are on sets of devices that no mesh describes.
 //
 //   Y: rows in 3 shards on {0, 1}, {2}, {7}     split Y dim i into 3 over devices {0, 1}, {2}, {7}
 //   S: not sharded, on device 2 alone           place S over devices {2}

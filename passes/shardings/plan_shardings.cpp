@@ -9,7 +9,7 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/plan_writers.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
@@ -30,7 +30,7 @@ class Planner {
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
         if (auto place = finder.find(program.main, split->operation)) decided_.emplace(place->graph, place->operation);
-    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // what is cut already was decided on, too
+    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // what is split already was decided on, too
       for (std::size_t o = 0; o < program.graphs[g].operations.size(); ++o)
         if (!program[program.graphs[g].operations[o].op].blockings.empty())
           decided_.emplace(GraphId(g), OperationId(o));
@@ -105,11 +105,11 @@ class Planner {
     const std::optional<Sharding>& wanted = graph[site.site.results[result]].sharding;
     const Sharding& computed = site.results[result];
     if (!wanted || wanted->mesh != mesh.name || computed.unreduced.empty()) return;
-    const std::vector<AxisFactors>& walks = site.site.factors.results[result].axes;
-    for (std::size_t a = 0; a < walks.size(); ++a) {
+    const std::vector<AxisFactors>& indexed_by = site.site.factors.results[result].axes;
+    for (std::size_t a = 0; a < indexed_by.size(); ++a) {
       const Axes &own = computed.dims[a].axes, &all = wanted->dims[a].axes;
-      if (walks[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
-      const std::optional<std::uint32_t> dim = site.site.factors.factors[walks[a].factors.front()].dim;
+      if (indexed_by[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
+      const std::optional<std::uint32_t> dim = site.site.factors.factors[indexed_by[a].factors.front()].dim;
       for (const AxisRef& axis : behind(mesh, own, all)) {
         auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
         if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
@@ -118,7 +118,7 @@ class Planner {
     }
   }
 
-  // What several operations write: each cut along the blocks of the value.
+  // What several operations write: each split along the blocks of the value.
   void cut_together(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
     for (ValueId v : site.results) {
       const std::optional<Sharding>& sharding = graph[v].sharding;
@@ -135,7 +135,7 @@ class Planner {
       if (most > 1 && device_count(mesh) > most_listed) {
         for (std::size_t a = 0; a < axes.size(); ++a)
           for (; axes[a].size() > 1; axes[a].pop_back())
-            leave(graph, v, a, axes[a].back(), "its blocks of blocks would lie on more devices than a plan can list");
+            leave(graph, v, a, axes[a].back(), "its nested blocks would need more devices than a plan can list");
         most = 1;
       }
       WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));
@@ -171,7 +171,7 @@ class Planner {
     return cuts;
   }
 
-  // A group is cut as its first sharded result is: what it computes on the way is not seen from here.
+  // A group is split as its first sharded result is: what it computes on the way is not seen from here.
   void add_splits_of_group(const Graph& graph, const std::string& name, const Operation& operation) {
     const Operator op = in_own_words(program_, operation);
     const Factors factors = factors_of(op);
@@ -180,8 +180,9 @@ class Planner {
       const Mesh* mesh = sharding ? find_mesh(program_, sharding->mesh) : nullptr;
       if (!mesh || is_maximal(*mesh)) continue;
       for (std::size_t a = 0; a < result.axes.size(); ++a) {
-        const std::vector<std::uint32_t>& walks = result.axes[a].factors;
-        const std::optional<std::uint32_t> dim = walks.empty() ? std::nullopt : factors.factors[walks.front()].dim;
+        const std::vector<std::uint32_t>& indexed_by = result.axes[a].factors;
+        const std::optional<std::uint32_t> dim = indexed_by.empty() ? std::nullopt
+                                                                    : factors.factors[indexed_by.front()].dim;
         for (const AxisRef& axis : sharding->dims[a].axes)
           if (dim) add_split(*mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
       }
@@ -235,7 +236,7 @@ bool has_calls(const Program& program) {
 ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
                               const ListedValues& listed) {
   ShardedPlan out = Planner(program, but, listed).plan();
-  // What cannot be cut is left whole, until all that is left can be.
+  // What cannot be split is left whole, until all that is left can be.
   for (;;) {
     SplitResult tried = apply_splits(program, out.plan, caution, NoBoxes::refused);
     if (tried.problems.empty()) return out;

@@ -1,13 +1,13 @@
-// From shardings to a plan: each operation's index dims cut over the mesh axes of their factors. What then has to move
-// between devices, `realise` finds: transfers where a consumer's blocks are not those of the producer, partials combined.
+// From shardings to a plan: splits each operation's index dims over the mesh axes of their factors. `realise` then
+// finds the data that must move between devices: transfers where the blocks of consumer and producer differ, and
+// combinations of partials.
 //
 //   H[i, o] = sum[k] X[i, k] * W1[k, o] @ pod[{data}, {model}]     split H dim i into 2 over pod.data
 //                                                                  split H dim o into 4 over pod.model
 //
-// Where partials are combined and each device is to hold a part of the result, the combination is cut, too: `split Y dim i
-// into 4 over pod.model` behind `split Y dim k into 4 over pod.model` is a reduce-scatter.
-// Axes of one dim are nested: blocks of blocks. Where sizes do not divide these are other blocks than those of the sharding,
-// and as right.
+// If each device holds only a part of the combined result, the combination is split, too: `split Y dim i into 4 over
+// pod.model` after `split Y dim k into 4 over pod.model` is a reduce-scatter. Several axes of one dim become nested
+// blocks. If sizes do not divide, these blocks differ from those of the sharding, but are equally correct.
 #pragma once
 
 #include "passes/shardings/explicit_reshards.h"
@@ -23,7 +23,7 @@ struct LeftWhole {
   std::string place;  // data, or devices {0}, {1}
   std::string why;
 };
-// `i` of `Y` is not cut over `data`: …     `Y` is not placed on `devices {3}`: …
+// `i` of `Y` is not split over `data`: …     `Y` is not placed on `devices {3}`: …
 std::string to_string(const LeftWhole& left);
 
 struct ShardedPlan {
@@ -37,7 +37,7 @@ bool has_shardings(const ir::Program& program);
 bool has_calls(const ir::Program& program);
 
 // The operations that `but` splits are left to it. What `listed` says of values of main comes before their shardings.
-// Pre: no calls; shardings have spread (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
+// Pre: no calls; shardings have propagated (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
 // applied.
 ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
                               const ListedValues& listed = {});

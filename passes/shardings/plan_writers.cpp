@@ -29,7 +29,7 @@ class WriterCuts {
   WriterCuts(const Operator& op, const std::string& name, const Access& access, const Shape& shape)
       : op_(op), name_(name), access_(access), shape_(shape) {}
 
-  // Why it cannot be cut so; empty if it can.
+  // Why it cannot be split so; empty if it can.
   std::string add(const AxisCut& cut, std::vector<PlannedSplit>& out) const {
     const AffineExpr& row = access_.projection.start.rows[cut.axis];
     const Range axis{0, shape_[cut.axis]};
@@ -38,7 +38,7 @@ class WriterCuts {
     const std::optional<std::uint32_t> dim = walker(row);
     if (!dim) {
       const std::optional<std::int64_t> at = block_of(cut, row.offset, access_.projection.shape[cut.axis]);
-      if (!at) return "`" + name_ + "` writes across the border of a block";
+      if (!at) return "`" + name_ + "` writes across the boundary of a block";
       split.blocks = Blocks{};
       split.all_at = *at;
     } else {

@@ -1,16 +1,16 @@
-// A value that several operations write together is cut along its own blocks: of each writer the part that lies in a block
-// goes where the block goes. Where a writer does not reach into a block, its own block is empty.
+// A value with several writers is split along its own blocks: the part of each writer that lies in a block is placed
+// with that block. A writer outside a block has an empty block there.
 //
 //   Y[i] = A[i] for i in 0..4      Y over data = 4, of 10 cells:      split Y@0 dim i into [0, 3, 4, 4, 4] over pod.data
 //   Y[4 + j] = B[j]                blocks of 3, 3, 3 and 1            split Y@1 dim j into [0, 0, 2, 5, 6] over pod.data
-//   Y[0, j] = 0                    no dim walks axis 0                place Y@2 at 0 over pod.data
+//   Y[0, j] = 0                    no dim indexes axis 0                place Y@2 at 0 over pod.data
 #pragma once
 
 #include "ir/plan.h"
 
 namespace tap::passes {
 
-// How an axis of a value is cut, and where its blocks go.
+// How an axis of a value is split, and where its blocks go.
 struct AxisCut {
   std::size_t axis = 0;
   ir::Blocks blocks;      // of the whole axis
@@ -19,7 +19,7 @@ struct AxisCut {
 
 struct WritersPlan {
   std::vector<ir::PlannedSplit> splits;
-  std::string why_not;  // … one of them cannot be cut so; then there are no splits
+  std::string why_not;  // … one of them cannot be split so; then there are no splits
 };
 // By the names that a plan has for the operations of the graph.
 WritersPlan plan_of_writers(const ir::Program& program, const ir::Graph& graph, const std::vector<std::string>& names,

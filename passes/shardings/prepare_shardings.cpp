@@ -74,11 +74,11 @@ struct AskedOfACopy {
 // Copies to which a sharding was given, for a use or for a name; what the caller gets is none.
 std::vector<AskedOfACopy> constraints_of(const ShardingNet& net, const ir::Program& program) {
   std::vector<AskedOfACopy> list;
-  for (const Knot& knot : net.knots) {
-    if (knot.program_result || knot.operands.size() != 1 || knot.results.size() != 1) continue;
-    bool copy = knot.operation ? is_identity(program[program[knot.graph][*knot.operation].op])
-                               : net.nodes[knot.results[0]].reader.has_value();
-    if (copy && net.nodes[knot.results[0]].sharding) list.push_back({knot.operands[0], knot.results[0]});
+  for (const Hyperedge& hyperedge : net.hyperedges) {
+    if (hyperedge.program_result || hyperedge.operands.size() != 1 || hyperedge.results.size() != 1) continue;
+    bool copy = hyperedge.operation ? is_identity(program[program[hyperedge.graph][*hyperedge.operation].op])
+                                    : net.nodes[hyperedge.results[0]].reader.has_value();
+    if (copy && net.nodes[hyperedge.results[0]].sharding) list.push_back({hyperedge.operands[0], hyperedge.results[0]});
   }
   return list;
 }
@@ -177,7 +177,8 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
   return conflicts;
 }
 
-void make_presentable(ShardingNet& net, const ir::Program& program, const std::vector<std::optional<Sharding>>& given) {
+void normalise_inferred(ShardingNet& net, const ir::Program& program,
+                        const std::vector<std::optional<Sharding>>& given) {
   const ir::Graph& main = program[program.main];
   for (const auto* list : {&main.inputs, &main.outputs})
     for (ValueId v : *list) {

@@ -1,4 +1,4 @@
-// Before and after shardings spread: what makes of a program's annotations what its author means.
+// Normalises a program's sharding annotations before propagation, and the inferred shardings after it.
 #pragma once
 
 #include "passes/shardings/sharding_net.h"
@@ -15,9 +15,9 @@ void apply_constraints(ShardingNet& net, const ir::Program& program);
 // Members of a group take the sharding that one of them was given. Says where two were given different ones.
 std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Program& program);
 
-// Program inputs and results as a caller can hand them over: what the author gave stays, what was added to it is cut evenly and by
+// Program inputs and results as a caller can hand them over: what the author gave stays, what was added to it is split evenly and by
 // whole axes. `given` is by node.
-void make_presentable(ShardingNet& net, const ir::Program& program,
-                      const std::vector<std::optional<ir::Sharding>>& given);
+void normalise_inferred(ShardingNet& net, const ir::Program& program,
+                        const std::vector<std::optional<ir::Sharding>>& given);
 
 }  // namespace tap::passes

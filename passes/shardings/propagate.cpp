@@ -7,7 +7,7 @@
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/shardings/prepare_shardings.h"
-#include "passes/shardings/spread.h"
+#include "passes/shardings/propagation_run.h"
 
 namespace tap::passes {
 namespace {
@@ -44,11 +44,11 @@ class Propagator {
 
  private:
   void by_levels(std::vector<Origin>& origins) {
-    SpreadOptions options{options_.strategy, Level::all, options_.conservative};
-    if (!options_.operation_levels) return spread(net_, program_, options, origins);
+    PropagationRunOptions options{options_.strategy, Level::all, options_.conservative};
+    if (!options_.operation_levels) return run_propagation(net_, program_, options, origins);
     for (Level level : all_levels) {
       options.level = level;
-      spread(net_, program_, options, origins);
+      run_propagation(net_, program_, options, origins);
     }
   }
 
@@ -86,7 +86,7 @@ class Propagator {
   }
 
   void finish() {
-    make_presentable(net_, program_, given_);
+    normalise_inferred(net_, program_, given_);
     for (Node& node : net_.nodes)
       if (node.sharding)
         for (ir::DimSharding& dim : node.sharding->dims) dim = {dim.axes, false, std::nullopt};

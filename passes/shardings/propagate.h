@@ -1,14 +1,14 @@
-// Propagation: the shardings that a program's author gave spread over its other values, forward and backward, to a fixpoint.
+// Propagation: infers the shardings of all values from the annotated ones, forward and backward, to a fixpoint.
 //
 //   X @ pod[{data}, {}]   H = relu(linear(X, W1, b1))   →   H @ pod[{data, ?}, {?}]
 //
-// One mechanism for every operation: sites (sites.h) and the factors of their projections. What decides in which order, and
-// what wins where shardings contradict each other:
-//   user priorities    {x}p1 spreads when all of p0 has spread everywhere
-//   operation levels   what moves nothing first, then factors that pass through, then reductions; repeated operands last
-//   strategy           basic: what contradicts nothing; aggressive: conflicts within one operation are decided, too
-// Groups share one sharding; a barrier stops what flows into a value or out of it; a sharding of one use is a value of its
-// own. Values of different meshes tell each other nothing. Being closed does not spread: what is added is open.
+// One mechanism for every operation: sites (sites.h) and the factors of their projections. The order of propagation,
+// and the resolution of conflicts:
+//   user priorities    {x}p1 propagates after all of p0
+//   operation levels   operations that move no data first, then pass-through factors, then reductions; repeated operands last
+//   strategy           basic: no conflicts; aggressive: also resolves conflicts within one operation
+// The values of a group share one sharding; a barrier stops propagation into or out of a value; a sharding of one use is a
+// separate value. Shardings do not propagate between meshes. Closed dims stay closed; inferred axes are open.
 #pragma once
 
 #include "passes/shardings/propagate_factors.h"
@@ -21,7 +21,7 @@ struct PropagationOptions {
   bool user_priorities = true;
   bool conservative = false;  // only through what passes through or is reduced, and whole axes only
   // What makes it a compilation and not one analysis: a constant of its own for each use, a copy with a closed sharding says
-  // so of what it copies, program inputs and results are cut evenly by whole axes, and in the end everything is closed.
+  // so of what it copies, program inputs and results are split evenly by whole axes, and in the end everything is closed.
   bool prepare = true;
   bool finish = true;
 };

@@ -1,8 +1,8 @@
-// Propagation at one site: which axes its tensors agree on, factor by factor, and who takes them over.
+// Propagation at one site: the axes on which its tensors agree, factor by factor, and the tensors that adopt them.
 //
-//   x {a, b}, y {a} of one factor      both agree on {a, b}: y grows
-//   x {a, b}, y {a, c}                 on {a}: nobody grows
-//   x {a} on i, y {a} on j             basic: neither, for a tensor with i and j could not have both
+//   x {a, b}, y {a} of one factor      compatible, {a, b}: y is extended
+//   x {a, b}, y {a, c}                 common prefix {a}: none is extended
+//   x {a} on i, y {a} on j             basic: neither, since a tensor with i and j cannot have both
 //                                      aggressive: the one of the larger tensor
 #pragma once
 

@@ -30,7 +30,7 @@ Factors identity_factors(const Shape& shape, std::size_t operands, std::size_t r
 
 // Every tensor but repeated ones and scalars has the same axes.
 bool is_elementwise(const Site& site) {
-  if (!site.moves_nothing || site.factors.results.empty()) return false;
+  if (!site.moves_no_data || site.factors.results.empty()) return false;
   const auto& axes = site.factors.results[0].axes;
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
     const auto& own = site.factors.operands[k].axes;
@@ -51,9 +51,9 @@ class NetBuilder {
   ShardingNet build() {
     for (const auto& [graph, path] : ir::graph_paths(program_)) add_nodes(graph);
     for (const auto& [graph, path] : ir::graph_paths(program_)) add_knots(graph);
-    for (std::uint32_t k = 0; k < net_.knots.size(); ++k) {
-      for (NodeId n : net_.knots[k].results) net_.nodes[n].writers.push_back(k);
-      for (NodeId n : net_.knots[k].operands) net_.nodes[n].readers.push_back(k);
+    for (std::uint32_t k = 0; k < net_.hyperedges.size(); ++k) {
+      for (NodeId n : net_.hyperedges[k].results) net_.nodes[n].writers.push_back(k);
+      for (NodeId n : net_.hyperedges[k].operands) net_.nodes[n].readers.push_back(k);
     }
     for (const auto& [graph, path] : ir::graph_paths(program_)) {
       add_barriers(graph);
@@ -93,24 +93,24 @@ class NetBuilder {
 
   void add_site(GraphId g, Site site, const std::vector<int>& uses) {
     const ir::Graph& graph = program_[g];
-    Knot knot;
-    knot.graph = g;
-    knot.operation = site.operations.front();
-    knot.broadcast = site.broadcast;
-    knot.moves_nothing = site.moves_nothing;
-    knot.elementwise = is_elementwise(site);
+    Hyperedge hyperedge;
+    hyperedge.graph = g;
+    hyperedge.operation = site.operations.front();
+    hyperedge.broadcast = site.broadcast;
+    hyperedge.moves_no_data = site.moves_no_data;
+    hyperedge.elementwise = is_elementwise(site);
     for (std::size_t k = 0; k < site.operands.size(); ++k) {
-      knot.operands.push_back(node_of_use(g, site.uses[k].first, site.uses[k].second, uses));
+      hyperedge.operands.push_back(node_of_use(g, site.uses[k].first, site.uses[k].second, uses));
       bool scalar = graph[site.operands[k]].type.shape.empty();
-      knot.reused_operand = knot.reused_operand || (!scalar && uses[site.operands[k].index()] > 1);
+      hyperedge.reused_operand = hyperedge.reused_operand || (!scalar && uses[site.operands[k].index()] > 1);
     }
-    for (ValueId v : site.results) knot.results.push_back(net_.node_of(g, v));
+    for (ValueId v : site.results) hyperedge.results.push_back(net_.node_of(g, v));
     bool copy = site.operations.size() == 1 && is_identity(program_[graph[site.operations[0]].op]);
     if (copy && g == program_.main && uses[site.results[0].index()] == 1)
-      knot.program_result = std::find(graph.outputs.begin(), graph.outputs.end(), site.results[0]) !=
-                            graph.outputs.end();
-    knot.factors = keep(std::move(site.factors));
-    net_.knots.push_back(std::move(knot));
+      hyperedge.program_result = std::find(graph.outputs.begin(), graph.outputs.end(), site.results[0]) !=
+                                 graph.outputs.end();
+    hyperedge.factors = keep(std::move(site.factors));
+    net_.hyperedges.push_back(std::move(hyperedge));
   }
 
   const Factors* keep(Factors factors) {
@@ -127,22 +127,22 @@ class NetBuilder {
     auto [at, fresh] = use_nodes_.try_emplace({g, o, operand}, static_cast<NodeId>(net_.nodes.size()));
     if (!fresh) return at->second;
     net_.nodes.push_back({g, value, o, operand, operation.operand_shardings[operand]});
-    Knot knot = edge(g, program_[g][value].type.shape, {of_value}, {at->second});
-    knot.elementwise = true;
-    knot.reused_operand = uses[value.index()] > 1;
-    net_.knots.push_back(std::move(knot));
+    Hyperedge hyperedge = edge(g, program_[g][value].type.shape, {of_value}, {at->second});
+    hyperedge.elementwise = true;
+    hyperedge.reused_operand = uses[value.index()] > 1;
+    net_.hyperedges.push_back(std::move(hyperedge));
     return at->second;
   }
 
-  Knot edge(GraphId g, const Shape& shape, std::vector<NodeId> operands, std::vector<NodeId> results) {
-    Knot knot;
-    knot.graph = g;
-    knot.factors = keep(identity_factors(shape, operands.size(), results.size()));
-    knot.broadcast.assign(operands.size(), false);
-    knot.moves_nothing = true;
-    knot.operands = std::move(operands);
-    knot.results = std::move(results);
-    return knot;
+  Hyperedge edge(GraphId g, const Shape& shape, std::vector<NodeId> operands, std::vector<NodeId> results) {
+    Hyperedge hyperedge;
+    hyperedge.graph = g;
+    hyperedge.factors = keep(identity_factors(shape, operands.size(), results.size()));
+    hyperedge.broadcast.assign(operands.size(), false);
+    hyperedge.moves_no_data = true;
+    hyperedge.operands = std::move(operands);
+    hyperedge.results = std::move(results);
+    return hyperedge;
   }
 
   void add_region(GraphId g, OperationId o, const std::vector<int>& uses) {
@@ -162,11 +162,11 @@ class NetBuilder {
           from.push_back(net_.node_of(inner, body.outputs[k]));
           to.push_back(net_.node_of(g, operation.results[k]));
         }
-        net_.knots.push_back(edge(g, shape(operation.operands[k]), std::move(from), std::move(to)));
+        net_.hyperedges.push_back(edge(g, shape(operation.operands[k]), std::move(from), std::move(to)));
       }
       for (std::size_t k = states; k < operation.results.size(); ++k)
-        net_.knots.push_back(edge(g, shape(operation.results[k]), {net_.node_of(inner, body.outputs[k])},
-                                  {net_.node_of(g, operation.results[k])}));
+        net_.hyperedges.push_back(edge(g, shape(operation.results[k]), {net_.node_of(inner, body.outputs[k])},
+                                       {net_.node_of(g, operation.results[k])}));
     }
   }
 
@@ -175,8 +175,8 @@ class NetBuilder {
     for (const ir::Barrier& barrier : program_[g].barriers) {
       const Node& node = net_.nodes[net_.node_of(g, barrier.value)];
       for (std::uint32_t k : node.writers.empty() ? node.readers : node.writers) {
-        if (barrier.kind != ir::BarrierKind::backward) net_.knots[k].no_forward = true;
-        if (barrier.kind != ir::BarrierKind::forward) net_.knots[k].no_backward = true;
+        if (barrier.kind != ir::BarrierKind::backward) net_.hyperedges[k].no_forward = true;
+        if (barrier.kind != ir::BarrierKind::forward) net_.hyperedges[k].no_backward = true;
       }
     }
   }
@@ -213,18 +213,18 @@ ShardingNet net_of(const ir::Program& program) { return NetBuilder(program).buil
 
 NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of) {
   auto copy = static_cast<NodeId>(net.nodes.size());
-  auto edge = static_cast<std::uint32_t>(net.knots.size());
+  auto edge = static_cast<std::uint32_t>(net.hyperedges.size());
   Node node{net.nodes[of].graph, net.nodes[of].value};
   node.apart = true;
   node.readers = std::exchange(net.nodes[of].readers, {edge});
   node.writers = {edge};
   for (std::uint32_t k : node.readers)
-    std::replace(net.knots[k].operands.begin(), net.knots[k].operands.end(), of, copy);
+    std::replace(net.hyperedges[k].operands.begin(), net.hyperedges[k].operands.end(), of, copy);
   net.factors.push_back(std::make_unique<Factors>(identity_factors(program[node.graph][node.value].type.shape, 1, 1)));
-  Knot knot{{of}, {copy}, net.factors.back().get(), {false}};
-  knot.moves_nothing = knot.elementwise = true;
-  knot.graph = node.graph;
-  net.knots.push_back(std::move(knot));
+  Hyperedge hyperedge{{of}, {copy}, net.factors.back().get(), {false}};
+  hyperedge.moves_no_data = hyperedge.elementwise = true;
+  hyperedge.graph = node.graph;
+  net.hyperedges.push_back(std::move(hyperedge));
   net.nodes.push_back(std::move(node));
   return copy;
 }

@@ -1,7 +1,7 @@
-// The net in which shardings spread: nodes are the values of a program's graphs and the uses that have a sharding of their
-// own; knots are the sites that tie them, those at the edges of regions included.
+// The graph on which shardings propagate: its nodes are the values of a program's graphs and the uses with a sharding
+// of their own; the sites connect them, including those at the boundaries of regions.
 //
-//   (u) = iterate (v = u0) { … w }     one knot (u0, w) -> (v, u): the state has one sharding before, in and after the loop
+//   (u) = iterate (v = u0) { … w }     one site (u0, w) -> (v, u): the state has one sharding before, in and after the loop
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@ struct Node {
   std::optional<ir::OperationId> reader;
   std::uint32_t operand = 0;
   std::optional<ir::Sharding> sharding;
-  std::vector<std::uint32_t> writers = {}, readers = {};  // knots
+  std::vector<std::uint32_t> writers = {}, readers = {};  // hyperedges
   std::uint32_t group = ~0u;
   bool apart =
       false;  // what readers of a value get, where that is another sharding than the value's; kept by no program
 };
 
-struct Knot {
+struct Hyperedge {
   std::vector<NodeId> operands, results;  // as in `factors`
   const Factors* factors = nullptr;
   std::vector<bool> broadcast;  // by operand
-  bool moves_nothing = false;
+  bool moves_no_data = false;
   bool elementwise = false;
   bool program_result = false;                   // the copy that is a result of the program: what the caller asked for
   bool reused_operand = false;                   // an operand that is used elsewhere, too
@@ -40,9 +40,9 @@ struct Knot {
 
 struct ShardingNet {
   std::vector<Node> nodes;
-  std::vector<Knot> knots;  // in the order of the program
+  std::vector<Hyperedge> hyperedges;  // in the order of the program
   std::vector<std::vector<NodeId>> groups;
-  std::vector<std::unique_ptr<Factors>> factors;  // what knots point to
+  std::vector<std::unique_ptr<Factors>> factors;  // what hyperedges point to
 
   NodeId node_of(ir::GraphId graph, ir::ValueId value) const { return first_[graph.index()] + value.index(); }
   std::vector<NodeId> first_;  // by graph; ~0u if main does not reach it

@@ -48,7 +48,7 @@ class SiteFinder {
       site.uses.emplace_back(o, t.tensor);
     }
     for (const TensorFactors& t : site.factors.results) site.results.push_back(graph_[o].results[t.tensor]);
-    site.moves_nothing = passes::moves_nothing(program_[graph_[o].op], site.factors);
+    site.moves_no_data = passes::moves_no_data(program_[graph_[o].op], site.factors);
     bool map = program_[graph_[o].op].map() != nullptr;
     for (std::size_t k = 0; k < site.operands.size(); ++k)
       site.broadcast.push_back(map && !site.factors.operands[k].axes.empty() && is_broadcast(site.factors, k));

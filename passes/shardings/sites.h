@@ -1,5 +1,5 @@
-// Sites: where a graph ties axes of values together. Each operation is one, with its operator's factors; operations that
-// write parts of one value are one site together, for the value has one sharding.
+// Sites: where a graph relates the axes of values. Each operation is one, with its operator's factors; operations
+// that write parts of the same value form one site, since the value has one sharding.
 //
 //   y[i] = a[i];  y[n + j] = b[j]      one site, ([c], [c])->([c]) {c = n + m} replicated={c}
 #pragma once
@@ -16,7 +16,7 @@ struct Site {
   std::vector<std::pair<ir::OperationId, std::uint32_t>> uses;  // likewise: the operation and its operand's number
   std::vector<ir::ValueId> results;
   Factors factors;
-  bool moves_nothing = false;
+  bool moves_no_data = false;
   std::vector<bool> broadcast = {};  // by operand: repeated along a factor of a result
 };
 

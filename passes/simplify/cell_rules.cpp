@@ -29,7 +29,7 @@ std::optional<Scalar> scalar_of(const RuleTerm& term, ElementType type) {
   return std::nullopt;
 }
 
-// The type that the rule's types speak of, where the operation has one: that of its operands.
+// The type that the rule's types mention, where the operation has one: that of its operands.
 std::optional<ElementType> type_of_operands(const CellExprs& exprs, const CellNode& node) {
   if (is_bool_operation(node.op)) return std::nullopt;
   if (info(node.op).kind == CellKind::comparison) return exprs[node.args[0]].type;

@@ -1,4 +1,4 @@
-// What a cell is by computation, where no line of algebra tells: each with the name of its axiom.
+// Simplifications of cells by computation, beyond algebraic rules: each with the name of its axiom.
 //
 //   2 + 3 is 5            "a = b [arithmetic]"    by the oracle's arithmetic, where nothing is rounded away
 //   (i + 1) - 1 is i      "a = b [affine]"        both are the same affine function of the index

@@ -100,7 +100,7 @@ class Composer {
 
   Operator& op() { return made_.op; }
 
-  // The consumer's, and the counters that only a producer asks for.
+  // The consumer's, and the counters that only a producer requests.
   void declare_dims() {
     op().name = consumer_.name;
     op().dims = consumer_.dims;

@@ -1,9 +1,9 @@
-// One operator in the place of two: a consumer with what it reads of one value replaced by the map that computes it.
+// Composes two operators: in the consumer, the read of a value is replaced by the map that computes it.
 //
 //   h[i] = x[i] + 1   and   y[i, j] = h[i + 1 else 0] * w[j]
 //   is   y[i, j] = (if 0 <= i + 1 and i + 1 < n then f32(x[i + 1] + 1) else 0) * w[j]
 //
-// The value still rounds to its type, and what lies outside of it is still the fill.
+// The value still rounds to its type, and reads out of bounds still give the fill.
 #pragma once
 
 #include <optional>

@@ -29,7 +29,7 @@ class Names {
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> numbers_;  // by the name that was wanted: the next one to try
+  std::unordered_map<std::string, int> numbers_;  // by the name that was expected: the next one to try
 };
 
 // Every mention of a value in a graph.

@@ -1,4 +1,4 @@
-// A reduction over one point, or over none, is a map.
+// A reduction over one or zero points becomes a map.
 //
 //   y[i] = sum[k in 0..1] x[i, k]     is   y[i] = 0 + x[i, 0]          combine(identity, operand)
 //   y[i] = max[k in 0..0] x[i, k]     is   y[i] = -inf                 identity

@@ -1,4 +1,4 @@
-// Operations whose results reach no output are gone, and the graphs and operators that nothing reaches any more.
+// Removes operations whose results reach no output, and unreachable graphs and operators.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,4 +1,4 @@
-// Operations that compute the same from the same are one.
+// Common subexpression elimination: equal operations on equal operands become one.
 //
 //   a = exp(x)   b = exp(x)   c = a + b     →     a = exp(x)   c = a + a
 #pragma once

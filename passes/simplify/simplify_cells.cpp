@@ -22,7 +22,7 @@ struct SimplifiedOperator {
   std::vector<AxiomUse> uses;  // none: the operator is as it was
 };
 
-// Simplifies in an arena that only grows: the old cells keep their ids, so that axioms can speak of both.
+// Simplifies in an arena that only grows: the old cells keep their ids, so that axioms can mention both.
 class CellSimplifier {
  public:
   explicit CellSimplifier(const Operator& op) : from_(op), work_(op) {}

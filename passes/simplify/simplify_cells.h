@@ -1,5 +1,5 @@
-// The cells of maps and reductions become simpler: by lines of algebra (cell_rules.def), by arithmetic on constants and on
-// index values, and because the domain decides a condition. What is no longer read is no operand any more.
+// Simplifies the cells of maps and reductions: by algebraic rules (cell_rules.def), by arithmetic on constants and
+// index values, and by conditions that the domain decides. Operands that are no longer read are removed.
 //
 //   y[i] = if 0 <= i then x[i] * 1 else 0        →     y[i] = x[i]
 #pragma once

@@ -1,5 +1,5 @@
-// Operations that are no work: a copy of a whole value is another name for it, and a reduction of at most one point is a map
-// (which can be composed into its readers).
+// Removes trivial operations: a copy of a whole value becomes an alias of it, and a reduction over at most one point
+// becomes a map (which can be composed into its readers).
 //
 //   h[i] = x[i]   y = f(h)                 →     y = f(x)
 //   y[i] = sum[k in 0..1] x[i, k]          →     y[i] = 0 + x[i, 0]

@@ -9,11 +9,11 @@
 #include "ir/text_names.h"
 #include "passes/placed.h"
 #include "passes/plan_problem.h"
-#include "passes/splits/cut.h"
-#include "passes/splits/cut_scan.h"
 #include "passes/splits/place_on_devices.h"
 #include "passes/splits/shared_writes.h"
 #include "passes/splits/split_graph.h"
+#include "passes/splits/split_operator.h"
+#include "passes/splits/split_scan.h"
 #include "passes/splits/stage_interleaved_writes.h"
 #include "support/check.h"
 #include "support/plural.h"
@@ -202,14 +202,14 @@ class SplitApplier {
                     to_string(range));
     if (again && !split.blocks.boundaries.empty())
       return number("`" + split.dim + "` is split already; split its blocks by a number of blocks");
-    std::string why = why_not_cut(program(), op, *dim, GraphSplitter::walks(op, *dim, split));
-    if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_in_parts(program(), op, caution_);
+    std::string why = why_not_split(program(), op, *dim, GraphSplitter::streams(op, *dim, split));
+    if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_reassociated(program(), op, caution_);
     if (!why.empty())
       return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be split: " + why, PlanPart::dim});
-    bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::walks(op, *dim, split);
+    bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::streams(op, *dim, split);
     if (split.tree && !partials)
-      return number("the blocks of `" + split.dim + "` make no partials, so a tree cannot combine " +
-                    std::to_string(*split.tree) + " of them at a time");
+      return number("the blocks of `" + split.dim + "` are not partials, so a tree cannot combine " +
+                    std::to_string(*split.tree) + " at a time");
     if (!split.axis && split.devices.empty()) return dim;
     if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
     if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }
@@ -219,8 +219,8 @@ class SplitApplier {
   // Blocks of a reduced dim that are not walked, and those of a dim along which a scan runs.
   bool combines_in_parts(const Operator& op, std::uint32_t dim, const PlannedSplit& split) const {
     if (!monoid_of(op)) return false;
-    if (op.dims[dim].role == DimRole::reduction) return !GraphSplitter::walks(op, dim, split);
-    return op.reduce() && cut_scan(program(), op, dim, split.blocks).has_value();
+    if (op.dims[dim].role == DimRole::reduction) return !GraphSplitter::streams(op, dim, split);
+    return op.reduce() && split_scan(program(), op, dim, split.blocks).has_value();
   }
 
   std::optional<std::uint32_t> refuse(const Pending& p, PlanProblem problem) {
@@ -241,7 +241,7 @@ class SplitApplier {
     if (!split.tree || split.blocks.count <= *split.tree || op.dims[dim].role != DimRole::reduction)
       return std::nullopt;
     Pending again = p;
-    again.split.dim = cut_dim(op, dim, split.blocks, false).dims.back().name;
+    again.split.dim = split_dim(op, dim, split.blocks, false).dims.back().name;
     again.split.blocks = Blocks{(split.blocks.count + *split.tree - 1) / *split.tree};
     again.split.placement = Placement::unspecified;
     again.split.mesh.clear();
@@ -331,7 +331,7 @@ PassResult apply_splits(const Program& program, const PassContext& context) {
   for (const std::string& why : applied.gathered)
     result.told.emplace_back(
         Code::pass_declined, Span{},
-        why + "; each point is written to a staging buffer first, and all devices put all of it in place");
+        why + "; all points are written to a staging buffer first, and every device copies all of it into place");
   for (std::size_t k = 0; k < applied.steps.size(); ++k)
     result.earlier.push_back({std::move(applied.stages[k]), std::move(applied.steps[k])});
   if (!result.earlier.empty()) {

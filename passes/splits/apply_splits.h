@@ -1,5 +1,5 @@
-// The splits of a plan, and those that the program asks for itself, applied to its graphs: block dims and blockings, partials
-// and their combinations, with the claims that tell why nothing changed.
+// Applies the splits of a plan and of the program to its graphs: block dims and blockings, partials and their
+// combinations, with the claims that prove that the result is unchanged.
 #pragma once
 
 #include "passes/caution.h"

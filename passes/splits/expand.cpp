@@ -85,7 +85,7 @@ class Expander {
     bool writes_all = true;
     for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
       const Shape& shape = graph_[operation.results[k]].type.shape;
-      // The one cell of a 0-d value is no part of what an empty block writes, though every box of such a value holds it.
+      // The one cell of a 0-d value is not a part of what an empty block writes, though every box of such a value holds it.
       if (idle && shape.empty()) {
         writes_all = false;
         continue;
@@ -201,7 +201,7 @@ class Expander {
 // What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.
 Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
   const Graph& graph = program[blocks.graph];
-  const std::vector<ValueId> left = left_by_a_step(program, blocks.graph);
+  const std::vector<ValueId> left = trip_results(program, blocks.graph);
   Inputs inputs(graph.inputs.size());
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
     const ValueId after = left[graph.inputs[k].index()];

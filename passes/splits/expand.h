@@ -1,5 +1,5 @@
-// From the sharded graph to the block graph: every application and every move, by substitution of block numbers and device
-// coordinates.
+// From the sharded graph to the block graph: every application and every move, by substituting block numbers and
+// device coordinates.
 #pragma once
 
 #include "ir/block_graph.h"

@@ -73,7 +73,7 @@ class Places {
   std::int64_t repetitions_ = 1;
 };
 
-// A box of a value, and who has it, by place in the mesh: all repetitions of some coordinates.
+// A box of a value, and who has it, by place in the mesh: all iterates of some coordinates.
 struct Piece {
   Box box;
   std::vector<Coordinates> coordinates;
@@ -104,7 +104,7 @@ class DeviceExpander {
  private:
   // What a step finds of a state is where a step leaves it.
   void inputs() {
-    const std::vector<ValueId> left = left_by_a_step(program_, result_.graph);
+    const std::vector<ValueId> left = trip_results(program_, result_.graph);
     for (ValueId v : graph_.inputs) {
       for (std::size_t o = 0; o < graph_.operations.size() && left[v.index()] != v; ++o) {
         const Operation& operation = graph_.operations[o];

@@ -1,9 +1,9 @@
-// One device's part of the block graph, found without looking at what all others do.
+// Computes one device's part of the block graph without visiting those of the others.
 //
-//   Y over data = 4096, model = 256        device 777777 asks for the 256 blocks that it combines, not for 1,048,576
+//   Y over data = 4096, model = 256        device 777777 visits the 256 blocks that it combines, not for 1,048,576
 //
-// What a device takes from others is a region; which blocks of the writer reach into it is told axis by axis of the mesh, so
-// that the cost is that of what moves, whatever the number of devices.
+// A device receives a region; the blocks of the writer that overlap it are found separately for each axis of the
+// mesh, so the cost depends on the data that moves and not on the number of devices.
 #pragma once
 
 #include "ir/block_graph.h"

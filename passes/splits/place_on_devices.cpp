@@ -20,7 +20,7 @@ PlanProblem plan_problem(PlanPart part, std::string message, std::string help = 
   return PlanProblem{0, std::move(message), part, "", std::move(help)};
 }
 
-// Blocks on devices are cut first: those on threads are then within one device.
+// Blocks on devices are split first: those on threads are then within one device.
 bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
   return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
     bool apart = std::any_of(operation.placements.begin(), operation.placements.end(),
@@ -84,7 +84,7 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
     }
   if (split.all_at && *split.all_at >= static_cast<std::int64_t>(split.devices.size()))
     return plan_problem(PlanPart::number,
-                        "there is no set " + std::to_string(*split.all_at) + " of devices, counted from 0");
+                        "device set " + std::to_string(*split.all_at) + " does not exist (sets are counted from 0)");
   auto used = [](const DeviceSets& sets, std::int64_t number) {
     return DeviceSets{sets[static_cast<std::size_t>(number)]};
   };
@@ -102,14 +102,14 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
     std::string sets;
     for (std::size_t k = 0; k < lists.size(); ++k)
       sets += (k ? (k + 1 == lists.size() ? " and " : ", ") : "") + ir::to_string(DeviceSets{lists[k][(*missing)[k]]});
-    return plan_problem(PlanPart::place, "no device is in all of " + sets + ", so a block of `" + split.operation +
+    return plan_problem(PlanPart::place, "no device is in all of " + sets + ": a block of `" + split.operation +
                                              "` would have no device (it is already split over devices along " + names +
-                                             " already)");
+                                             ")");
   }
   return std::nullopt;
 }
 
-// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] cut over r.
+// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] split over r.
 bool interleaves(const Operator& op, std::uint32_t dim) {
   for (const Access& write : op.writes)
     for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {

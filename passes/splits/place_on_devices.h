@@ -1,5 +1,6 @@
-// Whether the blocks of a dim, or all of an operation, may go over devices: along an axis of a mesh (place_on_mesh.h), or to
-// sets of devices that the plan lists. Each block then has its devices, and each device holds a box of what is written.
+// Whether the blocks of a dim, or a whole operation, may be placed on devices: along an axis of a mesh
+// (place_on_mesh.h), or on sets of devices that the plan lists. Each block then has its devices, and each device
+// holds a box of the results.
 #pragma once
 
 #include "ir/graphs/operation_names.h"

@@ -30,7 +30,7 @@ std::string why_taken(const Mesh& mesh, const Operation& operation, const Planne
     if (other.mesh != split.mesh) return "`" + split.operation + "` is on the mesh `" + other.mesh + "` already";
     std::vector<std::string> faults = faults_of(Sharding{split.mesh, {{{*other.axis}}, {{*split.axis}}}}, mesh);
     if (!faults.empty())
-      return "two dims of `" + split.operation + "` cannot go over `" + to_string(*other.axis) + "` and `" +
+      return "two dims of `" + split.operation + "` cannot use both `" + to_string(*other.axis) + "` and `" +
              to_string(*split.axis) + "`: " + faults.front();
   }
   return "";
@@ -51,7 +51,7 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
       axes.push_back(mesh.name + "." + own.name);
       if (own.name == axis) holders.push_back("`" + axes.back() + "`");
     }
-  if (holders.empty()) return {0, no_place(axis), PlanPart::place, "", near_or_all(axis, axes, "axes")};
+  if (holders.empty()) return {0, invalid_place(axis), PlanPart::place, "", suggestion_for(axis, axes, "axes")};
   return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
 }
 
@@ -65,22 +65,22 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place
   const Mesh* mesh = find_mesh(program, split.mesh);
   if (!mesh && split.mesh.empty()) return no_mesh_has(program, split.axis->name);
   if (!mesh)
-    return problem(PlanPart::place, "there is no mesh `" + split.mesh + "`",
-                   program.meshes.empty() ? "the program declares none: mesh pod = [data: 2]"
-                                          : near_or_all(split.mesh, names_of(program.meshes), "meshes"));
+    return problem(PlanPart::place, "unknown mesh `" + split.mesh + "`",
+                   program.meshes.empty() ? "the program declares no mesh; for example: mesh pod = [data: 2]"
+                                          : suggestion_for(split.mesh, names_of(program.meshes), "meshes"));
   const MeshAxis* axis = find_axis(*mesh, split.axis->name);
   if (!axis)
     return problem(PlanPart::place, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`",
-                   near_or_all(split.axis->name, names_of(mesh->axes), "axes"));
+                   suggestion_for(split.axis->name, names_of(mesh->axes), "axes"));
   if (!is_part_of(*axis, *split.axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
                                         "`, which has " + plural(axis->size, "place") +
-                                        ": the size before it times its own size must divide that");
+                                        ": pre-size times size must divide it");
   std::int64_t places = size_of(*mesh, *split.axis);
   if (split.all_at && *split.all_at >= places)
-    return problem(PlanPart::number, "there is no place " + std::to_string(*split.all_at) + " along `" +
+    return problem(PlanPart::number, "position " + std::to_string(*split.all_at) + " does not exist along `" +
                                          to_string(*split.axis) + "`, which has " + plural(places, "place") +
-                                         ", counted from 0");
+                                         " (counted from 0)");
   if (!split.all_at && places != split.blocks.count)
     return problem(PlanPart::number,
                    plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +

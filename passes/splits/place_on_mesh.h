@@ -1,4 +1,4 @@
-// Whether blocks may go over an axis of a mesh: that there is this axis, that it has a place for each block and is free.
+// Whether blocks may be placed on an axis of a mesh: the axis exists, has a position for each block, and is free.
 #pragma once
 
 #include "ir/graphs/operation_names.h"

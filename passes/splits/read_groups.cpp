@@ -35,8 +35,8 @@ bool are_far_apart(const Box& a, const Box& b) {
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> near_reads(const Program& program, const Operation& operation,
-                                                   std::uint32_t operand) {
+std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, const Operation& operation,
+                                                     std::uint32_t operand) {
   const Operator& op = program[operation.op];
   std::vector<std::vector<std::uint32_t>> groups(1);
   for (std::uint32_t r = 0; r < op.reads.size(); ++r)

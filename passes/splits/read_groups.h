@@ -1,5 +1,6 @@
-// Which reads of one operand lie near each other on the devices that run an operation. Memory is held for the box around what a
-// device reads of a tensor; where its reads lie apart that would be mostly what it does not need.
+// Groups the reads of one operand that are close to each other on the devices that run an operation. A device
+// allocates the bounding box of what it reads of a tensor; if its reads are far apart, most of that box would be
+// unused.
 //
 //   Y[i, j] = A[i, j] + A[j, i], i over 4 devices       rows of A on each, and columns: two groups, each its own transfer
 //   Y[i] = A[i - 1] + A[i + 1]                          one
@@ -11,8 +12,8 @@ namespace tap::passes {
 
 // The numbers of the reads, in groups. Only maps and reductions can have operands for each: what a region or an outside kernel
 // is given is what its author said.
-std::vector<std::vector<std::uint32_t>> near_reads(const ir::Program& program, const ir::Operation& operation,
-                                                   std::uint32_t operand);
+std::vector<std::vector<std::uint32_t>> nearby_reads(const ir::Program& program, const ir::Operation& operation,
+                                                     std::uint32_t operand);
 
 // The operator with each group but the first as an operand of its own, behind the others.
 ir::Operator with_operands_for(ir::Operator op, std::uint32_t operand,

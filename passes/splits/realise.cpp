@@ -16,7 +16,7 @@ using namespace ir;
 
 namespace {
 
-// A dim cut over devices, or a dim whose points are placed one by one (then without blocks).
+// A dim split over devices, or a dim whose points are placed one by one (then without blocks).
 struct MeshCut {
   BlockPlacement place;        // of no dim
   std::vector<Blocks> blocks;  // the last of them, within those that cut the dim before
@@ -113,7 +113,7 @@ class Realiser {
         before_(program[id]),
         after_(before_),
         uses_(def_use(before_)),
-        left_(left_by_a_step(program, id)) {
+        left_(trip_results(program, id)) {
     after_.operations.clear();
     claim_.after = claim_.before = id;
     for (std::size_t v = 0; v < before_.values.size(); ++v) claim_.values.push_back(ValueRef{{}, ValueId(v)});
@@ -139,7 +139,7 @@ class Realiser {
   void group_reads(Operation& operation) {
     for (std::uint32_t k = 0, given = static_cast<std::uint32_t>(operation.operands.size()); k < given; ++k) {
       if (!needs_transfer(operation, k)) continue;
-      const auto groups = near_reads(program_, operation, k);
+      const auto groups = nearby_reads(program_, operation, k);
       if (groups.size() < 2) continue;
       const ValueId value = operation.operands[k];
       operation.operands.insert(operation.operands.end(), groups.size() - 1, value);
@@ -199,7 +199,7 @@ class Realiser {
     return moved;
   }
 
-  // Each device has the blocks that it asks for, and lacks what lies around them: windows, and reads of a neighbour.
+  // Each device has the blocks that it requests, and lacks what lies around them: windows, and reads of a neighbour.
   bool exchanges_halos(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];

@@ -1,6 +1,6 @@
 #include "passes/splits/split_graph.h"
 
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
@@ -38,22 +38,22 @@ void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
 std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   Operation operation = before_[o];
   const Operator op = in_own_words(program_, operation);
-  bool walked = walks(op, dim, split);
+  bool streamed = streams(op, dim, split);
   if (operation.placements.empty())
-    if (auto scan = cut_scan(program_, op, dim, split.blocks)) {
+    if (auto scan = split_scan(program_, op, dim, split.blocks)) {
       cut_running(o, *scan, split);
       return std::nullopt;
     }
-  if (op.dims[dim].role == DimRole::reduction && !walked) return cut_sum(o, dim, split);
-  interner_.assign(operation, cut_dim(op, dim, split.blocks, walked));
-  if (!walked) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
+  if (op.dims[dim].role == DimRole::reduction && !streamed) return cut_sum(o, dim, split);
+  interner_.assign(operation, split_dim(op, dim, split.blocks, streamed));
+  if (!streamed) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
   after_.operations.push_back(std::move(operation));
   claim_.operations.push_back(BlockedFrom{{{}, o}});
   return std::nullopt;
 }
 
 // Operations of a cut scan: local, totals, carry, combined.
-void GraphSplitter::cut_running(OperationId o, const CutScan& parts, const PlannedSplit& split) {
+void GraphSplitter::cut_running(OperationId o, const SplitScan& parts, const PlannedSplit& split) {
   const Operation& operation = before_[o];
   const std::string base = before_[operation.results[0]].name;
   auto add = [&](const Operator& op, std::vector<ValueId> operands, const char* suffix) {
@@ -80,7 +80,7 @@ void GraphSplitter::cut_running(OperationId o, const CutScan& parts, const Plann
   claim_.operations.push_back(CarriedScanOf{{{}, o}, carry, local});
 }
 
-bool GraphSplitter::walks(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
+bool GraphSplitter::streams(const Operator& op, std::uint32_t dim, const PlannedSplit& split) {
   return op.dims[dim].role == DimRole::reduction && split.placement == Placement::sequential && !op.kernel();
 }
 
@@ -92,7 +92,7 @@ GraphClaim GraphSplitter::finish() {
 std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   const Operation& operation = before_[o];
   const Operator op = in_own_words(program_, operation);
-  CutReduction parts = cut_reduction(program_, op, dim, split.blocks);
+  SplitReduction parts = split_reduction(program_, op, dim, split.blocks);
   const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
   Operation partial{{}, operation.operands, {}, operation.operand_shardings};
   interner_.assign(partial, parts.partial);

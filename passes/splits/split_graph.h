@@ -1,10 +1,10 @@
-// One graph with some of its operations cut, and the claims that tell why it computes the same.
+// One graph with some of its operations split, and the claims that prove that it computes the same.
 #pragma once
 
 #include <set>
 
 #include "passes/pass.h"
-#include "passes/splits/cut_scan.h"
+#include "passes/splits/split_scan.h"
 
 namespace tap::passes {
 
@@ -22,12 +22,12 @@ class GraphSplitter {
   // Puts the graph in its place in the program.
   ir::GraphClaim finish();
 
-  // A reduction dim that goes over a sequential loop is walked; else its blocks become partials.
-  static bool walks(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
+  // A reduction dim that goes over a sequential loop is streamed; else its blocks become partials.
+  static bool streams(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
 
  private:
   std::string cut_sum(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
-  void cut_running(ir::OperationId o, const CutScan& parts, const ir::PlannedSplit& split);
+  void cut_running(ir::OperationId o, const SplitScan& parts, const ir::PlannedSplit& split);
   ir::ValueId add_value(const std::string& base, ir::TensorType type);
 
   ir::Program& program_;

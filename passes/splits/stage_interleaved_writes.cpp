@@ -4,8 +4,8 @@
 #include <map>
 
 #include "ir/graphs/operation_names.h"
-#include "passes/splits/cut.h"
 #include "passes/splits/split_graph.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 

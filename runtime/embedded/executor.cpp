@@ -1,5 +1,5 @@
-// All that a compiled library carries of the runtime, as one source: compiled by itself into an object that `tapc compile`
-// links in, and installed for targets that tapc cannot link for.
+// The runtime of a compiled library as one source: compiled into an object that `tapc compile` links in, and
+// installed for targets that tapc cannot link.
 #include "runtime/executor.cpp"
 #include "runtime/executor_copy.cpp"
 #include "runtime/executor_message.cpp"

@@ -1,5 +1,5 @@
-// The beginning of a program that `tapc compile --emit=exe` links: it reads .npy files, runs the program once, and writes
-// .npy files. Only C's library, without its start-up files, so that nothing is needed to link it.
+// The main program of `tapc compile --emit=exe`: it reads .npy files, runs the program once, and writes .npy files.
+// It uses the C library only, without its start-up files, so that linking needs nothing else.
 //
 //   ./mlp -i X=@x.npy -i W1=@w1.npy -i b1=@b1.npy -o Y=@y.npy --threads 2
 #include <errno.h>
@@ -146,7 +146,7 @@ void check_header(const Reader& tables, Slot& slot, const char* header) {
     shape = end + strspn(end, ", ");
   }
   if (!fits || *shape != ')') {
-    fprintf(stderr, "%s: `%s` has another shape than the program's ", program_name, slot.path);
+    fprintf(stderr, "%s: `%s` has the wrong shape; expected ", program_name, slot.path);
     print_shape(stderr, tables, tensor);
     fputs("\n", stderr);
     exit(wrong_data);

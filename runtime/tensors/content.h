@@ -1,5 +1,5 @@
-// What a file is to hold: texts and tensors' data, one after another. Tensors share their bytes, so nothing is copied
-// before it is written.
+// The content of a file to write: strings and tensors' data, in order. Tensors share their bytes, so nothing is
+// copied before it is written.
 #pragma once
 
 #include <string>

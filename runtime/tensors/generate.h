@@ -1,5 +1,5 @@
-// Tensors made up from a rule. The value of an element depends only on the rule and the element's row-major position, so
-// it is the same on every machine and however the tensor is cut into shards.
+// Generated tensors. The value of an element depends only on the generator and the element's row-major position, so
+// it is the same on every machine and for any sharding.
 //
 // rand:SEED    with h = splitmix64(SEED · 0xD1B54A32D192ED03 + position):
 //                floats    (h mod 256) / 128 - 1: multiples of 2^-7 in [-1, 1), exact in every float type. Products are

@@ -2,11 +2,11 @@
 //
 //   X=@x.npy               a file's tensor            X=@all.npz:entry     one of an archive's (default: the entry X, or
 //   @all.safetensors       every entry, by name                            the sole entry)
-//   W=rand:42              made up, of the declared type and shape
-//   W=f32[4, 8]=rand:42    the same with its own type and shape, where the program leaves them open
+//   W=rand:42              generated, of the declared type and shape
+//   W=f32[4, 8]=rand:42    the same with an explicit type and shape, if the program leaves them open
 //   B=[[1, 2], [3, 4]]     written out                S=3.5
 //
-// Makers: zeros, ones, iota (0, 1, 2, … in row-major order), const:3.5, rand:SEED, randn:SEED (see generate.h).
+// Generators: zeros, ones, iota (0, 1, 2, … in row-major order), const:3.5, rand:SEED, randn:SEED (see generate.h).
 // Parsing touches no file; materialise does.
 #pragma once
 
@@ -46,9 +46,9 @@ struct InputSpec {
   std::variant<FileValue, Maker, Literal> value;
 };
 
-// Throws Failure, exit 2, which shows what was wanted.
+// Throws Failure, exit 2, which shows what was expected.
 InputSpec parse_input_spec(std::string_view text);
-// The same where only shapes are asked for: `X=f32[4, 8]` needs no value.
+// The same where only shapes are requested: `X=f32[4, 8]` needs no value.
 InputSpec parse_shape_spec(std::string_view text);
 
 // The shape where it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit 3,
@@ -62,7 +62,7 @@ std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);
 // Throws Failure: another type or shape than declared (exit 3), a value that the type cannot hold (exit 2), no memory.
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files);
 
-// The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists what is wanted, where one is
+// The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists what is expected, where one is
 // missing, given twice or not an input at all. `declared` are descriptions for the list: {"X", "X: f32[2, n]"}.
 struct DeclaredInput {
   std::string name, description;

@@ -1,5 +1,5 @@
-// Tensors written out on the command line: `3.5`, `-inf`, `true`, `[[1, 2], [3, 4]]`, `[]`. Numbers are read the same in
-// every locale. A number keeps whether it was whole, so that 2^63 - 1 is exact for an integer tensor.
+// Tensor literals on the command line: `3.5`, `-inf`, `true`, `[[1, 2], [3, 4]]`, `[]`. Parsing does not depend on
+// the locale. Integers are kept exact, so that 2^63 - 1 can initialise an integer tensor.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ void require_regular(const std::string& path, const struct stat& status) {
 
 Failure shrank(const std::string& path, std::uint64_t wanted, std::uint64_t got) {
   return wrong_data(Code::data_changed, quoted(path) + " changed while it was read: " + plural(wanted, "byte") +
-                                            " were there at first, " + std::to_string(got) + " later");
+                                            " at first, then " + std::to_string(got));
 }
 
 SharedBytes read_all(int fd, const std::string& path, std::size_t size) {
@@ -130,7 +130,7 @@ bool MappedFile::is_mapped() const { return state_->mapping != nullptr; }
 
 bool MappedFile::intact() const {
   if (state_->mapping == nullptr) return true;
-  if (was_broken(state_->mapping->guard)) return false;
+  if (has_faulted(state_->mapping->guard)) return false;
   struct stat now {};
   if (stat(state_->path.c_str(), &now) != 0) return true;  // unlinked: the mapping keeps the old bytes
   if (now.st_dev != state_->device || now.st_ino != state_->inode) return true;  // replaced by rename: likewise

@@ -1,11 +1,11 @@
-// Reading a regular file whole. Small files are read into memory; files of 1 MiB and more are mapped, so that a tensor
-// can be used where it lies.
+// Reads a regular file completely. Small files are read into memory; files of 1 MiB and more are mapped, so that
+// tensors can use the data in place.
 //
-// Another process may cut a file short while it is mapped, and touching the lost pages would raise SIGBUS anywhere, also
-// in generated code. A handler therefore knows all our mappings (a lock-free table): a fault inside one puts a page of
-// zeros there, marks the mapping as broken, and the program goes on. What it computed is then worthless, so whoever used
-// the data asks `require_intact` before it publishes a result: broken, or the file's size or time has changed, is exit 3.
-// Faults outside our mappings are left to the system's default.
+// Another process may truncate a file while it is mapped; an access to the lost pages, possibly in generated code,
+// then raises SIGBUS. A handler knows all our mappings (a lock-free table): on a fault inside one it maps a page of
+// zeros, marks the mapping as broken, and the program continues. The results are then invalid, so the user of the
+// data must call `require_intact` before publishing a result: a broken mapping, or a changed size or time of the
+// file, is exit 3. Faults outside our mappings get the default action.
 //
 //   MappedFile file = MappedFile::open("x.npy");
 //   Tensor x = parse_npy(file.bytes(), "x.npy");

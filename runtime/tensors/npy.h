@@ -3,9 +3,9 @@
 //
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 //
-// Types: f8 f4 f2 i8 i4 i2 i1 u1 b1. Little-endian row-major data are used where they lie; big-endian and Fortran-ordered
-// data are converted. NumPy has no bf16 (libraries write it as `<V2`, which says nothing about its meaning): such a file
-// is refused, and .safetensors is the format for it.
+// Types: f8 f4 f2 i8 i4 i2 i1 u1 b1. Little-endian row-major data is used in place; big-endian and Fortran-ordered
+// data is converted. NumPy has no bf16 (libraries write it as `<V2`, which does not identify the type): such a file
+// is rejected; use .safetensors for bf16.
 #pragma once
 
 #include <span>

@@ -38,7 +38,7 @@ constexpr Refused refused[] = {
     {'t', "bit fields"},
 };
 
-constexpr std::string_view readable = "f8, f4, f2, i8, i4, i2, i1, u1 and b1 can be read";
+constexpr std::string_view readable = "supported types are f8, f4, f2, i8, i4, i2, i1, u1 and b1";
 
 }  // namespace
 
@@ -56,7 +56,7 @@ NpyType parse_npy_type(std::string_view descr, const std::string& who) {
     }
     for (const Refused& r : refused) {
       if (code.empty() || r.kind != code[0]) continue;
-      std::string help = r.kind == 'V' ? "store bf16 in .safetensors files; of NumPy's types: " : "";
+      std::string help = r.kind == 'V' ? "store bf16 in .safetensors files; " : "";
       throw wrong_data(Code::data_type, who + " has elements of type " + quoted(descr) + ": " + std::string(r.meaning),
                        help + std::string(readable));
     }

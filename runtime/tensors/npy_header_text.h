@@ -18,7 +18,7 @@ struct NpyHeaderText {
   Shape shape;
 };
 
-// Linear in the text's length; throws Failure, exit 3, that says at which byte of the header what was wanted.
+// Linear in the text's length; throws Failure, exit 3, that says at which byte of the header what was expected.
 NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& who, std::size_t most_dims);
 
 }  // namespace tap

@@ -45,7 +45,7 @@ Tensor NpzFile::load(std::string_view name) const {
     if (array_name(entry) != name) continue;
     return parse_npy(read_zip_entry(bytes_, entry, who_), quoted(name) + " in " + who_, limits_);
   }
-  TAP_UNREACHABLE("a missing entry of the archive was requested");
+  TAP_UNREACHABLE("the archive has no such entry");
 }
 
 }  // namespace tap

@@ -1,7 +1,8 @@
-// NumPy's .npz archives: a zip file whose entries are .npy files. Read by the central directory, strictly: stored or
-// deflated entries, ZIP64 and data descriptors; refused are encryption, other methods, several disks, duplicate names,
-// names that would leave a folder (`../x`, `/x`), entries that overlap, and bombs (an entry above 1 MiB that unpacks to
-// more than 1000 times its size, or sizes beyond the limit). Names are never used as paths. Checksums are verified.
+// NumPy's .npz archives: a zip file whose entries are .npy files. Read strictly, by the central directory: stored or
+// deflated entries, ZIP64 and data descriptors are supported; encryption, other methods, several disks, duplicate
+// names, names that would leave a folder (`../x`, `/x`), overlapping entries and zip bombs (an entry above 1 MiB that
+// unpacks to more than 1000 times its size, or sizes beyond the limit) are rejected. Names are never used as paths.
+// Checksums are verified.
 #pragma once
 
 #include <cstdint>

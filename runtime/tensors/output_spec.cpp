@@ -14,7 +14,7 @@ Failure wrong_output(std::string_view spec, const std::string& why) {
                        "write Y=@y.npy, @all.npz, @all.safetensors or Y=-");
 }
 
-// The results that a spec speaks of.
+// The results that a spec mentions.
 template <class Result>
 std::vector<const Result*> chosen(const OutputSpec& spec, const std::vector<Result>& results) {
   std::vector<const Result*> all;

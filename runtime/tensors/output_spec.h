@@ -4,7 +4,8 @@
 //   @all.npz              every result, by name          -              every result printed
 //   Y=@some.npz           into an archive, together with all others that are given the same path
 //
-// Nothing is written here: plan_outputs says which files with which content, write_files then writes the set.
+// Nothing is written here: plan_outputs determines the files and their content, write_files then writes them
+// together.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// Tensors for people, in the form that `-i` reads:
+// Prints tensors in the form that `-i` reads:
 //
 //   [[1.0, -0.5, 3.25],
 //    [2.0,  inf,  nan]]
 //
-// Floats are the shortest text that reads back as the same value of their type, in every locale. Of a large tensor only
-// the edges are shown, with `...` between.
+// A float is the shortest text that reads back as the same value of its type, in every locale. Only the edges of a
+// large tensor are shown, with `...` between.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ Tensor SafetensorsFile::load(std::string_view name) const {
     if (e.name == name)
       return unpack(data_.slice(e.begin, e.end - e.begin), {e.type}, e.shape, quoted(name) + " in " + who_);
   }
-  TAP_UNREACHABLE("a missing entry of the file was requested");
+  TAP_UNREACHABLE("the file has no such entry");
 }
 
 Content encode_safetensors(const std::vector<NamedTensor>& tensors) {

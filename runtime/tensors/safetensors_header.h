@@ -1,4 +1,5 @@
-// The JSON header of a .safetensors file, parsed by its schema: nesting is as deep as the schema, so no input recurses.
+// The JSON header of a .safetensors file, parsed by its schema: the nesting depth is fixed, so no input causes
+// recursion.
 #pragma once
 
 #include <string>

@@ -50,7 +50,7 @@ std::vector<std::string> TensorFiles::entries(const std::string& path) {
   Opened& opened = open(path);
   if (const auto* npz = std::get_if<NpzFile>(&opened.content)) return npz->names();
   if (const auto* safetensors = std::get_if<SafetensorsFile>(&opened.content)) return safetensors->names();
-  TAP_UNREACHABLE("the entries of a single array were asked for");
+  TAP_UNREACHABLE("a single array has no entries");
 }
 
 Tensor TensorFiles::load(const std::string& path, const std::string& entry) {

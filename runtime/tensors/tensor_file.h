@@ -1,5 +1,5 @@
-// A file of tensors of any of the three formats, told apart by the name's ending: .npy, .npz, .safetensors.
-// TensorFiles opens each file once, however many inputs come from it, and knows whether all are still as they were.
+// A tensor file in one of three formats, selected by the ending of its name: .npy, .npz, .safetensors. TensorFiles
+// opens each file once, however many inputs come from it, and detects files that changed.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
-// From the bytes of a file to a tensor: used where they lie if they already are what a Tensor holds (row-major,
-// little-endian, aligned to 64 bytes), else converted. Bool is always copied, and checked to be 0 or 1: generated code
-// relies on it, and a mapped file might change.
+// From the bytes of a file to a tensor: used in place if they have the layout of a Tensor (row-major, little-endian,
+// aligned to 64 bytes), otherwise converted. Bool is always copied, and checked to be 0 or 1: generated code relies
+// on it, and a mapped file might change.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The data of a zip entry: unpacked if need be, and held against its checksum.
+// The data of a zip entry: decompressed if necessary, and verified by its checksum.
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The numbers of the zip format that reader and writer share (PKWARE's APPNOTE 6.3.9).
+// The constants of the zip format, shared by reader and writer (PKWARE's APPNOTE 6.3.9).
 #pragma once
 
 #include <cstddef>

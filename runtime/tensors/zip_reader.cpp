@@ -1,4 +1,4 @@
-// Reading a zip file's central directory. See npz.h for what is refused.
+// Reads a zip file's central directory. npz.h lists what is rejected.
 #include <algorithm>
 #include <limits>
 #include <set>

@@ -1,4 +1,4 @@
-// Writing a zip archive of arrays, stored.
+// Writes an uncompressed zip archive of arrays.
 #include <zlib.h>
 
 #include "runtime/tensors/npy.h"

@@ -87,7 +87,7 @@ inline void expect_native_is_oracle(Program program, const Operator& op, const s
   expect_native_is_oracle(program, main, inputs);
 }
 
-// Small whole numbers that repeat with a period of 11: …, -2, -1, 0, 1, …
+// Small integers that repeat with a period of 11: …, -2, -1, 0, 1, …
 inline Tensor whole_numbers(ElementType type, const Shape& shape, std::int64_t start = 0) {
   Tensor t(type, shape);
   for (std::int64_t c = 0; c < t.size(); ++c) {

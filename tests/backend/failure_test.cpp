@@ -27,7 +27,7 @@ void expect_same_failure(const Operator& op, const std::vector<Tensor>& inputs, 
   }
 }
 
-// in0[i, j] op in1[i, j], of shape 4 x 9: the second dim is cut, and the first failure lies in a late block.
+// in0[i, j] op in1[i, j], of shape 4 x 9: the second dim is split, and the first failure lies in a late block.
 Operator table(CellOp op) {
   Build b("quotient");
   auto i = b.parallel("i", 4), j = b.parallel("j", 9);

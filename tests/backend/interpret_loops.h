@@ -72,7 +72,7 @@ class LoopInterpreter {
     return result.value();
   }
 
-  // Memory. A coordinate outside of what is there is a bug of the kernel, not a failure of the program.
+  // Memory. A coordinate outside what is there is a bug of the kernel, not a failure of the program.
   std::byte* address(std::uint32_t tensor, const std::vector<std::int64_t>& at) {
     const TensorArgument& its = kernel_.tensors[tensor];
     std::size_t size = size_of(its.type.element), next = 0;

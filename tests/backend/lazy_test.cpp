@@ -84,7 +84,7 @@ TEST(Lazy, SharedCellsThatMayFail) {
   EXPECT_GT(succeeded, 20);
 }
 
-// In each link `a` is wanted in two places, neither of which is sure to be reached.
+// In each link `a` is expected in two places, neither of which is sure to be reached.
 TEST(Lazy, ChainsOfSharedCellsDoNotGrow) {
   using Link = std::function<CellId(Build&, CellId a, CellId x, CellId early)>;
   auto choose = [](Build& b, CellId c, CellId t, CellId e) { return b.apply(CellOp::select, {c, t, e}); };

@@ -46,7 +46,7 @@ class Points {
     if (random_() % 4 == 0) return {any(), random_() % 2 == 0 ? any() : ordinary().second};
     return random_() % 2 == 0 ? ordinary() : of_any_size();
   }
-  // Inside of the domain, of moderate size.
+  // Inside the domain, of moderate size.
   std::pair<T, T> ordinary() {
     switch (op_) {
       case CellOp::log:

@@ -152,13 +152,13 @@ TEST(Jit, KernelsThatATrialRefusesAreNotKept) {
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
   const std::vector<Kernel> kernels = some_kernels();
   const std::vector<std::string> against(kernels.size(), "something");
-  Jit refusing({.cache = cache, .keep_at_once = false});
+  Jit refusing({.cache = cache, .cache_immediately = false});
   auto refuse = [](std::size_t k, KernelFunction) {
     if (k == 2) throw InternalError("kernel 2 is wrong");
   };
   EXPECT_THROW(refusing.compile(kernels, {against, refuse}), InternalError);
   std::vector<std::size_t> tried;
-  Jit again({.cache = cache, .keep_at_once = false});
+  Jit again({.cache = cache, .cache_immediately = false});
   again.compile(kernels, {against, [&](std::size_t k, KernelFunction) { tried.push_back(k); }});
   EXPECT_EQ(again.cached(), 2u);
   EXPECT_EQ(tried, (std::vector<std::size_t>{2, 3, 4, 5}));

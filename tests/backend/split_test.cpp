@@ -1,4 +1,4 @@
-// Split programs run natively and give what the whole gives: reductions cut into partials, in order.
+// Split programs run natively and give what the whole gives: reductions split into partials, in order.
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {
@@ -47,7 +47,7 @@ TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
 }
 
 TEST(SplitRun, ScansAndTheirReducedDim) {
-  for (bool cut_reduction : {false, true}) {
+  for (bool split_reduction : {false, true}) {
     for (bool suffix : {false, true}) {
       Program program;
       Build b("h");  // a linear recurrence as a scan
@@ -58,7 +58,7 @@ TEST(SplitRun, ScansAndTheirReducedDim) {
       b.require_at_least_zero(suffix ? b[k] - b[i] : b[i] - b[k]);
       Operator op = b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[k]}), b.read(y, {b[k]})});
       expect_split_is_whole(program, op, {whole_numbers(i64, {9}), whole_numbers(i64, {9}, 5)},
-                            {cut(op, cut_reduction ? k : i, {4})});
+                            {cut(op, split_reduction ? k : i, {4})});
     }
   }
 }

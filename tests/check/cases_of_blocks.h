@@ -188,7 +188,7 @@ inline Case folded() {
   GraphClaim claim = offered.step.alternatives[1].claim;
   Program after = std::move(offered.program);
   after.main = claim.after;
-  claim.after = passes::drop_unreached(after)[claim.after.index()];
+  claim.after = passes::remove_unreachable(after)[claim.after.index()];
   claim.before = p.main;
   return {"folded", p, after, {"by_hand", {}, {}, {claim}}};
 }

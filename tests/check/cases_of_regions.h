@@ -1,4 +1,4 @@
-// Steps that inline calls, write out repetitions and make groups.
+// Steps that inline calls, write out iterates and make groups.
 #pragma once
 
 #include "tests/check/case.h"

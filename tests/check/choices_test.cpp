@@ -203,7 +203,7 @@ TEST(Choices, APlanThatPicksNothingIsTold) {
   Way w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
   ASSERT_EQ(w.problems.size(), 4u);
   EXPECT_EQ(w.problems[0].message, "`C` has no alternative 2; it has 0 to 1");
-  EXPECT_EQ(w.problems[1].message, "there is no operation `E`");
+  EXPECT_EQ(w.problems[1].message, "unknown operation `E`");
   EXPECT_EQ(w.problems[2].message, "`D` offers no choice");
   EXPECT_EQ(w.problems[2].help, "the choices are `C`");
   EXPECT_EQ(w.problems[3].message, "`C` offers no choice");

@@ -55,7 +55,7 @@ TEST(Edges, OfUnevenBlocksOfAScan) {
   EXPECT_EQ(refusal_of_scan(false, 3, 4, 8), "scan");
 }
 
-// k is walked in blocks, each of which is cut once more: a partial then has a part of every block, not one run of terms.
+// k is streamed in blocks, each of which is split once more: a partial then has a part of every block, not one run of terms.
 std::string refusal_of_partials_of_a_walk(Law commutative, bool walk) {
   Case c = chain("partials of a walk");
   Program p = reduction("max");
@@ -73,7 +73,7 @@ std::string refusal_of_partials_of_a_walk(Law commutative, bool walk) {
 }
 
 TEST(Edges, PartialsOfAWalkAreOutOfOrder) {
-  // No pass makes these: the verifier refuses blocks of a walk that are cut once more. The law is demanded before that.
+  // No pass makes these: the verifier refuses blocks of a walk that are split once more. The law is demanded before that.
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::proved, true), "well-formed");
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::broken, true), "laws");
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::broken, false), "accepted");

@@ -186,7 +186,7 @@ TEST(Held, WhatDoesNotDependOnAPlacedDimIsWhereTheDimIs) {
   EXPECT_EQ(refused(passes::realise(program(8)).program), right);
 }
 
-// As the steps of an iterate: x is where a step leaves w.
+// As the trips of an iterate: x is where a step leaves w.
 template <class Change>
 Program repeated(Change change) {
   Program p = placed(uneven);

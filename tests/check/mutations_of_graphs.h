@@ -1,4 +1,4 @@
-// Changes to graphs: data flow, inputs and outputs, repetitions, the regions of groups.
+// Changes to graphs: data flow, inputs and outputs, iterates, the regions of groups.
 #pragma once
 
 #include "tests/check/mutant.h"

@@ -77,7 +77,7 @@ TEST(Preimage, HasEveryPointThatWritesIntoTheCells) {
   for (int trial = 0; trial < 4000; ++trial) {
     const Operator op = random.op();
     const Box cells = random.cells(op.writes[0].projection.rank()), space = box_of(op);
-    const Box points = points_that_write(op, op.writes[0], cells);
+    const Box points = preimage_of_write(op, op.writes[0], cells);
     for (std::optional<Point> at = first_point(space); at;) {
       const bool named = points.contains(*at);
       if (writes_into(op, *at, cells)) {

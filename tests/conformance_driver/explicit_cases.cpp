@@ -1,5 +1,5 @@
 // Explicit reshards: operations whose operands and results have given shardings. What each operation is resharded to must
-// make sense, device by device, every value must end as it is asked for, and the axes along which partials are combined are
+// make sense, device by device, every value must end as it is requested, and the axes along which partials are combined are
 // those of the case.
 #include <fmt/format.h>
 

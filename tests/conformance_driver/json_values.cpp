@@ -87,7 +87,7 @@ ir::Sharding sharding_on(const ir::Program& program, const Json& json, std::size
   std::optional<ir::Sharding> sharding = sharding_of(json);
   if (!sharding) throw Malformed{"a sharding is null"};
   auto mesh = std::ranges::find(program.meshes, sharding->mesh, &ir::Mesh::name);
-  if (mesh == program.meshes.end()) throw Malformed{fmt::format("there is no mesh `{}`", sharding->mesh)};
+  if (mesh == program.meshes.end()) throw Malformed{fmt::format("unknown mesh `{}`", sharding->mesh)};
   if (sharding->dims.size() != rank)
     throw Malformed{fmt::format("a sharding of {} dims for a tensor of rank {}", sharding->dims.size(), rank)};
   for (const std::string& fault : faults_of(*sharding, *mesh)) throw Malformed{fault};

@@ -15,7 +15,7 @@ struct Digit {
   std::optional<std::size_t> from, to;  // the axis that it is a digit of
 };
 
-// The axis at hand on one side, and how much of it is still to be cut into digits.
+// The axis at hand on one side, and how much of it is still to be split into digits.
 struct Side {
   const Shape& shape;
   std::size_t axis = 0;

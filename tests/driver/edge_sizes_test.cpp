@@ -92,7 +92,7 @@ std::shared_ptr<std::byte> guarded(std::size_t size, bool at_end) {
   return {at_end ? pages + whole - page - size : pages + page, [=](std::byte*) { munmap(pages, whole); }};
 }
 
-// Small whole numbers; integers are coordinates, some of them outside.
+// Small integers; integers are coordinates, some of them outside.
 Tensor values(const ir::TensorType& type, std::int64_t start) {
   Tensor tensor(type.element, type.shape);
   for (std::int64_t k = 0; k < tensor.size(); ++k) {
@@ -175,7 +175,7 @@ void expect_at(const Family& family, const Sizes& sizes) {
 
 class EdgeSizes : public testing::TestWithParam<Family> {};
 
-// The campaign asks for them (scripts/campaign.sh): each takes a kernel of its own, and these minutes.
+// The campaign requests them (scripts/campaign.sh): each takes a kernel of its own, and these minutes.
 bool all_sizes() { return std::getenv("TAP_ALL_SIZES") != nullptr; }
 
 TEST_P(EdgeSizes, OfEveryDim) {

@@ -172,7 +172,7 @@ const ir::Operator& only_group(const ir::Program& program) {
   return program[program[program.main].operations[0].op];
 }
 
-// Values inside of the only group that have memory. On a machine of small caches, too, where a product is packed and done in
+// Values inside the only group that have memory. On a machine of small caches, too, where a product is packed and done in
 // blocks.
 std::size_t values_in_memory(const std::string& text, const std::string& lines) {
   expect_right(text, lines);
@@ -246,7 +246,7 @@ void expect_near(const std::vector<Tensor>& found, const std::vector<Tensor>& wa
     EXPECT_NEAR(found[0].load_f64(c), wanted[0].load_f64(c), 1e-4) << c;
 }
 
-// The most bytes that a thread has for values inside of groups.
+// The most bytes that a thread has for values inside groups.
 std::size_t inner_bytes(const std::string& text, const std::string& lines, std::vector<Tensor>* outputs = nullptr) {
   ir::Program program = planned(compiled(text), lines);
   backend::Executable executable(passes::expand(program), {});
@@ -292,7 +292,7 @@ TEST(GroupRun, StreamedAttentionKeepsOneBlockOfKeys) {
   EXPECT_EQ(inner_bytes(attention(rows, 4096), lines(4096 / keys)), bytes);
 }
 
-// The same with the fold inside of each block of keys: what a block needs is there once for its scores, once for their
+// The same with the fold inside each block of keys: what a block needs is there once for its scores, once for their
 // weights, and its own state beside that of all the blocks before; the number of keys makes no difference.
 TEST(GroupRun, FoldedAttentionKeepsOneBlockOfKeys) {
   const std::string lines =

@@ -53,7 +53,7 @@ TEST(Pipeline, AFaultKnowsWhatWasCertified) {
   }
 }
 
-// A text is compiled as far as is asked for, and a graph goes on from there to the same result.
+// A text is compiled as far as is requested, and a graph goes on from there to the same result.
 TEST(Pipeline, FromATextToEachStage) {
   SourceMap sources;
   Diagnostics diagnostics;
@@ -253,7 +253,7 @@ TEST(Pipeline, AMillionDevicesInRows) {
   EXPECT_EQ(check::test::first_refusal(verdict), "");
 }
 
-// Where the last blocks are smaller or empty, or blocks are cut again, there are more rows; where they are listed, any number.
+// Where the last blocks are smaller or empty, or blocks are split again, there are more rows; where they are listed, any number.
 TEST(Pipeline, RowsOfBlocksThatDiffer) {
   const char* text =
       "program p(X: f64[37, 8]) -> (Y: f64[37, 8], S: f64[8], Z: f64[37]) {\n"

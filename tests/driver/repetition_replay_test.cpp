@@ -61,7 +61,7 @@ TEST(RepetitionReplay, WhatIsOutsideIsThereInEachStep) {
   EXPECT_EQ(check::test::refusal_of(certified.stages.back(), *certified.schedule), "");
 }
 
-// Memory that the body writes holds nothing of it at the begin of a step: not what was there before the repetition either.
+// Memory that the body writes holds nothing of it at the begin of a step: not what was there before the iterate either.
 TEST(RepetitionReplay, WhatAStepWritesIsNotThereBefore) {
   pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (y: f32[4]) {\n"

@@ -3,7 +3,7 @@
 //
 //   compare_engines examples/heat.tap [--kernels smooth.so] [n=64 steps=20]
 //
-// Prints a line per result; exit code 1 if a cell is outside of its bound.
+// Prints a line per result; exit code 1 if a cell is outside its bound.
 #include <chrono>
 #include <cmath>
 #include <cstdio>

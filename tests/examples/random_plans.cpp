@@ -36,7 +36,7 @@ struct Options {
 struct Counts {
   std::uint64_t plans = 0, shardings = 0;
   std::uint64_t followed = 0,
-                left_whole = 0;  // of the shardings: something is cut over the mesh; something is not, and told
+                left_whole = 0;  // of the shardings: something is split over the mesh; something is not, and told
 };
 
 // Any function of a row and its neighbours does for smooth_rows.

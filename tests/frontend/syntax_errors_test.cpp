@@ -1,4 +1,4 @@
-// What a user is told about text that is no Tap: each code, its place, its words, and that its fix mends it.
+// What a user is told about text that is no Tap: each code, its place, its words, and that its fix fixes it.
 #include <gtest/gtest.h>
 
 #include "frontend_test_support.h"

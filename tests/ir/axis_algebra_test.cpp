@@ -85,13 +85,13 @@ TEST(AxisAlgebra, FitTogetherWhereSomeChainHasBoth) {
       }
       fit |= both;
     }
-    EXPECT_EQ(fit_together(mesh, a, b), fit);
+    EXPECT_EQ(are_compatible(mesh, a, b), fit);
   });
 }
 
 TEST(AxisAlgebra, OverlapWhereValuesDepend) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
-    if (!fit_together(mesh, a, b)) return;
+    if (!are_compatible(mesh, a, b)) return;
     SubAxis p = digit(mesh, a), q = digit(mesh, b);
     bool independent = distinct(all.n, p, q) == static_cast<std::size_t>(p.size * q.size);
     EXPECT_EQ(overlap(mesh, a, b), !independent);
@@ -125,7 +125,7 @@ std::optional<AxisRef> largest(const Digits& all, const Property& property) {
 
 TEST(AxisAlgebra, LargestSharedParts) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
-    if (!fit_together(mesh, a, b)) {
+    if (!are_compatible(mesh, a, b)) {
       EXPECT_EQ(common_prefix(mesh, a, b), std::nullopt);
       EXPECT_EQ(prefix_without(mesh, a, b), std::nullopt);
       return;
@@ -135,14 +135,14 @@ TEST(AxisAlgebra, LargestSharedParts) {
     EXPECT_EQ(shared(mesh, a, b),
               largest(all, [&](const AxisRef& c) { return contains(mesh, a, c) && contains(mesh, b, c); }));
     EXPECT_EQ(prefix_without(mesh, a, b), largest(all, [&](const AxisRef& c) {
-                return is_prefix(mesh, c, a) && !overlap(mesh, c, b) && fit_together(mesh, c, b);
+                return is_prefix(mesh, c, a) && !overlap(mesh, c, b) && are_compatible(mesh, c, b);
               }));
   });
 }
 
 TEST(AxisAlgebra, WhatIsLeftAndWhatIsSharedMakeTheWhole) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
-    if (!fit_together(mesh, a, b)) return;
+    if (!are_compatible(mesh, a, b)) return;
     Axes left = without(mesh, a, b);
     auto common = shared(mesh, a, b);
     std::int64_t product = common ? size_of(mesh, *common) : 1;

@@ -1,4 +1,4 @@
-// Operators whose dims are cut into blocks: what they compute is what they computed before, and partials are of one block.
+// Operators whose dims are split into blocks: what they compute is what they computed before, and partials are of one block.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -66,7 +66,7 @@ RC_GTEST_PROP(Blockings, ChangeNoValue, ()) {
             values_of(evaluate(program, whole, {x}).outputs[0]));
 }
 
-// y[i] = sum[k in block of i, k <= i] x[k]: two dims follow one block dim, which is how a scan is cut.
+// y[i] = sum[k in block of i, k <= i] x[k]: two dims follow one block dim, which is how a scan is split.
 TEST(Blockings, TwoDimsFollowOneBlockDim) {
   Program program;
   Build b("y");

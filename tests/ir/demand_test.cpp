@@ -91,7 +91,7 @@ TEST(Demand, OfWritesThatInterleave) {
   EXPECT_EQ(windows.operations[0][1], (Window{{{0}, 0}, 2}));
 }
 
-// Two writers of one value: each is asked for its own part, and the one that is far away for nothing.
+// Two writers of one value: each is requested its own part, and the one that is far away for nothing.
 TEST(Demand, OfAConcatenation) {
   Program program;
   BuildGraph g{program, {}};
@@ -121,7 +121,7 @@ TEST(Demand, OfAConcatenation) {
 }
 
 // t[0] = sum[k] x[k];   y[i] = t[i - 1 else 7] + t[i + 1 else 7], of which no read lies inside. The sum has no dim that could
-// say that nobody asks for its only point.
+// say that nobody requests its only point.
 TEST(Demand, OfAPointThatNobodyReads) {
   Program program;
   BuildGraph g{program, {}};

@@ -114,7 +114,7 @@ TEST(InterpretRegion, CallsAndGroupsAreTheirGraphs) {
   }
 }
 
-// Failures inside of a region name the inner operator and its counters.
+// Failures inside a region name the inner operator and its counters.
 TEST(InterpretRegion, FailuresNameTheTrip) {
   Program program;
   BuildGraph body{program, {}};

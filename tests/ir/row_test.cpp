@@ -32,8 +32,8 @@ TEST(Row, EachNumberGoesUpByItsStep) {
 TEST(Row, WhatTellsMemoriesApartIsWrittenOut) {
   const Level devices{2, {0, 0, 1, 1, 1}}, boxes{3, {1, 8, 0, 0, 0}};
   const Application first = application(0, {{{0, 1}, {0, 8}}}, 0, 0, {devices, boxes});
-  EXPECT_EQ(across_written_out(first), (std::vector<Application>{application(0, {{{0, 1}, {0, 8}}}, 0, 0, {boxes}),
-                                                                 application(1, {{{0, 1}, {0, 8}}}, 1, 1, {boxes})}));
+  EXPECT_EQ(unroll_across(first), (std::vector<Application>{application(0, {{{0, 1}, {0, 8}}}, 0, 0, {boxes}),
+                                                            application(1, {{{0, 1}, {0, 8}}}, 1, 1, {boxes})}));
 }
 
 TEST(Row, StepsAreTakenByWhatIsAlike) {

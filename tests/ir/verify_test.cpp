@@ -101,7 +101,7 @@ const Breakage breakages[] = {
      [](Program& p) {
        matmul(p).dims[0].range = {4, 0};
      }},
-    {"a constraint over 1 of 3 dims",
+    {"a constraint has 1 coefficients for 3 dims",
      [](Program& p) {
        matmul(p).constraints = {{AffineExpr{{1}, 0}}};
      }},
@@ -139,8 +139,8 @@ const Breakage breakages[] = {
      [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands.push_back(CellId(0)); }},
     {"operand 0 is i64, but its component f32",
      [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands = {matmul(p).exprs.index(0)}; }},
-    {"index 9 of 2 dims", [](Program& p) { relu(p).exprs.index(9); }},
-    {"read 3 of 1 reads", [](Program& p) { relu(p).exprs.read(3, ElementType::f32); }},
+    {"index 9 is out of range for 2 dims", [](Program& p) { relu(p).exprs.index(9); }},
+    {"read 3 is out of range for 1 reads", [](Program& p) { relu(p).exprs.read(3, ElementType::f32); }},
     {"read 0 is i8 and its operand is f32", [](Program& p) { relu(p).exprs.read(0, ElementType::i8); }},
     {"an argument occurs outside a monoid", [](Program& p) { relu(p).exprs.argument(0, ElementType::f32); }},
     {"a reduction occurs outside a fold",
@@ -215,15 +215,15 @@ const Breakage breakages[] = {
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), relu(p).operands[0].shape[1] = 3;
      }},
-    {"a group holds operation 0 (relu), which has its own splits",
+    {"a group contains operation 0 (relu), which has its own splits",
      [](Program& p) {
        group(p), relu(p).blockings.push_back({0, 1, Blocks{2}});
      }},
-    {"a group holds operation 0 (relu), which has its own splits",
+    {"a group contains operation 0 (relu), which has its own splits",
      [](Program& p) {
        group(p), p.graphs[1].operations[0].placements = {{0, Placement::threads, "", {}}};
      }},
-    {"a group holds operation 0 (loop), which is not a map, reduction or group",
+    {"a group contains operation 0 (loop), which is not a map, reduction or group",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), group(p);
      }},

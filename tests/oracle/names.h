@@ -54,7 +54,7 @@ struct Entry {
   const ast::MonoidDecl* monoid = nullptr;  // of a state
   std::vector<ElementType> parts = {};      // of a state: what its components are
   Eval eval = {};                           // a cell that an operator is applied to
-  ast::ExprId expr = {};                    // of a `let`: evaluated where it is used, as the type that is wanted there
+  ast::ExprId expr = {};  // of a `let`: evaluated where it is used, as the type that is expected there
   const Names* where = nullptr;
 };
 

@@ -15,7 +15,7 @@ namespace tap::oracle {
 struct Stop : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// The text is no legal program: a read outside of its tensor, a cell that is written twice.
+// The text is no legal program: a read outside its tensor, a cell that is written twice.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-// Calls, repetitions, and the statements of a body one after another.
+// Calls, iterates, and the statements of a body one after another.
 #include <algorithm>
 #include <cstring>
 

@@ -46,7 +46,7 @@ TEST(Caution, WhatDoesNotChangeTheOrderIsDone) {
 // In the order that is written, bit by bit: 1e8 + 1 - 1e8 … in f32 depends on it.
 TEST(Caution, WalkedBlocksGiveTheSameBits) {
   Program program = lowered(reduction("sum", "f32"));
-  SplitResult walked = apply_splits(program, {{PlannedSplit{"Y", "k", Blocks{3}, Placement::sequential}}}, strict);
+  SplitResult streamed = apply_splits(program, {{PlannedSplit{"Y", "k", Blocks{3}, Placement::sequential}}}, strict);
   SplitResult partials = apply_splits(program, {{PlannedSplit{"Y", "k", Blocks{3}}}});
   Tensor x(ElementType::f32, {4, 9});
   for (std::int64_t c = 0; c < 36; ++c) x.store_f64(c, c % 4 == 0 ? 1e8 : c % 4 == 2 ? -1e8 : 1 + 0.37 * double(c));
@@ -56,7 +56,7 @@ TEST(Caution, WalkedBlocksGiveTheSameBits) {
     for (std::int64_t c = 0; c < 4; ++c) bits.push_back(y.load_f64(c));
     return bits;
   };
-  EXPECT_EQ(run(walked.program), run(program));
+  EXPECT_EQ(run(streamed.program), run(program));
   EXPECT_NE(run(partials.program), run(program));
 }
 

@@ -1,4 +1,4 @@
-// Every rule of cell algebra holds, bit by bit, on every type that it speaks of: both sides are evaluated by the oracle on
+// Every rule of cell algebra holds, bit by bit, on every type that it mentions: both sides are evaluated by the oracle on
 // values with all that is special about floats and integers.
 #include "passes/simplify/cell_rules.h"
 

@@ -124,7 +124,7 @@ struct RandomSharding {
       auto pre = static_cast<std::int64_t>(1 + below(4)), size = static_cast<std::int64_t>(2 + below(7));
       AxisRef ref = below(2) || axis.size % (pre * size) != 0 ? full(axis.name) : axis_of(mesh, axis.name, {pre, size});
       bool free = axis.size > 1;
-      for (const AxisRef& used : used_axes(s)) free &= !overlap(mesh, used, ref) && fit_together(mesh, used, ref);
+      for (const AxisRef& used : used_axes(s)) free &= !overlap(mesh, used, ref) && are_compatible(mesh, used, ref);
       if (!free) continue;
       if (partial && below(3) == 0) s.unreduced.push_back(ref);
       else s.dims[below(rank)].axes.push_back(ref);

@@ -1,4 +1,4 @@
-// Blocks on devices that are listed, where no mesh says them; and values of several writers, each cut along the value's blocks.
+// Blocks on devices that are listed, where no mesh says them; and values of several writers, each split along the value's blocks.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -98,15 +98,14 @@ TEST(DeviceLists, WhatCannotBe) {
   EXPECT_EQ(problem("split H dim i into 2 over devices {0, 1}, {1}\n"),
             "device 1 would hold the blocks 0 and 1; a device holds one box of a result");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over devices {0}, {1}\n"),
-            "no device is in all of {0} and {1}, so a block of `H` would have no device (it is already split over "
-            "devices along `i` "
-            "already)");
+            "no device is in all of {0} and {1}: a block of `H` would have no device (it is already split over "
+            "devices along `i`)");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over pod.data\n"),
             "`H` is already placed on listed devices");
   EXPECT_EQ(problem("split H dim i into 2 over pod.data\nsplit H dim k into 2 over devices {0}, {1}\n"),
             "`H` is on the mesh `pod` already");
   EXPECT_EQ(problem("place H at 2 over pod.data\n"),
-            "there is no place 2 along `data`, which has 2 places, counted from 0");
+            "position 2 does not exist along `data`, which has 2 places (counted from 0)");
 }
 
 ShardedPlan followed(const Program& program) {
@@ -115,7 +114,7 @@ ShardedPlan followed(const Program& program) {
   return plan_of_shardings(propagate(program, options).program);
 }
 
-// Each writer is cut where the value is: into blocks of other sizes, or none.
+// Each writer is split where the value is: into blocks of other sizes, or none.
 TEST(WrittenTogether, IsCutAlongTheValue) {
   for (const char* equations :
        {"Y[i, j] = A[i, j] for i in 0..4\n  Y[4 + i, j] = B[i, j]",  // blocks of 4, 4 and 1: one is of both

@@ -50,7 +50,7 @@ Lines product_moves(const std::string& wanted) {
   return moves(test::lowered(text));
 }
 
-// The axes of a split reduction: combined everywhere, scattered where the result is cut along them, or left as they are.
+// The axes of a split reduction: combined everywhere, scattered where the result is split along them, or left as they are.
 TEST(ExplicitReshards, PartialSums) {
   EXPECT_EQ(product_moves("{}, {}"), Lines{"Y: all_reduce {a} -> m[{}, {}]"});
   EXPECT_EQ(product_moves("{a}, {}"), Lines{"Y: reduce_scatter {a} [{a}, {}] -> m[{a}, {}]"});

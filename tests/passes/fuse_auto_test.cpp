@@ -110,7 +110,7 @@ TEST(FuseAuto, PrologueOfAReductionIsStreamed) {
   expect_meant(text);
 }
 
-// A read that is outside everywhere asks for no cell: found by random programs, of seed 102638.
+// A read that is outside everywhere requests no cell: found by random programs, of seed 102638.
 TEST(FuseAuto, WhatLiesOutsideIsNotAskedFor) {
   expect_meant(
       "program p(X: f64[2, 2]) -> (Y: f64[2, 2]) {\n  t[i, j] = X[i - 2, j else 0] for i in 0..2\n"

@@ -1,4 +1,4 @@
-// Groups as a plan asks for them: what they are, what they mean, and why some cannot be.
+// Groups as a plan requests them: what they are, what they mean, and why some cannot be.
 #include "passes/fusion/fuse.h"
 
 #include "tests/passes/lowered.h"
@@ -61,7 +61,7 @@ TEST(Fuse, RefusesWhatStandsInBetween) {
 
 TEST(Fuse, RefusesNamesThatAreNotThere) {
   Program program = lowered(softmax_text);
-  EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "there is no operation `Z`");
+  EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "unknown operation `Z`");
   EXPECT_EQ(refusal(program, {"Y.m", "Y"}, {"q"}), "`Y` has no dim `q`; it has `i`, `j`");
 }
 

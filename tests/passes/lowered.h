@@ -18,7 +18,7 @@ inline ir::Program lowered(const std::string& text) {
   return inline_calls(outcome.compiled->program, {}).program;
 }
 
-// Small whole numbers, some of them negative; of ids, small ones that are not.
+// Small integers, some of them negative; of ids, small ones that are not.
 inline std::vector<Tensor> some_inputs(const ir::Program& program) {
   std::vector<Tensor> inputs;
   std::int64_t seed = 0;

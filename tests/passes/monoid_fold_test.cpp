@@ -78,7 +78,7 @@ TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
   Picked picked = pick(program, {});
   EXPECT_EQ(rules_of(picked.before),
             (std::vector<std::string>{
-                "the fold of `tally` over j at once and a contraction, assuming that the laws of `tally` hold",
+                "the fold of `tally` over all of j and a contraction, assuming that the laws of `tally` hold",
                 "the fold of `tally` in blocks of 4 of j and a contraction, assuming that the laws "
                 "of `tally` hold"}));
   EXPECT_EQ(operations_of(picked.after), (std::vector<std::string>{"M.m", "M.e", "M.s", "M.o", "M"}));
@@ -91,7 +91,7 @@ TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
   EXPECT_EQ(operations_of(pick(program, {}, strict).after), std::vector<std::string>{"M"});
 }
 
-// A plan that speaks of what was written keeps it.
+// A plan that mentions what was written keeps it.
 TEST(MonoidFold, WhatAPlanCutsOrFusesIsLeft) {
   Program program = lowered(weighted(8));
   PlannedSplit split{"M", "j", Blocks{2}};
@@ -101,7 +101,7 @@ TEST(MonoidFold, WhatAPlanCutsOrFusesIsLeft) {
   EXPECT_EQ(operations_of(pick(program, {{split}}).after).size(), 5u);
 }
 
-// Blocks of keys that come one after another: the fold inside of each, and the state kept beside it.
+// Blocks of keys that come one after another: the fold inside each, and the state kept beside it.
 TEST(MonoidFold, StreamsBlocks) {
   Program program = lowered(weighted(11, "j in 0..2*i+1"));
   Picked picked = pick(program, {{PlannedChoice{"M", 2}}});

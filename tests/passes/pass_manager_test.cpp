@@ -15,7 +15,7 @@ namespace {
 using namespace tap::ir;
 using namespace tap::ir::test;
 
-// y = |-x|, and a result that nobody asks for
+// y = |-x|, and a result that nobody requests
 Program small_program() {
   Program program;
   BuildGraph g{program, {}};

@@ -1,5 +1,5 @@
 // Random unrolls and fusions of a program, those of a plan's lines that can be: several operations that read each other, over
-// some of their dims; in main and in what repetitions do.
+// some of their dims; in main and in what iterates do.
 #pragma once
 
 #include <set>
@@ -63,7 +63,7 @@ class RandomGroups {
 
   std::size_t any(std::size_t count) { return static_cast<std::size_t>(choose_(static_cast<std::int64_t>(count))); }
 
-  // Main mostly, or what one of its repetitions does.
+  // Main mostly, or what one of its iterates does.
   std::pair<GraphId, std::string> any_graph() {
     const Graph& main = program_[program_.main];
     std::vector<std::string> names = operation_names(main);

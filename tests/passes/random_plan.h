@@ -8,7 +8,7 @@
 #include "ir/plan.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/shardings/plan_listed.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes::test {
 
@@ -60,7 +60,7 @@ class RandomPlan {
     const std::size_t before = plan_.decisions.size();
     std::vector<std::string> free = {"x", "y", "z", "z:(2)2"};
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
-      if (op.dims[d].role != DimRole::parallel || !why_not_cut(program_, op, d, false).empty()) continue;
+      if (op.dims[d].role != DimRole::parallel || !why_not_split(program_, op, d, false).empty()) continue;
       bool again = false;
       const bool boxes = alone_ && !interleaves(op, d);
       if (choose_(6) && (boxes || (writes_everywhere(op) && choose_(2))) && !free.empty())
@@ -68,13 +68,13 @@ class RandomPlan {
       if (choose_(3) == 0) local(name, op, d, again);
       if (choose_(6) == 0) local(name, op, d, true);
     }
-    // A scan that is cut where it runs is no reduction any more.
+    // A scan that is split where it runs is not a reduction any more.
     if (find_scan(op) && plan_.decisions.size() != before) return;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
       if (op.dims[d].role != DimRole::reduction || choose_(2) == 0) continue;
-      bool walked = choose_(3) == 0;
-      if (!why_not_cut(program_, op, d, walked).empty()) continue;
-      if (walked) {
+      bool streamed = choose_(3) == 0;
+      if (!why_not_split(program_, op, d, streamed).empty()) continue;
+      if (streamed) {
         plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), blocks(op.dims[d].range), Placement::sequential});
         continue;
       }

@@ -1,6 +1,6 @@
 // Random programs in Tap, legal by construction: equations that read the values before them, over vectors and matrices of a
 // few sizes. Every way to read and write occurs: in place, transposed, reversed, shifted with a fill, by coordinates from
-// data; maps, reductions, scans, scatters, several writers of a value, calls, repetition. Values stay small whole numbers,
+// data; maps, reductions, scans, scatters, several writers of a value, calls, repetition. Values stay small integers,
 // so that in every type sums and products are exact, or rounded where they are written.
 #pragma once
 

@@ -111,7 +111,7 @@ RC_GTEST_PROP(RandomProgram, EveryClaimIsJustified, ()) {
   RC_ASSERT(refusal.empty());
 }
 
-// v3 asks for v1[t] and v1[4 - t]: neither writer of v1 goes there for every t, and both stay inside of v0[0..3].
+// v3 requests v1[t] and v1[4 - t]: neither writer of v1 goes there for every t, and both stay inside v0[0..3].
 TEST(RandomProgram, WhatAWriterNeverReachesIsNotAskedFor) {
   tap::test::Outcome outcome = tap::test::compile_text(R"(
 program p(x: f64[5]) -> (v3: f64[5]) {

@@ -101,7 +101,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
     SplitResult result = apply_splits(program, plan_of(line));
     return result.problems.size() == 1 ? result.problems[0].message : std::to_string(result.problems.size());
   };
-  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "there is no operation `Q`");
+  EXPECT_EQ(problem("split Q dim i into 2 over threads"), "unknown operation `Q`");
   EXPECT_EQ(problem("split Z dim q into 2 over threads"), "`Z` has no dim `q`; it has `i`, `j`, `k`");
   EXPECT_EQ(problem("split Z dim i into [0, 2, 5] over threads"),
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
@@ -109,7 +109,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
             "`i` is split into 1099511627776 blocks; 1 to 1048576 are possible");
   EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 places");
   EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
-  EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "there is no mesh `n`");
+  EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "unknown mesh `n`");
 }
 
 TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
@@ -121,13 +121,13 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   MonoidId sum = add_monoid(program, "sum", f32);
   program.monoids[sum.index()].laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
   Operator op = b.reduce(sum, {b.read(x, {b[i], b[k], b[l]})});
-  EXPECT_EQ(why_not_cut(program, op, l, false), "");
+  EXPECT_EQ(why_not_split(program, op, l, false), "");
   program.monoids[sum.index()].laws.commutative = Law::broken;
-  EXPECT_EQ(why_not_cut(program, op, k, false), "");
-  EXPECT_EQ(why_not_cut(program, op, l, false), "`k` is reduced outside of `l` and `sum` does not commute");
-  EXPECT_EQ(why_not_cut(program, op, l, true), "");
+  EXPECT_EQ(why_not_split(program, op, k, false), "");
+  EXPECT_EQ(why_not_split(program, op, l, false), "`k` is reduced outside `l` and `sum` does not commute");
+  EXPECT_EQ(why_not_split(program, op, l, true), "");
   op.dims[i].keep = true;
-  EXPECT_EQ(why_not_cut(program, op, i, false), "`i` must stay whole");
+  EXPECT_EQ(why_not_split(program, op, i, false), "`i` must stay whole");
 }
 
 TEST(PlanText, PrintsAndParsesBack) {
@@ -352,8 +352,8 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
 TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
   Program program = tap::passes::test::lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { Y[i] = sum[k] X[i, k] }");
   Operator& op = program.operators.back();
-  const Operator apart = cut_dim(cut_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
-  const Operator walked = cut_dim(cut_dim(op, 1, Blocks{3}, true), 1, Blocks{2}, false);
+  const Operator apart = split_dim(split_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
+  const Operator streamed = split_dim(split_dim(op, 1, Blocks{3}, true), 1, Blocks{2}, false);
   auto told = [&](const Operator& cut) {
     op = cut;
     std::string all;
@@ -361,7 +361,7 @@ TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
     return all.find("is streamed, and then split into partials by k_block2") != std::string::npos;
   };
   EXPECT_FALSE(told(apart));
-  EXPECT_TRUE(told(walked));
+  EXPECT_TRUE(told(streamed));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::vector<double> run(const Program& program, std::vector<double> x, std::int6
   return tap::test::values(interpret(program, program.main, {input}, options).outputs[0]);
 }
 
-// Trap 37: cells outside of the tensor keep the fill in every step, whatever is fused.
+// Trap 37: cells outside the tensor keep the fill in every step, whatever is fused.
 TEST(Unroll, FillsAreKeptWhenStepsAreFused) {
   Program program = lowered(
       "program p(X: f64[3]) -> (Y: f64[3]) {\n"
@@ -214,7 +214,7 @@ TEST(Unroll, Refusals) {
   EXPECT_EQ(message("Y", -1), "`Y` has 4 steps; cannot unroll by -1");
   EXPECT_EQ(message("Y", 5), "`Y` has 4 steps; cannot unroll by 5");
   EXPECT_EQ(message("Z", 2), "`Z` is not an iterate, so it cannot be unrolled");
-  EXPECT_EQ(message("Q", 2), "there is no operation `Q`");
+  EXPECT_EQ(message("Q", 2), "unknown operation `Q`");
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class ChoicesTest(TapcTest):
         self.given(PROGRAM)
         text = self.printed("inspect", "--choices", "p.tap")
         self.assertEqual(text.splitlines()[:6], [
-            "C: choose 0 or 1", "  0  as it is written", "       C: f32[3, 5] = C(B, A)", "  1  " + RULE,
+            "C: choose 0 or 1", "  0  as written", "       C: f32[3, 5] = C(B, A)", "  1  " + RULE,
             "       C.products: f32[3, 4, 5] = products(A, B)", "       C: f32[3, 5] = sum_axis(C.products)"])
         self.assertIn("note: C: `rewrite matmul(x, w) => sum_axis<-2>(products(x, w)) when matmul.in > 4096` is not "
                       "offered: `matmul.in > 4096` is false: `matmul.in` is 4", text)
@@ -121,14 +121,14 @@ class ChoicesTest(TapcTest):
     def test_as_a_pass(self):
         self.given(PROGRAM)
         result = self.tapc("opt", "p.tap", "--passes=inline_calls,offer_choices", "--remarks", "-o", "stage.txt")
-        self.assertIn("offer_choices left `C` of `p` as it is: `rewrite matmul(x, w) =>", result.told)
+        self.assertIn("offer_choices kept `C` of `p` unchanged: `rewrite matmul(x, w) =>", result.told)
         self.assertNotIn("choice", self.printed("opt", "stage.txt", "--passes=pick_choices"))
         self.write("p.plan", "plan 2\nchoose C 1\n")
         self.assertIn("C.products", self.printed("opt", "stage.txt", "--passes=pick_choices", "--plan", "p.plan"))
 
     def test_mistakes_of_a_plan(self):
         for lines, message in [("choose C 2\n", "`C` has no alternative 2; it has 0 to 1"),
-                               ("choose D 1\n", "there is no operation `D`"),
+                               ("choose D 1\n", "unknown operation `D`"),
                                ("choose C 1\nchoose C 1\n", "`C` offers no choice")]:
             self.given(PROGRAM, lines)
             with self.subTest(lines=lines):

@@ -249,11 +249,11 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
 
     def test_which_program(self):
         self.write("p.tap", PROGRAM.replace("main", "first") + PROGRAM.replace("main", "second"))
-        self.expect(2, r"(?s)there is no program `NOPE`.*its programs are first, second", "run", "p.tap", "--program",
+        self.expect(2, r"(?s)unknown program `NOPE`.*its programs are first, second", "run", "p.tap", "--program",
                     "NOPE", "-i", "X=iota")
         self.expect(2, r"the file has several programs: first, second", "run", "p.tap", "-i", "X=iota")
         self.write("q.tap", DOUBLE)
-        self.expect(2, r"(?s)there is no program `NOPE`.*it declares no program", "run", "q.tap", "--program", "NOPE")
+        self.expect(2, r"(?s)unknown program `NOPE`.*it declares no program", "run", "q.tap", "--program", "NOPE")
 
     def test_ops_of_a_file_without_operators(self):
         self.write("m.tap", "monoid least(a: f32) { identity inf; combine (x, y) = min(x.a, y.a) }\nprogram p(X: f32[2]) -> (Y: f32[2]) { Y = X }\n")

@@ -261,12 +261,12 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("No such file", lambda m: m["library"].update(file="missing.so"))
         edited("it has version 9", lambda m: m.update(version=9))
         edited("`outputs` is missing", lambda m: m.pop("outputs"))
-        edited("another shape than the program's", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
+        edited("the wrong shape", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
         edited("number of outputs differs from the manifest", lambda m: m["outputs"].append(m["outputs"][0]))
         for element, shape, is_too_large in (("f64", [2**30, 2**30], True), ("f64", [2**60], True), ("u8", [2**62, 2], True), ("u8", [2**62], False),
                                              ("f64", [2**59], False)):
             change = lambda m: m["outputs"][0].update(element=element, shape=shape)
-            edited("a tensor of 2.63 bytes or more" if is_too_large else "than the program's", change)
+            edited("a tensor of 2.63 bytes or more" if is_too_large else "the wrong", change)
         edited("`q` is missing", lambda m: m["outputs"].clear())
         self.write("text.so", "not a library")
         edited("not an ELF file", lambda m: m["library"].update(file="text.so"))
@@ -376,11 +376,11 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
                 (2, "the input W2 is missing", inputs[:-2]), (2, "`-x` is not an option", ["-x"]), (2, "`-i` needs a value", ["-i"]),
                 (2, "is not in the program", [*inputs, "-i", "Z=@X.npy"]), (2, "is given twice", [*inputs, "-i", "X=@X.npy"]),
                 (2, "NAME=@FILE", ["-i", "X=X.npy"]), (2, "from 1 to 4096", ["--threads", "0"]),
-                (3, r"another shape than the program's \(6, 5\)", ["-i", "X=@wrong.npy", *inputs[2:]]),
+                (3, r"the wrong shape; expected \(6, 5\)", ["-i", "X=@wrong.npy", *inputs[2:]]),
                 (3, "has type <f8, expected <f4", ["-i", "X=@double.npy", *inputs[2:]]),
                 (3, "is not a .npy file", ["-i", "X=@text.npy", *inputs[2:]]), (3, "too few cells", ["-i", "X=@short.npy", *inputs[2:]]),
                 (3, "has data after", ["-i", "X=@long.npy", *inputs[2:]]), (3, "No such file", ["-i", "X=@none.npy", *inputs[2:]]),
-                (3, "another shape", ["-i", "X=@list.npy", *inputs[2:]]),
+                (3, "the wrong shape", ["-i", "X=@list.npy", *inputs[2:]]),
                 (4, "cannot be written: No such file", [*inputs, "-o", "Y=@none/Y.npy"]),
                 (4, "it exists and is not a regular file", [*inputs, "-o", "Y=@pipe"])):
             with self.subTest(words=words):

@@ -15,7 +15,7 @@ class Demo(TapcTest):
         text = self.demo(TAPC)
         parts = text.split("\n== ")
         self.assertEqual([part[:2] for part in parts[1:]], ["1.", "2.", "3.", "4.", "5.", "6.", "7."])
-        wanted = {1: [r"error\[T0601\]: at i=7 this reads `X\[8\]`", r"help: ", r"\$ tapc check fixed\.tap\n\(the fix is right"],
+        wanted = {1: [r"error\[T0601\]: at i=7 this reads `X\[8\]`", r"help: ", r"\$ tapc check fixed\.tap\n\(the fix is correct"],
                   2: [r"mesh pod \[data: 4, model: 2\], 8 devices", r"\nP +all_reduce \{model\}.*\nD +all_reduce \{model\}.*\n\n.* per device"],
                   3: [r"`X` is annotated with it, at layer\.tap:", r"norm1: f32\[64\], not sharded\n +no annotated sharding propagates to it"],
                   4: [r"\(they agree\)"],

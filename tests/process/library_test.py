@@ -103,13 +103,13 @@ int main(void) {
   return 0;
 }
 """
-TOLD = [r"no context: 4 out of memory: there is no context", r"row-major: 0 ", r"backward: 0 ", r"down: 0 ", r"woven: 0 ",
+TOLD = [r"no context: 4 out of memory: the context is null", r"row-major: 0 ", r"backward: 0 ", r"down: 0 ", r"woven: 0 ",
         r"diagonal: 4 `Y` is an output whose cells overlap.*", r"twice: 4 `Y` is an output whose cells overlap.*",
         r"nowhere: 4 `Y` is an output whose cells overlap.*", r"no inputs: 4 `A` is missing: its address is null",
         r"no outputs: 4 `Y` is missing: its address is null", r"DLPack: 0 ", r"offset: 0 ", r"device: 4 `A` is not in CPU memory",
-        r"bits: 4 `A` has another element type than the program's", r"code: 4 `A` has another element type than the program's",
-        r"lanes: 4 `A` has another element type than the program's", r"axes: 4 `A` has another number of axes than the program's",
-        r"shape: 4 `A` has another shape than the program's", r"null: 4 `A` is missing: its address is null", r"missing: 4 `A` is missing",
+        r"bits: 4 `A` has the wrong element type", r"code: 4 `A` has the wrong element type",
+        r"lanes: 4 `A` has the wrong element type", r"axes: 4 `A` has the wrong number of axes",
+        r"shape: 4 `A` has the wrong shape", r"null: 4 `A` is missing: its address is null", r"missing: 4 `A` is missing",
         r"no list: 4 `A` is missing"]
 OUTSIDE = """extern op twice(x: f32[n]) -> (y: f32[n]) {
     index [i: n]

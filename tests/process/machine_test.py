@@ -24,8 +24,8 @@ l2 = "2 MiB"
 l3 = "16 MiB"
 """
 BAD = [
-    ("[cache]\n", r"a machine file has no table `cache`[\s\S]*did you mean `caches`\?"),
-    ("[caches]\nl4 = 1\n", r"a machine file has no key in \[caches\] called `l4`"),
+    ("[cache]\n", r"unknown table: `cache`[\s\S]*did you mean `caches`\?"),
+    ("[caches]\nl4 = 1\n", r"unknown key in \[caches\]: `l4`"),
     ("[caches]\nl2 = true\n", r"`l2` is not a size"),
     ("[caches]\nl2 = 1.5\n", r"`l2` is not a size"),
     ("[caches]\nl2 = \"2 MB\"\n", r"`l2` is not a size[\s\S]*48 KiB"),

@@ -47,7 +47,7 @@ class Ops(TapcTest):
         self.assertRegex(shown, r"(?m)^  associative  proved$")
         self.assertRegex(self.expect(0, "^$", "ops", "affine").stdout.decode(),
                          "commutative  no: blocks are combined in order")
-        self.expect(2, r"there is no operator or monoid `argmx`.*\nhelp: did you mean `argmax`", "ops", "argmx")
+        self.expect(2, r"unknown operator or monoid `argmx`.*\nhelp: did you mean `argmax`", "ops", "argmx")
 
     def own(self, code, pattern, *arguments):
         self.write("own.tap", OWN)

@@ -92,12 +92,12 @@ class FusionTest(TapcTest):
         self.write("p.tap", "program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) {\n"
                             "  A[i] = X[i] * 2\n  Y[i] = A[i] + A[i+1 else 0]\n}\n")
         result = self.tapc("opt", "p.tap", "--passes=fuse_auto", "--remarks")
-        self.assertRegex(result.told, "fuse_auto left `A` of `p` as it is: "
+        self.assertRegex(result.told, "fuse_auto kept `A` of `p` unchanged: "
                                       "`A` is read outside the group, and inside it at other points of i")
 
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
-        for line, told in [('fuse "Y.m", Z over i', "there is no operation `Z`"),
+        for line, told in [('fuse "Y.m", Z over i', "unknown operation `Z`"),
                            ('fuse "Y.s", Y over i, j', "every point of j reads the final `Y.s`"),
                            ("unroll Y 2", "`Y` is not an iterate")]:
             with self.subTest(line):
@@ -131,7 +131,7 @@ class FusionTest(TapcTest):
     def test_a_line_about_what_an_earlier_line_fused(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         self.write("p.plan", 'plan 2\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
-        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: there is no operation `Y\.s`", "verify", "p.tap",
+        result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: unknown operation `Y\.s`", "verify", "p.tap",
                              "--plan", "p.plan")
         self.assertIn("this line makes `Y.s` part of a group", result.told)
 
@@ -212,7 +212,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
     def test_mistakes(self):
         self.write("p.tap", PROGRAM)
         for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
-                           ("split Q dim i into 2", "there is no operation `Q`"),
+                           ("split Q dim i into 2", "unknown operation `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
                            ("split H dim i into 0", "dim `i` must be split into at least one block"),
                            ("split H dim o into 2 over axis pod.model:(-1)2",
@@ -239,7 +239,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 """)
         for lines in (["unroll u 2", "split u/w dim i into 3"], ["split u/w dim i into 3", "unroll u 2"]):
             self.write("p.plan", "\n".join(["plan 2", *lines, ""]))
-            self.expect(1, "there is no operation `u/w`(.|\n)*this line unrolls, and `u/w` then becomes one operation per "
+            self.expect(1, "unknown operation `u/w`(.|\n)*this line unrolls, and `u/w` then becomes one operation per "
                         "trip", "verify", "p.tap", "--plan", "p.plan")
 
     def test_later_stages_are_no_programs(self):
@@ -253,21 +253,21 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         self.write("p.tap", PROGRAM.replace("Y[i, o] = H", "Z[i, o] = H[i, o] * 2\n    Y[i, o] = Z[i, o] + H"))
         # What is underlined, and what helps.
         for line, marked, told, helped in [
-                ("split Hh dim i into 2", "Hh", "there is no operation `Hh`", "did you mean `H`"),
+                ("split Hh dim i into 2", "Hh", "unknown operation `Hh`", "did you mean `H`"),
                 ("split X dim i into 2", "X", "`X` is an input; a plan names operations",
                  "the operations are `H`, `Y`, `S`"),
-                ("split Z dim i into 2", "Z", "there is no operation `Z`", r"p\.tap:4:5"),
+                ("split Z dim i into 2", "Z", "unknown operation `Z`", r"p\.tap:4:5"),
                 ("split H dim oo into 2", "oo", "`H` has no dim `oo`", "did you mean `o`"),
                 ("split Y dim i into [0, 9] // all", "[0, 9]", r"the blocks \[0, 9\] do not tile i", "0..7"),
                 ("split H dim i into 3 over pod.data", "3", "3 blocks for the axis `data`", "write `into 2`"),
-                ("split H dim i into 2 over pid.data", "pid.data", "there is no mesh `pid`", "did you mean `pod`"),
+                ("split H dim i into 2 over pid.data", "pid.data", "unknown mesh `pid`", "did you mean `pod`"),
                 ("split H dim i into 2 over pod.dta", "pod.dta", "has no axis `dta`", "did you mean `data`"),
                 ("split H on axis 2 into 2", "axis 2", "`H` has no dim `axis 2`", "it has `i`, `o`, `k`"),
                 ("split H dim i into 3 over devices {0}, {1, 2}", "3", "3 blocks for 2 sets of devices",
                  "write `into 2`"),
                 ("split H dim i into 2 over devices {0}, {1, 0}", "devices {0}, {1, 0}",
                  "device 0 would hold the blocks 0 and 1", "one box"),
-                ("place H at 5 over pod.data", "5", "there is no place 5 along `data`", "counted from 0"),
+                ("place H at 5 over pod.data", "5", "position 5 does not exist along `data`", "counted from 0"),
                 ("place H over threads", "threads", "a whole operation is placed on one set of devices", "place H at 2"),
                 ("split H dim i into 2 over gpus", "gpus", "`gpus` is not a place for blocks",
                  "the axes are `pod.data`, `pod.model`"),
@@ -337,7 +337,7 @@ program p(X: f64[8]) -> (Y: f64[8], A: f64[], B: i64[]) {
     def test_a_plan_of_version_1_is_refused(self):
         self.write("p.tap", PROGRAM)
         self.write("p.plan", "plan 1\nsplit Y dim i into 2\n")
-        self.expect(1, "(?s)p.plan:1:1: error.*plan of version 1; version 2 numbers operations.*then `plan 2`", "verify", "p.tap",
+        self.expect(1, "(?s)p.plan:1:1: error.*plan version 1 is not supported; in version 2, `#` counts.*write `plan 2`", "verify", "p.tap",
                     "--plan", "p.plan")
 
 

@@ -224,7 +224,7 @@ class VerifyTest(TapcTest):
     def test_a_plan_that_does_not_fit(self):
         self.write("p.tap", CHAIN)
         self.write("p.plan", "plan 2\nsplit Q dim i into 8\n")
-        self.expect(1, "T1402.*there is no operation `Q`", "verify", "p.tap", "--plan", "p.plan")
+        self.expect(1, "T1402.*unknown operation `Q`", "verify", "p.tap", "--plan", "p.plan")
         self.write("p.plan", "plan 2\ncut Y\n")
         self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan")
 

@@ -16,7 +16,7 @@ struct Known {
   std::string name;
   std::string type;  // any but bool
   Shape shape;
-  // Floats are whole numbers, and the finite ones no greater than this: so sums and products are exact in any order.
+  // Floats are integers, and the finite ones no greater than this: so sums and products are exact in any order.
   double bound = 0;
 
   bool is_float() const { return tap::is_float(*element_type_named(type)); }

@@ -9,7 +9,7 @@ constexpr int pattern = 0xA5;
 }  // namespace
 
 extern "C" void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
-// One more line than is asked for; a tensor zeroes its own cells, so what is behind them keeps the pattern.
+// One more line than is requested; a tensor zeroes its own cells, so what is behind them keeps the pattern.
 extern "C" void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
   const std::size_t more = alignment > line ? alignment : line;
   void* memory = __real_aligned_alloc(alignment, size + more);

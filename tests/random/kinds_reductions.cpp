@@ -212,7 +212,7 @@ void monoid_with_fold(Generator& g) {
 }
 
 // What a block shares among the cells of a row is computed once for them: the fold leaves a contraction. How often the
-// greatest stands in a row, and the sum of what stands beside it: whole numbers.
+// greatest stands in a row, and the sum of what stands beside it: integers.
 void contracting_fold(Generator& g) {
   auto t = g.some_where([](const Known& k) { return k.shape.size() == 2; });
   if (!t || t->shape[0] * t->shape[1] * t->shape[0] > most_points) return;

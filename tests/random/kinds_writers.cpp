@@ -147,7 +147,7 @@ void extreme(Generator& g) {
   g.define(name, x.type, x.shape);
 }
 
-// Sums inside of a repetition; mostly a few turns, sometimes none.
+// Sums inside an iterate; mostly a few turns, sometimes none.
 void iterated_reduction(Generator& g) {
   Known x = g.some();
   Names i = indices(x.shape.size()), kept = i, over = i;

@@ -37,9 +37,9 @@ TapProgram generate(Choices& choose);
 const std::vector<std::string>& all_features();
 
 enum class Values {
-  small,    // small whole numbers
+  small,    // small integers
   special,  // and NaN, infinities, -0; integers of any size, least and greatest among them
-  any,      // floats that are no whole numbers, too: sums of them round
+  any,      // floats that are no integers, too: sums of them round
 };
 Tensor input_values(ElementType type, const Shape& shape, Values values, Choices& choose);
 

@@ -14,7 +14,7 @@ struct Trial {
   std::vector<Tensor> inputs, wanted;
   bool fuse_more = false, strict = false, sharded = false;
   std::size_t used = 0;            // of the choices
-  bool refused = false;            // the plan asks for what cannot be
+  bool refused = false;            // the plan requests what cannot be
   std::set<std::string> features;  // what of plans and of native code was tried
 };
 

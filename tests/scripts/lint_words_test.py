@@ -12,6 +12,7 @@ class LintTest(LintedTrees):
                 ("ir/a.cpp", 'auto text =\n    "a value was "\n    "wanted";\n', 2, "was wanted"),
                 ("ir/a.h", 'constexpr auto text = R"(one\nMemory does not suffice)";\n', 1, "Memory does not suffice"),
                 ("ir/names.def", 'NAME(a, "what nobody asked for")\n', 1, "nobody asked"),
+                ("ir/a.h", "// A box.\n//\n// What lies\n// in it.\nint a;\n", 3, "What lies"),
                 ("ir/README.md", "# IR\n\nA dim can be cut.\n", 3, "can be cut"),
                 ("docs/guide/a.md", "It tells the options.\n", 1, "tells the options"),
                 ("README.md", "Cells lie between each other.\n", 1, "lie between each other"),
@@ -23,7 +24,7 @@ class LintTest(LintedTrees):
 
     def test_other_text(self):
         code, out = self.lint({
-            "ir/a.cpp": '// What is no number is wanted.\nbool is_no_number;  /* was wanted */\nchar c = \'"\';\n'
+            "ir/a.cpp": '\n// What is no number is wanted.\nbool is_no_number;  /* was wanted */\nchar c = \'"\';\n'
                         '#include "was wanted.h"\nauto text = "expected a number";\n',
             "ir/notes.txt": "is no number\n",
             "docs/glossary.md": "| fix | not: a mend |\n",

@@ -61,7 +61,7 @@ typedef struct tapestry_dltensor {
 #endif
 )";
 
-// Inside of a comment of C.
+// Inside a comment of C.
 std::string shown(std::string_view name) {
   std::string out;
   for (char c : name) out += (c >= ' ' && c <= '~' && c != '*' && c != '\\' && c != '?') ? c : '_';

@@ -1,5 +1,6 @@
-// The texts beside a compiled library: its manifest, a C header, a Python module, and what CMake and pkg-config read. Names
-// of the program stand in them as data or in comments only, escaped; every identifier is the prefix and fixed words.
+// The files beside a compiled library: its manifest, a C header, a Python module, and the CMake and pkg-config files.
+// Names from the program occur only in data and comments, escaped; every identifier is the prefix followed by fixed
+// words.
 #pragma once
 
 #include <string>

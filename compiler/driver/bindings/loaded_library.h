@@ -1,5 +1,6 @@
-// A compiled library, loaded for `tapc run MANIFEST`. All that can be checked is checked before anything of it runs: its hash,
-// the version of its ABI, the processor's features, its functions. What is loaded are the bytes that were hashed.
+// A compiled library, loaded for `tapc run MANIFEST`. Everything is checked before any of its code runs: its hash,
+// the version of its ABI, the processor's features, its functions. The bytes that are loaded are those that were
+// hashed.
 #pragma once
 
 #include <string>

@@ -115,7 +115,7 @@ class ManifestReader {
     return result;
   }
 
-  MemoryMustSuffice here_;
+  AllocationMustSucceed here_;
   const std::string& path_;
   json all_;
 };
@@ -123,7 +123,7 @@ class ManifestReader {
 }  // namespace
 
 std::string manifest_text(const LibraryFacts& facts) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   const backend::Schedule& s = *facts.schedule;
   std::int64_t buffers = 0;  // those of rows, too
   for (const backend::Buffer& buffer : s.buffers) buffers += ir::count_of(buffer.row);

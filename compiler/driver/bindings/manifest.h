@@ -1,4 +1,4 @@
-// The manifest of a compiled library: what `tapc compile` writes last and `tapc run` takes in place of a source file.
+// The manifest of a compiled library: `tapc compile` writes it last, `tapc run` accepts it instead of a source file.
 #pragma once
 
 #include <string>

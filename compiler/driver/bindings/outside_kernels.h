@@ -1,12 +1,13 @@
-// Calls outside kernels from shared libraries that the command line names.
+// Calls outside kernels from the shared libraries that are given on the command line.
 //
 //   void smooth_rows(const int64_t* box, const int64_t* extents, const tap_region* regions);
 //
-// One call per application, on its box; the extents are those of the whole index space. Each region is the hull of what the
-// points of the box read or write; cells of a read outside of its tensor are there and hold the fill.
+// One call per application, on its box; the extents are those of the whole index space. Each region is the hull of
+// the cells that the points of the box read or write; cells of a read outside its tensor are included and contain the
+// fill.
 //
-// A source file names kernels, and source files are not trusted: only functions that a given library itself defines can be
-// called, not what it happens to be linked with (`kernel "abort"`).
+// Source files are not trusted: a kernel name may refer only to a function that a given library defines itself, not
+// to one that it is linked with (`kernel "abort"`).
 #pragma once
 
 #include <map>
@@ -31,7 +32,7 @@ class OutsideKernels {
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
 
-  // On the whole index space, block after block where it is cut.
+  // On the whole index space, block after block where it is split.
   void call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
   OutsideFunction function(const std::string& symbol) const;
 

@@ -9,7 +9,7 @@ namespace {
 
 // A text of Python, in ASCII: JSON's escapes are Python's.
 std::string python_text(const std::string& text) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

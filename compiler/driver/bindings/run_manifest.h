@@ -1,4 +1,4 @@
-// `tapc run MANIFEST`: a compiled library in place of a source file.
+// `tapc run MANIFEST`: runs a compiled library instead of a source file.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// tapc bench FILE: how long a program takes to run and to compile.
+// tapc bench FILE: measures the run time and the compile time of a program.
 //
 //   $ tapc bench product.tap --threads 1
 //   run      1.92 ms, the median of 412 runs; 95 % between 1.91 ms and 1.93 ms
@@ -104,7 +104,7 @@ std::string for_people(const Figures& figures) {
 }
 
 std::string as_json(const Figures& figures, const BenchOptions& options) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   const Median& run = figures.run;
   nlohmann::ordered_json out = {
       {"format", "tap-bench"},
@@ -130,7 +130,7 @@ Action declare_bench(CLI::App& app) {
   add_native_options(app, options->engine);
   app.add_option("--seconds", options->seconds, "Total time of all runs in seconds (default 1)")
       ->check(CLI::Range(0.0, 86400.0))
-      ->check([](const std::string& text) {  // which a NaN is not outside of
+      ->check([](const std::string& text) {  // which a NaN is not outside
         return text.find_first_of("nN") == text.npos ? "" : "Value " + text + " not in range 0 to 86400";
       });
   app.add_option("--runs", options->least, "Minimum number of timed runs (default 5)")->check(CLI::Range(1, 100000));

@@ -1,4 +1,4 @@
-// tapc check FILE…: everything that can be said about a file without data. Quiet if all is well.
+// tapc check FILE…: all checks of a file that need no data. Prints nothing if there are no errors.
 #include <CLI/CLI.hpp>
 
 #include "compiler/driver/commands/command.h"

@@ -38,7 +38,7 @@ class Describer {
     const std::size_t count = region.alternatives.size();
     line(indent, fmt::format("{}: choose 0 {} {}", plan_name(path + values[operation.results[0].index()]),
                              count == 1 ? "or" : "to", count));
-    alternative(0, "as it is written", region.graph, operation, values, path, indent + 2);
+    alternative(0, "as written", region.graph, operation, values, path, indent + 2);
     for (std::size_t a = 0; a < count; ++a)
       alternative(a + 1, region.alternatives[a].rule, region.alternatives[a].graph, operation, values, path,
                   indent + 2);

@@ -1,5 +1,5 @@
-// The choices of a program, for people: its own rewrites and those of the libraries it uses, where they match, and the orders
-// of its products.
+// Lists the choices of a program: rewrites of the program and of the libraries that it uses, where they match, and
+// the orders of its products.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// tapc cmp A B: how two files of tensors differ: by how much, where, and in how many cells.
+// tapc cmp A B: compares two tensor files: how much they differ, where, and in how many cells.
 //
 //   $ tapc cmp got.npy wanted.npy
 //   3 of 1024 cells differ, first at [0, 7]: 1.5 and 1.25
@@ -114,7 +114,7 @@ int cmp(Session& session, const CmpOptions& options) {
   Phase phase("comparing files");
   TensorFiles files;
   std::string text;
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   auto list = nlohmann::ordered_json::array();
   bool good = true;
   for (const auto& [a, b] : pairs(options, files)) {
@@ -142,7 +142,7 @@ Action declare_cmp(CLI::App& app) {
   add_tolerance_options(app, options->tolerance, "", "0", "0");
   app.add_flag("--json", options->json, "Print JSON (docs/schema/cmp.schema.json)");
   return [options](Session& session) {
-    // Unlike results that somebody expects, files are equal or not unless something else is asked for.
+    // Unlike results that somebody expects, files are equal or not unless something else is requested.
     if (!options->tolerance.relative) options->tolerance.relative = 0;
     if (!options->tolerance.absolute) options->tolerance.absolute = 0;
     return cmp(session, *options);

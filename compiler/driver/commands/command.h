@@ -1,5 +1,5 @@
-// What a subcommand is: a name, one line for the list, and a function that declares its options and returns what it does.
-// A new one is a file beside this with such a function, and one line in commands.cpp.
+// A subcommand: a name, a line of help, and a function that declares its options and returns its action. A new one is
+// a file in this folder with such a function, and a line in commands.cpp.
 #pragma once
 
 #include <functional>

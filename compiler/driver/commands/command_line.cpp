@@ -43,7 +43,7 @@ std::optional<WrongChoice> as_wrong_choice(const std::string& text) {
   return result;
 }
 
-// CLI11 says `--threads: Value 0 not in range 1 to 4096`, and the same of a word that is no number.
+// CLI11 says `--threads: Value 0 not in range 1 to 4096`, and the same of a word that is not a number.
 std::optional<std::string> as_out_of_range(const std::string& text) {
   static constexpr std::string_view middle = ": Value ", range = " not in range ";
   auto value = text.find(middle), at = text.rfind(range);
@@ -138,7 +138,7 @@ void CommandLine::apply_message_options(Session& session) const {
   ColourChoice choice = colour_ == "always"  ? ColourChoice::always
                         : colour_ == "never" ? ColourChoice::never
                                              : ColourChoice::automatic;
-  session.colour = wants_colour(choice, STDERR_FILENO);
+  session.colour = use_colour(choice, STDERR_FILENO);
 }
 
 const CLI::App& CommandLine::chosen() const {

@@ -1,4 +1,4 @@
-// The command line as a CLI11 tree, and its errors in our words.
+// The command line as a CLI11 tree, with our error messages instead of CLI11's.
 #pragma once
 
 #include <CLI/CLI.hpp>

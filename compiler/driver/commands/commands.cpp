@@ -30,7 +30,7 @@ constexpr Command all_commands[] = {
     {"bench", "Measure the run time and compile time of a program", declare_bench},
 #endif
 #ifdef TAP_HAVE_BACKEND
-    {"cost", "Predict how long a program takes, term by term", declare_cost},
+    {"cost", "Predict the run time of a program, term by term", declare_cost},
     {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},
 #endif
     {"cmp", "Compare two tensor files", declare_cmp},
@@ -41,7 +41,7 @@ constexpr Command all_commands[] = {
     {"sharding", "Show how values are sharded, and the memory per device", declare_sharding},
     {"fmt", "Format source files", declare_fmt},
     {"explain", "Explain a diagnostic code, or the sharding of a value", declare_explain},
-    {"new", "Create a small project that runs as it is", declare_new},
+    {"new", "Create a small example project", declare_new},
     {"completion", "Print a shell completion script", declare_completion},
 };
 

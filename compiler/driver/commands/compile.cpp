@@ -1,5 +1,5 @@
-// tapc compile FILE -o OUT: a program as a shared library, with a C header and a manifest, or in the form that OUT's ending
-// says; more on request.
+// tapc compile FILE -o OUT: compiles a program to a shared library with a C header and a manifest, or to the format
+// of OUT's ending; --emit adds outputs.
 //
 //   tapc compile mlp.tap -o mlp.so --emit=py,loops      mlp.so mlp.h mlp.json mlp_program.py mlp.loops
 //
@@ -83,7 +83,7 @@ struct Made {
   std::string mlir = {};  // if asked for: of the program before the plan fuses and cuts it
 };
 
-// `machine`: that of the code; without one only MLIR is wanted.
+// `machine`: that of the code; without one only MLIR is expected.
 Made make(Session& session, const CompileCommand& command, const CompileOutputs& outputs, FileId file,
           const ir::Machine* machine) {
   Made made;
@@ -168,7 +168,7 @@ void require_standalone(const LibraryFacts& facts) {
                             "convert it in the program: f32(x)");
 }
 
-// The rule is about what a build tool asks for: the library, or the object where there is none.
+// The rule is about what a build tool requests: the library, or the object where there is none.
 void write_with_depfile(const Session& session, const CompileCommand& command, std::vector<OutputFile> files) {
   if (!command.depfile.empty()) {
     auto made = std::find_if(files.begin(), files.end(), [](const OutputFile& f) { return !f.path.ends_with(".h"); });

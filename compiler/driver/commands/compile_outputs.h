@@ -1,4 +1,4 @@
-// What `tapc compile -o OUT --emit=…` writes, and under which names: OUT's ending says what OUT is, the other files are named
+// The outputs of `tapc compile -o OUT --emit=…`: the ending of OUT selects its format, the other files are named
 // after it.
 //
 //   -o mlp.so --emit=py,loops      mlp.so mlp.h mlp.json mlp_program.py mlp.loops

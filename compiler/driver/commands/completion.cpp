@@ -1,4 +1,4 @@
-// tapc completion SHELL: a completion script, made from the tree of options itself, so that it never lags behind.
+// tapc completion SHELL: prints a completion script, generated from the option tree, so that it is always complete.
 //
 //   source <(tapc completion bash)
 #include <fmt/format.h>

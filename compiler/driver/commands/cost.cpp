@@ -1,4 +1,4 @@
-// tapc cost FILE: how long a program will take, term by term, without running it.
+// tapc cost FILE: predicts the run time of a program, term by term, without running it.
 //
 //   tapc cost mlp.tap
 //   tapc cost mlp.tap --plan=mlp.plan --machine=server.toml --threads=8
@@ -57,7 +57,7 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
     auto [stop, error] =
         std::from_chars(text.data() + std::min(equals + 1, text.size()), text.data() + text.size(), size);
     if (equals == text.npos || error != std::errc() || stop != text.data() + text.size() || size < 1 || size > 1 << 20)
-      throw wrong_mesh(text, "is no axis with a size", "write the size of an axis: --mesh data=4,model=2");
+      throw wrong_mesh(text, "is not of the form AXIS=SIZE", "write --mesh data=4,model=2");
     std::vector<std::string> names;
     bool found = false;
     for (ir::Mesh& mesh : program.meshes)
@@ -65,13 +65,13 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) 
         names.push_back(axis.name);
         if (axis.name != text.substr(0, equals)) continue;
         if (!mesh.devices.empty())
-          throw wrong_mesh(text, "changes a mesh whose devices are listed", "leave their order out of the program");
+          throw wrong_mesh(text, "resizes a mesh with listed devices", "remove `devices` from the mesh");
         axis.size = size;
         found = true;
       }
     if (found) continue;
     auto near = did_you_mean(text.substr(0, equals), names);
-    throw wrong_mesh(text, "names no axis of the program",
+    throw wrong_mesh(text, "is not an axis of the program",
                      near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
   }
 }
@@ -140,9 +140,9 @@ Action declare_cost(CLI::App& app) {
   app.add_option("--mesh", options->mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option(
-         "--device", options->device,
-         "The cost on this device of a mesh, with the messages that it receives; else all devices are threads here")
+  app.add_option("--device", options->device,
+                 "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices "
+                 "are threads here)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options->threads,
                  "Number of threads for native code (default: as many as this process may use)")

@@ -1,6 +1,6 @@
-// What one device does of a program that is cut over devices: what it computes, and what it takes from others.
+// The part of one device in a program that is split over devices: what it computes, and what it receives from others.
 //
-//   device 3: 2 applications, takes 1 box of 16 bytes from others
+//   device 3: 2 applications, receives 1 box of 16 bytes from other devices
 //   block graph p
 //     move X[6..7]@3 = X[6..7]@2
 //     device 3: Y[6..8] = y(X[5..8]) on [6..8]

@@ -1,5 +1,5 @@
-// tapc explain CODE: the page docs/codes/CODE.md, which is part of tapc. Without a code: all codes, a line each.
-// tapc explain FILE:NAME: why that value of the program is sharded as it is, axis by axis, and what that saves.
+// tapc explain CODE: prints the page docs/codes/CODE.md, which is embedded in tapc. Without a code: lists all codes.
+// tapc explain FILE:NAME: explains the sharding of a value, axis by axis, and what it saves.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

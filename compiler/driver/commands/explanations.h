@@ -1,4 +1,4 @@
-// The pages docs/codes/T*.md, put into tapc when it is built (cmake/embed.cmake).
+// The pages docs/codes/T*.md, embedded in tapc by the build (cmake/embed.cmake).
 #pragma once
 
 #include <span>

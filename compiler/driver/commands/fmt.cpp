@@ -1,4 +1,4 @@
-// tapc fmt FILE…: the same programs, laid out evenly, in place. With --check nothing is written, and what would change is
+// tapc fmt FILE…: formats source files in place. With --check nothing is written, and files that would change are
 // listed.
 #include <CLI/CLI.hpp>
 

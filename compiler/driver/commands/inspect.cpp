@@ -1,4 +1,4 @@
-// tapc inspect FILE: the graph of a program as text, JSON or a picture, as it was written, or as a plan makes it.
+// tapc inspect FILE: prints the graph of a program as text, JSON or a picture, as written or after a plan.
 //
 //   tapc inspect mlp.tap -o mlp.svg
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers

@@ -1,4 +1,4 @@
-// tapc new DIR: a small project that works at once: a program, a README with the commands to try.
+// tapc new DIR: creates a small example project: a program, and a README with commands to try.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
@@ -67,7 +67,7 @@ void fill(const std::string& folder) {
   write_files(files);
   mode_t mask = ::umask(0);
   ::umask(mask);
-  if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be created accessible", errno);
+  if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be made accessible", errno);
 }
 
 // Made beside its final place and renamed, so that a half project never has the name asked for.
@@ -78,7 +78,8 @@ int make_project(Session& session, const std::string& directory) {
         Diagnostic(Code::command_line, Span{}, "the folder name is empty").help("write a name: tapc new hello")};
   fs::path target = fs::path(directory).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();
-  if (target.empty() || target == "." || target == "..") fail("`" + directory + "` cannot become a project", EEXIST);
+  if (target.empty() || target == "." || target == "..")
+    fail("`" + directory + "` is not a valid folder for a project", EEXIST);
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(target, ignored)) &&
       !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))

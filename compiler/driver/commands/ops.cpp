@@ -1,5 +1,5 @@
-// tapc ops [NAME]: the operators and monoids of the standard library or of a file: documentation, and of one its index spaces,
-// projections, and what a shard of it needs.
+// tapc ops [NAME]: lists the operators and monoids of the standard library or of a file, or describes one:
+// documentation, index spaces, projections, and what a shard of it needs.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -105,7 +105,7 @@ std::string iterate_heading(const ir::Program& program, const ir::Operator& op, 
   return fmt::format("\niterate {} {}, with the state {}:\n", trips, trips == 1 ? "time" : "times", states);
 }
 
-// Which axes are cut alike, and how far the windows of a block reach beyond it.
+// Which axes are split alike, and how far the windows of a block reach beyond it.
 std::string factor_lines(const ir::Operator& op) {
   passes::Factors factors = passes::factors_of(op);
   std::string text = "  factors  " + to_string(factors) + "\n";
@@ -206,7 +206,7 @@ int ops(Session& session, OpsOptions options) {
                                 : fmt::format("it is a function of cells: `{}(x[i])`", options.name))};
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::command_line, Span{},
-                           fmt::format("there is no operator or monoid `{}` in {}", options.name,
+                           fmt::format("unknown operator or monoid `{}` in {}", options.name,
                                        options.file.empty() ? "the standard library" : options.file))
                     .help(near ? "did you mean `" + *near + "`?" : "`tapc ops` lists all")};
 }

@@ -1,5 +1,5 @@
-// tapc opt FILE: runs passes on a program and prints what they made of it. FILE is a program in Tap, or the text of a stage,
-// as `tapc inspect`, `tapc opt` and --dump-after write it: so any list of passes can be run on any of their results.
+// tapc opt FILE: runs passes on a program and prints the result. FILE is a program in Tap or a stage text, as `tapc
+// inspect`, `tapc opt` and --dump-after write it, so any list of passes can be run on any result.
 //
 //   tapc opt mlp.tap --passes=inline_calls -o stage.txt
 //   tapc opt stage.txt --passes=compose_maps --remarks
@@ -56,7 +56,7 @@ bool asks_for_choices(const PassOptions& options) {
   return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
 }
 
-// What --stage asks for: the graph that the passes made; cut and placed, with the transfers that this takes; or every
+// What --stage requests: the graph that the passes made; cut and placed, with the transfers that this takes; or every
 // application and every move; or the loops of the kernels that native code is made of.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;

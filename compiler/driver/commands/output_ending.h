@@ -1,4 +1,5 @@
-// The ending of an output file's name: it says which format is wanted. A name without one, such as `graph`, leaves that open.
+// The ending of an output file's name, which selects the format. A name without an ending, such as `graph`, selects
+// none.
 //
 //   ending_of("out/mlp.svg")   ".svg"        ending_of("out.d/mlp")   ""        ending_of(".svg")   ""
 #pragma once

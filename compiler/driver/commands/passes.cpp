@@ -55,8 +55,8 @@ void show_remarks(Session& session, const std::vector<passes::Remark>& remarks) 
   for (const passes::Remark& remark : remarks)
     session.tell(
         Diagnostic(Code::pass_declined, Span{},
-                   fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "left",
-                               remark.operation, remark.graph, remark.dropped ? "" : " as it is", remark.message)));
+                   fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "kept",
+                               remark.operation, remark.graph, remark.dropped ? "" : " unchanged", remark.message)));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The options of a command that compiles: which passes, by which plan, and what is shown of them.
+// The options of commands that compile: the passes to run, the plan, and what to print.
 //
 //   tapc opt mlp.tap --passes=inline_calls,compose_maps --dump-after=changed --dump-dir=stages --remarks --time-passes
 #pragma once
@@ -64,7 +64,7 @@ using Given = std::variant<GivenFile, ir::Program>;
 pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps);
 
-// The certificate's file, and beside it, as FILE.rules.ir, the rules that it speaks of.
+// The certificate's file, and beside it, as FILE.rules.ir, the rules that it mentions.
 std::vector<OutputFile> certificate_files(const std::string& file, const pipeline::Compilation& made);
 
 // The list for people: the stages in order and the passes of each, with the reason for their place.

@@ -1,4 +1,4 @@
-// tapc run FILE: compiles a program, gives it its inputs, and shows, writes or compares its results.
+// tapc run FILE: compiles a program, loads its inputs, runs it, and prints, writes or compares its results.
 //
 //   tapc run mlp.tap -i X=@x.npy -i W=f32[4,8]=rand:42 -i @all.npz -o Y=@y.npy --expect Y=@wanted.npy
 #include <fmt/format.h>
@@ -87,12 +87,13 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
 
 // Where the tasks of native code cannot be certified, an earlier program is run, and at last the graph is interpreted, which
 // takes no step that would have to be certified.
-Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine, bool go_on) {
+Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine,
+                               bool skip_unjustified) {
   while (true) {
     try {
       return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
     } catch (const pipeline::UnjustifiedStep& fault) {
-      if (!go_on) throw;
+      if (!skip_unjustified) throw;
       warn_step_left_out(session, fault);
     }
     if (runnable.earlier.empty()) {
@@ -104,14 +105,17 @@ Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, Engin
   }
 }
 
-LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine, bool go_on) {
+LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine,
+                               bool skip_unjustified) {
   auto runnable = std::make_shared<Runnable>(std::move(made));
   const ir::Program& program = runnable->compiled.program;
   const ir::Graph& graph = program[program.main];
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
-  result.run = [&session, engine, runnable, go_on] { return evaluate_or_go_back(session, *runnable, engine, go_on); };
+  result.run = [&session, engine, runnable, skip_unjustified] {
+    return evaluate_or_go_back(session, *runnable, engine, skip_unjustified);
+  };
   return result;
 }
 
@@ -142,7 +146,7 @@ int run(Session& session, const RunOptions& options) {
 
 Action declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
-  options->what.go_on = true;
+  options->what.skip_unjustified = true;
   add_runnable_options(app, options->what);
   app.add_option(
          "-o,--output", options->outputs,
@@ -151,8 +155,8 @@ Action declare_run(CLI::App& app) {
   app.add_option("--expect", options->expected,
                  "The expected value of a result, in the form of -i; exit code 5 if it differs")
       ->allow_extra_args(false);
-  add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; of f16 1e-3, of bf16 1e-2",
-                        "1e-8 of f64, 1e-6 of f32, 1e-3 of f16, 1e-2 of bf16");
+  add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; 1e-3 for f16, 1e-2 for bf16",
+                        "1e-8 for f64, 1e-6 for f32, 1e-3 for f16, 1e-2 for bf16");
   add_engine_options(app, options->engine);
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },

@@ -1,4 +1,4 @@
-// tapc sharding FILE: how every value of a program is sharded once what its author said has spread, and what that takes on a
+// tapc sharding FILE: propagates the shardings of a program and shows the sharding of every value and its memory per
 // device.
 //
 //   tapc sharding mlp.tap                      X  f32[1024, 1024]  pod[{data}, {}]  f32[256, 1024], 1 MiB
@@ -106,16 +106,14 @@ void exclude_each_other(const std::vector<CLI::Option*>& options) {
 }
 
 CLI::Option* declare_onnx(CLI::App& app, ShardingOptions& options) {
-  app.add_option(
-         "--from", options.from,
-         "onnx-json SPECS: take the shardings from this file of ONNX sharding specs; check them and infer the others")
+  app.add_option("--from", options.from,
+                 "onnx-json SPECS: read ONNX sharding specs from this file, check them and infer the others")
       ->type_name("FORMAT SPECS")
       ->type_size(2)
       ->expected(1)
       ->check([](const std::string& word) { return word.empty() ? "expected a format and a file" : ""; });
-  CLI::Option* to =
-      app.add_option("--to", options.to, "onnx-json: print the shardings as a file of ONNX sharding specs")
-          ->check(CLI::IsMember({"onnx-json"}));
+  CLI::Option* to = app.add_option("--to", options.to, "onnx-json: print the shardings as ONNX sharding specs")
+                        ->check(CLI::IsMember({"onnx-json"}));
   app.add_option("--on-unsupported", options.on_unsupported,
                  "Unsupported specs: error (default), or fallback (treat them as unsharded)")
       ->check(CLI::IsMember({"error", "fallback"}));

@@ -1,4 +1,4 @@
-// Words as a POSIX shell reads them, for commands that are printed to be copied.
+// Quotes words for a POSIX shell, for commands that are printed to be copied.
 #pragma once
 
 #include <string>

@@ -6,8 +6,8 @@
 
 #include "ir/graphs/operation_names.h"
 #include "ir/plan.h"
-#include "passes/splits/cut.h"
-#include "passes/splits/cut_scan.h"
+#include "passes/splits/split_operator.h"
+#include "passes/splits/split_scan.h"
 
 namespace tap::driver {
 namespace {
@@ -31,12 +31,12 @@ std::string dim_name(const Operator& op, std::uint32_t dim) {
 }
 
 std::string how(const Program& program, const Operator& op, std::uint32_t dim) {
-  std::string why = passes::why_not_cut(program, op, dim, false);
-  if (!why.empty() && op.dims[dim].role == DimRole::reduction && passes::why_not_cut(program, op, dim, true).empty())
+  std::string why = passes::why_not_split(program, op, dim, false);
+  if (!why.empty() && op.dims[dim].role == DimRole::reduction && passes::why_not_split(program, op, dim, true).empty())
     return "can only be streamed, over sequential: " + why;
   if (!why.empty()) return "cannot be split: " + why;
   if (op.dims[dim].range.size() < 2) return "can be split, but has fewer than two points";
-  if (op.reduce() && passes::cut_scan(program, op, dim, Blocks{2}))
+  if (op.reduce() && passes::split_scan(program, op, dim, Blocks{2}))
     return "can be split, into scans of the blocks and the carries between them";
   if (op.dims[dim].role != DimRole::reduction) return "can be split";
   const KernelBody* kernel = op.kernel();

@@ -1,8 +1,8 @@
-// What the lines of a plan can name: every operation, its dims, and which of them can be cut.
+// The names for plans: every operation, its dims, and which of them can be split.
 //
 //   H
-//     i  0..8  parallel   can be cut
-//     k  0..6  reduction  can be cut, into partials that sum combines
+//     i  0..8  parallel   can be split
+//     k  0..6  reduction  can be split, into partials that sum combines
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tap::driver {
 
-// Pre: the program that a plan speaks of: the passes before it have run.
+// Pre: the program that a plan mentions: the passes before it have run.
 std::string list_splits(const ir::Program& program);
 
 }  // namespace tap::driver

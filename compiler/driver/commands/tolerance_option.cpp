@@ -13,7 +13,7 @@ const CLI::Validator is_tolerance(
       double value = 0;
       auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       bool good = error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value);
-      return good ? std::string() : "`" + text + "` is not a tolerance: expected a number that is not negative";
+      return good ? std::string() : "`" + text + "` is not a tolerance: expected a non-negative number";
     },
     "TOLERANCE");
 

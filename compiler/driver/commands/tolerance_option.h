@@ -1,4 +1,4 @@
-// --rtol and --atol, of the commands that compare.
+// --rtol and --atol, for the commands that compare tensors.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// tapc verify FILE: compiles a program and has the independent checker prove that every step on the way computes what the
-// source computes.
+// tapc verify FILE: compiles a program and lets the independent checker prove that every step computes the same as
+// the source.
 //
 //   tapc verify mlp.tap --plan=mlp.plan --certificate=mlp.cert
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Measures this machine by small programs of our own code: what a thread computes and moves in a second, and what it takes to
-// begin something. Everything is the least of many runs, for others may use the machine, too.
+// Measures this machine with small programs: the speed of a thread in arithmetic and memory, and the fixed costs of
+// starting work. Each figure is the minimum of many runs, since other processes may use the machine, too.
 #pragma once
 
 #include <string>

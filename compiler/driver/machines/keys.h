@@ -1,4 +1,4 @@
-// What a machine file may say, in tables: each key with its unit, its least and most value, and where it goes.
+// The keys of machine files, as tables: each key with its unit, its range, and its destination.
 #pragma once
 
 #include <span>

@@ -48,7 +48,7 @@ class MachineReader {
   Failure unknown(const toml::key& key, const std::string& kind, const Names& known) const {
     auto near = did_you_mean(std::string(key.str()), known);
     return wrong(
-        key.source().begin, fmt::format("a machine file has no {} {}", kind, tap::quoted(key.str())),
+        key.source().begin, fmt::format("unknown {}: {}", kind, tap::quoted(key.str())),
         near ? "did you mean `" + *near + "`?" : fmt::format("expected one of `{}`", fmt::join(known, "`, `")));
   }
   const toml::table& table_of(const toml::key& name, const toml::node& node) const {
@@ -70,8 +70,8 @@ class MachineReader {
       else if (!is_of_device(name.str())) throw unknown(name, node.is_table() ? "table" : "key", known_names(known));
       else if (several)
         throw wrong(name.source().begin,
-                    fmt::format("`{}` stands beside [[devices]], which lists the types of devices", name.str()),
-                    "move it below one of [[devices]]");
+                    fmt::format("`{}` cannot be combined with [[devices]], which lists the device types", name.str()),
+                    "move it into an entry of [[devices]]");
       else read_of_device(device, "", name, node);
     }
     if (!several) cluster_.types.push_back(std::move(device));
@@ -148,8 +148,8 @@ class MachineReader {
       else read_of_device(device, "[[devices]]", name, node);
     for (const Device& other : cluster_.types)
       if (other.name == device.name)
-        throw wrong(table.source().begin, fmt::format("two of [[devices]] are called `{}`", device.name),
-                    "give each type of device a name of its own: name = \"gpu\"");
+        throw wrong(table.source().begin, fmt::format("two entries of [[devices]] are named `{}`", device.name),
+                    "give each device type a unique name: name = \"gpu\"");
     cluster_.layout.emplace_back(cluster_.types.size(), count);
     cluster_.types.push_back(std::move(device));
   }
@@ -165,12 +165,12 @@ class MachineReader {
       if (key.table.empty() && key.name == name.str()) return set(device, key, name, node);
     const Names tables = device_tables();
     if (std::ranges::find(tables, name.str()) == tables.end())
-      throw unknown(name, fmt::format("key in {} called", where), known_names(tables));
+      throw unknown(name, fmt::format("key in {}", where), known_names(tables));
     for (auto&& [inner, value] : table_of(name, node)) {
       auto keys = device_keys();
       auto key = std::ranges::find_if(
           keys, [&](const DeviceKey& k) { return k.table == name.str() && k.name == inner.str(); });
-      if (key == keys.end()) throw unknown(inner, fmt::format("key in [{}] called", name.str()), keys_in(name.str()));
+      if (key == keys.end()) throw unknown(inner, fmt::format("key in [{}]", name.str()), keys_in(name.str()));
       set(device, *key, inner, value);
     }
   }
@@ -190,13 +190,13 @@ class MachineReader {
       if (!element) {
         Names known;
         for (std::size_t t = 0; t < element_type_count; ++t) known.emplace_back(name_of(static_cast<ElementType>(t)));
-        throw unknown(type, "element type in [rates] called", known);
+        throw unknown(type, "element type in [rates]", known);
       }
       for (auto&& [kind, value] : table_of(type, node)) {
         Names known;
         for (const cost::InstructionInfo& one : cost::instructions) known.emplace_back(one.name);
         auto found = std::ranges::find(known, kind.str());
-        if (found == known.end()) throw unknown(kind, fmt::format("key in [rates.{}] called", type.str()), known);
+        if (found == known.end()) throw unknown(kind, fmt::format("key in [rates.{}]", type.str()), known);
         device.rates.of(*element, static_cast<cost::Instruction>(found - known.begin())) =
             number(kind, value, Unit::rate, 1, most_rate);
       }
@@ -213,7 +213,7 @@ class MachineReader {
       if (name == "name") link.name = text(name, node);
       else if (name == "shared") link.shared = truth(name, node);
       else if (name == "ring") link.ring = truth(name, node);
-      else if (key == keys.end()) throw unknown(name, "key in [[links]] called", known);
+      else if (key == keys.end()) throw unknown(name, "key in [[links]]", known);
       else key->set(link, number(name, node, key->unit, key->least, key->most));
     }
     if (link.bandwidth <= 0)
@@ -221,7 +221,7 @@ class MachineReader {
     cluster_.links.push_back(std::move(link));
     if (cluster_.count() > most_devices || cluster_.count() < 1)
       throw wrong(table.source().begin, fmt::format("the links join more than {} devices", most_devices),
-                  "the counts of all levels are multiplied");
+                  "the number of devices is the product of the counts of all levels");
   }
 
   void read_pair(const toml::table& table) {
@@ -232,7 +232,7 @@ class MachineReader {
       else if (name == "to") pair.to = static_cast<std::int64_t>(number(name, node, Unit::count, 0, most_devices - 1));
       else if (name == "latency") pair.latency = number(name, node, Unit::time, 0, 3600);
       else if (name == "bandwidth") pair.bandwidth = number(name, node, Unit::bandwidth, 1, most_rate);
-      else throw unknown(name, "key in [[pairs]] called", known);
+      else throw unknown(name, "key in [[pairs]]", known);
     if (pair.bandwidth <= 0 || pair.from == pair.to)
       throw wrong(table.source().begin,
                   pair.from == pair.to ? fmt::format("this pair joins device {} with itself", pair.from)
@@ -252,7 +252,7 @@ class MachineReader {
     for (const cost::PairLink& pair : cluster_.pairs)
       if (std::max(pair.from, pair.to) >= std::max(listed, joined))
         throw wrong(file.get("pairs")->source().begin,
-                    fmt::format("a pair names device {}, and there are {}", std::max(pair.from, pair.to),
+                    fmt::format("a pair names device {}, but there are only {}", std::max(pair.from, pair.to),
                                 std::max(listed, joined)),
                     "devices are counted from 0");
   }
@@ -276,7 +276,7 @@ class MachineReader {
       if (auto* error = std::get_if<cost::FormulaError>(&read)) {
         auto place = at;
         place.column += static_cast<toml::source_index>(error->at + 1);
-        throw wrong(place, fmt::format("the formula of `{}` is wrong here: {}", name->str(), error->what),
+        throw wrong(place, fmt::format("invalid formula of `{}`: {}", name->str(), error->what),
                     "formulas have numbers, names, + - * /, min(a, b), max(a, b) and parentheses");
       }
       for (const std::string& used : std::get<cost::Formula>(read).names()) {
@@ -285,10 +285,10 @@ class MachineReader {
           throw wrong(at,
                       fmt::format("`{}` needs `{}`, which is {}", name->str(), used,
                                   used == name->str() ? "itself" : "defined below"),
-                      "a term may use those above it");
+                      "a term may only use terms above it");
         auto near = did_you_mean(used, known);
         throw wrong(
-            at, fmt::format("the formula of `{}` uses `{}`, which nothing is called", name->str(), used),
+            at, fmt::format("the formula of `{}` uses the unknown name `{}`", name->str(), used),
             near ? "did you mean `" + *near + "`?" : fmt::format("expected one of `{}`", fmt::join(known, "`, `")));
       }
       cluster_.terms.push_back({std::string(name->str()), *formula});

@@ -1,4 +1,4 @@
-// Reads a machine file (machine_file.h), and says with line and column what is wrong with one.
+// Reads a machine file (machine_file.h); errors have line and column.
 #pragma once
 
 #include "compiler/driver/session.h"

@@ -1,4 +1,4 @@
-// A machine as a file that reads back as the same.
+// Writes a machine as a machine file, which reads back as the same machine.
 #include <fmt/format.h>
 
 #include "compiler/driver/machines/keys.h"

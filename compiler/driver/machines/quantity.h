@@ -1,4 +1,5 @@
-// Numbers of machine files, with their units: "48 KiB", "25 GB/s", "1.5 us", "90 G/s", or the bare number in bytes, seconds, ….
+// Quantities in machine files, with units: "48 KiB", "25 GB/s", "1.5 us", "90 G/s", or a plain number in the base
+// unit (bytes, seconds, …).
 #pragma once
 
 #include <optional>

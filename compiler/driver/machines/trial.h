@@ -1,4 +1,4 @@
-// A small program that is compiled, run again and again, and timed: what `tapc calibrate` learns from.
+// A small program that is compiled, run repeatedly, and timed, for `tapc calibrate`.
 #pragma once
 
 #include <string>

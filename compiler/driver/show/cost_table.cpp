@@ -97,7 +97,7 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
                         model.device().levels[l].name);
   if (total.bytes.size() > 1) text += "\n";
   const MemoryCost& memory = report.memory;
-  text += fmt::format("memory: {} at most: {} inputs, {} results, {} between, {} prepared, {} of kernels\n",
+  text += fmt::format("peak memory: {} ({} inputs, {} results, {} intermediates, {} prepared operands, {} scratch)\n",
                       bytes_text(memory.peak()), bytes_text(memory.inputs), bytes_text(memory.outputs),
                       bytes_text(memory.arena), bytes_text(memory.prepared), bytes_text(memory.scratch));
   for (const cost::Price& price : model.device().prices)
@@ -106,7 +106,7 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
 }
 
 std::string cost_json(const CostReport& report, const cost::Model& model) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   nlohmann::ordered_json out = {
       {"format", "tap-cost"}, {"version", 1}, {"file", report.file}, {"threads", model.threads()}};
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

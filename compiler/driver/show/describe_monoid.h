@@ -1,5 +1,5 @@
-// A monoid as `tapc ops argmax` shows it: its components, identity and combination as they are written, and how its laws are
-// known.
+// A monoid as `tapc ops argmax` shows it: its components, identity and combination as in the source, and the status
+// of its laws.
 #pragma once
 
 #include <string>

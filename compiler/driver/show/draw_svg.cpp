@@ -1,4 +1,4 @@
-// SVG with a layout of our own, so that nothing needs to be installed to see a graph.
+// SVG with our own layout, so that drawing a graph needs no other tool.
 #include <fmt/format.h>
 
 #include "compiler/driver/show/drawing.h"

@@ -1,4 +1,4 @@
-// A graph as a picture sees it: nodes with a few lines of text, edges that carry values. What dot, SVG and GraphML share.
+// A graph prepared for drawing: nodes with lines of text, edges that carry values. Shared by dot, SVG and GraphML.
 #pragma once
 
 #include <string>

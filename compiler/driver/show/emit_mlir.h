@@ -7,7 +7,7 @@
 
 namespace tap::driver {
 
-// The shardings spread first. Throws Failure, exit 2, naming the operation that MLIR cannot say.
+// The shardings propagate first. Throws Failure, exit 2, naming the operation that MLIR cannot say.
 // Pre: as the passes leave it, before a plan cuts it.
 std::string mlir_text(ir::Program program);
 

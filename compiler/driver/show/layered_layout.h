@@ -1,6 +1,6 @@
-// Places a directed acyclic graph in layers, from top to bottom: each node below all that it comes from, as near to its
-// neighbours as the order within its layer allows. (Sugiyama's method, without the waypoints of long edges: those are
-// drawn as curves.)
+// Lays out a directed acyclic graph in layers, from top to bottom: each node is below its predecessors, as near to
+// its neighbours as the order within its layer allows. (Sugiyama's method without dummy nodes for long edges, which
+// are drawn as curves.)
 #pragma once
 
 #include <cstddef>

@@ -132,7 +132,7 @@ class Builder {
 }  // namespace
 
 std::variant<PlacedJson, JsonMistake> parse_placed_json(std::string_view text) {
-  MemoryMustSuffice here;
+  AllocationMustSucceed here;
   try {
     return Builder(text).build();
   } catch (JsonMistake& mistake) { return std::move(mistake); }

@@ -1,9 +1,9 @@
-// JSON whose values know where they stand, for messages with a line and a column. nlohmann's parser reports no places, but it
-// asks for one byte after another: how far it has come when it reports a value tells where that value ends.
+// JSON values with their positions, for messages with line and column. nlohmann's parser reports no positions, but it
+// reads byte by byte: the number of bytes read when it reports a value gives the end of that value.
 //
-//   {"axis": 0}     object at 0..11, with the member `axis` (its name at 1..7), a whole number at 9..10
+//   {"axis": 0}     object at 0..11, with the member `axis` (its name at 1..7), an integer at 9..10
 //
-// An object with one name twice is refused, and so is what nests too deep for any file of ours.
+// Duplicate keys and too deep nesting are errors.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct PlacedJson {
   enum class Kind : std::uint8_t { null, boolean, whole, number, text, list, object };
   Kind kind = Kind::null;
   ByteRange at;
-  std::int64_t whole = 0;         // of whole numbers of 64 bits; any other number is a `number`
+  std::int64_t whole = 0;         // of integers of 64 bits; any other number is a `number`
   std::string text = {};          // of a text
   std::vector<PlacedJson> items;  // of a list, or the values of an object …
   struct Name {

@@ -1,4 +1,4 @@
-// The line that `tapc run` says of a run.
+// The summary line of `tapc run`.
 //
 //   ran in 1.92 ms: 8 shards on 2 threads, 17.5 GFLOP/s
 #pragma once

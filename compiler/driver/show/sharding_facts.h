@@ -1,5 +1,5 @@
-// What splitting each index dim of an operator means, from its projections alone: whether it can be split, and how many
-// bytes two shards both need.
+// Describes what splitting each index dim of an operator means, from its projections alone: whether it is possible,
+// and how many bytes of operands two shards share.
 //
 //   y[i] = x[i-1] + x[i] + x[i+1]        i: yes; two shards share 8 bytes of x
 //   y[i, o] = sum[k] x[i, k] * w[k, o]   k: yes, as partials combined by sum

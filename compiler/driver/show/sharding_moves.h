@@ -1,4 +1,4 @@
-// What has to move between devices for a program's shardings, for people.
+// Lists the data that moves between devices for a program's shardings.
 //
 //   Y: reduce_scatter {model} [{model}, {}] -> pod[{model}, {}]          768 bytes
 //   X for Y: all_gather [{a}, {}] -> pod[{}, {}]                         1.5 KiB, implicit

@@ -1,5 +1,5 @@
-// What propagation made of a program, for people: the sharding of every value with its shape and bytes on a device, and why
-// one value is sharded as it is.
+// Reports the result of propagation: the sharding, shape and bytes per device of every value, and why a value has its
+// sharding.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Where the operations of a program were written, by the names that they have after its calls are inlined: `H`, `H.m` in the
-// call that makes H, `u/v` in the body of an iterate.
+// Source locations of operations, by their names after inlining: `H`, `H.m` in the call that makes H, `u/v` in the
+// body of an iterate.
 #pragma once
 
 #include <map>

@@ -42,11 +42,11 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
 [[noreturn]] static void refuse_between_integers(Session& session, const ir::CellOpInfo& f, ElementType to,
                                                  ElementType from, Span call, Span argument) {
   std::string source = source_of(session, argument);
-  std::string mend = type_text(to) + "(" + std::string(f.spelling) + "(f32(" + source + ")))";
+  std::string fix_text = type_text(to) + "(" + std::string(f.spelling) + "(f32(" + source + ")))";
   Diagnostic d(Code::needs_cast, argument,
                quoted(f.spelling) + " takes " + std::string(wanted(f.arguments)) + "; got " + type_text(from));
-  d.help("convert the argument and the result: " + quoted(mend));
-  if (source == session.sources.text(argument) && call.file == argument.file) d.fix(call, mend);
+  d.help("convert the argument and the result: " + quoted(fix_text));
+  if (source == session.sources.text(argument) && call.file == argument.file) d.fix(call, fix_text);
   session.fail(std::move(d));
 }
 
@@ -104,9 +104,9 @@ Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::
                  quoted(f.spelling) + " takes " + (of_integers ? "integers" : std::string(wanted(f.arguments))) +
                      "; got " + std::string(name_of(type)));
     if (is_integer(type) && !of_integers) {
-      std::string mend = type_text(offered_) + "(" + source + ")";
-      d.help("convert it: " + quoted(mend));
-      if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], mend);
+      std::string fix_text = type_text(offered_) + "(" + source + ")";
+      d.help("convert it: " + quoted(fix_text));
+      if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], fix_text);
     }
     session_.fail(std::move(d));
   }
@@ -174,7 +174,7 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
     session_.fail(std::move(d));
   }
   if (!definition) {
-    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
+    Diagnostic d(Code::unknown_name, name.span, "unknown operator or function " + quoted(name.text));
     if (!offer_plain_call(session_, env, call, span, d)) offer_definition(session_, env, Sort::op, name, d);
     session_.fail(std::move(d));
   }

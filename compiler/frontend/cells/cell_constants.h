@@ -1,4 +1,4 @@
-// The value of a cell expression that reads nothing, as the oracle would compute it: `f32(n) + 1` where n is a dim.
+// The value of a cell expression without reads, as the interpreter computes it: `f32(n) + 1` where n is a dim.
 #pragma once
 
 #include <optional>

@@ -45,7 +45,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral&
   return constant(frame, *expected, value, env[id].span);
 }
 
-// A number where a truth value is wanted. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
+// A number where a truth value is expected. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
 void CellElaborator::refuse_number(const Env& env, Span span) {
   std::string number = source_of(session_, span), generic;
   for (const Env* at = &env; at; at = at->parent)
@@ -53,9 +53,9 @@ void CellElaborator::refuse_number(const Env& env, Span span) {
       if (auto* type = std::get_if<TypeEntity>(&entity); type && is_bool(type->type))
         if (generic.empty() || name < generic) generic = name;
   Diagnostic d(Code::type_mismatch, span, "expected bool; got the number " + number);
-  std::string mend = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
+  std::string fix_text = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
   if (!generic.empty()) d.note(quoted(generic) + " is bool here");
-  d.help((generic.empty() ? "write " : "for any type: ") + quoted(mend)).fix(span, mend);
+  d.help((generic.empty() ? "write " : "for any type: ") + quoted(fix_text)).fix(span, fix_text);
   session_.fail(std::move(d));
 }
 
@@ -152,7 +152,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Member& mem
                   components[i].type};
       std::vector<std::string> names;
       for (const auto& component : components) names.push_back(component.name);
-      Diagnostic d(Code::unknown_name, member.member.span, "there is no component " + quoted(member.member.text));
+      Diagnostic d(Code::unknown_name, member.member.span, "unknown component " + quoted(member.member.text));
       if (auto near = did_you_mean(member.member.text, names))
         d.help("did you mean " + quoted(*near) + "?").fix(member.member.span, *near);
       session_.fail(std::move(d));

@@ -1,4 +1,4 @@
-// Reads in cell expressions: x[i - 1, j else 0], and what else stands before brackets: an alias, an operand of a fold.
+// Reads in cell expressions: x[i - 1, j else 0], and other indexed names: an alias, an operand of a fold.
 #include "compiler/frontend/cells/cells.h"
 #include "compiler/frontend/cells/index_choices.h"
 #include "compiler/frontend/elaborate/body.h"
@@ -68,11 +68,11 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
       Cell cell = typed(env, axis.expr, frame, ElementType::i64);
       if (!is_integer(cell.type)) {
         Span span = env[axis.expr].span;
-        std::string mend = "i64(" + std::string(session_.sources.text(span)) + ")";
+        std::string fix_text = "i64(" + std::string(session_.sources.text(span)) + ")";
         session_.fail(
             Diagnostic(Code::type_mismatch, span, "a coordinate must be an integer; got " + type_text(cell.type))
-                .help("convert it: " + quoted(mend))
-                .fix(span, mend));
+                .help("convert it: " + quoted(fix_text))
+                .fix(span, fix_text));
       }
       coordinate = frame.cells.cast(cell.id, ElementType::i64);
       any = true;

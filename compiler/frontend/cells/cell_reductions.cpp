@@ -1,4 +1,4 @@
-// Reductions inside cell expressions: each becomes an operation of its own, whose result is read in its place.
+// Reductions inside cell expressions: each becomes a separate operation, and the expression reads its result.
 #include <algorithm>
 
 #include "compiler/frontend/cells/cells.h"
@@ -45,11 +45,11 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
   if (!definition) {
     auto known = session_.definitions.names(*env.scope, Sort::monoid);
     for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
-    Diagnostic unknown(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name));
-    if (std::string mend = instead_of_reduction(name, "[…]"); !mend.empty())
-      session_.fail(std::move(unknown.help(mend)));
+    Diagnostic unknown(Code::unknown_name, reduce.monoid.span, "unknown reduction " + quoted(name));
+    if (std::string fix_text = instead_of_reduction(name, "[…]"); !fix_text.empty())
+      session_.fail(std::move(unknown.help(fix_text)));
     session_.fail(
-        with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "there is no reduction " + quoted(name)),
+        with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "unknown reduction " + quoted(name)),
                        reduce.monoid.span, name, known));
   }
   if (!is_generic(*definition)) return monoid_of(session_, *definition, {}, reduce.monoid.span);
@@ -104,7 +104,7 @@ CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inn
   return operand;
 }
 
-// Stands for a reduction of which only the type is wanted; it becomes an operation where it is evaluated, if it is.
+// Stands for a reduction of which only the type is expected; it becomes an operation where it is evaluated, if it is.
 Cell CellElaborator::unevaluated(ElementType type, Frame& frame) {
   return {Cell::Kind::typed, frame.cells.argument(unevaluated_++, compute_type(type)), type};
 }
@@ -119,7 +119,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
       return read_hoisted(hoisted, frame);
     }
 
-  std::size_t asked_before = asked_for_guards_;
+  std::size_t guards_before = asked_for_guards_;
   const Env& scope = reduction_scope(env, id);
   const std::vector<VarId> reduction = space_.reduction_vars(env, id);
   Frame inner(space_);
@@ -173,7 +173,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   };
   collect();
   // One that reads what the guards keep from being evaluated is not the same under others.
-  bool reads_guarded = asked_for_guards_ != asked_before;
+  bool reads_guarded = asked_for_guards_ != guards_before;
   bool can_fail = inner.can_fail();
   Hoisted hoisted{{}, {}, type, {}, can_fail || reads_guarded, guard_ids_.back()};
   asked_for_guards_ += hoisted.guarded;

@@ -149,7 +149,7 @@ class CellElaborator {
   std::vector<std::uint32_t> guard_ids_{0};
   std::map<std::tuple<std::uint32_t, std::size_t, const Env*, bool>, std::uint32_t> known_guards_;
   std::uint32_t unevaluated_ = 0;
-  bool for_type_ = false;             // only the types of what is being elaborated are wanted
+  bool for_type_ = false;             // only the types of what is being elaborated are expected
   std::size_t asked_for_guards_ = 0;  // how often what was elaborated depended on the guards around it
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
   std::vector<const ast::Declaration*> inlining_;
@@ -162,23 +162,23 @@ Cell CellElaborator::once(Memo& memo, Key key, Elaborate elaborated) {
   auto& guards = std::get<Frame::Guards>(key);
   guards.reset();
   if (auto found = memo.find(key); found != memo.end()) return found->second;
-  auto known_under = [&](std::uint32_t id, bool for_type) {
+  auto memo_lookup = [&](std::uint32_t id, bool for_type) {
     guards = {id, for_type};
     auto found = memo.find(key);
     asked_for_guards_ += found != memo.end();
     return found;
   };
-  std::size_t asked_before = asked_for_guards_;
-  if (asked_before > 0) {
+  std::size_t guards_before = asked_for_guards_;
+  if (guards_before > 0) {
     if (for_type_)
-      if (auto found = known_under(guard_ids_.back(), true); found != memo.end()) return found->second;
+      if (auto found = memo_lookup(guard_ids_.back(), true); found != memo.end()) return found->second;
     // What is evaluated under fewer guards is there under more of them.
     for (auto id = guard_ids_.rbegin(); id != guard_ids_.rend(); ++id)
-      if (auto found = known_under(*id, false); found != memo.end()) return found->second;
+      if (auto found = memo_lookup(*id, false); found != memo.end()) return found->second;
   }
   Cell cell = elaborated();
   guards.reset();
-  if (asked_for_guards_ != asked_before) guards = {guard_ids_.back(), for_type_};
+  if (asked_for_guards_ != guards_before) guards = {guard_ids_.back(), for_type_};
   return memo[std::move(key)] = cell;
 }
 

@@ -1,7 +1,7 @@
-// What is offered where a value has another type than is wanted: a conversion that keeps its meaning.
+// Suggests a conversion where a value has the wrong type: one that keeps the meaning.
 //
 //   y: f32[n], x: i32[n]     y[i] = x[i] / 2     f32(x[i]) / 2, for f32(x[i] / 2) would floor first
-//   y: i32[n], x: f32[n]     y[i] = x[i]         no i32(x[i]) that drops the fraction unasked; round or floor says which
+//   y: i32[n], x: f32[n]     y[i] = x[i]         no i32(x[i]) that silently drops the fraction; round or floor makes it explicit
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"
@@ -17,7 +17,7 @@ void offer_conversion(const Session& session, const Env& env, ast::ExprId value,
                       Diagnostic& d, const std::string& how = "convert it");
 
 // Help where a built-in reduction does not take its operand's type: `sum` of bool, `any` of numbers. `expected` is the type
-// that is wanted of the result.
+// that is expected of the result.
 void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
                          std::optional<ElementType> expected, Diagnostic& d);
 

@@ -1,4 +1,4 @@
-// The slip of naming index variables as the dims are named: there they are the constants that the dims are.
+// Detects index variables that have the name of a dim, which makes them constants.
 //
 //   program p(x: f32[n]) -> (y: f32[n]) { y[n] = x[n] }      writes and reads one cell, which lies outside
 #pragma once

@@ -1,4 +1,4 @@
-// Parameters of kind float. A whole number stays exact beside its f64, for a tensor of integers that takes it:
+// Parameters of kind float. An integer is kept exactly beside its f64, for use with integer tensors:
 //
 //   pad<0, 1, 1, 9007199254740993>(x)      // of i64: that number; of f32: refused, for no f64 is
 #include "compiler/frontend/cells/float_values.h"

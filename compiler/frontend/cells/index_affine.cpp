@@ -1,4 +1,4 @@
-// Affine expressions of index variables: their arithmetic, their range, and the one that stands at an axis.
+// Affine expressions of index variables: arithmetic, ranges, and the expression at an axis.
 #include <algorithm>
 
 #include "compiler/frontend/cells/index_space.h"

@@ -1,4 +1,4 @@
-// What binds index variables: left sides, `for`, reductions, counters; and the scopes that hold them.
+// Binds index variables: left sides, `for`, reductions, counters; and their scopes.
 #include <algorithm>
 
 #include "compiler/frontend/cells/index_space.h"

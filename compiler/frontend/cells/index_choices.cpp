@@ -85,13 +85,13 @@ Diagnostic not_affine(Session& session, IndexSpace& space, const Env& env, ast::
                : "to read at a computed position, store it in a tensor, `at[i] = …`, and read `x[at[i]]`");
     return d;
   }
-  std::string text(session.sources.text(whole)), mend;
+  std::string text(session.sources.text(whole)), fix_text;
   for (const Way& way : ways) {
     std::string cell = text;
     cell.replace(part.begin - whole.begin, part.end - part.begin, way.index);
-    mend += way.condition.empty() ? cell : "if " + way.condition + " then " + cell + " else ";
+    fix_text += way.condition.empty() ? cell : "if " + way.condition + " then " + cell + " else ";
   }
-  d.help("choose between reads, each with an affine index: " + quoted(mend)).fix(whole, "(" + mend + ")");
+  d.help("choose between reads, each with an affine index: " + quoted(fix_text)).fix(whole, "(" + fix_text + ")");
   return d;
 }
 

@@ -1,4 +1,4 @@
-// Indices that are computed by a choice or a function, where each way alone would be affine: what to write instead.
+// Suggestions for indices that are computed by an `if` or a function, where each branch alone is affine.
 //
 //   x[max(i - 1, 0)]      if i - 1 < 0 then x[0] else x[i - 1]
 #pragma once

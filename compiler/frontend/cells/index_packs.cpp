@@ -1,4 +1,4 @@
-// Packs of index variables: how many variables each stands for, and the axes that an indexed tensor gets from them.
+// Packs of index variables: their number of variables, and the axes of an indexed tensor that they cover.
 #include "compiler/frontend/cells/index_space.h"
 
 namespace tap {

@@ -73,8 +73,8 @@ void IndexSpace::solve_ranges() {
       for (const auto& c : candidates_[i])
         if (weight(c) == weight(*chosen) && c.size != chosen->size)
           session_.fail(Diagnostic(Code::range_disagrees, c.span,
-                                   "the range of " + quoted(var.name) + " would be 0.." + std::to_string(c.size) +
-                                       " here and 0.." + std::to_string(chosen->size) + " elsewhere")
+                                   "the ranges of " + quoted(var.name) + " disagree: 0.." + std::to_string(c.size) +
+                                       " here, 0.." + std::to_string(chosen->size) + " elsewhere")
                             .at_caret("size " + std::to_string(c.size))
                             .label(chosen->span, "size " + std::to_string(chosen->size))
                             .help("write the intended range: " +

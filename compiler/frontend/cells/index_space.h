@@ -1,4 +1,4 @@
-// The index variables of one equation: their packs, ranges and constraints, found from what is written and read.
+// The index variables of one equation: their packs, ranges and constraints, inferred from its reads and writes.
 //
 //   y[i.., o] = b[o] + sum[k] x[i.., k] * w[k, o]
 //     i.. has the rank of x less one, o runs over y's last dim, k over the dims where it stands alone (x's last, w's first)

@@ -1,4 +1,4 @@
-// What an index expression is: affine in index variables, dependent on data, or neither.
+// Classifies an index expression: affine in index variables, data-dependent, or neither.
 #include <algorithm>
 
 #include "compiler/frontend/cells/index_space.h"

@@ -1,5 +1,5 @@
-// The walk over an expression that finds every place where a tensor is indexed, and gives each reduction and each let its
-// scope. It runs before anything is elaborated, because ranges follow from all reads of an equation together.
+// Traverses an expression to find every indexed tensor, and gives each reduction and each `let` a scope. It runs
+// before elaboration, because ranges follow from all reads of an equation together.
 #pragma once
 
 #include "compiler/frontend/cells/index_space.h"

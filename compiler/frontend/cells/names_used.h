@@ -1,4 +1,4 @@
-// The tensors that a statement names: what it must come after.
+// The tensors that a statement uses, and must therefore follow.
 #pragma once
 
 #include "compiler/frontend/syntax/ast.h"

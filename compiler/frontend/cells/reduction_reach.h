@@ -1,6 +1,6 @@
-// Sums that take in more than was meant: a reduction reaches as far right as it can.
+// Warns about sums of loop-invariant terms: a reduction extends as far to the right as possible.
 //
-//   y[i, j] = sum[k] a[i, k] * b[k, j] + c[j]       adds c[j] once for each k; meant is (sum[k] …) + c[j]
+//   y[i, j] = sum[k] a[i, k] * b[k, j] + c[j]       adds c[j] once for each k; probably (sum[k] …) + c[j] is intended
 #pragma once
 
 #include "compiler/frontend/syntax/ast.h"

@@ -45,7 +45,7 @@ std::optional<std::string> value_text(const std::string& name, const Entity& ent
   return std::nullopt;
 }
 
-// The parameter that the condition speaks of, where it was written in the call and is the only one; else the call.
+// The parameter that the condition mentions, where it was written in the call and is the only one; else the call.
 Span place_of(const Env& callee, const std::vector<std::string>& names, Span call_span) {
   std::vector<Span> written;
   for (const auto& name : names) {

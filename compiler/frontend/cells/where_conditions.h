@@ -1,4 +1,4 @@
-// The conditions of a `where` at one call, and what is told of one that does not hold:
+// Checks the `where` conditions of a call and reports one that does not hold:
 //
 //   roll<0, shift = 5>(x)     `roll` needs `shift <= n`; here shift is 5 and n is 3
 #pragma once

@@ -147,7 +147,7 @@ class ShardingResolver {
     if (!definition) {
       auto known = session_.definitions.names(scope_, Sort::monoid);
       for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
-      session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)),
+      session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)),
                                    name.span, name.text, known));
     }
     // A generic one is meant for this tensor's type.
@@ -280,8 +280,8 @@ const ir::Mesh& mesh_named(Session& session, const ModuleScope& scope, const ast
     add_mesh(session, scope, *d->as<ast::MeshDecl>());
     return session.program.meshes.back();
   }
-  session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "there is no mesh " + quoted(name.text)),
-                              name.span, name.text, names));
+  session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "unknown mesh " + quoted(name.text)), name.span,
+                              name.text, names));
 }
 
 ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis) {

@@ -1,4 +1,5 @@
-// Meshes, shardings, groups, barriers, splits and rewrites: names resolved, form checked, kept in the graph.
+// Meshes, shardings, groups, barriers, splits and rewrites: resolves names, checks the form, records them in the
+// graph.
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"

@@ -77,7 +77,7 @@ void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::ve
 void BodyBuilder::count_operations(ir::OperatorId op, Span span) {
   constexpr std::size_t most_operations = 500'000;
   const ir::RegionBody* region = session_.program[op].region();
-  written_out_ += region ? session_.count_written_out(region->graph) : 1;
+  written_out_ += region ? session_.count_expanded(region->graph) : 1;
   if (!region || written_out_ <= most_operations) return;
   session_.fail(Diagnostic(Code::nesting_too_deep, span,
                            quoted(graph_.name) + " expands to " + std::to_string(written_out_) +

@@ -1,4 +1,5 @@
-// The body of a program, an operator or an iterate becomes a Graph: statements in order, locals by name, calls kept.
+// Turns the body of a program, an operator or an iterate into a Graph: statements in order, locals by name, calls
+// kept.
 #pragma once
 
 #include <deque>
@@ -30,9 +31,9 @@ class BodyBuilder {
 
   void declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const);
   void declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern);
-  // A program's results are asked for by name: a value that becomes one is called so.
+  // A program's results are requested by name: a value that becomes one is called so.
   void name_results() { names_results_ = true; }
-  void declare_sharding(const ast::TensorParam& tensor);  // what its declaration asks for, if anything
+  void declare_sharding(const ast::TensorParam& tensor);  // what its declaration requests, if anything
   // All statements; then every result must have been written. Errors are reported per statement.
   void build(const std::vector<ast::Statement>& statements);
   void finish_results(const std::vector<ast::TensorParam>& results);
@@ -91,7 +92,8 @@ class BodyBuilder {
   const std::vector<std::size_t>* definers(const std::string& name) const;
   bool path_to_current(std::size_t from, std::vector<std::size_t>& statements, std::vector<std::string>& names) const;
   void use_before_definition(const ast::Statement& statement);
-  void refuse_new_value(const ast::Statement& statement, const std::string& name, const std::vector<std::size_t>& by);
+  void report_redefinition(const ast::Statement& statement, const std::string& name,
+                           const std::vector<std::size_t>& by);
 
   std::vector<Bound> call(const ast::Call& call, ast::ExprId id, const std::vector<std::string>& names);
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);

@@ -1,4 +1,4 @@
-// What is said about the values and operations of a body: shardings of arguments and bindings, groups, barriers.
+// Annotations of the values and operations of a body: shardings of arguments and bindings, groups, barriers.
 #include <algorithm>
 
 #include "compiler/frontend/elaborate/annotations.h"
@@ -33,7 +33,7 @@ void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<st
   }
 }
 
-// What `name = …` or its declaration as an input or result asks for; null if nothing.
+// What `name = …` or its declaration as an input or result requests; null if nothing.
 const ast::Sharding* BodyBuilder::sharding_written_for(const std::string& name) const {
   if (auto binder = binders_.find(name); binder != binders_.end()) {
     auto& binding = std::get<ast::Binding>((*statements_)[binder->second.front()].node);
@@ -43,7 +43,7 @@ const ast::Sharding* BodyBuilder::sharding_written_for(const std::string& name) 
   return declared == declared_shardings_.end() ? nullptr : declared->second;
 }
 
-// Y = P where both have shardings, and different ones, asks for P resharded: Y is a value of its own, equal to P.
+// Y = P where both have shardings, and different ones, requests P resharded: Y is a value of its own, equal to P.
 BodyBuilder::Bound BodyBuilder::resharded(const ast::Name& name, Bound source, Span span) {
   const ast::Sharding* wanted = sharding_written_for(name.text);
   auto claimed = claimed_.find(source.value);

@@ -1,4 +1,4 @@
-// Arithmetic on whole tensors is no Tap: the message holds the equation that was most likely meant.
+// Arithmetic on whole tensors is not allowed: the message suggests the equation that was probably intended.
 //
 //   Y = A + 2 * B          becomes    Y[i..] = A[i..] + 2 * B[i..]
 //   Y = relu(A + B)        becomes    t[i..] = A[i..] + B[i..]

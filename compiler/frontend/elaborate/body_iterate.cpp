@@ -1,4 +1,5 @@
-// iterate: a body that makes the next state of the last one, so many times. One operation, whatever the number of steps.
+// iterate: a body that computes the next state from the current one, repeated trip count times. It is one operation
+// for any trip count.
 //
 //   v = iterate 50 (w = v0) { step(w, a) }      operands: v0, then a, which the body takes from outside
 #include <algorithm>

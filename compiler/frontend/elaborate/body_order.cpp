@@ -51,8 +51,8 @@ bool BodyBuilder::path_to_current(std::size_t from, std::vector<std::size_t>& st
 
 // x = relu(x), where x is an input or was bound before: what is meant is a new value under the old name. Equations that
 // follow others of the same tensor are no such thing, for what is meant may be a recurrence.
-void BodyBuilder::refuse_new_value(const ast::Statement& statement, const std::string& name,
-                                   const std::vector<std::size_t>& by) {
+void BodyBuilder::report_redefinition(const ast::Statement& statement, const std::string& name,
+                                      const std::vector<std::size_t>& by) {
   auto* known = env_.find_as<TensorEntity>(name);
   auto* whole = std::get_if<ast::Binding>(&statement.node);
   bool state = outer_ && by.size() == 1;
@@ -88,7 +88,7 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
                         .label((*statements_)[by->back()].span, begun ? "this also writes it" : "it is defined here")
                         .help("move the definition before its use"));
     }
-    if (statements.size() == 1 && by->back() == current_) refuse_new_value(statement, use.name, *by);
+    if (statements.size() == 1 && by->back() == current_) report_redefinition(statement, use.name, *by);
     std::string text = use.name;
     for (const auto& name : names) text += " -> " + name;
     Diagnostic d(Code::cyclic_definition, use.span,

@@ -1,4 +1,4 @@
-// Whole tensors: names, calls, built-in functions over all cells, literals where a 0-d tensor is wanted.
+// Whole tensors: names, calls, built-in functions over all cells, literals where a scalar tensor is expected.
 #include <algorithm>
 
 #include "compiler/frontend/cells/cells.h"
@@ -215,7 +215,7 @@ const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
                                      ? all.find_qualified(*env_.scope, Sort::op, call.callee[0].text, name.text)
                                      : all.find(*env_.scope, Sort::op, name);
   if (!definition) {
-    Diagnostic d(Code::unknown_name, name.span, "there is no operator or function " + quoted(name.text));
+    Diagnostic d(Code::unknown_name, name.span, "unknown operator or function " + quoted(name.text));
     if (!offer_plain_call(session_, env_, call, span, d)) offer_definition(session_, env_, Sort::op, name, d);
     session_.fail(std::move(d));
   }

@@ -26,7 +26,7 @@ const Definition* choose_program(Session& session, const ModuleScope& scope,
     for (const Definition* p : programs)
       if (p->name == wanted) return p;
     Diagnostic d(Code::no_program, programs.empty() ? Span{scope.file, 0, 0} : programs.front()->name_span,
-                 "there is no program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
+                 "unknown program " + quoted(wanted) + " in " + session.sources.file(scope.file).path());
     if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
     else d.help(names.empty() ? "it declares no program" : "its programs are " + joined(names));
     session.fail(std::move(d));

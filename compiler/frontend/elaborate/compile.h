@@ -1,7 +1,7 @@
 // The front end: text → syntax trees with their definitions by name → a legal block-operation graph.
 //
-// The program that is asked for is specialised at its sizes, every access of every operator is proved legal, the laws of
-// every monoid it uses are checked, and calls are kept as regions. All problems are diagnostics.
+// The selected program is specialised for its sizes, every access of every operator is proved legal, the laws of
+// every monoid that it uses are checked, and calls are kept as regions. All problems are diagnostics.
 #pragma once
 
 #include <map>

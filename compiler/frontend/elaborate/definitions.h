@@ -1,5 +1,6 @@
-// Definitions: what a file and the modules that it uses declare, by name. A library is scanned once for its outline and
-// each of its declarations is parsed only when it is first looked up, so that `use std` costs what is used of it.
+// Definitions: the declarations of a file and the modules that it uses, by name. A library is scanned once for its
+// outline, and a declaration is parsed when it is first looked up, so that the cost of `use std` depends on what is
+// used.
 #pragma once
 
 #include <memory>
@@ -42,7 +43,7 @@ struct ModuleScope {
   std::vector<ModuleScope*> uses;
   std::vector<Definition*> in_order;  // source order
   std::vector<std::pair<const ast::Module*, const ast::Declaration*>> rewrites;
-  std::vector<Span> unparsed_rewrites;  // of a library, until they are asked for
+  std::vector<Span> unparsed_rewrites;  // of a library, until they are requested
 };
 
 class Definitions {

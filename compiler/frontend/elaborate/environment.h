@@ -1,4 +1,4 @@
-// What names mean while a body is elaborated: an Env is a chain of scopes, each name an Entity.
+// The meaning of names during elaboration: an Env is a chain of scopes, each name an Entity.
 //
 //   op f<k: int>(x: T[n, d..]) …   binds T (a type), n (a dim), d (a pack), k (a parameter), x (a tensor)
 #pragma once
@@ -107,7 +107,7 @@ struct Env {
   const ModuleScope* scope = nullptr;
   std::unordered_map<std::string, Entity> names;
 
-  // A scope inside of `outer`, which must outlive it.
+  // A scope inside `outer`, which must outlive it.
   static Env inside(const Env& outer) {
     Env env;
     env.parent = &outer;

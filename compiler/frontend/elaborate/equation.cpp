@@ -80,7 +80,7 @@ void EquationBuilder::warn_of_partly_read_axes() {
   for (const auto& part : partly) ranges += (ranges.empty() ? "" : ", ") + range(part.var);
   // In an operator the number is right for this call only.
   const bool anywhere = session_.instantiating.empty();
-  d.help("if a part of the axis is meant, write the range" + (anywhere ? ": " + quoted("… for " + ranges) : ""));
+  d.help("to use only a part of the axis, write the range" + (anywhere ? ": " + quoted("… for " + ranges) : ""));
   Span end{span_.file, span_.end, span_.end};
   if (anywhere) d.fix(end, (equation_.ranges.empty() ? " for " : ", ") + ranges);
   session_.report(std::move(d));

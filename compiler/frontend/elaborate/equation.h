@@ -1,5 +1,5 @@
-// One equation becomes one block operation (a map, or one reduction of a map), after the operations of the reductions
-// inside it.
+// Turns one equation into one block operation (a map, or one reduction of a map), after the operations of the
+// reductions inside it.
 #pragma once
 
 #include "compiler/frontend/cells/cells.h"

@@ -145,8 +145,7 @@ class ExternBuilder {
                                quoted(name.text) + " does not reduce " + std::string(name_of(type))));
     }
     const Definition* definition = session_.definitions.find(*env_.scope, Sort::monoid, name);
-    if (!definition)
-      session_.fail(Diagnostic(Code::unknown_name, name.span, "there is no monoid " + quoted(name.text)));
+    if (!definition) session_.fail(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)));
     std::vector<GivenComponent> given;  // write k holds component k
     for (const auto& write : decl_.writes)
       for (std::size_t r = 0; r < decl_.results.size(); ++r)

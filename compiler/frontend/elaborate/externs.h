@@ -1,4 +1,4 @@
-// Outside kernels: an index space and regions per access, without a body that we know.
+// Outside kernels: an index space and a region per access; the body is a C function.
 #pragma once
 
 #include "compiler/frontend/elaborate/body.h"

@@ -78,7 +78,7 @@ class DimNumbers {
   std::size_t size() const { return numbers_.size(); }
   std::uint32_t operator[](VarId var) const {
     auto found = numbers_.find(var);
-    TAP_CHECK(found != numbers_.end(), "a variable outside of the index space");
+    TAP_CHECK(found != numbers_.end(), "a variable outside the index space");
     return static_cast<std::uint32_t>(found->second);
   }
   ir::AffineExpr affine(const VarAffine& a) const {

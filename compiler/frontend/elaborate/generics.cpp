@@ -34,7 +34,7 @@ TypeClass class_of(Session& session, const ast::WhereClause& clause) {
   const ast::Name& name = *clause.type_class;
   session.fail(with_near_name(
       Diagnostic(Code::unknown_name, name.span,
-                 "there is no type class " + quoted(name.text) + "; the classes are number, float, int and any"),
+                 "unknown type class " + quoted(name.text) + "; the classes are number, float, int and any"),
       name.span, name.text, {"number", "float", "int", "any"}));
 }
 

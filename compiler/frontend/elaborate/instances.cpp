@@ -100,8 +100,8 @@ Instance instantiate(Session& session, const Definition& definition, const Env& 
   constexpr std::size_t most_instances = 30'000;
   if (session.instances.size() >= most_instances)
     session.fail(Diagnostic(Code::nesting_too_deep, call_span,
-                            "calls between operators make more than " + std::to_string(most_instances) +
-                                " instances that differ in parameters or sizes")
+                            "operator calls need more than " + std::to_string(most_instances) +
+                                " instances with different parameters or sizes")
                      .help("call the inner operators with the same parameters, or repeat with `iterate`"));
   session.instances[key] = std::nullopt;
   session.instantiating.push_back(definition.declaration);

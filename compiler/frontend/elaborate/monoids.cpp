@@ -167,12 +167,12 @@ class GenericBinder {
     bool truncates = is_float(actual) && is_integer(bound->type);
     if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
     if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
-      std::string mend = wanted + "(" + std::string(session_.sources.text(span)) + ")";
-      d.help("convert it: " + quoted(mend)).fix(span, mend);
+      std::string fix_text = wanted + "(" + std::string(session_.sources.text(span)) + ")";
+      d.help("convert it: " + quoted(fix_text)).fix(span, fix_text);
     }
     if (span.valid() && is_bool(bound->type) && !is_bool(actual)) {
-      std::string mend = std::string(session_.sources.text(span)) + " != 0";
-      d.help("compare it: " + quoted(mend)).fix(span, mend);
+      std::string fix_text = std::string(session_.sources.text(span)) + " != 0";
+      d.help("compare it: " + quoted(fix_text)).fix(span, fix_text);
     }
     session_.fail(std::move(d));
   }

@@ -1,4 +1,5 @@
-// Binding the <…> parameters of an operator: by name, in order, by default; an int pack takes what is left.
+// Binds the <…> parameters of an operator: by name, by position, by default; an int pack takes the remaining
+// positions.
 #include "compiler/frontend/cells/float_values.h"
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/sizes.h"
@@ -18,8 +19,8 @@ void refuse_other_literal(Session& session, const ast::Param& param, const ast::
                    (of_int ? "an integer" : "`true`, `false` or a condition") + "; got " +
                    quoted(source_of(session, value.span)));
   if (number && number->magnitude <= 1) {
-    std::string mend = number->magnitude == 1 ? "true" : "false";
-    d.help("write " + quoted(mend)).fix(value.span, mend);
+    std::string fix_text = number->magnitude == 1 ? "true" : "false";
+    d.help("write " + quoted(fix_text)).fix(value.span, fix_text);
   }
   session.fail(std::move(d));
 }

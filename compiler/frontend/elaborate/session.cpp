@@ -13,12 +13,12 @@ bool contains(Span outer, Span inner) {
 
 // A library's operators are right, so what does not fit is the user's call: `add(x, z)` with [3] and [2] is told there, and
 // the place in the library is the second label.
-std::size_t Session::count_written_out(ir::GraphId graph) {
+std::size_t Session::count_expanded(ir::GraphId graph) {
   if (auto known = written_out.find(graph); known != written_out.end()) return known->second;
   std::size_t count = 0;
   for (const ir::Operation& operation : program[graph].operations) {
     const ir::RegionBody* region = program[operation.op].region();
-    count += region ? count_written_out(region->graph) : 1;
+    count += region ? count_expanded(region->graph) : 1;
   }
   return written_out[graph] = count;
 }

@@ -70,7 +70,7 @@ struct Session {
 
   // How many operations there are once all calls below are written out; of the graphs that were asked for.
   std::map<ir::GraphId, std::size_t> written_out;
-  std::size_t count_written_out(ir::GraphId graph);
+  std::size_t count_expanded(ir::GraphId graph);
 
   LawMemory& laws() { return options.laws ? *options.laws : own_laws; }
   void report(Diagnostic d);

@@ -25,7 +25,7 @@ const ast::Equation* among(const std::vector<ast::Statement>& body, Span span) {
 
 }  // namespace
 
-const ast::Equation* equation_beside_others(const ast::Module& module, Span statement) {
+const ast::Equation* equation_with_other_writers(const ast::Module& module, Span statement) {
   for (const ast::Declaration& declaration : module.declarations) {
     const ast::Equation* found = nullptr;
     if (const auto* op = std::get_if<ast::OpDecl>(&declaration.node)) found = among(op->body, statement);

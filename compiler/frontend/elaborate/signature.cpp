@@ -48,10 +48,10 @@ void convert_the_other(const Session& session, const TypeEntity* generic, Elemen
     d.help("pass " + std::string(name_of(wanted)) + ": convert the float with `round` or `floor` first");
     return;
   }
-  std::string other = source_of(session, generic->span), mend = to + "(" + other + ")";
+  std::string other = source_of(session, generic->span), fix_text = to + "(" + other + ")";
   d.note("integer literals and indices default to i64; " + quoted(to + "(1)") + " in its equation makes it " + to);
-  d.help("convert the other argument instead, which is exact: " + quoted(mend));
-  if (other == session.sources.text(generic->span)) d.fix(generic->span, mend);
+  d.help("convert the other argument instead, which is exact: " + quoted(fix_text));
+  if (other == session.sources.text(generic->span)) d.fix(generic->span, fix_text);
 }
 
 }  // namespace

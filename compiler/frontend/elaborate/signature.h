@@ -1,4 +1,4 @@
-// Binding a call to an operator's signature: parameters, generics, dims and packs get their values from what is given.
+// Binds a call to an operator's signature: infers parameters, generics, dims and packs from the arguments.
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"

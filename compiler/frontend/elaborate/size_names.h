@@ -1,4 +1,4 @@
-// The names in a size: `2*n + max(m, 3)` has the dims n and m, `size(p)` and `broadcast(p, q)..` have packs of dims.
+// The names in a size: `2*n + max(m, 3)` uses the dims n and m, `size(p)` and `broadcast(p, q)..` use packs of dims.
 #pragma once
 
 #include <functional>

@@ -134,7 +134,7 @@ class SizeEvaluator {
       if (auto* parameter = std::get_if<IntEntity>(entity)) return parameter->value;
       std::string message = quoted(name) + " is " + description(*entity) + ", not a size";
       if (std::holds_alternative<CounterEntity>(*entity))
-        message = "the counter " + quoted(name) + " is not known when sizes are fixed";
+        message = "the counter " + quoted(name) + " is not a compile-time constant";
       if (std::holds_alternative<PackEntity>(*entity))
         message = quoted(name) + " is a pack of dims, not one size; its element count is `size(" + name + ")`";
       session_.fail(Diagnostic(Code::wrong_kind_of_name, span, message));
@@ -209,7 +209,7 @@ std::optional<ElementType> try_type(const Env& env, const std::string& name) {
 
 ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
   if (auto type = try_type(env, name.text)) return *type;
-  Diagnostic d(Code::unknown_name, name.span, "there is no element type " + quoted(name.text));
+  Diagnostic d(Code::unknown_name, name.span, "unknown element type " + quoted(name.text));
   offer_type(d, name.text, name.span);
   if (d.help_text.empty()) {
     std::string list;

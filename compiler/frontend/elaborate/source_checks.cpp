@@ -1,4 +1,4 @@
-// What is checked before any grammar: the bytes of a source, and that its brackets pair and do not nest too deep.
+// Checks before parsing: the bytes of a source, and that brackets match and do not nest too deeply.
 //
 // Later stages rely on it: ANTLR recurses once or more per open bracket, so 100,000 of them would overflow the stack.
 #include <fmt/format.h>
@@ -104,7 +104,7 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
     } else {
       d.label(list.span(found), fmt::format("found this {} where {} was expected", shown(list.kind(found)), wanted));
     }
-    if (const Comment* comment = taken_for_division(list, opener, wanted[1])) {
+    if (const Comment* comment = comment_like_division(list, opener, wanted[1])) {
       d.label({list.file, comment->begin, comment->end}, fmt::format("this comment contains a {}", wanted));
       offer_division(list, *comment, d);
     }

@@ -1,4 +1,4 @@
-// Explicit splits: the request is resolved to an operation and one of its index dims, its blocks checked, and kept.
+// Explicit splits: resolved to an operation and one of its index dims, checked, and recorded.
 #include <algorithm>
 
 #include "compiler/frontend/elaborate/annotations.h"
@@ -28,7 +28,7 @@ ir::OperationId BodyBuilder::instance_named(const std::string& instance, Span sp
   if (found != instances_.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& [name, operation] : instances_) names.push_back(name);
-  Diagnostic d(Code::bad_split, span, "this program has no operation " + quoted(instance));
+  Diagnostic d(Code::bad_split, span, "unknown operation " + quoted(instance));
   if (auto near = did_you_mean(instance, names)) d.help("did you mean " + quoted(*near) + "?");
   else if (!names.empty()) d.help("its calls: " + listed(names));
   else d.help("an operation is named by the value that it writes; `operator#1` is the first call of an operator");

@@ -1,4 +1,4 @@
-// An attempt that may fail: while it lives, what is reported is kept apart from what the user is told.
+// A speculative attempt: while it exists, diagnostics are collected separately from those shown to the user.
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"

@@ -1,4 +1,4 @@
-// Names of element types in other languages, and what to write in Tap: f32 for float32, i64 for u32.
+// Type names of other languages with their counterparts in Tap: f32 for float32, i64 for u32.
 #pragma once
 
 #include "support/diagnostic.h"

@@ -1,5 +1,5 @@
-// Unifying the types of a signature with the shapes that are given: dims and packs get their sizes, or a diagnostic says
-// which two places disagree. What shapes alone leave open, the conditions of `where` decide.
+// Unifies the types of a signature with the given shapes: dims and packs get their sizes, or a diagnostic shows the
+// two places that disagree. Ambiguities of the shapes are resolved by the `where` conditions.
 #include <algorithm>
 #include <functional>
 

@@ -123,10 +123,10 @@ Diagnostic not_a_member(const Env& env, const std::string& text, const ast::Memb
 
 void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
   auto known = session.definitions.names(*env.scope, sort);
-  if (std::string mend = sort == Sort::op ? instead_of_numpy(name.text) : std::string(); !mend.empty()) {
+  if (std::string fix_text = sort == Sort::op ? instead_of_numpy(name.text) : std::string(); !fix_text.empty()) {
     bool has_std = std::find(known.begin(), known.end(), "mean_all") != known.end();
-    bool of_std = mend.find("_all(") != std::string::npos || mend.find("_like(") != std::string::npos;
-    d.help(mend + (of_std && !has_std ? ", with `use std` at the top of the file" : ""));
+    bool of_std = fix_text.find("_all(") != std::string::npos || fix_text.find("_like(") != std::string::npos;
+    d.help(fix_text + (of_std && !has_std ? ", with `use std` at the top of the file" : ""));
     return;
   }
   auto monoids = session.definitions.names(*env.scope, Sort::monoid);
@@ -226,16 +226,16 @@ bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, S
   if (!env.find_as<TensorEntity>(owner.text)) return false;
   const Definition* definition = session.definitions.find(*env.scope, Sort::op, name);
   if (!definition) return false;
-  std::string mend = as_function(session, env, signature_of(*definition), call);
-  d.help("call the operator as a function: " + quoted(mend)).fix(span, mend);
+  std::string fix_text = as_function(session, env, signature_of(*definition), call);
+  d.help("call the operator as a function: " + quoted(fix_text)).fix(span, fix_text);
   return true;
 }
 
 void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
                       Span span, Diagnostic& d) {
   if (signature.params.empty() || call.args.size() <= signature.inputs.size()) return;
-  if (auto mend = call.has_params ? std::nullopt : with_parameters(session, env, signature, call)) {
-    d.help("parameters go in `<…>`, not among the arguments: " + quoted(*mend)).fix(span, *mend);
+  if (auto fix_text = call.has_params ? std::nullopt : with_parameters(session, env, signature, call)) {
+    d.help("parameters go in `<…>`, not among the arguments: " + quoted(*fix_text)).fix(span, *fix_text);
     return;
   }
   std::string parameters, arguments;

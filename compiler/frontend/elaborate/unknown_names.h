@@ -1,4 +1,4 @@
-// What is said about a name that means nothing where it stands, or something else than is needed there.
+// Messages about names that are undefined, or have the wrong kind for their context.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// By the text alone: a value counts as read wherever its name stands as an expression in its scope, but for the statements
-// that define it. Another name of the same spelling hides an unread value, and never makes a read one look unread.
+// Works on the text alone: a value counts as read if its name occurs as an expression in its scope, except in the
+// statements that define it. So a second value with the same name may hide an unread one, but a value that is read is
+// never reported.
 #include "compiler/frontend/elaborate/unread_values.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ class Unread {
     return names;
   }
 
-  // Of a statement that writes several values one may be all that is wanted.
+  // Of a statement that writes several values one may be all that is expected.
   void check_statements(const std::vector<ast::Statement>& statements, const std::set<std::string>& results,
                         Span within) {
     std::map<std::string, std::size_t> outside;  // mentions, less those of the statements that define the name

@@ -1,4 +1,4 @@
-// Inputs and locals that nothing reads: a mistyped name, or an equation that was forgotten.
+// Warns about inputs and locals that are never read: a misspelled name, or a missing equation.
 //
 //   program p(X: f32[4], s: f32[]) -> (Y: f32[4]) { h[i] = X[i] * s[]; Y[i] = X[i] }      `h` is never read
 #pragma once

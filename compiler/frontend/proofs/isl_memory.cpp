@@ -1,4 +1,5 @@
-// isl is linked statically, with --wrap (cmake/dependencies.cmake): its calls of malloc and its like, and ours, come here.
+// isl is linked statically, with --wrap (cmake/dependencies.cmake): its calls of malloc and similar functions, and
+// ours, come here.
 #include "compiler/frontend/proofs/isl_memory.h"
 
 #include <gmp.h>
@@ -10,7 +11,7 @@ namespace tap {
 namespace {
 
 void* looked_at(void* memory, std::size_t bytes) {
-  if (!memory && bytes > 0) memory_was_refused();
+  if (!memory && bytes > 0) allocation_failed();
   return memory;
 }
 
@@ -26,7 +27,7 @@ void free_number(void* memory, std::size_t) { std::free(memory); }
 
 }  // namespace
 
-void end_where_isl_has_no_memory() { mp_set_memory_functions(allocate_number, resize_number, free_number); }
+void handle_isl_out_of_memory() { mp_set_memory_functions(allocate_number, resize_number, free_number); }
 
 }  // namespace tap
 

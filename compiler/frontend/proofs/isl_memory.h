@@ -1,15 +1,15 @@
-// isl does not look everywhere whether it was given the memory that it asked for, and GMP, whose numbers it computes with,
-// aborts (support/memory_failure.h).
+// Out-of-memory handling for isl, which does not check all allocations, and for GMP, which it uses and which aborts
+// (support/memory_failure.h).
 #pragma once
 
 #include "support/memory_failure.h"
 
 namespace tap {
 
-// Once, for the whole process, after end_where_memory_must_suffice.
-void end_where_isl_has_no_memory();
+// Once, for the whole process, after set_out_of_memory_exit.
+void handle_isl_out_of_memory();
 
 // This thread is in isl while it lives.
-using InIsl = MemoryMustSuffice;
+using InIsl = AllocationMustSucceed;
 
 }  // namespace tap

@@ -73,7 +73,7 @@ class LawChecker {
     for (const Question& q : questions_of(law, proved_block, proved_whole)) {
       Proof proof = prove_with_solver(program_, monoid_, q, steps);
       if (!proof.refuted_by.empty()) sampler_.try_one(q, proof.refuted_by, tried);
-      if (!tried.broken) tried.broken = std::move(tried.broken_unseen);
+      if (!tried.broken) tried.broken = std::move(tried.same_text_counterexample);
       if (!proof.found) return why_not = proof.why_not, false;
     }
     return true;

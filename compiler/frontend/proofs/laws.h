@@ -1,6 +1,6 @@
-// Laws of user monoids: associativity, identity, commutativity, and that `fold` is a homomorphism. Decided by a normal form
-// or by Z3 over integers and reals where a bounded number of steps suffices, else sampled; a broken law comes with the
-// values that break it.
+// Laws of user monoids: associativity, identity, commutativity, and that `fold` is a homomorphism. Decided by a
+// normal form or by Z3 over integers and reals where a bounded number of steps suffices, otherwise sampled; a refuted
+// law comes with a counterexample.
 #pragma once
 
 #include <optional>

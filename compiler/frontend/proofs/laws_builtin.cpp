@@ -1,4 +1,4 @@
-// Which built-in monoid a user has written again, but for NaN and the sign of zero.
+// Recognises user monoids that equal a built-in one, except on NaN and the sign of zero.
 #include <cmath>
 #include <limits>
 

@@ -1,6 +1,6 @@
-// The laws of a monoid as questions about states, over any algebra of values: fractions and intervals (samples), symbols
-// and normal forms (proofs). Where a condition must be decided to go on (`if`, `and`, `or`), the algebra decides: numbers
-// know, symbols follow one path.
+// The laws of a monoid as questions about states, over any algebra of values: fractions and intervals (samples),
+// symbols and normal forms (proofs). Conditions (`if`, `and`, `or`) are decided by the algebra: numbers evaluate
+// them, symbols follow one path.
 //
 //   struct Algebra {
 //     using Value = …;
@@ -11,7 +11,8 @@
 //     Answer agree(const Value&, const Value&, int infinity);            // the two sides; the identity's infinity there
 //   };
 //
-// An algebra throws NoValue where a program would stop (an integer division by zero), and NotKnown where it cannot tell.
+// An algebra throws NoValue where a program would stop (an integer division by zero), and NotKnown where it cannot
+// decide.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Numbers without rounding: floats are fractions of whole numbers of any length. Where a monoid only adds, multiplies,
-// divides and compares, a law either holds for such numbers or is broken by them, be it by 1e-9.
+// Exact numbers: floats as fractions of integers of any length. If a monoid only adds, multiplies, divides and
+// compares, a law either holds for such numbers or is refuted by them, even by a difference of 1e-9.
 //
 //   identity 0 combine (a, b) = a.v + b.v + 1e-9      0 combined with 1 is 1 + 1e-9, not 1
 #pragma once

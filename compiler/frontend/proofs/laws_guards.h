@@ -1,9 +1,9 @@
-// States of several components that a monoid itself takes for its identity though they are not, because of a component that
-// is a finite number there: a Welford state (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0, 0, 0), and two
-// states of n = 1 and n = -1 cancel to nothing. The guard `if n == 0` of such monoids means the identity alone, so a law
-// that fails for such states only is not refused; it is assumed, since whoever reduces such elements gets what splits give.
-// An infinity is no such mark: (-inf, 5) is an element of an argmax wherever a score is masked, so the identity (-inf, -1),
-// which swallows it, is wrong, and (-inf, i64.max) is right.
+// Guarded states: states of several components that a monoid treats as its identity, although they are not, because
+// of one component with a finite value: a Welford state (n, mean, m2) = (0, 5, 3) combined with (0, 0, 0) gives (0,
+// 0, 0), and two states with n = 1 and n = -1 cancel to zero. The guard `if n == 0` of such monoids is intended for the
+// identity alone, so a law that fails only for such states is not refuted but assumed. An infinity is not such a
+// guard: (-inf, 5) is an element of an argmax wherever a score is masked, so the identity (-inf, -1), which absorbs
+// it, is wrong, and (-inf, i64.max) is right.
 #pragma once
 
 #include "compiler/frontend/proofs/laws_question.h"

@@ -1,8 +1,9 @@
-// Numbers with the error that computing them may have: intervals of f64, rounded outward. A law is broken by samples only
-// where the two sides lie apart, or where one is surely no number; a comparison that rounding may turn is not known.
+// Numbers with an error bound: intervals of f64, rounded outward. Samples refute a law only where the intervals of
+// the two sides are disjoint, or exactly one side is certainly NaN; a comparison that depends on rounding is
+// undecided.
 //
-//   log(exp(-3) + exp(-3) - 1)      the argument lies about -0.9: NaN, whatever is rounded
-//   log(exp(-3) * exp(3) - 1)       the argument lies about 0: not known
+//   log(exp(-3) + exp(-3) - 1)      the argument is about -0.9: NaN for any rounding
+//   log(exp(-3) * exp(3) - 1)       the argument is about 0: undecided
 #pragma once
 
 #include "compiler/frontend/proofs/laws_evaluate.h"

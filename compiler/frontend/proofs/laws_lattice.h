@@ -1,10 +1,10 @@
-// Laws by a normal form: what is built of +, -, max and min alone is a maximum of minima of linear terms, for + distributes
-// over both. Two sides with the same form are equal; what has another form, or none, is left to others.
+// Laws by a normal form: an expression of +, -, max and min is a maximum of minima of linear terms, since +
+// distributes over both. Two sides with the same form are equal; other cases are left to other methods.
 //
 //   max(max(a + b, c) + d, e)   is   max(a + b + d, c + d, e)
 //
-// Floats are reals, or the infinity that their monoid's identity has, which a sum of such terms absorbs. Integers wrap, so
-// of those only sums by themselves, and maxima and minima of what is no sum.
+// Floats are reals, or the infinity of the monoid's identity, which absorbs a sum of such terms. Integers wrap, so
+// only plain integer sums, and maxima and minima without sums, are supported.
 #pragma once
 
 #include <map>

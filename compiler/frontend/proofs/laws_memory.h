@@ -1,6 +1,6 @@
-// What is known of the laws of monoids, by their structure and not by their names: a proof takes up to some seconds, and a
-// program uses one monoid at many places. Whoever compiles many programs hands one memory to all of them, and a store that
-// outlives the process where there is one.
+// A memory of decided laws, by the structure of monoids and not their names: a proof may take seconds, and a program
+// may use one monoid in many places. Callers that compile many programs share one memory, and optionally a store on
+// disk.
 #pragma once
 
 #include <map>

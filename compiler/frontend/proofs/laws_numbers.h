@@ -1,4 +1,4 @@
-// Plain numbers: those of the oracle (ir/interpret/interpret_number.h). Floats are f64 whatever their type.
+// Plain numbers: those of the interpreter (ir/interpret/interpret_number.h). Floats are f64 for every float type.
 #pragma once
 
 #include <vector>

@@ -24,7 +24,7 @@ std::vector<NumberState> refuting_states(SymbolAlgebra& symbols,
 
 }  // namespace
 
-// Integers that are only added, subtracted and multiplied, and never looked at, may be whole numbers: what holds of those
+// Integers that are only added, subtracted and multiplied, and never looked at, may be integers: what holds of those
 // holds of their remainders.
 IntegerModel integer_model(const ir::Monoid& monoid) {
   bool is_ring = !any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {

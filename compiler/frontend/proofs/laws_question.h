@@ -1,4 +1,4 @@
-// A law as a question about so many states, whatever algebra the states are of.
+// A law as a question about a number of states, over any algebra.
 #pragma once
 
 #include <string>

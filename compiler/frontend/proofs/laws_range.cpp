@@ -1,5 +1,5 @@
-// Whether what a proof over the reals says is true of floats, too: where the states of a law and the results are in the range
-// of floats, is everything that is computed on the way?
+// Whether a proof over the reals also holds for floats: if the states and the results of a law are in the range of
+// floats, are all intermediate values in it, too?
 #include <algorithm>
 #include <cmath>
 

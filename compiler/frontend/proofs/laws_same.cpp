@@ -1,4 +1,4 @@
-// Laws that hold for all bits, since both sides compute the same: values are the steps that lead to them.
+// Laws that hold bit by bit, since both sides compute the same: a value is identified by the steps that compute it.
 //
 //   commutative:  (a.n * a.m + b.n * b.m) / (a.n + b.n)      is that of b and a, however large the products are
 #include <algorithm>

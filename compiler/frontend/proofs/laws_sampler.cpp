@@ -51,7 +51,7 @@ Judgement<NumberState> in_numbers(const Judgement<State>& judgement) {
 
 // One whose sides differ also as they are shown is the better one.
 void keep(LawCounterexample found, Sampled& result) {
-  auto& slot = found.left == found.right ? result.broken_unseen : result.broken;
+  auto& slot = found.left == found.right ? result.same_text_counterexample : result.broken;
   if (!slot) slot = std::move(found);
 }
 
@@ -71,7 +71,7 @@ Sampled LawSampler::sample(LawName law, std::size_t limit) {
   std::vector<Question> questions = questions_of(law, largest_block, largest_whole);
   for (const Question& q : questions) {
     sample(q, limit / questions.size(), all);
-    if (!all.broken) all.broken = std::move(all.broken_unseen);
+    if (!all.broken) all.broken = std::move(all.same_text_counterexample);
     if (all.broken) break;
   }
   return all;

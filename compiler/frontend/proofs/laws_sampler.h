@@ -1,5 +1,5 @@
-// Laws asked of numbers: of small ones first, as they come out in plain f64. Where those differ, fractions decide if they
-// can do what the monoid does, and else intervals, so that nothing that only rounding does counts as a failure.
+// Tests laws on samples: first on small numbers in plain f64. If the two sides differ, fractions decide where the
+// monoid's operations are exact, otherwise intervals, so that rounding alone never refutes a law.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ namespace tap {
 
 struct Sampled {
   std::optional<LawCounterexample> broken;
-  std::optional<LawCounterexample> broken_unseen;  // the same, but the sides print alike
-  std::optional<LawCounterexample> guarded;        // fails, but only for states that pass for the identity
-  std::size_t asked = 0;                           // samples that the law was asked of
+  std::optional<LawCounterexample> same_text_counterexample;  // the same, but the sides print alike
+  std::optional<LawCounterexample> guarded;                   // fails, but only for states that pass for the identity
+  std::size_t asked = 0;                                      // samples that the law was asked of
 };
 
 class LawSampler {

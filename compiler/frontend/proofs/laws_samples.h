@@ -1,5 +1,5 @@
-// The states that laws are tried with: small numbers, halves, extreme integers, the constants that the monoid itself
-// mentions and their neighbours, and the infinity that its identity has.
+// The sample states for laws: small numbers, halves, extreme integers, the constants in the monoid and their
+// neighbours, and the infinity of its identity.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The values of laws_symbols.h, and what is done with them; of floats see laws_symbols_reals.cpp.
+// The values of laws_symbols.h and their operations; laws_symbols_reals.cpp has those of floats.
 #include "compiler/frontend/proofs/laws_symbols.h"
 
 #include <cmath>

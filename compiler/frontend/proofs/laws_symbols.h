@@ -1,19 +1,20 @@
-// Laws by symbolic execution with Z3. A law is run on symbols; every condition splits the world in two, and each way is
-// followed on its own, so that what is left to prove at the end of a path holds no `if`, only polynomials:
+// Laws by symbolic execution with Z3. A law is evaluated on symbols; every condition forks the execution, and each
+// path is followed separately, so the proof goal at the end of a path contains no `if`, only polynomials:
 //
 //   online:  a.m >= b.m, a.m >= c.m, …:  exp(x - y) is E_x / E_y with E_x, E_y > 0, and both sides are one fraction.
 //
-// Floats are reals, or the infinity that their monoid's identity has, and NaN where a function has no value: both sides of a
-// law must be NaN together. Where IEEE arithmetic does what reals do not (an exponential that overflows or vanishes, the
-// sign of a zero that divides) the proof is given up. Integers that are only added, subtracted and multiplied are whole
-// numbers (wrapping respects rings), others bit vectors of their width.
+// Floats are reals, or the infinity of the monoid's identity, or NaN where a function is undefined: both sides of a
+// law must be NaN together. Where IEEE arithmetic differs from the reals (an exponential that overflows or
+// underflows, division by a signed zero), the proof is abandoned. Integers that are only added, subtracted and
+// multiplied are mathematical integers (wrapping is a ring homomorphism), others bit vectors of their width.
 //
-// Sizes (laws_symbols_sizes.cpp). That both sides are the same real number is not enough where the way there leaves the range
-// of floats and the result does not: `a.v + (a.v * a.v * a.v - a.v * a.v * a.v)` is inf - inf. So a combination is run once
-// more on symbols, and of every value it computes there must be known, by how it is made, that it is no larger than the
-// states, or that it is a term of a result, which overflows with it.
+// Sizes (laws_symbols_sizes.cpp). Equal real results are not enough if an intermediate overflows and the result does
+// not: `a.v + (a.v * a.v * a.v - a.v * a.v * a.v)` is inf - inf. So a combination is evaluated a second time on
+// symbols, and each intermediate must be, by construction, no larger than the states, or a term of a result, which
+// overflows with it.
 //
-// What a proof may cost is counted in steps of Z3 and of our own, never in time: verdicts are the same on every machine.
+// The cost of a proof is limited in steps of Z3 and of our own, never in time, so verdicts are the same on every
+// machine.
 #pragma once
 
 #include <map>
@@ -96,7 +97,7 @@ class SymbolAlgebra {
  private:
   struct Decision {
     bool value;
-    bool other_way_open;
+    bool other_branch_feasible;
   };
   struct Atom {
     z3::expr value;        // a real symbol, or a logarithm
@@ -114,7 +115,7 @@ class SymbolAlgebra {
   void assume(const z3::expr& fact);
   bool is_proved(const z3::expr& claim);
   void spend(std::uint64_t steps);
-  void spend_on(const z3::solver& asked);
+  void charge(const z3::solver& asked);
   bool are_equal(const Value& a, const Value& b);
 
   Value real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear = std::nullopt);

@@ -1,4 +1,4 @@
-// The ways through a law that laws_symbols.h follows: which conditions are decided on each, and what Z3 is asked of them.
+// The paths through a law in laws_symbols.h: the conditions decided on each, and the queries to Z3.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -66,7 +66,7 @@ void SymbolAlgebra::spend(std::uint64_t steps) {
 }
 
 // Z3 counts the work of a context.
-void SymbolAlgebra::spend_on(const z3::solver& asked) {
+void SymbolAlgebra::charge(const z3::solver& asked) {
   z3::stats counts = asked.statistics();
   for (unsigned k = 0; k < counts.size(); ++k) {
     if (counts.key(k) != "rlimit count") continue;
@@ -86,7 +86,7 @@ void SymbolAlgebra::begin_path() {
 
 // Backs up to the last decision whose other way was not followed.
 bool SymbolAlgebra::next_path() {
-  while (!path_.empty() && !path_.back().other_way_open) path_.pop_back();
+  while (!path_.empty() && !path_.back().other_branch_feasible) path_.pop_back();
   if (path_.empty()) return false;
   path_.back() = {!path_.back().value, false};
   return true;
@@ -119,7 +119,7 @@ bool SymbolAlgebra::may_be(const z3::expr& condition) {
   feasible_.add(condition);
   bool possible = feasible_.check() != z3::unsat;
   feasible_.pop();
-  spend_on(feasible_);
+  charge(feasible_);
   return possible;
 }
 
@@ -145,7 +145,7 @@ bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned 
   solver.add(condition);
   z3::check_result answer = solver.check();
   if (keep_model && answer == z3::sat) refutation_ = solver.get_model();
-  spend_on(solver);
+  charge(solver);
   return answer != z3::unsat;
 }
 

@@ -218,7 +218,7 @@ Value SymbolAlgebra::logistic(const Value& a) {
   return result;
 }
 
-// Functions that have no value, or none that reals have, outside of a part of the line.
+// Functions that have no value, or none that reals have, outside a part of the line.
 Value SymbolAlgebra::with_domain(const ir::CellNode& node, const std::vector<Value>& args) {
   const Value& a = args[0];
   if (is_nan(a)) return a;

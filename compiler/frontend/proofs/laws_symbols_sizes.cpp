@@ -1,4 +1,4 @@
-// How large the values of laws_symbols.h are, by how they are made. What is allowed:
+// Bounds on the values of laws_symbols.h, by their construction. Allowed are:
 //
 //   a.v + b.v, exp(a.m - max(a.m, b.m)), a.v * (b.v / (a.v + b.v))   no larger than a number or a multiple of the states
 //   a.v * b.v, b.c * a.d + b.d, a.v * b.v - a.w * b.w                terms of a result: it leaves the range as they do

@@ -1,4 +1,4 @@
-// How a broken law is told: which side of it gives what.
+// The message for a refuted law: which side gives which value.
 //
 //   `combine(identity, a)` gives 1 instead of a
 #pragma once

@@ -1,5 +1,6 @@
-// Legality, proved with isl: every read inside its tensor (affine guards counted) or bounded; every cell of every value
-// written exactly once over all its writers. Verdicts are cached by structure; closed forms answer the common cases.
+// Legality, proved with isl: every read is in bounds (including affine guards) or has a fill; every cell of every
+// value is written exactly once by all its writers together. Verdicts are cached by structure; closed forms decide
+// the common cases.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace tap {
 
-// Index point `point` of the operator (dims in order) reads `cell` of operand access `read`, outside of its tensor.
+// Index point `point` of the operator (dims in order) reads `cell` of operand access `read`, outside its tensor.
 struct ReadOutside {
   std::uint32_t read = 0;
   ir::Point point;
@@ -64,7 +65,7 @@ class Legality {
   Legality(const Legality&) = delete;
   Legality& operator=(const Legality&) = delete;
 
-  // The first read outside of its tensor, if any. Regions have no accesses and are legal by themselves.
+  // The first read outside its tensor, if any. Regions have no accesses and are legal by themselves.
   std::optional<ReadOutside> check_reads(const ir::Operator& op);
   // Every cell of `shape` exactly once over all writers (for every value of the counters). Dims on which a result is
   // invariant count once, whatever their range; reduction dims not at all, even where the reduction is over nothing.

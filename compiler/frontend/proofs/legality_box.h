@@ -32,7 +32,7 @@ std::optional<ir::Box> tighten(ir::Box box, const std::vector<ir::Constraint>& c
 // Is the coordinate on this axis data-dependent? Then it is checked when the program runs.
 bool checked_at_run_time(const ir::Access& access, std::size_t axis);
 
-// Is every region of the access (data-dependent axes apart) inside of the tensor for all points of the box? Pre: `points` is not empty.
+// Is every region of the access (data-dependent axes apart) inside the tensor for all points of the box? Pre: `points` is not empty.
 bool reads_inside(const ir::Access& access, const Shape& shape, const ir::Box& points);
 
 // Do the writers cover the shape exactly once, as boxes that tile it? `false` means not known.

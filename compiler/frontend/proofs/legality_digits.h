@@ -1,12 +1,12 @@
-// Questions about writes made smaller before they are proved.
+// Simplifies questions about writes before they are proved.
 //
-// Flattened axes are taken apart, so that a proof sees what was meant and not one equation of many variables; and an axis
-// that every writer covers with a dim of its own is left out, with that dim:
+// A flattened axis is separated into its original dims, so that the proof has several small equations instead of one
+// with many variables. An axis that every writer covers with a separate dim is removed together with that dim:
 //
 //   y[7*i + j, k] for j in 0..7, i <= k      becomes      y'[i, k] for i <= k, with j left out
 //
-// All writers must have the same digits on the axis. Then what is written twice, outside or never in one is so in the
-// other, at the same points (dims that are left out at their begin) and at cells that correspond, in the same order.
+// All writers must have the same digits on the axis. A cell that is written twice, out of bounds or never in one form
+// then corresponds to one in the other, at the same points (removed dims at their start) and in the same order.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Legality, decided exactly with integer sets: for what closed forms cannot answer, and for the witness of every violation.
+// Legality, decided exactly with integer sets: for cases that closed forms cannot decide, and for the witness of
+// every violation.
 #pragma once
 
 #include <optional>

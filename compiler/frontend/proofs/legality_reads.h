@@ -1,6 +1,6 @@
-// Where the reads of an operator are evaluated: `if i > 0 then x[i-1] else 0` reads x only at points with i > 0. Guards come
-// from the lazy cells; a condition that is not affine says nothing. Written once over any algebra of point sets: boxes
-// (quick, too large) and integer sets (exact).
+// The points at which an operator evaluates its reads: `if i > 0 then x[i-1] else 0` reads x only at points with i >
+// 0. Guards come from lazy cells; a condition that is not affine adds no guard. Generic over the algebra of point
+// sets: boxes (fast, over-approximate) and integer sets (exact).
 //
 //   struct Algebra {
 //     using Region = …;

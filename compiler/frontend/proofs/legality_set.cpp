@@ -1,5 +1,5 @@
-// isl keeps to itself what fails: a null object goes through further calls as null. So a chain of calls is checked once, at
-// its end, by `made`; objects that are held across a check are owned.
+// isl propagates errors as null objects through further calls. So a chain of calls is checked once, at its end, by
+// `made`; objects that are kept across a check are owned.
 #include "compiler/frontend/proofs/legality_set.h"
 
 #include <isl/aff.h>

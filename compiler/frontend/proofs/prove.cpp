@@ -152,7 +152,7 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
     d.help("narrow the range: the cell that is written there is outside, too");
     session.fail(std::move(d));
   }
-  if (const ast::Equation* equation = kernel ? nullptr : equation_beside_others(module, statement)) {
+  if (const ast::Equation* equation = kernel ? nullptr : equation_with_other_writers(module, statement)) {
     if (auto range = range_that_fits(op, names, v, *equation)) {
       std::string end = (equation->ranges.empty() ? " for " : ", ") + *range;
       d.help("other equations write the rest of " + quoted(equation->left[0].base.text) +
@@ -162,12 +162,12 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
     }
   }
   auto indices = kernel ? std::vector<std::string>{} : index_texts(session, span, shape.size());
-  if (auto mend = exchanged(op, v, name, indices)) {
-    d.help("did you mean " + quoted(*mend) + "?").fix(span, *mend);
+  if (auto fix_text = exchanged(op, v, name, indices)) {
+    d.help("did you mean " + quoted(*fix_text) + "?").fix(span, *fix_text);
     session.fail(std::move(d));
   }
-  if (auto mend = from_the_end(op, v, name, indices)) {
-    d.help("indices start at 0; from the end, write " + quoted(*mend) +
+  if (auto fix_text = from_the_end(op, v, name, indices)) {
+    d.help("indices start at 0; from the end, write " + quoted(*fix_text) +
            ", the size minus the offset; if the size is a dim, write its name");
     session.fail(std::move(d));
   }

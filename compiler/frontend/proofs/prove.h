@@ -1,4 +1,4 @@
-// Asks for the legality of accesses and turns a violation into a message with its witness.
+// Checks the legality of accesses and reports a violation with its witness.
 #pragma once
 
 #include "compiler/frontend/elaborate/session.h"
@@ -12,7 +12,7 @@ struct WriterAt {
   std::optional<ir::OperationNames> names = std::nullopt;
 };
 
-// Throws Abandoned after reporting, in the words of the operation's author. `spans` are those of the operator's reads, in
+// Throws Abandoned after reporting, in terms of the operation's author. `spans` are those of the operator's reads, in
 // `module`.
 void prove_reads(Session& session, ir::OperatorId op, const std::optional<ir::OperationNames>& names,
                  const std::vector<Span>& spans, Span statement, const ast::Module& module);

@@ -1,6 +1,6 @@
-// Operators that no program of the file calls are tried on small sizes, so that `tapc check` finds their mistakes too. What
-// fails on one choice of sizes, types and parameters may be right on another: an error is told where no choice is legal, or
-// where it does not depend on the choice, as an undefined name does not.
+// Operators that no program of the file calls are tested at small sizes, so that `tapc check` also finds their
+// errors. An error at one choice of sizes, types and parameters may not occur at another: it is reported if no choice
+// is legal, or if it does not depend on the choice, as for an undefined name.
 #include <algorithm>
 #include <utility>
 
@@ -211,7 +211,7 @@ class OperatorTrial {
     return result;
   }
 
-  // Beyond twice the largest number that the operator's text names, `x[100]` lies inside of x.
+  // Beyond twice the largest number that the operator's text names, `x[100]` lies inside x.
   std::vector<std::int64_t> least_sizes() const {
     std::string text = std::string(session_.sources.text(definition_.part));
     std::int64_t largest = 0, number = 0;

@@ -1,4 +1,4 @@
-// The conditions that a read stands under and that its proof does not count, because they are not affine:
+// The guards of a read that its proof ignores because they are not affine:
 //
 //   y[i] = if i % 2 == 1 then x[i - 1] else 0        the proof sees x[-1] at i = 0; the message says why
 #pragma once

@@ -1,5 +1,5 @@
-// Production rules: every operator in them exists and is called with as many arguments as it has inputs, every variable of
-// the replacement and of the guard stands in the pattern. Matching and applying them is the work of later passes.
+// Rewrite rules: every operator exists and is called with its number of inputs, and every variable of the replacement
+// and the guard occurs in the pattern. Later passes match and apply the rules.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -55,7 +55,7 @@ class RuleChecker {
           call->callee.size() == 2 ? session_.definitions.find_qualified(scope_, Sort::op, call->callee[0].text, callee)
                                    : session_.definitions.find(scope_, Sort::op, call->callee.back());
       if (!definition) {
-        Diagnostic d(Code::unknown_name, call->callee.back().span, "there is no operator " + quoted(callee));
+        Diagnostic d(Code::unknown_name, call->callee.back().span, "unknown operator " + quoted(callee));
         Env env;
         env.module = &module_;
         env.scope = &scope_;

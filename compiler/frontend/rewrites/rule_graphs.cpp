@@ -61,7 +61,7 @@ class RuleTrials {
       return report(Diagnostic(Code::rewrite_changes_result, replacement(),
                                "the replacement does not accept the operands of the pattern: " + replacement_refused_)
                         .note("tried with " + refused_types_));
-    not_tried("no small instance of this rule could be evaluated, so it is unchecked whether both sides are equal");
+    not_tried("no small instance of this rule could be evaluated, so the rule is untested");
   }
 
  private:
@@ -123,8 +123,7 @@ class RuleTrials {
 
   void report_difference(const ir::RuleInstance& instance, const ir::RuleDifference& difference,
                          const std::map<std::string, ir::TensorType>& types) {
-    if (!ask_guard_)
-      return not_tried("no small sizes meet this rule's `when`, so it is unchecked whether both sides are equal");
+    if (!ask_guard_) return not_tried("no small sizes satisfy this rule's `when`, so the rule is untested");
     if (difference.types) {
       std::string left = results_text(instance.pattern), right = results_text(instance.replacement);
       return report(Diagnostic(Code::rewrite_changes_result, replacement(),

@@ -1,4 +1,4 @@
-// Rewrites as graphs: a rule at concrete types of its variables, and the trial of every rule of a file on small ones.
+// Rewrites as graphs: instantiates a rule at concrete types, and tests every rule of a file on small tensors.
 #pragma once
 
 #include <map>

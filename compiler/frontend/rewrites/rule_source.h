@@ -1,5 +1,5 @@
-// The rewrites of a file and of what it uses, to be asked what each one is at given types: for passes that match and
-// apply them after the front end is done with the program.
+// The rewrites of a file and the modules that it uses, instantiated on request at given types: for passes that match
+// and apply them after the front end is done.
 #pragma once
 
 #include <memory>

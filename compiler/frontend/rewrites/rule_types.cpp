@@ -91,7 +91,7 @@ GuardValue RuleTypes::guard() {
   } catch (const Abandoned&) {
     result.holds = false;
     result.fault = *trial.error();
-    result.text += " has no value, since " + trial.message();
+    result.text += " cannot be evaluated: " + trial.message();
   }
   std::vector<std::string> members;
   members_in(rule_scope_, *rule_.guard, members);

@@ -1,4 +1,4 @@
-// Types for the variables of a rewrite's pattern, chosen at random within what the operators in it ask for.
+// Random types for the variables of a rewrite's pattern that satisfy the signatures of its operators.
 //
 //   linear(x, w, b)    with  linear(x: T[batch.., in], w: T[in, out], b: T[out])
 //   gives for example  x: f64[4, 2], w: f64[2, 3], b: f64[3]

@@ -1,4 +1,4 @@
-// Expressions: names, calls, cells and groups, and how trees of them are kept from nesting too deep.
+// Expressions: names, calls, cells and groups, with a limit on nesting.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The forms that begin with a word: if, let, reductions, iterate; and the ranges that reductions and `for` bind.
+// Forms that begin with a keyword: if, let, reductions, iterate; and the ranges that reductions and `for` bind.
 #include <algorithm>
 
 #include "compiler/frontend/syntax/antlr_support.h"

@@ -1,4 +1,4 @@
-// Runs the lexer that ANTLR made of grammar/Tap.g4 and keeps what it finds in 12 bytes a token.
+// Runs the lexer that ANTLR generated from grammar/Tap.g4 and stores each token in 12 bytes.
 //
 // The lexer sees bytes, not code points: outside comments and strings Tap is ASCII, and check_bytes has seen to it that
 // the rest is UTF-8. Every byte above 0x7F looks like 0x7F to it, which keeps its tables small.
@@ -189,7 +189,7 @@ CommentKind comment_kind(TokenKind kind, std::string_view text) {
   return kind == TokenKind::doc && !text.starts_with("////") ? CommentKind::doc : CommentKind::line;
 }
 
-// `1.` and `.5`: the lexer sees a whole number and a dot.
+// `1.` and `.5`: the lexer sees an integer and a dot.
 void check_dots(TokenList& list, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
     if (list.kind(i) != TokenKind::dot) continue;

@@ -1,5 +1,6 @@
-// How ANTLR is driven: its tokens come from our list through a window that is dropped with each statement, its depth is
-// bounded, and the first token that does not fit ends a statement: nothing is repaired, no message of ANTLR's is made.
+// Drives ANTLR: its tokens come from our list through a window that is discarded after each statement, its recursion
+// depth is limited, and the first unexpected token ends a statement: there is no error recovery, and no message of
+// ANTLR is used.
 #include "compiler/frontend/syntax/antlr_support.h"
 #include "support/check.h"
 
@@ -101,7 +102,7 @@ void TokenWindow::restart(std::size_t index) {
 
 antlr4::Token* TokenWindow::get(std::size_t index) const {
   index = std::min(index, list_.tokens.size() - 1);
-  TAP_CHECK(index >= base_, "a token before the statement was asked for");
+  TAP_CHECK(index >= base_, "a token before the statement was requested");
   while (base_ + objects_.size() <= index) {
     std::size_t next = base_ + objects_.size();
     objects_.emplace_back(type_of_kind[static_cast<std::size_t>(list_.kind(next))], next);

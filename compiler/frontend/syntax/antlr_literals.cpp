@@ -1,4 +1,4 @@
-// Literals: integers in 64 bits, floats that neither overflow nor vanish unnoticed.
+// Literals: integers of 64 bits, floats with checks for overflow and underflow.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Drives the parser that ANTLR made of grammar/Tap.g4, one declaration or statement at a time: each becomes syntax tree
-// and its parse tree is dropped, so memory does not grow with the length of a body. An error ends its statement only;
-// parsing goes on at the next one.
+// Drives the parser that ANTLR generated from grammar/Tap.g4, one declaration or statement at a time: each is
+// converted to the syntax tree and its parse tree is freed, so memory does not grow with the length of a body. An
+// error ends its statement only; parsing continues at the next one.
 #include <fmt/format.h>
 
 #include "compiler/frontend/syntax/antlr_support.h"

@@ -1,4 +1,4 @@
-// Operators: from the flat rules of the grammar to trees with precedence.
+// Operators: from the flat rules of the grammar to trees, by precedence.
 //
 //   not a + b * c < d      the grammar gives   not  a  + b  * c  < d
 //                          the tree is         not ((a + (b * c)) < d)

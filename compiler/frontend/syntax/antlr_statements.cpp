@@ -1,4 +1,4 @@
-// Statements: equations over cells, bindings of whole tensors, and what steers sharding.
+// Statements: equations over cells, bindings of whole tensors, and annotations for sharding.
 //
 //   y[i] = x[i] for i in 0..n     an Equation, since its left side is a cell
 //   (v, at) = top1(x)             a Binding, since its left side is names

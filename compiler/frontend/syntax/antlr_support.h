@@ -1,5 +1,5 @@
-// What the antlr_*.cpp files share: the token list seen as ANTLR's token stream, the generated parser with our limits and
-// our errors, and the builder of the syntax tree. Only they include this header, so ANTLR stays among them.
+// Shared by the antlr_*.cpp files: the token list as an ANTLR token stream, the generated parser with our limits and
+// errors, and the builder of the syntax tree. Only they include this header, so that no other file depends on ANTLR.
 #pragma once
 
 #include <antlr4-runtime.h>

@@ -1,5 +1,5 @@
-// The syntax tree of a .tap file: plain values, exactly what was written, nothing resolved. Expressions live in one
-// arena per module and are referred to by ExprId, so a tree of 100,000 statements is a few flat vectors.
+// The syntax tree of a .tap file: plain values, exactly as written, with nothing resolved. The expressions of a
+// module are in one arena and are referred to by ExprId, so a tree of 100,000 statements is a few flat vectors.
 //
 //   op relu(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = max(x[i..], 0) }
 #pragma once

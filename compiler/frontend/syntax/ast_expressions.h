@@ -1,5 +1,5 @@
-// Expressions of the syntax tree: over cells, sizes and conditions, and the whole tensors of calls and iterates. What
-// belongs to expressions only is here, too: names, shardings on an argument, the variables of reductions.
+// Expressions of the syntax tree: over cells, sizes and conditions, and the whole tensors of calls and iterates; also
+// the parts of expressions: names, shardings on an argument, the variables of reductions.
 //
 //   sum[k in 0..n] x[i, k else 0] * w[k, o]
 #pragma once

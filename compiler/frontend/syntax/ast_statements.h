@@ -1,4 +1,5 @@
-// Statements of the syntax tree: equations over cells, bindings of whole tensors, and what is said about how they are run.
+// Statements of the syntax tree: equations over cells, bindings of whole tensors, and annotations for their
+// execution.
 //
 //   y[2*i + r] = x[i] for r in 0..2     H = relu(X) @ pod[{data}]     split H on axis 1 into 4
 #pragma once

@@ -1,4 +1,4 @@
-// The tree as nested lists: all that print_ast.h's `structure` compares.
+// The syntax tree as nested lists, which `structure` in print_ast.h compares.
 #include <fmt/format.h>
 
 #include "compiler/frontend/syntax/print_ast.h"

@@ -96,7 +96,7 @@ std::string_view said_by(const TokenList& list, const Comment& comment) {
 
 }  // namespace
 
-const Comment* taken_for_division(const TokenList& list, std::uint32_t opener, char closer) {
+const Comment* comment_like_division(const TokenList& list, std::uint32_t opener, char closer) {
   for (const Comment& comment : list.comments) {
     if (comment.kind != CommentKind::line || comment.begin < list.tokens[opener].end) continue;
     std::string_view text = said_by(list, comment);

@@ -1,4 +1,4 @@
-// Prints expressions; print_ast.cpp prints what holds them.
+// Prints expressions; print_ast.cpp prints the statements and declarations around them.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
-// `tapc fmt`: the same program, laid out evenly. Works on tokens and comments, so nothing that the user wrote is lost: the
-// line breaks stay where they are (blank lines at most one in a row), what changes is the space within lines and before
-// them, and the column of comments at line ends.
+// `tapc fmt`: reformats a program. Works on tokens and comments, so nothing is lost: line breaks stay (at most one
+// blank line in a row); indentation, spacing within lines, and the column of trailing comments change.
 //
 //   y[i]=x[ i ]*2 // twice      becomes      y[i] = x[i] * 2  // twice
 #pragma once

@@ -1,4 +1,4 @@
-// For tests: what ANTLR itself thinks of the grammar on a text.
+// For tests: ANTLR's own verdict on a text, such as ambiguities of the grammar.
 #pragma once
 
 #include <string>

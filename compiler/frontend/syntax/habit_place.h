@@ -1,5 +1,5 @@
-// The place where a text does not fit the grammar, for those who look there for a habit of another language: the tokens
-// around it, whole operands, and the message that they make their own.
+// The context of a syntax error, for the detection of habits from other languages: the surrounding tokens, whole
+// operands, and the message to replace.
 #pragma once
 
 #include <string>
@@ -53,13 +53,13 @@ class HabitPlace {
   }
 
   // x[i][j], with the name of the one and the second bracket.
-  bool one_pair_of_brackets(std::size_t name, std::size_t second) {
+  bool merge_brackets(std::size_t name, std::size_t second) {
     if (list_.partner[second] == TokenList::none) return false;
-    std::string mend = std::string(list_.text_of(name)) + "[" + text(name + 2, second - 2) + ", " +
-                       text(second + 1, list_.partner[second] - 1) + "]";
+    std::string fix_text = std::string(list_.text_of(name)) + "[" + text(name + 2, second - 2) + ", " +
+                           text(second + 1, list_.partner[second] - 1) + "]";
     tell(join(list_.span(second - 1), list_.span(second)), "all indices of a cell belong in one pair of brackets",
-         "write `" + mend + "`");
-    d_.fix(join(list_.span(name), list_.span(list_.partner[second])), mend);
+         "write `" + fix_text + "`");
+    d_.fix(join(list_.span(name), list_.span(list_.partner[second])), fix_text);
     return true;
   }
 

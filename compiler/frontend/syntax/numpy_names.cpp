@@ -7,12 +7,12 @@ namespace tap {
 namespace {
 
 struct Counterpart {
-  std::string_view name, mend;
+  std::string_view name, fix_text;
 };
 constexpr auto counterparts = std::to_array<Counterpart>({
     {"amax", "over a whole tensor: `max_all(x)`, over one axis: `max_axis<-1>(x)`"},
     {"amin", "over a whole tensor: `min_all(x)`, over one axis: `min_axis<-1>(x)`"},
-    {"arange", "an index variable is its own value: `y[i] = i`"},
+    {"arange", "an index variable is a value: `y[i] = i`"},
     {"argmax", "over one axis: `argmax_axis<-1>(x)`, over all: `argmax_all(x)`"},
     {"argmin", "over one axis: `argmin_axis<-1>(x)`, over all: `argmin_all(x)`"},
     {"average", "over a whole tensor: `mean_all(x)`, over one axis: `mean_axis<-1>(x)`"},
@@ -66,7 +66,7 @@ static_assert(std::is_sorted(counterparts.begin(), counterparts.end(),
 std::string instead_of_numpy(std::string_view name) {
   auto at = std::lower_bound(counterparts.begin(), counterparts.end(), name,
                              [](const Counterpart& c, std::string_view n) { return c.name < n; });
-  return at != counterparts.end() && at->name == name ? std::string(at->mend) : std::string();
+  return at != counterparts.end() && at->name == name ? std::string(at->fix_text) : std::string();
 }
 
 }  // namespace tap

@@ -1,4 +1,4 @@
-// What stands in Tap for a name that users of NumPy, PyTorch and JAX bring along: mean(x) is mean_all(x).
+// Tap's counterparts of names in NumPy, PyTorch and JAX: mean(x) is mean_all(x).
 #pragma once
 
 #include <string>

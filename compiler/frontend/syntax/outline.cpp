@@ -1,11 +1,11 @@
-// The declarations of a file by one cheap pass over its bytes, without ANTLR: it knows comments, strings, brackets and
-// words, and finds where each declaration starts and ends. A library of a thousand lines costs well under a millisecond,
-// and then only what a program uses is parsed.
+// Finds the declarations of a file in one fast pass over its bytes, without ANTLR: it recognises comments, strings,
+// brackets and words, and the start and end of each declaration. A library of a thousand lines takes well under a
+// millisecond, and then only the declarations in use are parsed.
 //
 //   op f(x: f32[n]) -> (y: f32[n]) { … }   dim n = 4      gives   op f, dim n
 //
 // A declaration begins where the retyping finds one (retyping.cpp): outside all brackets, at one of the words below that
-// stands where an operand has ended and has a name behind it.
+// follows the end of an operand and precedes a name.
 #include <cctype>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Text to syntax tree. The one place that knows ANTLR.
+// From text to syntax tree. Only the antlr_*.cpp files depend on ANTLR.
 //
 // Pre: `file` is in `sources`. Bytes are validated (UTF-8, NUL, bidi controls, nesting depth, literal ranges) before or
 // while parsing; every problem is a diagnostic of ours. Returns nothing if there was an error.

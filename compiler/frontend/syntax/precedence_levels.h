@@ -1,5 +1,5 @@
-// How tightly operators bind, for who reads and who prints them: or 1, and 2, not 3, comparisons 4, + - 5, * / % 6, unary
-// minus 7, and what stands behind an expression 8.
+// Operator precedence, shared by parser and printer: or 1, and 2, not 3, comparisons 4, + - 5, * / % 6, unary minus
+// 7, postfix 8.
 #pragma once
 
 namespace tap::precedence {

@@ -1,5 +1,5 @@
-// Syntax tree back to Tap: canonical text with as few parentheses as the meaning allows. Parsing it again gives the same
-// tree: structure(parse(print(m))) == structure(m).
+// Prints a syntax tree as Tap: canonical text with minimal parentheses. Parsing it again gives the same tree:
+// structure(parse(print(m))) == structure(m).
 //
 //   (((a)) + (b*c))   prints as   a + b * c
 #pragma once

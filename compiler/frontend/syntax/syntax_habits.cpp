@@ -147,10 +147,10 @@ class Habits : HabitPlace {
       d_.help(fmt::format("write the equation, `y[i] = sum[k] x[i, k]`, or `{}_axis<…>({})` from std", name, operand));
       return true;
     }
-    std::string mend = fmt::format("{}_axis<{}>({})", name, text(at_ + 1, close - 1), operand);
-    d_.help(fmt::format("write `{}` from std{}", mend,
+    std::string fix_text = fmt::format("{}_axis<{}>({})", name, text(at_ + 1, close - 1), operand);
+    d_.help(fmt::format("write `{}` from std{}", fix_text,
                         has_axis_form(name) ? "" : ", or the equation, `y[i] = sum[k] x[i, k]`"));
-    d_.fix(join(list_.span(open - 1), list_.span(close)), mend);
+    d_.fix(join(list_.span(open - 1), list_.span(close)), fix_text);
     return true;
   }
 
@@ -184,7 +184,7 @@ class Habits : HabitPlace {
     if (list_.kind(at_) != K::lbracket || !touches_previous()) return false;
     if (before() == K::rbracket) {  // x[i][j]
       std::size_t name = operand_begin(at_ - 1);
-      return list_.kind(name) == K::name && one_pair_of_brackets(name, at_);
+      return list_.kind(name) == K::name && merge_brackets(name, at_);
     }
     if (before() != K::rparen) return false;
     std::size_t first = operand_begin(at_ - 1);
@@ -304,11 +304,11 @@ class Habits : HabitPlace {
     K sign = list_.kind(at_);
     if ((sign != K::less && sign != K::greater) || before() != sign || !touches_previous() || at_ < 2) return false;
     std::size_t first = operand_begin(at_ - 2), last = operand_end(at_ + 1);
-    std::string mend =
+    std::string fix_text =
         fmt::format("{}({}, {})", sign == K::less ? "shl" : "shr", text(first, at_ - 2), text(at_ + 1, last));
     tell(join(list_.span(at_ - 1), list_.span(at_)), fmt::format("`{0}{0}` has no meaning in Tap", list_.text_of(at_)),
-         fmt::format("write `{}`", mend));
-    d_.fix(join(list_.span(first), list_.span(last)), mend);
+         fmt::format("write `{}`", fix_text));
+    d_.fix(join(list_.span(first), list_.span(last)), fix_text);
     return true;
   }
 };

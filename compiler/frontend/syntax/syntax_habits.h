@@ -1,5 +1,5 @@
-// What people write who come from another language, told in Tap's words where the parser stops at it: `**`, `+=`, `c ? a : b`,
-// `# comment`, `for i in range(8):`, `return`, `x[i] else 0`, …
+// Messages for syntax from other languages, at the token where the parser fails: `**`, `+=`, `c ? a : b`, `#
+// comment`, `for i in range(8):`, `return`, `x[i] else 0`, …
 #pragma once
 
 #include "compiler/frontend/syntax/syntax_messages.h"
@@ -9,7 +9,7 @@ namespace tap {
 // Fills in message, span and help if the token that does not fit is one of them.
 bool habit_of_another_language(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d);
 
-// An expression that stands where a statement was wanted, from its first token.
+// An expression that stands where a statement was expected, from its first token.
 bool habit_in_a_statement(const TokenList& list, std::size_t first, Diagnostic& d);
 
 // A string that is the first argument of NumPy's einsum.

@@ -1,4 +1,4 @@
-// NumPy's einsum, whose string says as letters what an equation says as indices:
+// NumPy's einsum, whose string corresponds to the indices of an equation:
 //
 //   C = einsum("ij,jk->ik", A, B)      C[i, k] = sum[j] A[i, j] * B[j, k]
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using K = TokenKind;
 
 constexpr char ellipsis = '.';  // one letter for `...`
 
-// The letters of one operand or of the result, an ellipsis as one; nothing if it holds something else.
+// The letters of one operand or of the result, an ellipsis as one; nothing if it holds a different value.
 std::optional<std::string> letters_of(std::string_view term) {
   std::string letters;
   for (std::size_t i = 0; i < term.size(); ++i) {

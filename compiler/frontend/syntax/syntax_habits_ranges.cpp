@@ -1,4 +1,4 @@
-// Habits of ranges: loops around statements, Python's `range`, slices, bounds that are included.
+// Habits for ranges: loops around statements, Python's `range`, slices, inclusive bounds.
 //
 //   for i in 0..n { y[i] = x[i] }      y[i] = x[i] for i in 0..n
 #include <fmt/format.h>

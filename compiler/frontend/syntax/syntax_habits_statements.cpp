@@ -1,5 +1,5 @@
-// Habits at the begin of what seems to be a statement: declarations with types, casts of C, words, and operands that a
-// function or a reduction has left behind.
+// Habits at the start of a statement: declarations with types, C casts, keywords, and operands that follow a function
+// or reduction without brackets.
 //
 //   float t = 2.0      t = 2.0          abs x[i]      abs(x[i])
 #include <fmt/format.h>
@@ -52,10 +52,10 @@ class Statements : HabitPlace {
     if (before() != K::rparen || list_.partner[at_ - 1] != at_ - 3 || !element_type_named(list_.text_of(at_ - 2)))
       return false;
     std::size_t last = operand_end(at_);
-    std::string mend = fmt::format("{}({})", list_.text_of(at_ - 2), text(at_, last));
+    std::string fix_text = fmt::format("{}({})", list_.text_of(at_ - 2), text(at_, last));
     tell(join(list_.span(at_ - 3), list_.span(at_ - 1)), "a conversion is written like a function call",
-         fmt::format("write `{}`", mend));
-    d_.fix(join(list_.span(at_ - 3), list_.span(last)), mend);
+         fmt::format("write `{}`", fix_text));
+    d_.fix(join(list_.span(at_ - 3), list_.span(last)), fix_text);
     return true;
   }
 
@@ -63,7 +63,7 @@ class Statements : HabitPlace {
   bool nested_brackets() {
     if (list_.kind(at_) != K::name || list_.kind(at_ + 1) != K::lbracket) return false;
     std::size_t close = operand_end(at_);
-    return list_.kind(close + 1) == K::lbracket && one_pair_of_brackets(at_, close + 1);
+    return list_.kind(close + 1) == K::lbracket && merge_brackets(at_, close + 1);
   }
 
   // abs x[i] and sum(i) x[i], where the operand begins what seems to be the next statement
@@ -79,10 +79,10 @@ class Statements : HabitPlace {
     if (before() != K::rparen || list_.partner[at_ - 1] == TokenList::none) return false;
     std::size_t open = list_.partner[at_ - 1];
     if (open == 0 || !is_builtin_reduction(list_.text_of(open - 1)) || open + 1 == at_ - 1) return false;
-    std::string mend = fmt::format("{}[{}]", list_.text_of(open - 1), text(open + 1, at_ - 2));
+    std::string fix_text = fmt::format("{}[{}]", list_.text_of(open - 1), text(open + 1, at_ - 2));
     tell(join(list_.span(open - 1), list_.span(at_ - 1)), "the variables of a reduction must be in brackets",
-         fmt::format("write `{} {}`", mend, text(at_, operand_end(at_))));
-    d_.fix(join(list_.span(open - 1), list_.span(at_ - 1)), mend);
+         fmt::format("write `{} {}`", fix_text, text(at_, operand_end(at_))));
+    d_.fix(join(list_.span(open - 1), list_.span(at_ - 1)), fix_text);
     return true;
   }
 
@@ -122,8 +122,8 @@ class Statements : HabitPlace {
     if (open == 0 || list_.kind(open - 1) != K::name) return false;
     std::string head = text(open - 1, at_ - 1), name(list_.text_of(open - 1));
     Span span = list_.span(open - 1);
-    if (std::string mend = instead_of_reduction(name, text(open, at_ - 1)); !mend.empty())
-      return tell(span, fmt::format("there is no built-in reduction `{}`", name), mend);
+    if (std::string fix_text = instead_of_reduction(name, text(open, at_ - 1)); !fix_text.empty())
+      return tell(span, fmt::format("unknown built-in reduction `{}`", name), fix_text);
     return tell(list_.span(at_), fmt::format("unexpected value after `{}`", head),
                 fmt::format("the built-in reductions are sum, prod, max, min, any and all; a user monoid needs its "
                             "operand in parentheses: `{} (…)`",

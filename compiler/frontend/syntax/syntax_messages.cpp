@@ -215,7 +215,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   Span at = list.span(problem.token);
   if (problem.too_deep) {
     return Diagnostic(Code::nesting_too_deep, at,
-                      fmt::format("nesting deeper than {}: this expression chains more operations than that",
+                      fmt::format("nesting deeper than {}: this expression chains too many operations",
                                   4 * limits.max_nesting))
         .help("give parts of it names in separate equations");
   }
@@ -223,7 +223,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
     return d;
   std::vector<std::string> words = wanted_words(problem);
-  // `(` of one sort where another is wanted, which only the grammar tells apart
+  // `(` of one sort where another is expected, which only the grammar tells apart
   bool same = std::find(words.begin(), words.end(), std::string(shown(list.kind(problem.token)))) != words.end();
   d.message = words.empty() || words.size() > 6 || same
                   ? fmt::format("{}, which does not fit here", found(list, problem.token))

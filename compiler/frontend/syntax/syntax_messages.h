@@ -1,4 +1,4 @@
-// What a user is told where the text does not fit the grammar: what was found, and what was wanted, in words of Tap.
+// Messages for syntax errors: what was found and what was expected, in Tap's terms.
 #pragma once
 
 #include <bitset>
@@ -42,7 +42,7 @@ struct SyntaxProblem {
 
 Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, const ParseLimits& limits);
 
-// At the top of a file, where a declaration was wanted.
+// At the top of a file, where a declaration was expected.
 Diagnostic not_a_declaration(const TokenList& list, std::size_t token);
 
 }  // namespace tap

@@ -1,4 +1,4 @@
-// Facts about kinds of tokens.
+// Properties of token kinds.
 #include "compiler/frontend/syntax/tokens.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// The tokens of a file as a flat list: 12 bytes each, so that a file of megabytes costs little. ANTLR's lexer fills it
-// (antlr_lex.cpp), the checks of brackets and nesting and the retyping work on it, and the parser, the formatter and
-// their messages read it.
+// The tokens of a file as a flat list: 12 bytes each, so that a file of megabytes is cheap. ANTLR's lexer fills it
+// (antlr_lex.cpp); the checks of brackets and nesting, the parser, the formatter and their messages read it.
 //
 //   text  y[i] = x[i]    gives    name lbracket name rbracket assign name lbracket name rbracket end
 #pragma once

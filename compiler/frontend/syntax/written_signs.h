@@ -1,4 +1,4 @@
-// Signs of mathematics as they come out of papers and editors, and what Tap writes for them:  x[i] ≤ 2  is  x[i] <= 2
+// Mathematical symbols, as copied from papers and editors, with their spelling in Tap: x[i] ≤ 2 is x[i] <= 2
 #pragma once
 
 #include <string_view>

@@ -1,10 +1,10 @@
-#include "passes/splits/cut_scan.h"
+#include "passes/splits/split_scan.h"
 
 #include <algorithm>
 
 #include "ir/interpret/linear_reductions.h"
 #include "passes/operator_edit.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 #include "support/checked.h"
 
 namespace tap::passes {
@@ -18,13 +18,13 @@ class ScanCutter {
   ScanCutter(const Program& program, const Operator& op, std::uint32_t along, const Blocks& blocks)
       : op_(op), monoid_(program[op.reduce()->monoid]), along_(along), blocks_(blocks) {}
 
-  std::optional<CutScan> run() {
+  std::optional<SplitScan> run() {
     auto scan = find_scan(op_);
     if (!scan || scan->along != along_) return std::nullopt;
     reduced_ = scan->reduced;
     forward_ = scan->at_the_right;
     if (!find_tie() || !every_write_runs_along() || is_cut(along_) || is_cut(reduced_)) return std::nullopt;
-    CutScan result;
+    SplitScan result;
     result.local = local_scans(result.local_block);
     result.totals = totals(result.totals_block);
     result.carry = carry(result.totals);
@@ -91,7 +91,7 @@ class ScanCutter {
   }
 
   Operator local_scans(std::uint32_t& block) const {
-    Operator local = cut_dim(op_, along_, blocks_, false);
+    Operator local = split_dim(op_, along_, blocks_, false);
     block = static_cast<std::uint32_t>(op_.dims.size());
     local.blockings.push_back({reduced_, block, reduced_blocks()});
     set_component_types(local);
@@ -109,7 +109,7 @@ class ScanCutter {
     }
     remove_dim(total, along_);
     std::uint32_t reduced = reduced_ - (along_ < reduced_ ? 1 : 0);
-    Operator cut = cut_dim(total, reduced, reduced_blocks(), false);
+    Operator cut = split_dim(total, reduced, reduced_blocks(), false);
     block = static_cast<std::uint32_t>(cut.dims.size() - 1);
     write_under(cut, monoid_, block);
     return cut;
@@ -170,7 +170,7 @@ class ScanCutter {
   }
 
   // y[i] = combine(c[r], l[i])
-  Operator combined(CutScan& parts) const {
+  Operator combined(SplitScan& parts) const {
     const Operator& local = parts.local;
     Operator op = local;
     op.name = op_.name;
@@ -221,7 +221,8 @@ class ScanCutter {
 
 }  // namespace
 
-std::optional<CutScan> cut_scan(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
+std::optional<SplitScan> split_scan(const Program& program, const Operator& op, std::uint32_t dim,
+                                    const Blocks& blocks) {
   return op.reduce() ? ScanCutter(program, op, dim, blocks).run() : std::nullopt;
 }
 

@@ -1,7 +1,7 @@
-// The contest for axes among the factors of one operation. A candidate is a factor with a list of axes that some tensor has it
-// cut by; every prefix of a list is one, too. The best one wins its axes; what overlaps with them is shortened; and so on,
-// until nobody can win any more. Better is who is on more cells of tensors; then who passes through, before reductions,
-// permutations and what must not be cut; then more shards.
+// Resolves conflicts for axes between the factors of one operation. A candidate is a factor with a list of axes by
+// which some tensor shards it; every prefix of the list is a candidate, too. The best candidate gets its axes,
+// overlapping candidates are shortened, and so on until none is left. Order of preference: more cells of tensors;
+// then pass-through factors before reductions, permutations and unsplittable factors; then more shards.
 #pragma once
 
 #include "passes/shardings/common_axes.h"
@@ -17,7 +17,7 @@ class AxisContest {
   struct Candidate {
     std::uint32_t factor = 0;
     ir::Axes axes;
-    std::int64_t cells = 0;   // of the tensors that are cut so
+    std::int64_t cells = 0;   // of the tensors that are split so
     std::int64_t shards = 1;  // in addition to what the factor has won
   };
   void enter(std::uint32_t factor, const ir::Axes& axes);
@@ -31,7 +31,7 @@ class AxisContest {
   const Factors& factors_;
   std::vector<Candidate> candidates_;
   std::vector<ir::Axes> won_;
-  // Factors before it in an axis that must be full before it can be cut.
+  // Factors before it in an axis that must be full before it can be split.
   std::vector<std::vector<std::uint32_t>> waits_for_;
 };
 

@@ -1,4 +1,4 @@
-#include "passes/shardings/axis_contest.h"
+#include "passes/shardings/axis_conflicts.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
-// What a kernel was tried against, in the names of kernels that are kept: by structure, so that names and the numbers of
-// monoids and graphs make no difference.
+// A hash of the reference of a kernel's self-check, as part of its name in the cache: by structure, so that names and
+// the numbers of monoids and graphs have no effect.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -47,7 +47,7 @@ std::string text_of_operator(const Program& program, const Operator& op) {
 
 }  // namespace
 
-std::string tried_against(const Program& program, const KernelSource& source, const SelfCheckOptions& options) {
+std::string self_check_key(const Program& program, const KernelSource& source, const SelfCheckOptions& options) {
   std::string text =
       fmt::format("tried 1 {} {} {}", options.budget.points, options.budget.most, text_of_operator(program, source.op));
   for (const PreparedOperand& p : source.prepared)

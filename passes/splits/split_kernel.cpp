@@ -1,12 +1,13 @@
-// Partials of an outside kernel. It is called for each block of a reduced dim, and what it writes is combined cell by cell:
+// Partials of an outside kernel. It is called for each block of a reduced dim, and its results are combined cell by
+// cell:
 //
-//   y = total(x)  over i, reduce r by sum   cut over r   is p = total(x) over i and block b of r,   y[i] = sum[b] p[i, b]
+//   y = total(x)  over i, reduce r by sum   split over r   is p = total(x) over i and block b of r,   y[i] = sum[b] p[i, b]
 //
 // A kernel finds the cells of its regions by their own axes, so that the number of the block is the last axis of a partial.
 #include <algorithm>
 
 #include "passes/operator_edit.h"
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
@@ -39,9 +40,9 @@ std::string why_no_partials(const Operator& kernel) {
   return "";
 }
 
-CutReduction cut_kernel(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
-  CutReduction result;
-  Operator& partial = result.partial = cut_dim(op, dim, blocks, false);
+SplitReduction split_kernel(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
+  SplitReduction result;
+  Operator& partial = result.partial = split_dim(op, dim, blocks, false);
   const auto number = static_cast<std::uint32_t>(op.dims.size());
   for (std::size_t w = 0; w < partial.writes.size(); ++w) {
     Projection& at = partial.writes[w].projection;

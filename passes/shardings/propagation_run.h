@@ -1,4 +1,4 @@
-// One run over a sharding net, from what is known to a fixpoint, at one level: how much each operation may pass on yet.
+// One propagation run over a sharding net, to a fixpoint, at one level, which limits what each operation propagates.
 #pragma once
 
 #include "passes/shardings/propagate.h"
@@ -11,19 +11,20 @@ enum class Level : std::uint8_t {
   in_place,      // what moves nothing, if none of its operands is used elsewhere
   in_place_all,  // …                  also if they are
   pass_through,  // factors that are no reduction and no permutation; of what is repeated only back to what it is made of
-  all_but_repeat,  // all factors, with the same exception
+  all_except_repeated,  // all factors, with the same exception
   all,
 };
-inline constexpr Level all_levels[] = {Level::in_place, Level::in_place_all, Level::pass_through, Level::all_but_repeat,
-                                       Level::all};
+inline constexpr Level all_levels[] = {Level::in_place, Level::in_place_all, Level::pass_through,
+                                       Level::all_except_repeated, Level::all};
 
-struct SpreadOptions {
+struct PropagationRunOptions {
   Strategy strategy = Strategy::aggressive;
   Level level = Level::all;
   bool conservative = false;
 };
 
-// Adds to `origins` what was set by which knot.
-void spread(ShardingNet& net, const ir::Program& program, const SpreadOptions& options, std::vector<Origin>& origins);
+// Adds to `origins` which hyperedge set what.
+void run_propagation(ShardingNet& net, const ir::Program& program, const PropagationRunOptions& options,
+                     std::vector<Origin>& origins);
 
 }  // namespace tap::passes

@@ -1,4 +1,4 @@
-#include "passes/splits/cut.h"
+#include "passes/splits/split_operator.h"
 
 #include <algorithm>
 
@@ -57,48 +57,48 @@ bool is_inside_of_a_group(const Program& program, GraphId graph) {
   });
 }
 
-std::string why_not_cut(const Program& program, const Operator& op, std::uint32_t dim, bool walked) {
+std::string why_not_split(const Program& program, const Operator& op, std::uint32_t dim, bool streamed) {
   const IndexDim& d = op.dims[dim];
   if (d.keep) return "`" + d.name + "` must stay whole";
   if (d.role == DimRole::counter) return "`" + d.name + "` is the counter of an iterate, whose trips run in sequence";
-  if (walked && d.role != DimRole::reduction) return "";
-  if (d.role == DimRole::parallel || walked) return "";
+  if (streamed && d.role != DimRole::reduction) return "";
+  if (d.role == DimRole::parallel || streamed) return "";
   // The cells of an inner block would then lie in several places: one in each block of the walk.
   for (const Blocking& b : op.blockings)
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
       return "it is streamed already; split into partials before that";
   const MonoidId* by = monoid_of(op);
-  if (!by) return "what `" + d.name + "` reduces is not known to be a reduction cell by cell";
+  if (!by) return "the reduction over `" + d.name + "` is not known to work cell by cell";
   if (op.kernel())
     if (std::string why = why_no_partials(op); !why.empty()) return why;
   const Monoid& monoid = program[*by];
   if (monoid.laws.associative == Law::broken) return "the monoid is not associative";
   for (std::uint32_t outer = 0; outer < op.dims.size(); ++outer) {
     if (op.dims[outer].role != DimRole::reduction || outer == dim) continue;
-    // Blocks that are walked come before the dim that they cut, wherever they stand, and before no other.
-    bool walks = std::any_of(op.blockings.begin(), op.blockings.end(),
-                             [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
-    if (is_block_dim(op, outer) ? !walks : outer > dim) continue;
+    // Blocks that are streamed come before the dim that they cut, wherever they stand, and before no other.
+    bool streams = std::any_of(op.blockings.begin(), op.blockings.end(),
+                               [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
+    if (is_block_dim(op, outer) ? !streams : outer > dim) continue;
     if (monoid.laws.commutative == Law::proved || monoid.laws.commutative == Law::assumed) continue;
-    return "`" + op.dims[outer].name + "` is reduced outside of `" + d.name + "` and `" + monoid.name +
+    return "`" + op.dims[outer].name + "` is reduced outside `" + d.name + "` and `" + monoid.name +
            "` does not commute";
   }
   return "";
 }
 
-Operator cut_dim(const Operator& op, std::uint32_t dim, const Blocks& blocks, bool walked) {
+Operator split_dim(const Operator& op, std::uint32_t dim, const Blocks& blocks, bool streamed) {
   Operator result = op;
   auto block_dim = static_cast<std::uint32_t>(op.dims.size());
-  add_dim(result, {block_dim_name(op, dim), {0, blocks.count}, walked ? DimRole::reduction : DimRole::parallel});
+  add_dim(result, {block_dim_name(op, dim), {0, blocks.count}, streamed ? DimRole::reduction : DimRole::parallel});
   result.blockings.push_back({dim, block_dim, blocks});
   return result;
 }
 
-CutReduction cut_reduction(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
-  if (op.kernel()) return cut_kernel(program, op, dim, blocks);
+SplitReduction split_reduction(const Program& program, const Operator& op, std::uint32_t dim, const Blocks& blocks) {
+  if (op.kernel()) return split_kernel(program, op, dim, blocks);
   TAP_CHECK(op.reduce(), "only a reduction has partials");
-  CutReduction result;
-  result.partial = cut_dim(op, dim, blocks, false);
+  SplitReduction result;
+  result.partial = split_dim(op, dim, blocks, false);
   const auto number = static_cast<std::uint32_t>(op.dims.size());
   const IndexDim number_dim = result.partial.dims[number];
   write_under(result.partial, program[op.reduce()->monoid], number);

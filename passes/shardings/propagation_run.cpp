@@ -1,4 +1,4 @@
-#include "passes/shardings/spread.h"
+#include "passes/shardings/propagation_run.h"
 
 #include <algorithm>
 
@@ -11,12 +11,13 @@ using ir::Sharding;
 
 class Spreading {
  public:
-  Spreading(ShardingNet& net, const ir::Program& program, const SpreadOptions& options, std::vector<Origin>& origins)
-      : net_(net), program_(program), options_(options), origins_(origins), waiting_(net.knots.size()) {}
+  Spreading(ShardingNet& net, const ir::Program& program, const PropagationRunOptions& options,
+            std::vector<Origin>& origins)
+      : net_(net), program_(program), options_(options), origins_(origins), waiting_(net.hyperedges.size()) {}
 
   void run() {
     visit_results();
-    for (std::uint32_t k = static_cast<std::uint32_t>(net_.knots.size()); k-- > 0;) wake(k);
+    for (std::uint32_t k = static_cast<std::uint32_t>(net_.hyperedges.size()); k-- > 0;) wake(k);
     while (!stack_.empty()) {
       std::uint32_t k = stack_.back();
       stack_.pop_back();
@@ -29,14 +30,14 @@ class Spreading {
  private:
   // What the caller asked of the results comes before what operations say, and takes over last what they say.
   void visit_results() {
-    for (std::uint32_t k = 0; k < net_.knots.size(); ++k)
-      if (net_.knots[k].program_result) visit(k);
+    for (std::uint32_t k = 0; k < net_.hyperedges.size(); ++k)
+      if (net_.hyperedges[k].program_result) visit(k);
     for (std::uint32_t k : stack_) waiting_[k] = false;
     stack_.clear();
   }
 
   void wake(std::uint32_t k) {
-    if (waiting_[k] || net_.knots[k].program_result) return;
+    if (waiting_[k] || net_.hyperedges[k].program_result) return;
     waiting_[k] = true;
     stack_.push_back(k);
   }
@@ -49,16 +50,16 @@ class Spreading {
       if (*k != except) wake(*k);
   }
 
-  NodeId node(const Knot& knot, std::size_t t) const {
-    return t < knot.operands.size() ? knot.operands[t] : knot.results[t - knot.operands.size()];
+  NodeId node(const Hyperedge& hyperedge, std::size_t t) const {
+    return t < hyperedge.operands.size() ? hyperedge.operands[t] : hyperedge.results[t - hyperedge.operands.size()];
   }
-  static std::size_t size(const Knot& knot) { return knot.operands.size() + knot.results.size(); }
+  static std::size_t size(const Hyperedge& hyperedge) { return hyperedge.operands.size() + hyperedge.results.size(); }
 
   // The one mesh of all that have a sharding; null if there is none, or two. A mesh without axes fits with any.
-  const ir::Mesh* mesh_of(const Knot& knot) const {
+  const ir::Mesh* mesh_of(const Hyperedge& hyperedge) const {
     const ir::Mesh* mesh = nullptr;
-    for (std::size_t t = 0; t < size(knot); ++t) {
-      const auto& sharding = net_.nodes[node(knot, t)].sharding;
+    for (std::size_t t = 0; t < size(hyperedge); ++t) {
+      const auto& sharding = net_.nodes[node(hyperedge, t)].sharding;
       if (!sharding) continue;
       const ir::Mesh* own = mesh && mesh->name == sharding->mesh ? mesh : ir::find_mesh(program_, sharding->mesh);
       if (!mesh || mesh->axes.empty()) mesh = own;
@@ -67,54 +68,56 @@ class Spreading {
     return mesh;
   }
 
-  Direction direction(const Knot& knot, const Factor& factor) const {
+  Direction direction(const Hyperedge& hyperedge, const Factor& factor) const {
     Direction barrier = Direction::both;
-    if (knot.no_forward) barrier = barrier & Direction::backward;
-    if (knot.no_backward) barrier = barrier & Direction::forward;
+    if (hyperedge.no_forward) barrier = barrier & Direction::backward;
+    if (hyperedge.no_backward) barrier = barrier & Direction::forward;
     if (factor.kept || (options_.conservative && moves_cells(factor))) return Direction::none;
-    if (knot.program_result) return barrier;
+    if (hyperedge.program_result) return barrier;
     bool allowed = true;
     switch (options_.level) {
-      case Level::in_place: allowed = knot.moves_nothing && !knot.reused_operand; break;
-      case Level::in_place_all: allowed = knot.moves_nothing; break;
-      case Level::pass_through: allowed = knot.moves_nothing || factor.kind == FactorKind::pass_through; break;
-      case Level::all_but_repeat:
+      case Level::in_place: allowed = hyperedge.moves_no_data && !hyperedge.reused_operand; break;
+      case Level::in_place_all: allowed = hyperedge.moves_no_data; break;
+      case Level::pass_through: allowed = hyperedge.moves_no_data || factor.kind == FactorKind::pass_through; break;
+      case Level::all_except_repeated:
       case Level::all: break;
     }
     return allowed ? barrier : Direction::none;
   }
 
-  Part part(const Knot& knot, std::size_t t) const {
-    if (t >= knot.operands.size() || !knot.broadcast[t] || options_.level == Level::all) return Part::full;
+  Part part(const Hyperedge& hyperedge, std::size_t t) const {
+    if (t >= hyperedge.operands.size() || !hyperedge.broadcast[t] || options_.level == Level::all) return Part::full;
     return options_.level <= Level::in_place_all ? Part::absent : Part::listener;
   }
 
   void visit(std::uint32_t k) {
-    const Knot& knot = net_.knots[k];
-    const ir::Mesh* mesh = mesh_of(knot);
+    const Hyperedge& hyperedge = net_.hyperedges[k];
+    const ir::Mesh* mesh = mesh_of(hyperedge);
     if (!mesh || mesh->axes.empty()) return;
-    SiteState state{*mesh, *knot.factors, {}, {}, knot.elementwise, options_.conservative && !knot.program_result};
+    SiteState state{*mesh, *hyperedge.factors,    {},
+                    {},    hyperedge.elementwise, options_.conservative && !hyperedge.program_result};
     bool any = false;
-    for (const Factor& factor : knot.factors->factors) {
-      state.directions.push_back(direction(knot, factor));
+    for (const Factor& factor : hyperedge.factors->factors) {
+      state.directions.push_back(direction(hyperedge, factor));
       any = any || state.directions.back() != Direction::none;
     }
     if (!any) return;
     std::vector<std::optional<Sharding>> before;
-    for (std::size_t t = 0; t < size(knot); ++t) {
-      bool result = t >= knot.operands.size();
-      const TensorFactors& shape = result ? knot.factors->results[t - knot.operands.size()] : knot.factors->operands[t];
-      before.push_back(net_.nodes[node(knot, t)].sharding);
+    for (std::size_t t = 0; t < size(hyperedge); ++t) {
+      bool result = t >= hyperedge.operands.size();
+      const TensorFactors& shape = result ? hyperedge.factors->results[t - hyperedge.operands.size()]
+                                          : hyperedge.factors->operands[t];
+      before.push_back(net_.nodes[node(hyperedge, t)].sharding);
       state.tensors.push_back(
-          {&shape, axes_by_factor(*mesh, *knot.factors, shape, before.back()), result, part(knot, t)});
+          {&shape, axes_by_factor(*mesh, *hyperedge.factors, shape, before.back()), result, part(hyperedge, t)});
     }
     std::vector<SiteTensor> old = state.tensors;
     std::vector<bool> grown = propagate_factors(state, options_.strategy);
     for (std::size_t t = 0; t < grown.size(); ++t) {
       if (!grown[t]) continue;
-      Node& changed = net_.nodes[node(knot, t)];
+      Node& changed = net_.nodes[node(hyperedge, t)];
       if (changed.sharding != before[t]) wake(k);  // the same value, read in another way, has just been changed
-      else update(k, t, sharding_from(*mesh, *knot.factors, *state.tensors[t].shape, state.tensors[t].axes), old);
+      else update(k, t, sharding_from(*mesh, *hyperedge.factors, *state.tensors[t].shape, state.tensors[t].axes), old);
     }
   }
 
@@ -123,8 +126,8 @@ class Spreading {
   }
 
   void update(std::uint32_t k, std::size_t t, const Sharding& found, const std::vector<SiteTensor>& old) {
-    const Knot& knot = net_.knots[k];
-    NodeId n = node(knot, t);
+    const Hyperedge& hyperedge = net_.hyperedges[k];
+    NodeId n = node(hyperedge, t);
     if (net_.nodes[n].sharding ? found == *net_.nodes[n].sharding : !has_axes(found)) return;
     remember(k, t, found, old);
     net_.nodes[n].sharding = found;
@@ -149,15 +152,15 @@ class Spreading {
   }
 
   void remember(std::uint32_t k, std::size_t t, const Sharding& found, const std::vector<SiteTensor>& old) {
-    const Knot& knot = net_.knots[k];
-    const Node& own = net_.nodes[node(knot, t)];
+    const Hyperedge& hyperedge = net_.hyperedges[k];
+    const Node& own = net_.nodes[node(hyperedge, t)];
     each_new(own.sharding, found, [&](const ir::Mesh& mesh, std::uint32_t d, const ir::AxisRef& axis) {
-      Origin origin{own.graph, own.value, d, axis, knot.operation, {}};
+      Origin origin{own.graph, own.value, d, axis, hyperedge.operation, {}};
       for (std::size_t s = 0; s < old.size() && !origin.from; ++s) {
         if (s == t || old[s].part != Part::full) continue;
         for (std::uint32_t f : old[t].shape->axes[d].factors)
           if (const FactorAxes* its = old[s].axes.find(f); its && overlap(mesh, its->axes, {axis}) && !origin.from)
-            origin.from = {net_.nodes[node(knot, s)].graph, net_.nodes[node(knot, s)].value};
+            origin.from = {net_.nodes[node(hyperedge, s)].graph, net_.nodes[node(hyperedge, s)].value};
       }
       origins_.push_back(std::move(origin));
     });
@@ -172,7 +175,7 @@ class Spreading {
 
   ShardingNet& net_;
   const ir::Program& program_;
-  SpreadOptions options_;
+  PropagationRunOptions options_;
   std::vector<Origin>& origins_;
   std::vector<bool> waiting_;
   std::vector<std::uint32_t> stack_;
@@ -180,7 +183,8 @@ class Spreading {
 
 }  // namespace
 
-void spread(ShardingNet& net, const ir::Program& program, const SpreadOptions& options, std::vector<Origin>& origins) {
+void run_propagation(ShardingNet& net, const ir::Program& program, const PropagationRunOptions& options,
+                     std::vector<Origin>& origins) {
   Spreading(net, program, options, origins).run();
 }
 
