@@ -128,20 +128,32 @@ class Candidate {
     }
   }
 
-  void consider(const Variant& variant) {
-    Program fused = part_;
+  struct Fused {
+    Program program;
+    Step step;  // what it claims
+  };
+  std::optional<Fused> fused(const Variant& variant) const {
     std::vector<MadeGroup> groups;
     for (const Piece& piece : variant) {
       passes::GroupOutcome outcome = maker_.make(piece.operations, piece.over);
       auto* group = std::get_if<MadeGroup>(&outcome);
-      if (!group) return;
+      if (!group) return std::nullopt;
       groups.push_back(std::move(*group));
     }
-    if (waits_for_itself(groups)) return;
-    passes::Rebuilt rebuilt = passes::with_groups(fused, fused.main, std::move(groups));
-    fused.graphs[fused.main.index()] = std::move(rebuilt.graph);
-    auto price = pricer_.of(fused);
+    if (waits_for_itself(groups)) return std::nullopt;
+    Fused made{part_, {}};
+    passes::Rebuilt rebuilt = passes::with_groups(made.program, part_.main, std::move(groups));
+    made.program.graphs[part_.main.index()] = std::move(rebuilt.graph);
+    made.step.graphs.push_back(std::move(rebuilt.claim));
+    return made;
+  }
+
+  void consider(const Variant& variant) {
+    auto made = fused(variant);
+    if (!made) return;
+    auto price = pricer_.of(made->program);
     if (!price || !is_better(*price, best_price_) || !is_as_fast(*price, before_)) return;
+    if (!pricer_.is_justified(part_, made->program, made->step)) return;
     best_ = variant;
     best_price_ = *price;
   }

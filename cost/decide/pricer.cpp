@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backend/compiled_program.h"
-#include "backend/llvm/library.h"
+#include "check/check.h"
 #include "cost/model/trace.h"
 #include "ir/text.h"
 #include "passes/splits/expand.h"
@@ -71,6 +71,14 @@ std::optional<Prediction> Pricer::of(const ir::Program& program) {
   if (price.bytes > device().memory_bytes && device().memory_bytes > 0) price.seconds *= 100;  // it would swap
   known_.emplace(std::move(text), price);
   return price;
+}
+
+bool Pricer::is_justified(const ir::Program& before, const ir::Program& after, const ir::Step& step) {
+  auto [known, fresh] = justified_.emplace(ir::print(after), false);
+  if (!fresh) return known->second;
+  check::Verdict verdict;
+  check::check_step(before, after, step, "a decision", verdict);
+  return known->second = !verdict.refused();
 }
 
 }  // namespace tap::cost

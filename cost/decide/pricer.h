@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cost/model/model.h"
+#include "ir/certificate.h"
 #include "ir/graph.h"
 
 namespace tap::cost {
@@ -32,6 +33,9 @@ class Pricer {
   // Nothing once all evaluations are used. Pre: nothing in the program is on devices.
   std::optional<Prediction> of(const ir::Program& program);
 
+  // Whether the independent checker accepts the step. One that it does not would end the compilation: it is not decided.
+  bool is_justified(const ir::Program& before, const ir::Program& after, const ir::Step& step);
+
   std::size_t used() const { return used_; }
   const Device& device() const { return model_.device(); }
 
@@ -40,6 +44,7 @@ class Pricer {
   bool strict_fp_;
   std::size_t left_, used_ = 0;
   std::unordered_map<std::string, Prediction> known_;  // by the program's text
+  std::unordered_map<std::string, bool> justified_;    // by the text of what the step made
 };
 
 }  // namespace tap::cost

@@ -187,8 +187,8 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 }
 """)
         self.write("p.plan", "plan 2\nsplit Y@0 dim i into 2 over data\n")
-        result = self.expect(0, r"^[\w.]+:\d+:\d+: remark\[T0801\]: `Y@1` also writes a part of `Y` and is not split over `pod\.data`; each point "
-                                "is written to a staging buffer first, and all devices put all of it in place", "verify", "p.tap",
+        result = self.expect(0, r"^[\w.]+:\d+:\d+: remark\[T0801\]: `Y@1` also writes a part of `Y` and is not split over `pod\.data`; all "
+                                "points are written to a staging buffer first, and every device copies all of it into place", "verify", "p.tap",
                              "--plan", "p.plan")
         self.assertRegex(result.stdout.decode(), r"(?m)^proved +staged ")
         self.write("p.plan", "plan 2\nsplit Y@0 dim i into [0, 4, 4] over data\nsplit Y@1 dim j into [0, 0, 4] over data\n")

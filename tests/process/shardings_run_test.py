@@ -265,7 +265,8 @@ class ShardingsRun(TapcTest):
             self.write("s.tap", ATTENTION.format(n=n, seq=4))
             self.write("w.tap", SHARDED.sub("", ATTENTION.format(n=n, seq=4)))
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"]
-            for a, b in zip(self.numbers("s.tap", *FUSED, *given, told="L` for `A"), self.numbers("w.tap", *given)):
+            self.write("empty.plan", "plan 2\n")  # with a plan, what --passes made is sharded
+            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, told="L` for `A"), self.numbers("w.tap", *given)):
                 self.assertLessEqual(abs(a - b), 1e-6 * abs(b))
 
     def test_moves_that_nobody_asked_for(self):
