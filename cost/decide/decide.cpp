@@ -6,6 +6,7 @@
 #include "cost/decide/folds.h"
 #include "cost/decide/groups.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/text/plan_text.h"
 #include "passes/placed.h"
 
 namespace tap::cost {
@@ -124,8 +125,8 @@ class Decider {
     return Attempt{std::move(plan), std::nullopt, std::move(fused.program)};
   }
 
-  // The operations of these names, by graph. Nothing if the program has no such operation: a later pass makes it, or the plan has
-  // a mistake, which is reported for the program as the plan's author knows it.
+  // The operations of these names, by graph. Nothing if the program lacks an operation or a dim that the plan splits: a later
+  // pass makes it, or the plan has a mistake, which is reported for the program as the plan's author knows it.
   std::optional<std::vector<std::set<OperationId>>> operations_of(const Program& program,
                                                                   const std::set<std::string>& names) const {
     std::vector<std::set<OperationId>> found(program.graphs.size());
@@ -134,6 +135,12 @@ class Decider {
       auto place = finder.find(program.main, name);
       if (place) found[place->graph.index()].insert(place->operation);
       else if (is_split_.count(name)) return std::nullopt;
+    }
+    for (const Decision& decision : options_.context.plan.decisions) {
+      auto* split = std::get_if<PlannedSplit>(&decision);
+      if (!split || split->all_at || axis_of_dim(split->dim)) continue;
+      const Place place = *finder.find(program.main, split->operation);
+      if (!find_dim(in_own_words(program, program[place.graph][place.operation]), split->dim)) return std::nullopt;
     }
     return found;
   }
