@@ -181,7 +181,8 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
   if (Context context{nullptr, release}; constants.any())
     require_missed(prepare(&context.it, constants.without_the_last(), &options), "constants");
   Context context{nullptr, release};
-  check(prepare(&context.it, constants.pointers(), &options), context.it);
+  const std::int32_t prepared = prepare(&context.it, constants.pointers(), &options);  // first: it makes the context
+  check(prepared, context.it);
   if (given.any()) require_missed(run(context.it, given.without_the_last(), out.pointers()), "inputs");
   if (out.any()) require_missed(run(context.it, given.pointers(), out.without_the_last()), "outputs");
   check(run(context.it, given.pointers(), out.pointers()), context.it);
