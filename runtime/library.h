@@ -11,8 +11,8 @@
 namespace tap::library {
 
 inline constexpr int64_t abi_version = 1;
-// In every message about a tensor whose type or shape is not the program's.
-inline constexpr char misfit[] = " has another ";
+// In every message about a tensor whose type or shape is not the program's, and in no other.
+inline constexpr char misfit[] = " has the wrong ";
 
 // What the generated code knows of itself.
 struct Program {

@@ -139,17 +139,19 @@ Status check_overlap(const Reader& tables, const TensorView* inputs, const Tenso
 
 Status view_of(const Reader& tables, const Tensor& tensor, const DlTensor* from, TensorView& view, Message& message) {
   const char* problem = nullptr;
+  const char* wrong = nullptr;
   if (!from) problem = " is missing";
   else if (from->device.type != 1) problem = " is not in CPU memory";
   else if (from->type.code != dl_codes[tensor.element] || from->type.bits != 8 * tensor.element_bytes ||
            from->type.lanes != 1)
-    problem = " has the wrong element type";
-  else if (from->rank != tensor.extents.count) problem = " has the wrong number of axes";
-  for (int64_t axis = 0; !problem && axis < tensor.extents.count; ++axis)
-    if (from->shape[axis] != tables.words(tensor.extents.at)[axis]) problem = " has the wrong shape";
-  if (problem) {
+    wrong = "element type";
+  else if (from->rank != tensor.extents.count) wrong = "number of axes";
+  for (int64_t axis = 0; !problem && !wrong && axis < tensor.extents.count; ++axis)
+    if (from->shape[axis] != tables.words(tensor.extents.at)[axis]) wrong = "shape";
+  if (problem || wrong) {
     add_name(message, tables, tensor);
-    message.add(problem);
+    if (problem) message.add(problem);
+    else message.add(misfit).add(wrong);
     return Status::wrong_argument;
   }
   view = {from->data ? static_cast<char*>(from->data) + from->byte_offset : nullptr, from->strides};
