@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -25,17 +24,6 @@ static_assert(std::atomic<char*>::is_always_lock_free && std::atomic<int>::is_al
 std::atomic<StagedPath*> places{nullptr};
 std::atomic<int> committing{0};
 std::atomic<int> pending_signal{0};
-
-void end_by(int signal) noexcept {
-  ::signal(signal, SIG_DFL);
-  raise(signal);
-}
-
-void on_signal(int signal) {
-  int saved = errno;
-  if (remove_staged_files(signal)) end_by(signal);
-  errno = saved;
-}
 
 }  // namespace
 
@@ -65,18 +53,6 @@ bool remove_staged_files(int signal) noexcept {
     if (char* path = p->path.exchange(nullptr)) unlink(path);
   }
   return true;
-}
-
-void install_cleanup_on_signals() {
-  for (int signal : {SIGINT, SIGTERM}) {
-    struct sigaction action {};
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
-      continue;  // nohup, a shell's background
-    action = {};
-    action.sa_handler = on_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(signal, &action, nullptr);
-  }
 }
 
 CommitSection::CommitSection() { committing.fetch_add(1); }

@@ -14,13 +14,9 @@ struct StagedPath;
 StagedPath* note_staged(const std::string& path);
 void forget_staged(StagedPath* staged);
 
-// For a handler of one's own. Async-signal-safe: unlinks every staged file. False (and nothing is done) during renames:
+// For a signal handler. Async-signal-safe: unlinks every staged file. False (and nothing is done) during renames:
 // then return from the handler, and the signal is raised again afterwards.
 bool remove_staged_files(int signal) noexcept;
-
-// Installs handlers for SIGINT and SIGTERM (unless they are ignored) that remove the staged files and then end the
-// process by the same signal.
-void install_cleanup_on_signals();
 
 // Holds signals back while it lives.
 class CommitSection {

@@ -150,11 +150,22 @@ TEST(WriteFile, LeftoversGoOnceTheirProcessIsGone) {
   EXPECT_TRUE(std::filesystem::exists(folder.file("b")));
 }
 
+// As tapc does it, but the process ends by the signal, so that a parent sees which it was.
+extern "C" void end_without_staged_files(int number) {
+  if (!remove_staged_files(number)) return;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void remove_staged_on_signals() {
+  for (int number : {SIGINT, SIGTERM}) signal(number, end_without_staged_files);
+}
+
 TEST(SignalsDeathTest, StagedFilesGoAndTheProcessEndsByTheSignal) {
   for (int signal : {SIGINT, SIGTERM}) {
     TempFolder folder;
     auto interrupted = [&] {
-      install_cleanup_on_signals();
+      remove_staged_on_signals();
       StagedFile a(folder.file("a"), {std::string("half")}), b(folder.file("b"), {std::string("half")});
       if (folder.count() != 2) _exit(1);
       raise(signal);
@@ -167,7 +178,7 @@ TEST(SignalsDeathTest, StagedFilesGoAndTheProcessEndsByTheSignal) {
 TEST(SignalsDeathTest, ASignalDuringTheRenamesWaitsForTheirEnd) {
   TempFolder folder;
   auto interrupted = [&] {
-    install_cleanup_on_signals();
+    remove_staged_on_signals();
     StagedFile a(folder.file("a"), {std::string("new")}), b(folder.file("b"), {std::string("new")});
     CommitSection undivided;
     a.publish();
@@ -193,7 +204,7 @@ void stop_at_random(int signal, bool set_must_agree) {
   for (int round = 0; round < 25; ++round) {
     pid_t child = fork();
     if (child == 0) {
-      install_cleanup_on_signals();
+      remove_staged_on_signals();
       write_generations(folder);
     }
     usleep(static_cast<useconds_t>(2000 + round * 700));
