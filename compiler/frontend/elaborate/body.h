@@ -4,14 +4,15 @@
 #include <deque>
 #include <set>
 
+#include "compiler/frontend/elaborate/elaboration.h"
 #include "compiler/frontend/elaborate/frame.h"
-#include "compiler/frontend/elaborate/session.h"
 
 namespace tap {
 
 class BodyBuilder {
  public:
-  BodyBuilder(Session& session, std::string name, BodyBuilder* outer = nullptr) : session_(session), outer_(outer) {
+  BodyBuilder(Elaboration& elaboration, std::string name, BodyBuilder* outer = nullptr)
+      : elaboration_(elaboration), outer_(outer) {
     graph_.name = std::move(name);
   }
 
@@ -127,7 +128,7 @@ class BodyBuilder {
   ir::AxisRef split_axis(const ast::SplitStatement& split, std::size_t blocks);
   ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);
 
-  Session& session_;
+  Elaboration& elaboration_;
   BodyBuilder* outer_;
   Env env_;
   ir::Graph graph_;
@@ -155,7 +156,7 @@ class BodyBuilder {
 };
 
 // The specialised operator for a call with these arguments.
-Instance instantiate(Session& session, const Definition& definition, const Env& caller,
+Instance instantiate(Elaboration& elaboration, const Definition& definition, const Env& caller,
                      const std::vector<ast::ParamArg>& params, const std::vector<struct GivenTensor>& given,
                      Span call_span);
 

@@ -1,4 +1,4 @@
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ bool contains(Span outer, Span inner) {
 
 // A library's operators are right, so what does not fit is the user's call: `add(x, z)` with [3] and [2] is told there, and
 // the place in the library is the second label.
-std::size_t Session::count_written_out(ir::GraphId graph) {
+std::size_t Elaboration::count_written_out(ir::GraphId graph) {
   if (auto known = written_out.find(graph); known != written_out.end()) return known->second;
   std::size_t count = 0;
   for (const ir::Operation& operation : program[graph].operations) {
@@ -23,7 +23,7 @@ std::size_t Session::count_written_out(ir::GraphId graph) {
   return written_out[graph] = count;
 }
 
-void Session::report(Diagnostic d) {
+void Elaboration::report(Diagnostic d) {
   auto in_library = [&](Span span) { return span.valid() && definitions.is_library(span.file); };
   auto site = std::find_if(call_sites.rbegin(), call_sites.rend(),
                            [&](const CallSite& call) { return call.span.valid() && !in_library(call.span); });

@@ -30,8 +30,8 @@ struct MonoidInstance {
   std::vector<ElementType> types;
 };
 
-struct Session {
-  Session(SourceMap& s, const CompileOptions& o, Diagnostics& d)
+struct Elaboration {
+  Elaboration(SourceMap& s, const CompileOptions& o, Diagnostics& d)
       : sources(s), options(o), diagnostics(&d), definitions(s, d, o.standard_library), interner(program) {}
 
   SourceMap& sources;
@@ -60,12 +60,12 @@ struct Session {
   };
   std::vector<CallSite> call_sites;
   struct Called {
-    Called(Session& s, std::string callee, Span span) : session(s) {
-      session.call_sites.push_back({std::move(callee), span});
+    Called(Elaboration& s, std::string callee, Span span) : elaboration(s) {
+      elaboration.call_sites.push_back({std::move(callee), span});
     }
     Called(const Called&) = delete;
-    ~Called() { session.call_sites.pop_back(); }
-    Session& session;
+    ~Called() { elaboration.call_sites.pop_back(); }
+    Elaboration& elaboration;
   };
 
   // How many operations there are once all calls below are written out; of the graphs that were asked for.
