@@ -64,6 +64,5 @@ bool is_plain_name(std::string_view name);
 std::string plan_name(const std::string& name);  // in quotes where it needs them
 
 std::string print(const Plan& plan);
-std::variant<Plan, TextError> parse_plan(std::string_view text);  // parse_plan(print(p)) == p
 
 }  // namespace tap::ir

@@ -46,7 +46,7 @@ struct PlanProblem {
 };
 
 // What one step made, and what it claims.
-struct Stage {
+struct ClaimedStage {
   ir::Program program;
   ir::Step step;
 };
@@ -56,7 +56,7 @@ struct PassResult {
   ir::Step step;  // the claims; name and hashes are filled in by the pass manager
   std::vector<Remark> remarks = {};
   std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
-  std::vector<Stage> earlier = {};         // before the last one: of one that applies decisions one after another
+  std::vector<ClaimedStage> earlier = {};  // before the last one: of one that applies decisions one after another
   // The instances of rewrite rules by which the claims speak of alternatives: choices between a pattern and its replacement.
   std::optional<ir::Program> rules = {};
   // The plan with the decisions of the pass in front: the passes that follow apply it.

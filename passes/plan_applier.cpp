@@ -37,7 +37,7 @@ void PlanApplier::problem(PlanProblem found) {
   result_.problems.push_back(std::move(found));
 }
 
-std::optional<Place> PlanApplier::find(const std::string& operation) {
+std::optional<OperationInGraph> PlanApplier::find(const std::string& operation) {
   auto place = OperationFinder(program()).find(program().main, operation);
   if (!place) problem(no_operation(program(), decision_, operation));
   return place;

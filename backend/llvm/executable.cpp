@@ -133,10 +133,4 @@ std::int64_t Executable::shard_count() const { return backend::shard_count(impl_
 
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
 
-std::string Executable::print_kernels() const {
-  std::string out;
-  for (const Kernel& kernel : impl_->compiled.kernels.kernels) out += print(kernel);
-  return out;
-}
-
 }  // namespace tap::backend

@@ -1,4 +1,4 @@
-// What the printer and the parser of kernels (loops_text.h) share.
+// What the printer of kernels (loops_text.h) and the parser of the tests share.
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@ using namespace ir;
 
 bool Lowering::cannot_fail(const Program& program, const Operator& map) {
   Kernel kernel;
-  Frame frame = declare(kernel, map);
+  OperatorInKernel frame = declare(kernel, map);
   Lowering lowering(program, map, kernel, std::move(frame), {});
   lowering.declare_loads();
   return lowering.are_harmless(lowering.result_values());

@@ -251,6 +251,4 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
   return compiled;
 }
 
-std::vector<Kernel> kernels_of(BlockProgram program) { return lower(std::move(program)).kernels.kernels; }
-
 }  // namespace tap::backend

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "backend/llvm/memory_failure.h"
 #include "compiler/driver/commands/command_line.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/process.h"
@@ -9,9 +10,6 @@
 #include "compiler/frontend/proofs/isl_memory.h"
 #include "runtime/staged_registry.h"
 #include "support/memory_failure.h"
-#ifdef TAP_HAVE_BACKEND
-#include "backend/llvm/memory_failure.h"
-#endif
 
 namespace tap::driver {
 
@@ -19,9 +17,7 @@ int run_tapc(int argc, const char* const* argv) {
   prepare_process(remove_staged_files);
   end_where_memory_must_suffice(end_without_memory);
   end_where_isl_has_no_memory();
-#ifdef TAP_HAVE_BACKEND
   backend::end_where_llvm_has_no_memory();
-#endif
   try {
     Session session;  // allocates already
     const int exit_code = guarded(session, [&] {

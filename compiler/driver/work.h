@@ -6,14 +6,14 @@
 
 namespace tap::driver {
 
-struct Work {
+struct ProgramWork {
   double flops =
       0;  // operations on cells, of any type: an addition is one, as is an exponential; index arithmetic is none
   double bytes = 0;  // each input read once, each result written once
-  bool operator==(const Work&) const = default;
+  bool operator==(const ProgramWork&) const = default;
 };
 // Of the main graph. Points that a constraint leaves out are counted as if they were there.
-Work work_of(const ir::Program& program);
+ProgramWork work_of(const ir::Program& program);
 
 double bytes_of(const ir::TensorType& type);  // a double, for no number of cells is too large
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/compiled_program.h"
 #include "check/check.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/pipeline/stage.h"
@@ -26,9 +27,6 @@
 #include "passes/caution.h"
 #include "passes/pass_manager.h"
 #include "passes/rewrites/rules.h"
-#ifdef TAP_HAVE_BACKEND
-#include "backend/compiled_program.h"
-#endif
 
 namespace tap::pipeline {
 
@@ -53,10 +51,8 @@ struct Options {
   Proof proof = Proof::required;
   Stage begin = Stage::built;  // what a given graph is already: a sharded graph is not sharded again
   Stage stop = Stage::sharded;
-#ifdef TAP_HAVE_BACKEND
   ir::Machine machine = {};
   backend::ScheduleOptions scheduling = {};
-#endif
 };
 
 // What looks on; may be empty.
@@ -76,9 +72,7 @@ struct Compilation {
   std::vector<Diagnostic> told;         // warnings: shardings that no split follows, implicit reshards
   std::vector<passes::Remark> remarks;  // of passes that declined
   std::optional<ir::BlockProgram> blocks = {};  // until it is lowered, and then a part of that
-#ifdef TAP_HAVE_BACKEND
   std::optional<backend::CompiledProgram> lowered = {};
-#endif
   std::optional<ir::Schedule> schedule = {};
 
   const ir::BlockProgram* expanded() const;  // null: it was not expanded

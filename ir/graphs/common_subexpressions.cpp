@@ -179,11 +179,4 @@ class Merger {
 
 SharedPart shared_part(const Program& program, const Graph& graph) { return Merger(program, graph).run(); }
 
-Graph without_common_subexpressions(const Program& program, const Graph& graph) {
-  SharedPart part = shared_part(program, graph);
-  Graph named = graph;
-  for (auto [kept, gone] : part.takes_name) named.values[kept.index()].name = graph[gone].name;
-  return rebuild(named, part.selection);
-}
-
 }  // namespace tap::ir

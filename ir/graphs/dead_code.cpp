@@ -27,6 +27,4 @@ Selection alive_part(const Graph& graph) {
   return alive;
 }
 
-Graph without_dead_code(const Graph& graph) { return rebuild(graph, alive_part(graph)); }
-
 }  // namespace tap::ir

@@ -67,10 +67,10 @@ struct Annotated {
 Annotated annotated(ir::Program program, const Inferred& inferred);
 
 // The specs of all operations of a program whose values are sharded, on a configuration as large as its largest mesh.
-struct Written {
+struct WrittenSpecs {
   Shardings shardings;
   std::vector<Finding> findings;
 };
-Written specs_of(const ir::Program& program, const ListedValues& listed = {});
+WrittenSpecs specs_of(const ir::Program& program, const ListedValues& listed = {});
 
 }  // namespace tap::passes::onnx

@@ -44,9 +44,9 @@ class Propagator {
 
  private:
   void by_levels(std::vector<Origin>& origins) {
-    SpreadOptions options{options_.strategy, Level::all, options_.conservative};
+    SpreadOptions options{options_.strategy, SpreadLevel::all, options_.conservative};
     if (!options_.operation_levels) return spread(net_, program_, options, origins);
-    for (Level level : all_levels) {
+    for (SpreadLevel level : all_levels) {
       options.level = level;
       spread(net_, program_, options, origins);
     }

@@ -75,18 +75,18 @@ class Spreading {
     if (knot.program_result) return barrier;
     bool allowed = true;
     switch (options_.level) {
-      case Level::in_place: allowed = knot.moves_nothing && !knot.reused_operand; break;
-      case Level::in_place_all: allowed = knot.moves_nothing; break;
-      case Level::pass_through: allowed = knot.moves_nothing || factor.kind == FactorKind::pass_through; break;
-      case Level::all_but_repeat:
-      case Level::all: break;
+      case SpreadLevel::in_place: allowed = knot.moves_nothing && !knot.reused_operand; break;
+      case SpreadLevel::in_place_all: allowed = knot.moves_nothing; break;
+      case SpreadLevel::pass_through: allowed = knot.moves_nothing || factor.kind == FactorKind::pass_through; break;
+      case SpreadLevel::all_but_repeat:
+      case SpreadLevel::all: break;
     }
     return allowed ? barrier : Direction::none;
   }
 
-  Part part(const Knot& knot, std::size_t t) const {
-    if (t >= knot.operands.size() || !knot.broadcast[t] || options_.level == Level::all) return Part::full;
-    return options_.level <= Level::in_place_all ? Part::absent : Part::listener;
+  SpreadRole part(const Knot& knot, std::size_t t) const {
+    if (t >= knot.operands.size() || !knot.broadcast[t] || options_.level == SpreadLevel::all) return SpreadRole::full;
+    return options_.level <= SpreadLevel::in_place_all ? SpreadRole::absent : SpreadRole::listener;
   }
 
   void visit(std::uint32_t k) {
@@ -154,7 +154,7 @@ class Spreading {
     each_new(own.sharding, found, [&](const ir::Mesh& mesh, std::uint32_t d, const ir::AxisRef& axis) {
       Origin origin{own.graph, own.value, d, axis, knot.operation, {}};
       for (std::size_t s = 0; s < old.size() && !origin.from; ++s) {
-        if (s == t || old[s].part != Part::full) continue;
+        if (s == t || old[s].part != SpreadRole::full) continue;
         for (std::uint32_t f : old[t].shape->axes[d].factors)
           if (const FactorAxes* its = old[s].axes.find(f); its && overlap(mesh, its->axes, {axis}) && !origin.from)
             origin.from = {net_.nodes[node(knot, s)].graph, net_.nodes[node(knot, s)].value};

@@ -7,19 +7,19 @@
 namespace tap::passes {
 
 // Lower levels first, so that what costs nothing decides before what costs something.
-enum class Level : std::uint8_t {
+enum class SpreadLevel : std::uint8_t {
   in_place,      // what moves nothing, if none of its operands is used elsewhere
   in_place_all,  // …                  also if they are
   pass_through,  // factors that are no reduction and no permutation; of what is repeated only back to what it is made of
   all_but_repeat,  // all factors, with the same exception
   all,
 };
-inline constexpr Level all_levels[] = {Level::in_place, Level::in_place_all, Level::pass_through, Level::all_but_repeat,
-                                       Level::all};
+inline constexpr SpreadLevel all_levels[] = {SpreadLevel::in_place, SpreadLevel::in_place_all,
+                                             SpreadLevel::pass_through, SpreadLevel::all_but_repeat, SpreadLevel::all};
 
 struct SpreadOptions {
   Strategy strategy = Strategy::aggressive;
-  Level level = Level::all;
+  SpreadLevel level = SpreadLevel::all;
   bool conservative = false;
 };
 

@@ -20,6 +20,11 @@ std::string text_of(const Axes& axes) {
   return "{" + ir::joined(parts) + "}";
 }
 
+// Of the cells of one dim, what the device at this place holds.
+Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place) {
+  return Blocks{size_of(mesh, axes)}.block({0, size}, number_at(mesh, axes, position_of(mesh, place)));
+}
+
 class SiteCheck {
  public:
   SiteCheck(const Program& program, const Graph& graph, const SiteShardings& site)

@@ -10,6 +10,7 @@
 #include "tests/check/certified.h"
 #include "tests/driver/certified.h"
 #include "tests/driver/simulate_schedule.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver::test {

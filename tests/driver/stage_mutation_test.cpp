@@ -1,6 +1,5 @@
 // Every kind of change to block graphs and schedules, many times: what changes the result is refused by an obligation named
 // for that kind, what is harmless is accepted. What the checker accepts of the former must have the same result after all.
-#ifdef TAP_HAVE_BACKEND
 
 #include <gtest/gtest.h>
 
@@ -193,5 +192,3 @@ TEST(StageMutation, KernelsOfSchedules) {
 
 }  // namespace
 }  // namespace tap::driver::test
-
-#endif

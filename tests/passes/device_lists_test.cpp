@@ -11,6 +11,7 @@
 #include "passes/splits/expand.h"
 #include "passes/splits/realise.h"
 #include "tests/check/certified.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes {

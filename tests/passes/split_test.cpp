@@ -14,6 +14,7 @@
 #include "tests/backend/random_operator.h"
 #include "tests/check/certified.h"
 #include "tests/ir/monoids.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_plan.h"
 

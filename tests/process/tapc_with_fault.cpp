@@ -38,9 +38,9 @@ ir::Certificate with_fault(ir::Certificate certificate) {
 
 namespace tap::check {
 
-Verdict real_check(const ir::Certificate&, const std::vector<Stage>&, const ir::Program* rules, bool is_legal,
+Verdict real_check(const ir::Certificate&, const std::vector<HashedStage>&, const ir::Program* rules, bool is_legal,
                    bool runs) asm("__real_" CHECK_NAME);
-Verdict wrapped_check(const ir::Certificate&, const std::vector<Stage>&, const ir::Program* rules, bool is_legal,
+Verdict wrapped_check(const ir::Certificate&, const std::vector<HashedStage>&, const ir::Program* rules, bool is_legal,
                       bool runs) asm("__wrap_" CHECK_NAME);
 void real_expansion(const ir::Program&, const std::vector<ir::BlockGraph>&, const std::string&,
                     Verdict&) asm("__real_" EXPANSION_NAME);
@@ -50,8 +50,8 @@ void real_schedule(const ir::Program&, const ir::Schedule&, const std::string&, 
 void wrapped_schedule(const ir::Program&, const ir::Schedule&, const std::string&,
                       Verdict&) asm("__wrap_" SCHEDULE_NAME);
 
-Verdict wrapped_check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules,
-                      bool is_legal, bool runs) {
+Verdict wrapped_check(const ir::Certificate& certificate, const std::vector<HashedStage>& stages,
+                      const ir::Program* rules, bool is_legal, bool runs) {
   return real_check(with_fault(certificate), stages, rules, is_legal, runs);
 }
 

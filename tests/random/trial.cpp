@@ -1,11 +1,9 @@
 #include "tests/random/trial.h"
 #include "tests/driver/certified.h"
 
-#ifdef TAP_HAVE_BACKEND
+#include <fmt/format.h>
 #include "backend/compiled_program.h"
 #include "backend/llvm/executable.h"
-#endif
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -225,7 +223,6 @@ class Evaluation {
     });
   }
 
-#ifdef TAP_HAVE_BACKEND
   void natively(BlockProgram blocks, const Program& sharded) {
     if (!native_) return;
     backend::CompiledProgram lowered = backend::lower(blocks, trial_.strict);
@@ -245,9 +242,6 @@ class Evaluation {
       if (!guard_is_intact(found[k])) trial_.failure = fmt::format("native code writes behind result {}", k);
     agree(found, "native code");
   }
-#else
-  void natively(const BlockProgram&, const Program&) {}
-#endif
 
   void note(const char* feature) { trial_.features.insert(feature); }
   void note(const char* feature, bool there) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <span>
 
+#include "backend/loops/loops_text.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
@@ -18,27 +19,20 @@
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "ir/text/stage_text.h"
-#ifdef TAP_HAVE_BACKEND
-#include "backend/loops/loops_text.h"
-#endif
 
 namespace tap::driver {
 namespace {
 
-enum class Stage : std::uint8_t { graph, sharded, block, loops };
+enum class PrintedStage : std::uint8_t { graph, sharded, block, loops };
 constexpr std::string_view all_stages[] = {"graph", "sharded", "block", "loops"};
-#ifdef TAP_HAVE_BACKEND
 constexpr std::span<const std::string_view> stage_names = all_stages;
-#else
-constexpr std::span<const std::string_view> stage_names = std::span(all_stages).first(3);
-#endif
 
-pipeline::Stage stop_of(Stage stage) {
+pipeline::Stage stop_of(PrintedStage stage) {
   switch (stage) {
-    case Stage::graph: return pipeline::Stage::simplified;
-    case Stage::sharded: return pipeline::Stage::sharded;
-    case Stage::block: return pipeline::Stage::blocks;
-    case Stage::loops: return pipeline::Stage::loops;
+    case PrintedStage::graph: return pipeline::Stage::simplified;
+    case PrintedStage::sharded: return pipeline::Stage::sharded;
+    case PrintedStage::block: return pipeline::Stage::blocks;
+    case PrintedStage::loops: return pipeline::Stage::loops;
   }
   return pipeline::Stage::sharded;
 }
@@ -46,7 +40,7 @@ pipeline::Stage stop_of(Stage stage) {
 struct OptOptions {
   std::string file, output, plan;
   bool list = false;
-  Stage stage = Stage::graph;
+  PrintedStage stage = PrintedStage::graph;
   SourceOptions source;
   PassOptions passes;
 };
@@ -63,14 +57,13 @@ std::string stage_text(Session& session, const OptOptions& options) {
   chosen.plan = read_plan(session, options.plan);
   Dumps dumps(session, chosen);
   pipeline::Stage stop = stop_of(options.stage);
-  if (options.stage == Stage::graph && !chosen.chosen && !chosen.plan.decisions.empty()) stop = pipeline::Stage::fused;
+  if (options.stage == PrintedStage::graph && !chosen.chosen && !chosen.plan.decisions.empty())
+    stop = pipeline::Stage::fused;
   pipeline::Options wanted = pipeline_options(chosen, stop);
   wanted.offer_rewrites = asks_for_choices(chosen);
   pipeline::Compilation made =
       compile(session, read_given(session, options.file, options.source), wanted, chosen, dumps);
-#ifdef TAP_HAVE_BACKEND
   if (made.lowered) return backend::print(made.lowered->kernels.kernels);
-#endif
   return made.expanded() ? ir::print(*made.expanded(), true) : ir::print(made.program);
 }
 

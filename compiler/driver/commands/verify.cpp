@@ -20,9 +20,7 @@ namespace {
 const std::vector<std::string> verified_stages = {
     "sharded",
     "block",
-#ifdef TAP_HAVE_BACKEND
     "schedule",
-#endif
 };
 
 pipeline::Stage stop_of(const std::string& stage) {

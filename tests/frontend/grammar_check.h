@@ -1,4 +1,4 @@
-// For tests: what ANTLR itself thinks of the grammar on a text.
+// What ANTLR itself thinks of the grammar on a text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "ir/text/shard_notation.h"
+#include "tests/passes/shard_notation.h"
 
 #include <fmt/format.h>
 

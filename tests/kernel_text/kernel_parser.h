@@ -1,7 +1,7 @@
-// Reads the text of a kernel (loops_text.h), line by line; how far a line is indented says what it belongs to.
+// Reads the text of a kernel (backend/loops/loops_text.h), line by line; how far a line is indented says what it belongs to.
 #pragma once
 
-#include "backend/loops/parse_loop_cell.h"
+#include "tests/kernel_text/parse_loop_cell.h"
 
 namespace tap::backend {
 
