@@ -12,6 +12,7 @@
 #include <map>
 
 #include "check/check.h"
+#include "ir/graph.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/text/certificate_text.h"
 #include "ir/text/stage_text.h"

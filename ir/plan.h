@@ -20,7 +20,8 @@
 #include <variant>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
+#include "ir/placement.h"
 #include "ir/text.h"
 
 namespace tap::ir {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/certificate.h"
+#include "ir/graph.h"
 #include "ir/text/plan_text.h"
 #include "support/diagnostic.h"
 

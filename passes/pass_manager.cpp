@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ir/graph.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/verify/verify.h"
 #include "support/check.h"

@@ -3,7 +3,7 @@
 //   H.moved = transfer(H), I = f(H.moved) over data        the boxes that are moved are those of I's own index dims
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::passes {
 

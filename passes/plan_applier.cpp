@@ -1,5 +1,6 @@
 #include "passes/plan_applier.h"
 
+#include "ir/graph.h"
 #include "passes/plan_problem.h"
 
 namespace tap::passes {

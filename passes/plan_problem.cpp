@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text_names.h"
 #include "support/diagnostic.h"

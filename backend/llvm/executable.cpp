@@ -4,6 +4,8 @@
 
 #include "backend/compiled_program.h"
 #include "backend/trial/self_check.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/executor.h"
 #include "runtime/guarded_results.h"

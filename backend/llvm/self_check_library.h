@@ -1,11 +1,12 @@
 // The kernels of a library are tried as they are in its object, before it is written (self_check.h).
 #pragma once
 
-#include "backend/compiled_program.h"
 #include "backend/llvm/library.h"
 #include "backend/trial/self_check.h"
 
 namespace tap::backend {
+
+struct CompiledProgram;  // compiled_program.h
 
 // Throws InternalError, which names the kernel, if one is wrong. Pre: runs_here(the target of the object).
 void check_library(const CompiledProgram& compiled, const std::string& object, const std::string& prefix,

@@ -8,6 +8,7 @@
 #include "backend/loops/cell_places.h"
 #include "backend/lower/lower_group.h"
 #include "backend/lower/lowering.h"
+#include "ir/graph.h"
 #include "ir/rounding.h"
 #include "support/check.h"
 

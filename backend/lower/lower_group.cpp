@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backend/lower/group_tiles.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

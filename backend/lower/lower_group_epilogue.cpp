@@ -4,6 +4,7 @@
 
 #include "backend/lower/lower_group.h"
 #include "backend/lower/patterns.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

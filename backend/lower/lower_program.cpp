@@ -6,6 +6,8 @@
 #include "backend/compiled_program.h"
 #include "backend/loops/loops_text.h"
 #include "backend/lower/lowered.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

@@ -7,6 +7,7 @@
 #include "backend/lower/packing.h"
 #include "backend/lower/patterns.h"
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 
 namespace tap::backend {
 

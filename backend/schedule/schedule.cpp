@@ -11,6 +11,8 @@
 #include "backend/schedule/operation_texts.h"
 #include "backend/schedule/outside_calls.h"
 #include "backend/schedule/schedule_tasks.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

@@ -1,5 +1,6 @@
 #include "compiler/driver/work.h"
 
+#include "ir/graph.h"
 #include "ir/graphs/needed_cells.h"
 
 namespace tap::driver {

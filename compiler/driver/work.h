@@ -2,7 +2,8 @@
 // results. Speeds are told as these by the time taken, so they compare programs that compute the same, however they do it.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::driver {
 

@@ -3,6 +3,7 @@
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/proof.h"
 #include "compiler/pipeline/steps.h"
+#include "ir/block_program.h"
 #include "passes/splits/expand.h"
 #include "support/phase.h"
 

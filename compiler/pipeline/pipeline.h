@@ -21,6 +21,7 @@
 #include "compiler/pipeline/front.h"
 #include "compiler/pipeline/stage.h"
 #include "ir/block_graph.h"
+#include "ir/block_program.h"
 #include "ir/certificate.h"
 #include "ir/plan.h"
 #include "ir/schedule.h"

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/graph_rebuild.h"
 #include "ir/hash.h"

@@ -1,4 +1,5 @@
 // An operation is alive if one of its results is an output or is read by an operation that is alive.
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/graph_rebuild.h"
 

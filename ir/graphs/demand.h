@@ -10,7 +10,8 @@
 // box, clipped, contain the former.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 

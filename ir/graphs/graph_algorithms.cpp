@@ -7,6 +7,8 @@
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/topological_sort.hpp>
 
+#include "ir/graph.h"
+
 namespace tap::ir {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/text_names.h"
 
 namespace tap::ir {

@@ -6,7 +6,8 @@
 // What is kept has the monoid's own types, so that nothing is rounded between the blocks.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 

@@ -8,8 +8,9 @@
 // one shard, as many devices for each, and devices 0 to n - 1 together (or one alone).
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 #include "ir/shardings/onnx_spec.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::ir::onnx {
 

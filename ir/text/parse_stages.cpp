@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/graph.h"
 #include "ir/text/parse_line.h"
 #include "ir/text/stage_text.h"
 

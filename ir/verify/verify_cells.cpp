@@ -1,4 +1,5 @@
 // The types of cells: every operation takes and gives what ir/cell_ops.def says of it.
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

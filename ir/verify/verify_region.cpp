@@ -1,5 +1,6 @@
 // Operators with an inner graph: operands and results are the graph's, a state leaves an iterate as it enters, and what a group
 // holds can go together.
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

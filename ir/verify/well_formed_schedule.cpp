@@ -1,5 +1,6 @@
 // Schedules: their numbers are those of things that are there, types and ranks are those of what is spoken of, repetitions are
 // nested as they are in the program, and calls have the tiles that their kernels have.
+#include "ir/graph.h"
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {

@@ -1,4 +1,5 @@
 // Block graphs: their numbers are those of things that are there, values, types and ranks are those of what is spoken of.
+#include "ir/graph.h"
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "passes/fusion/counter.h"
 #include "passes/placed.h"
 #include "support/check.h"

@@ -1,6 +1,7 @@
 // Before and after shardings spread: what makes of a program's annotations what its author means.
 #pragma once
 
+#include "ir/shardings/sharding.h"
 #include "passes/shardings/sharding_net.h"
 
 namespace tap::passes {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/graph.h"
 #include "passes/operator_edit.h"
 #include "support/check.h"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "ir/text_names.h"

@@ -2,6 +2,7 @@
 // and their combinations, with the claims that tell why nothing changed.
 #pragma once
 
+#include "ir/graph.h"
 #include "passes/caution.h"
 
 namespace tap::passes {

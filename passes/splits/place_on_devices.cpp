@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/shardings/device_places.h"
 #include "ir/text/plan_text.h"
 #include "passes/splits/place_on_mesh.h"

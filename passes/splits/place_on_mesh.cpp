@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharding.h"
 #include "ir/text/plan_text.h"

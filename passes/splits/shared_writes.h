@@ -7,7 +7,7 @@
 // before all that those of the next one write. Then what a device writes is all of a box, since the writes partition.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::passes {
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "backend/lower/patterns.h"
+#include "ir/graph.h"
 #include "ir/graphs/streamed_reduction.h"
 #include "tests/backend/compare.h"
 #include "tests/backend/random_operator.h"

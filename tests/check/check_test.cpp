@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "check/axioms.h"
+#include "ir/graph.h"
 #include "tests/check/mutations.h"
 
 namespace tap::check {

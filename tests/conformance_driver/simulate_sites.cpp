@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "ir/text_names.h"
@@ -22,7 +23,7 @@ std::string text_of(const Axes& axes) {
 
 // Of the cells of one dim, what the device at this place holds.
 Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place) {
-  return Blocks{size_of(mesh, axes)}.block({0, size}, number_at(mesh, axes, position_of(mesh, place)));
+  return box_at(mesh, {mesh.name, {{axes}}}, {size}, place).dims[0];
 }
 
 class SiteCheck {

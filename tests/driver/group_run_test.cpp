@@ -7,6 +7,7 @@
 #include "backend/llvm/executable.h"
 #include "backend/llvm/jit.h"
 #include "backend/lower/lowered.h"
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "passes/splits/expand.h"
 #include "tests/backend/interpret_loops.h"

@@ -4,6 +4,7 @@
 
 #include "compiler/pipeline/failures.h"
 #include "compiler/pipeline/proof.h"
+#include "ir/block_program.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "replay/execution.h"

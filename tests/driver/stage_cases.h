@@ -4,6 +4,7 @@
 #include <random>
 
 #include "backend/compiled_program.h"
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text/plan_text.h"
 #include "runtime/executor.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/block_program.h"
 #include "tests/driver/mutations_of_block_graphs.h"
 #include "tests/driver/mutations_of_kernels.h"
 #include "tests/driver/mutations_of_memory.h"

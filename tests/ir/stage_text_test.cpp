@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "ir/block_program.h"
 #include "tests/ir/random_program.h"
 
 namespace tap::ir {

@@ -1,6 +1,7 @@
 // A graph without its dead operations, and one in which equal operations are one: what ir/graphs/graph_rebuild.h finds, done.
 #pragma once
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_rebuild.h"
 
 namespace tap::ir {

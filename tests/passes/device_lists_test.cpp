@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text/plan_text.h"
 #include "passes/pass_manager.h"

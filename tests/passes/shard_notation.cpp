@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
 #include "ir/text_names.h"
 
 namespace tap::ir {

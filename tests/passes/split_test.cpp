@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text.h"
 #include "ir/verify/verify.h"

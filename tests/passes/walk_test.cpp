@@ -1,5 +1,6 @@
 // The walk of the Tapestry text, from Linear and ReLU to fused shards, as it is written there; and Linear sharded over each
 // of its dims. Each stage is a program that the passes made, printed by shard_notation.h; each computes the same.
+#include "ir/block_program.h"
 #include "passes/fusion/fuse.h"
 #include "passes/splits/apply_splits.h"
 #include "passes/splits/expand.h"

@@ -6,6 +6,7 @@
 
 #include "check/check.h"
 #include "compiler/driver/tapc.h"
+#include "ir/graph.h"
 #include "replay/replay.h"
 
 namespace {

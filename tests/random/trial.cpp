@@ -1,4 +1,5 @@
 #include "tests/random/trial.h"
+#include "ir/block_program.h"
 #include "tests/driver/certified.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <span>
 
 #include "backend/loops/loops_text.h"
 #include "compiler/driver/commands/command.h"
@@ -24,8 +23,7 @@ namespace tap::driver {
 namespace {
 
 enum class PrintedStage : std::uint8_t { graph, sharded, block, loops };
-constexpr std::string_view all_stages[] = {"graph", "sharded", "block", "loops"};
-constexpr std::span<const std::string_view> stage_names = all_stages;
+constexpr std::string_view stage_names[] = {"graph", "sharded", "block", "loops"};
 
 pipeline::Stage stop_of(PrintedStage stage) {
   switch (stage) {
@@ -101,11 +99,12 @@ Action declare_opt(CLI::App& app) {
   app.add_option_function<std::string>(
          "--stage",
          [options](const std::string& name) {
-           options->stage = Stage(std::find(stage_names.begin(), stage_names.end(), name) - stage_names.begin());
+           options->stage =
+               PrintedStage(std::find(std::begin(stage_names), std::end(stage_names), name) - std::begin(stage_names));
          },
          "The stage to print: graph (default), sharded (split and placed), block (every application and transfer), "
          "loops (of native kernels)")
-      ->check(CLI::IsMember(std::vector<std::string>(stage_names.begin(), stage_names.end())));
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(stage_names), std::end(stage_names))));
   app.add_flag("--list-passes", options->list, "List the passes in order, with the reason for their position");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);

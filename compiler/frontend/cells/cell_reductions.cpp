@@ -8,6 +8,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "compiler/frontend/syntax/syntax_habits.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 

@@ -7,6 +7,7 @@
 #include "compiler/frontend/elaborate/monoids.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/checked.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/frontend/elaborate/elaboration.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap {
 

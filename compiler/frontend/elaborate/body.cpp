@@ -8,6 +8,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/proofs/prove.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 

@@ -6,6 +6,8 @@
 
 #include "compiler/frontend/elaborate/elaboration.h"
 #include "compiler/frontend/elaborate/frame.h"
+#include "ir/graph.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap {
 

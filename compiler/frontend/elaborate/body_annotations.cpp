@@ -4,6 +4,7 @@
 #include "compiler/frontend/elaborate/annotations.h"
 #include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 
 namespace tap {
 

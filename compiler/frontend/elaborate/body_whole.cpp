@@ -7,6 +7,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/elaborate/unknown_names.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap {

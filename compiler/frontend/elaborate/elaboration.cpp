@@ -2,7 +2,26 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
+
 namespace tap {
+
+struct Elaboration::Built {
+  ir::Program program;
+  ir::Interner interner{program};
+};
+
+Elaboration::Elaboration(SourceMap& s, const CompileOptions& o, Diagnostics& d)
+    : sources(s),
+      options(o),
+      diagnostics(&d),
+      definitions(s, d, o.standard_library),
+      built(std::make_unique<Built>()),
+      program(built->program),
+      interner(built->interner) {}
+
+Elaboration::~Elaboration() = default;
+
 namespace {
 
 bool contains(Span outer, Span inner) {

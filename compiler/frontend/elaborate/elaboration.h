@@ -5,12 +5,13 @@
 #include <memory>
 #include <set>
 
-#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/elaborate/compile_options.h"
 #include "compiler/frontend/elaborate/definitions.h"
 #include "compiler/frontend/elaborate/environment.h"
 #include "compiler/frontend/proofs/laws_memory.h"
 #include "compiler/frontend/proofs/legality.h"
-#include "ir/graph.h"
+#include "ir/author_names.h"
+#include "ir/graph_ids.h"
 #include "support/diagnostic.h"
 #include "support/quoted.h"
 
@@ -31,15 +32,19 @@ struct MonoidInstance {
 };
 
 struct Elaboration {
-  Elaboration(SourceMap& s, const CompileOptions& o, Diagnostics& d)
-      : sources(s), options(o), diagnostics(&d), definitions(s, d, o.standard_library), interner(program) {}
+  Elaboration(SourceMap& s, const CompileOptions& o, Diagnostics& d);
+  Elaboration(const Elaboration&) = delete;
+  Elaboration& operator=(const Elaboration&) = delete;
+  ~Elaboration();
 
   SourceMap& sources;
   const CompileOptions& options;
   Diagnostics* diagnostics;  // replaced while samples are tried
   Definitions definitions;
-  ir::Program program;
-  ir::Interner interner;
+  struct Built;
+  std::unique_ptr<Built> built;
+  ir::Program& program;    // of `built`
+  ir::Interner& interner;  // likewise
   Provenance provenance;
   Legality legality;
 

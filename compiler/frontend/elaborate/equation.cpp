@@ -7,6 +7,7 @@
 #include "compiler/frontend/cells/dims_as_variables.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 

@@ -9,6 +9,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/proofs/prove.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {

@@ -6,6 +6,7 @@
 #include "compiler/frontend/elaborate/externs.h"
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap {

@@ -9,6 +9,7 @@
 #include "compiler/frontend/proofs/laws.h"
 #include "compiler/frontend/proofs/laws_text.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap {

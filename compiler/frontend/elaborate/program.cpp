@@ -7,6 +7,7 @@
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/size_names.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {

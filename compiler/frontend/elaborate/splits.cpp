@@ -5,6 +5,7 @@
 #include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 
 namespace tap {
 

@@ -6,6 +6,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/proofs/legality_reads.h"
 #include "compiler/frontend/proofs/uncounted_guards.h"
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap {

@@ -10,6 +10,7 @@
 #include "compiler/frontend/elaborate/unknown_names.h"
 #include "compiler/frontend/rewrites/rule_graphs.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {

@@ -6,6 +6,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/elaborate/trial.h"
 #include "compiler/frontend/rewrites/rule_types.h"
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap {
